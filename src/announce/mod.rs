@@ -1,0 +1,5 @@
+//! What is worth saying, when, and in which words. Pure: time comes in as an argument.
+
+pub mod utterance;
+
+pub use utterance::{Class, Mark, Utterance, UtteranceId};

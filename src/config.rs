@@ -1,0 +1,360 @@
+//! The person's settings: read from a TOML file, with a default for each.
+//!
+//! Responsibilities: the shape, the defaults and the errors of the settings. Not here: command-line
+//! flags (`cli` lays them over a [`Config`]) and where the file lies (`runtime` reads it).
+//! `assets/config.toml` is the annotated default; a test holds it equal to [`Config::default`].
+
+use std::time::Duration;
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Verbosity {
+    /// The shortest form.
+    Terse,
+    /// The usual form.
+    #[default]
+    Normal,
+    /// The longest form.
+    Detailed,
+}
+
+/// Says how much reaches the person at all (AAEP's `cognitive_load`, guide 7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Load {
+    /// Only critical events, endings and final output.
+    Low,
+    /// Everything, sentence by sentence.
+    #[default]
+    Medium,
+    /// Every boundary, states in detail.
+    High,
+}
+
+/// Says which face is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum FaceChoice {
+    /// Full on a terminal that can, else linear.
+    #[default]
+    Auto,
+    /// The pane in the alternate screen.
+    Full,
+    /// Append-only labelled lines.
+    Linear,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Says which voice is used.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum VoiceChoice {
+    /// The first one that is there.
+    #[default]
+    Auto,
+    /// speech-dispatcher over its socket.
+    SpeechDispatcher,
+    /// The platform's own speech.
+    System,
+    /// A program that speaks its argument or its standard input.
+    Command(String),
+    /// No voice.
+    None,
+}
+
+impl TryFrom<String> for VoiceChoice {
+    type Error = String;
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl std::str::FromStr for VoiceChoice {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "speech-dispatcher" => Ok(Self::SpeechDispatcher),
+            "system" => Ok(Self::System),
+            "none" => Ok(Self::None),
+            other => match other.strip_prefix("command:") {
+                Some(command) if !command.trim().is_empty() => {
+                    Ok(Self::Command(command.to_owned()))
+                }
+                Some(_) => Err(
+                    "command: wants a program after the colon, as in command:espeak-ng".to_owned(),
+                ),
+                None => Err(format!(
+                    "there is no voice called {other:?}; choose auto, speech-dispatcher, system, command:PROGRAM or none"
+                )),
+            },
+        }
+    }
+}
+
+impl From<VoiceChoice> for String {
+    fn from(choice: VoiceChoice) -> String {
+        match choice {
+            VoiceChoice::Auto => "auto".to_owned(),
+            VoiceChoice::SpeechDispatcher => "speech-dispatcher".to_owned(),
+            VoiceChoice::System => "system".to_owned(),
+            VoiceChoice::Command(command) => format!("command:{command}"),
+            VoiceChoice::None => "none".to_owned(),
+        }
+    }
+}
+
+/// Holds every setting.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// What is said.
+    pub announce: AnnounceConfig,
+    /// How it sounds.
+    pub voice: VoiceConfig,
+    /// How it looks.
+    pub screen: ScreenConfig,
+    /// How questions are asked and answered.
+    pub questions: QuestionConfig,
+    /// How sources are reached.
+    pub links: LinkConfig,
+}
+
+/// Settings of what is said and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AnnounceConfig {
+    /// Which summary is picked.
+    pub verbosity: Verbosity,
+    /// How much reaches the person.
+    pub load: Load,
+    /// The person's languages, best first (BCP 47).
+    pub languages: Vec<String>,
+    /// Whether long backlogs of streamed text are folded into a spoken count.
+    pub fold: bool,
+    /// How many seconds of estimated speech may wait before the middle of an output is folded.
+    pub fold_after_seconds: u64,
+    /// How long a stream may pause in mid-sentence before a clause is said, in milliseconds.
+    pub pause_ms: u64,
+    /// Whether a soft tick sounds while an agent works in silence.
+    pub heartbeat: bool,
+}
+
+impl Default for AnnounceConfig {
+    fn default() -> Self {
+        Self {
+            verbosity: Verbosity::Normal,
+            load: Load::Medium,
+            languages: vec!["en-US".to_owned()],
+            fold: true,
+            fold_after_seconds: 6,
+            pause_ms: 900,
+            heartbeat: true,
+        }
+    }
+}
+
+/// Settings of the voice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct VoiceConfig {
+    /// Which engine.
+    pub engine: VoiceChoice,
+    /// Speech rate from -100 to 100; absent leaves the engine's own setting alone.
+    pub rate: Option<i32>,
+    /// How far the program's own words are above the usual pitch, from -100 to 100; 0 is no mark.
+    pub own_pitch: i32,
+    /// How long what is being said may go on when the program leaves, in milliseconds.
+    pub linger_ms: u64,
+}
+
+impl Default for VoiceConfig {
+    fn default() -> Self {
+        Self {
+            engine: VoiceChoice::Auto,
+            rate: None,
+            own_pitch: 20,
+            linger_ms: 1500,
+        }
+    }
+}
+
+/// Settings of the screen and of signals beside speech.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ScreenConfig {
+    /// Which face.
+    pub face: FaceChoice,
+    /// The width of linear lines in columns; 0 leaves wrapping to the terminal.
+    pub width: u16,
+    /// Whether an unanswered question rings the bell.
+    pub bell: bool,
+    /// Whether an unanswered question sends a desktop notification through the terminal.
+    pub notifications: bool,
+    /// Whether the terminal's title tells of unanswered questions.
+    pub title: bool,
+}
+
+impl Default for ScreenConfig {
+    fn default() -> Self {
+        Self {
+            face: FaceChoice::Auto,
+            width: 0,
+            bell: true,
+            notifications: true,
+            title: true,
+        }
+    }
+}
+
+/// Settings of questions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuestionConfig {
+    /// How long no key may have been pressed before a shown question can be answered, in milliseconds.
+    pub arm_ms: u64,
+    /// How long a question waits to be said before it can be answered unsaid, in seconds.
+    pub say_first_seconds: u64,
+    /// The same key within this time is ignored, in milliseconds (0 to 1000).
+    pub bounce_ms: u64,
+    /// The name in `decided_by`; empty means `user:local`.
+    pub user: String,
+}
+
+impl Default for QuestionConfig {
+    fn default() -> Self {
+        Self {
+            arm_ms: 400,
+            say_first_seconds: 20,
+            bounce_ms: 0,
+            user: String::new(),
+        }
+    }
+}
+
+/// Settings of the links to sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkConfig {
+    /// How often a link is tried again before it is given up; absent means for ever.
+    pub retries: Option<u32>,
+    /// The wait before the first new attempt, in milliseconds.
+    pub backoff_first_ms: u64,
+    /// The longest wait between attempts, in milliseconds.
+    pub backoff_cap_ms: u64,
+    /// How long making a connection may take, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// How long a reply may take to be accepted by the server, in milliseconds.
+    pub reply_timeout_ms: u64,
+    /// The largest message that is taken in, in bytes.
+    pub max_frame_bytes: usize,
+    /// Whether plain http is allowed to hosts that are not this machine.
+    pub allow_plain_http: bool,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        Self {
+            retries: None,
+            backoff_first_ms: 500,
+            backoff_cap_ms: 30_000,
+            connect_timeout_ms: 10_000,
+            reply_timeout_ms: 10_000,
+            max_frame_bytes: 4 * 1024 * 1024,
+            allow_plain_http: false,
+        }
+    }
+}
+
+impl LinkConfig {
+    /// Gives the time limit of a connection attempt.
+    pub fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms)
+    }
+    /// Gives the time limit of a reply.
+    pub fn reply_timeout(&self) -> Duration {
+        Duration::from_millis(self.reply_timeout_ms)
+    }
+}
+
+/// Says why a settings file can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The text is not valid TOML or holds an unknown or ill-typed setting.
+    #[error("the settings can't be read: {}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    /// A value is outside its range.
+    #[error("the setting {name} is out of range: {reason}")]
+    Range {
+        /// The setting's dotted name.
+        name: &'static str,
+        /// What would be right.
+        reason: &'static str,
+    },
+}
+
+impl Config {
+    /// Reads settings from TOML text; what is not named keeps its default.
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        let config: Config = toml::from_str(text)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    fn check(&self) -> Result<(), ConfigError> {
+        let range = |ok: bool, name, reason| {
+            if ok {
+                Ok(())
+            } else {
+                Err(ConfigError::Range { name, reason })
+            }
+        };
+        range(
+            self.questions.bounce_ms <= 1000,
+            "questions.bounce_ms",
+            "0 to 1000",
+        )?;
+        range(
+            self.questions.arm_ms <= 10_000,
+            "questions.arm_ms",
+            "0 to 10000",
+        )?;
+        range(
+            !self.announce.languages.is_empty(),
+            "announce.languages",
+            "at least one language",
+        )?;
+        range(
+            self.voice
+                .rate
+                .is_none_or(|rate| (-100..=100).contains(&rate)),
+            "voice.rate",
+            "-100 to 100",
+        )?;
+        range(
+            (-100..=100).contains(&self.voice.own_pitch),
+            "voice.own_pitch",
+            "-100 to 100",
+        )?;
+        range(
+            self.links.max_frame_bytes >= 64 * 1024,
+            "links.max_frame_bytes",
+            "at least 65536",
+        )?;
+        range(
+            self.links.backoff_first_ms >= 50,
+            "links.backoff_first_ms",
+            "at least 50",
+        )?;
+        range(
+            self.links.backoff_cap_ms >= self.links.backoff_first_ms,
+            "links.backoff_cap_ms",
+            "at least links.backoff_first_ms",
+        )
+    }
+}

@@ -1,0 +1,20 @@
+//! hearken follows AI agents by ear, by braille or by a glance, and answers them by a key.
+//!
+//! The library is a pure core with a thin shell. Facts come in as [`app::Input`], wishes go out as
+//! [`app::Effect`], and `App::update` is the only place where state changes. `docs/architecture.md`
+//! has the map.
+
+pub mod announce;
+pub mod app;
+pub mod cli;
+pub mod config;
+pub mod demo;
+pub mod dialect;
+pub mod keys;
+pub mod linear;
+pub mod pane;
+pub mod protocol;
+pub mod runtime;
+pub mod session;
+pub mod transport;
+pub mod voice;

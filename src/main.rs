@@ -1,0 +1,3 @@
+//! The command `hearken`.
+
+fn main() {}

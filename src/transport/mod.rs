@@ -1,0 +1,119 @@
+//! Bytes to frames: one task a link, which reconnects by itself and never reads a frame.
+//!
+//! Responsibilities: opening sources, keeping them open, handing whole frames and news of the link
+//! to a sink, posting replies. Not here: what a frame means (`dialect`, `protocol`), what the person
+//! is told about a link (`app`, `announce`).
+
+use std::time::Duration;
+
+/// Carries one whole message as it came, before anybody has read it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The text of the message (invalid UTF-8 replaced).
+    pub text: String,
+}
+
+/// Reports what happened on a link, in the order in which it happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LinkEvent {
+    /// An attempt begins; attempts count from 1 and start again after a good connection.
+    Connecting {
+        /// Which attempt this is.
+        attempt: u32,
+    },
+    /// The stream is open: response headers (or the first byte of a file) are there.
+    Connected,
+    /// A whole message arrived.
+    Frame(Frame),
+    /// The link broke or could not be made, and will be tried again by itself.
+    Lost {
+        /// Why.
+        fault: Fault,
+        /// When the next attempt begins.
+        retry_in: Duration,
+    },
+    /// The link is over for good; nothing more will come from it.
+    Failed {
+        /// Why.
+        fault: Fault,
+    },
+    /// The source came to its regular end (end of a file, 204, a stream that said so).
+    Ended,
+    /// The outcome of a [`LinkHandle::send`], exactly one for each.
+    Replied {
+        /// The number that the sender gave.
+        request: u64,
+        /// Whether the server took it.
+        outcome: Result<(), Fault>,
+    },
+    /// Something was left out because of a bound; it is told, never silent.
+    Dropped {
+        /// Which bound.
+        fault: Fault,
+        /// How many frames.
+        count: u64,
+    },
+}
+
+/// Says why a link, a frame or a reply failed, without a payload and without a credential.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Nobody listens at that address.
+    #[error("connection refused")]
+    Refused,
+    /// The host name has no address.
+    #[error("the host name is not known")]
+    UnknownHost,
+    /// No answer in time.
+    #[error("no answer in time")]
+    TimedOut,
+    /// The connection broke or the server closed it.
+    #[error("the connection was closed")]
+    Closed,
+    /// A status that is no success.
+    #[error("the server answered with status {status}")]
+    Status {
+        /// The HTTP status code.
+        status: u16,
+        /// The server's Retry-After, in seconds, when it gave one.
+        retry_after: Option<u64>,
+    },
+    /// A success that is not an event stream.
+    #[error("the server answered with {content_type}, not with an event stream")]
+    NotEventStream {
+        /// The content type, cut to 64 characters and cleaned; "no content type" when absent.
+        content_type: String,
+    },
+    /// The TLS handshake failed.
+    #[error("no secure connection: {0}")]
+    Tls(String),
+    /// A line or message is larger than the bound.
+    #[error("a message is larger than {limit} bytes")]
+    TooLarge {
+        /// The bound, in bytes.
+        limit: usize,
+    },
+    /// The source can't be understood or opened (a file that is not there, a bad address).
+    #[error("{0}")]
+    Unusable(String),
+    /// The link takes no answers (a file, a pipe).
+    #[error("this source takes no answers")]
+    OneWay,
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Fault {
+    /// Tells whether trying again can't help: the link is given up at once.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Fault::Refused | Fault::UnknownHost | Fault::TimedOut | Fault::Closed => false,
+            Fault::Status { status, .. } => !(*status == 429 || *status >= 500),
+            Fault::NotEventStream { .. } | Fault::Tls(_) | Fault::Unusable(_) | Fault::OneWay => {
+                true
+            }
+            Fault::TooLarge { .. } | Fault::Other(_) => false,
+        }
+    }
+}
