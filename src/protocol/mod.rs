@@ -1,1 +1,38 @@
-//! protocol
+//! AAEP text to typed messages and back. Pure.
+//!
+//! Responsibilities: reading an event with every field of the twelve types and the spellings that
+//! real producers use, saying precisely what is wrong with it, building the replies. Not here: what
+//! events mean together (`session`), how a frame reached us (`transport`), other protocols
+//! (`dialect`).
+//!
+//! Mental model: reading never fails over a detail. [`decode`] gives the event as far as it can be
+//! understood together with its [`Finding`]s; only what is no JSON object or names no type at all
+//! is a [`DecodeError`].
+
+mod clock;
+mod decode;
+mod envelope;
+mod event;
+mod fields;
+mod finding;
+mod ids;
+mod reply;
+
+pub use clock::Now;
+pub use decode::{DecodeError, Decoded, decode};
+pub use envelope::{Envelope, Localization, Producer, TextDirection, Urgency};
+pub use event::{
+    AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
+    HandoffRequested, Level, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,
+    SessionCancelled, SessionCompleted, SessionErrored, SessionStarted, StateChanged, Summary,
+    ToolCompleted, ToolInvoked, ToolStatus, UnknownEvent,
+};
+pub use finding::{Finding, Severity};
+pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
+pub use reply::{Answer, Reply, Response};
+
+/// The version that this subscriber claims in its messages.
+pub const AAEP_VERSION: &str = "1.0.0";
+
+/// The context that every event must name first (3.2.1).
+pub const CORE_CONTEXT: &str = "https://aaep-protocol.org/context/v1";

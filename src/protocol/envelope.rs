@@ -1,0 +1,92 @@
+//! The fields that every event carries (chapter 3).
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::event::Level;
+use super::ids::{AgentId, EventId, SessionId};
+
+/// Says how urgent the producer thinks an event is (2.2.9, 3.3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Urgency {
+    /// May wait, be merged or dropped.
+    Background,
+    /// In turn; also the meaning of an absent or unknown value.
+    #[default]
+    Normal,
+    /// At once, and never suppressed.
+    Critical,
+}
+
+/// Says in which direction the text runs (11.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextDirection {
+    /// Left to right.
+    Ltr,
+    /// Right to left.
+    Rtl,
+    /// By the text itself.
+    Auto,
+}
+
+/// Describes the language of an event's texts (3.3.3, chapter 11).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Localization {
+    /// The BCP 47 tag of the texts; the wild top-level `language` counts too.
+    pub primary_language: Option<String>,
+    /// The direction of the texts.
+    pub text_direction: Option<TextDirection>,
+    /// Languages that the producer could use.
+    pub available_languages: Vec<String>,
+}
+
+/// Identifies who emitted an event (3.2.6).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Producer {
+    /// The stable identifier; `unknown` when the event has none.
+    pub agent_id: AgentId,
+    /// The name that a person is told.
+    pub agent_name: Option<String>,
+    /// The producer's version.
+    pub agent_version: Option<String>,
+    /// The model behind it.
+    pub model: Option<String>,
+    /// Where its manifest lies.
+    pub manifest_uri: Option<String>,
+}
+
+impl Producer {
+    /// Gives the name that a person is told.
+    pub fn label(&self) -> &str {
+        self.agent_name.as_deref().unwrap_or(self.agent_id.as_str())
+    }
+}
+
+/// Holds the envelope of one event as far as it could be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Envelope {
+    /// The type as it was written, for example `aaep:agent.tool.invoked`.
+    pub type_name: String,
+    /// The event's name; absent when missing, and then no duplicate can be told.
+    pub event_id: Option<EventId>,
+    /// The session's name; empty when missing: such events share one nameless session per agent.
+    pub session_id: SessionId,
+    /// When the producer says that it emitted the event.
+    pub timestamp: Option<Timestamp>,
+    /// Who emitted it.
+    pub producer: Producer,
+    /// How urgent it is.
+    pub urgency: Urgency,
+    /// The verbosity that the producer recommends.
+    pub verbosity: Option<Level>,
+    /// Its place in the session, counted from 0.
+    pub sequence_number: Option<u64>,
+    /// The language of its texts.
+    pub localization: Localization,
+    /// A trace identifier.
+    pub correlation_id: Option<String>,
+    /// The version that the producer claims.
+    pub aaep_version: Option<String>,
+    /// Extension fields by prefix.
+    pub extensions: Map<String, Value>,
+}

@@ -1,0 +1,435 @@
+//! The twelve core event types and the unknown ones, as typed data (chapter 4).
+//!
+//! Values that the chapters enumerate are enums with an `Other` variant, because a subscriber must
+//! survive what it does not know.
+
+use super::ids::{OutputId, ReplyToken, ToolCallId};
+
+/// Names a verbosity level of a summary (2.2.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// `summary_terse`.
+    Terse,
+    /// `summary_normal`.
+    Normal,
+    /// `summary_detailed`.
+    Detailed,
+}
+
+/// Holds an event's human-readable texts at up to three levels; an empty text counts as absent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// The short form.
+    pub terse: Option<String>,
+    /// The standard form.
+    pub normal: Option<String>,
+    /// The long form.
+    pub detailed: Option<String>,
+    /// Variants in other languages, such as `summary_normal_yo` (11.5.1): level, tag, text.
+    pub variants: Vec<(Level, String, String)>,
+}
+
+impl Summary {
+    /// Picks the text for a level; a missing one falls back first to the nearest shorter, then to
+    /// the nearest longer form.
+    pub fn pick(&self, level: Level) -> Option<&str> {
+        let order = match level {
+            Level::Terse => [&self.terse, &self.normal, &self.detailed],
+            Level::Normal => [&self.normal, &self.terse, &self.detailed],
+            Level::Detailed => [&self.detailed, &self.normal, &self.terse],
+        };
+        order.into_iter().find_map(|text| text.as_deref())
+    }
+}
+
+macro_rules! open_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub enum $name {
+            $($(#[$vdoc])* $variant,)+
+            /// A value that the chapters don't define, as it was written.
+            Other(String),
+        }
+
+        impl $name {
+            /// Reads a value; what is not defined is kept as `Other`.
+            pub fn parse(text: &str) -> Self {
+                match text {
+                    $($text => Self::$variant,)+
+                    other => Self::Other(other.to_owned()),
+                }
+            }
+            /// Gives the value as it is written on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $text,)+
+                    Self::Other(text) => text,
+                }
+            }
+        }
+    };
+}
+
+open_enum!(
+    /// Says what a retry would do after an error (4.1.3).
+    ErrorCategory {
+        /// A retry is likely to succeed.
+        Transient = "transient",
+        /// A retry will not help.
+        Permanent = "permanent",
+        /// The user must act first.
+        RequiresUser = "requires_user",
+        /// The producer can't tell.
+        Unknown = "unknown",
+    }
+);
+open_enum!(
+    /// Says how much could go wrong (4.3.1, 4.4.1).
+    RiskLevel {
+        /// Little.
+        Low = "low",
+        /// Something.
+        Medium = "medium",
+        /// Much.
+        High = "high",
+    }
+);
+open_enum!(
+    /// Says whether an action can be taken back (4.4.1).
+    Reversibility {
+        /// It can.
+        Reversible = "reversible",
+        /// It can, with effort.
+        WithEffort = "reversible_with_effort",
+        /// It can't.
+        Irreversible = "irreversible",
+    }
+);
+open_enum!(
+    /// Says how a tool ended (4.3.2).
+    ToolStatus {
+        /// It did what it should.
+        Success = "success",
+        /// It failed, or was declined.
+        Error = "error",
+        /// It gave no result in time.
+        Timeout = "timeout",
+    }
+);
+open_enum!(
+    /// Names a decision on a confirmation (6.3.1); a producer may allow others.
+    Decision {
+        /// Do it.
+        Accept = "accept",
+        /// Don't.
+        Reject = "reject",
+    }
+);
+open_enum!(
+    /// Names a kind of answer to a clarification (6.5.2).
+    ResponseKind {
+        /// Any text.
+        Freetext = "freetext",
+        /// Yes or no, sent as a boolean.
+        YesNo = "yes_no",
+        /// One of the choices, sent as its value.
+        MultipleChoice = "multiple_choice",
+        /// A number.
+        Numeric = "numeric",
+    }
+);
+
+/// Announces the beginning of a session (4.1.1).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionStarted {
+    /// What the session will do.
+    pub summary: Summary,
+    /// How long it may take, in milliseconds.
+    pub expected_duration_ms: Option<u64>,
+    /// Who asked for it.
+    pub requested_by: Option<String>,
+    /// The request in the user's words.
+    pub request_text: Option<String>,
+    /// The tools that the agent has.
+    pub tools_available: Vec<String>,
+}
+
+/// Announces a successful end (4.1.2).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionCompleted {
+    /// What was accomplished.
+    pub summary: Summary,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// How many tools were called.
+    pub tool_invocations_count: Option<u64>,
+    /// The final output in brief.
+    pub output_summary: Option<String>,
+    /// Where a richer result lies.
+    pub result_uri: Option<String>,
+}
+
+/// Announces an end by an error (4.1.3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionErrored {
+    /// What happened.
+    pub summary: Summary,
+    /// What a retry would do.
+    pub category: ErrorCategory,
+    /// The producer's short code.
+    pub code: Option<String>,
+    /// Where help lies.
+    pub uri: Option<String>,
+    /// Whether the session could succeed if tried again.
+    pub recoverable: Option<bool>,
+    /// What the user can do.
+    pub remediation_hint: Option<String>,
+    /// The wild `error_message`.
+    pub message: Option<String>,
+}
+
+/// Announces an end before completion (4.1.4).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SessionCancelled {
+    /// Why.
+    pub summary: Summary,
+    /// By whom: user, producer, timeout, system, or what the producer wrote.
+    pub cancelled_by: Option<String>,
+    /// The producer's reason code.
+    pub reason: Option<String>,
+    /// What there is of a result.
+    pub partial_result: Option<String>,
+}
+
+/// Announces a new internal state (4.2.1). Any text is a legal state.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StateChanged {
+    /// The new state in words.
+    pub summary: Summary,
+    /// The state that is left.
+    pub from_state: String,
+    /// The state that is entered.
+    pub to_state: String,
+    /// How long it may last, in milliseconds.
+    pub expected_duration_ms: Option<u64>,
+}
+
+/// Reports progress (4.2.2), in the spec's `progress` object or in the wild top-level fields.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    /// The progress in words.
+    pub summary: Summary,
+    /// Per cent, 0 to 100.
+    pub percent: Option<f64>,
+    /// The current step.
+    pub step: Option<u64>,
+    /// How many steps there are.
+    pub total_steps: Option<u64>,
+    /// The current step in words.
+    pub description: Option<String>,
+    /// Time left, in milliseconds.
+    pub eta_ms: Option<u64>,
+}
+
+/// Announces that a tool is about to be called (4.3.1).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ToolInvoked {
+    /// The tool's name.
+    pub tool: String,
+    /// What is being done.
+    pub summary: Summary,
+    /// What the tool does in general.
+    pub description: Option<String>,
+    /// The arguments in brief.
+    pub args_summary: Option<String>,
+    /// How long it may take, in milliseconds.
+    pub expected_duration_ms: Option<u64>,
+    /// How much could go wrong; absent is never "low" to us.
+    pub risk_level: Option<RiskLevel>,
+    /// Whether it can't be taken back, by `irreversible` or by a `reversibility` that says so.
+    pub irreversible: Option<bool>,
+    /// What pairs it with its completion.
+    pub tool_call_id: Option<ToolCallId>,
+}
+
+/// Announces that a tool returned (4.3.2).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCompleted {
+    /// The tool's name.
+    pub tool: String,
+    /// The result in words.
+    pub summary: Summary,
+    /// How it ended.
+    pub status: ToolStatus,
+    /// What pairs it with its invocation.
+    pub tool_call_id: Option<ToolCallId>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: Option<u64>,
+    /// What went wrong; a declined tool says it here and has no summary.
+    pub error_message: Option<String>,
+}
+
+/// Carries a chunk of user-facing output (4.3.3).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct OutputStreaming {
+    /// The text.
+    pub chunk: String,
+    /// Where it begins in its output; the unit differs by producer.
+    pub position: Option<u64>,
+    /// Whether it is the last chunk.
+    pub complete: bool,
+    /// When it should be announced, as it was written.
+    pub coalesce_hint: Option<String>,
+    /// Which output it belongs to; absent means the session's only one.
+    pub output_id: Option<OutputId>,
+    /// The MIME type; absent means `text/plain`.
+    pub content_type: Option<String>,
+    /// The language of this chunk.
+    pub language: Option<String>,
+}
+
+/// Asks for consent to one action and blocks until it is there (4.4.1).
+#[derive(Debug, Clone, PartialEq)]
+pub struct AwaitingConfirmation {
+    /// What would be done.
+    pub action: String,
+    /// What happens if it is done.
+    pub consequence: Option<String>,
+    /// What an answer must echo; without one the question can't be answered.
+    pub reply_token: Option<ReplyToken>,
+    /// After how many seconds the default is applied.
+    pub timeout_seconds: Option<u64>,
+    /// What is applied then.
+    pub default_decision: Option<Decision>,
+    /// The question in words.
+    pub summary: Summary,
+    /// How much could go wrong; absent is never "low".
+    pub risk_level: Option<RiskLevel>,
+    /// Whether it can be taken back.
+    pub reversibility: Option<Reversibility>,
+    /// The wild `irreversible`; it counts as much as `reversibility`.
+    pub irreversible: Option<bool>,
+    /// The decisions that the producer takes; accept and reject where absent.
+    pub allowed_replies: Vec<Decision>,
+    /// Further context as name and text.
+    pub extra_context: Vec<(String, String)>,
+    /// The call that it guards, where the producer says so.
+    pub tool_call_id: Option<ToolCallId>,
+    /// The tool that it guards, where the producer says so.
+    pub tool: Option<String>,
+}
+
+impl AwaitingConfirmation {
+    /// Tells whether either field says that the action can't be taken back.
+    pub fn is_irreversible(&self) -> bool {
+        self.irreversible == Some(true) || self.reversibility == Some(Reversibility::Irreversible)
+    }
+}
+
+/// Names one choice of a clarification (4.4.2).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// What is sent.
+    pub value: String,
+    /// What is said.
+    pub label: String,
+}
+
+/// Asks for information and blocks until it is there (4.4.2).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct AwaitingClarification {
+    /// The question.
+    pub question: String,
+    /// What an answer must echo; without one the question can't be answered.
+    pub reply_token: Option<ReplyToken>,
+    /// After how many seconds the producer goes on without an answer.
+    pub timeout_seconds: Option<u64>,
+    /// The question in words.
+    pub summary: Summary,
+    /// The kinds of answer that the producer takes; derived from the choices where absent.
+    pub accepted_response_kinds: Vec<ResponseKind>,
+    /// The choices, by the spec's `choices` or the wild `options`.
+    pub choices: Vec<Choice>,
+    /// Why it is asked.
+    pub context: Option<String>,
+    /// What the producer assumes without an answer.
+    pub default_response: Option<String>,
+}
+
+/// Asks somebody else to take over (4.4.3).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HandoffRequested {
+    /// Why.
+    pub reason: String,
+    /// To whom: human, specialist_agent, escalation_queue, or what the producer wrote.
+    pub target_kind: Option<String>,
+    /// The handoff in words.
+    pub summary: Summary,
+    /// Where exactly to.
+    pub target_uri: Option<String>,
+    /// What the next one is told, as name and text.
+    pub packaged_context: Vec<(String, String)>,
+    /// How urgent the handoff is.
+    pub urgency: Option<String>,
+}
+
+/// Holds an event of a type that we don't know (3.2.2, 7.4.1).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct UnknownEvent {
+    /// Its texts; `summary_normal` is spoken when there is one.
+    pub summary: Summary,
+    /// Whether it carries a reply token: then somebody waits, and we never answer by ourselves.
+    pub asks: bool,
+}
+
+/// Holds one event, decoded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// `agent.session.started`
+    SessionStarted(SessionStarted),
+    /// `agent.session.completed`
+    SessionCompleted(SessionCompleted),
+    /// `agent.session.errored`
+    SessionErrored(SessionErrored),
+    /// `agent.session.cancelled`
+    SessionCancelled(SessionCancelled),
+    /// `agent.state.changed`
+    StateChanged(StateChanged),
+    /// `agent.progress.updated`
+    Progress(Progress),
+    /// `agent.tool.invoked`
+    ToolInvoked(ToolInvoked),
+    /// `agent.tool.completed`
+    ToolCompleted(ToolCompleted),
+    /// `agent.output.streaming`
+    OutputStreaming(OutputStreaming),
+    /// `agent.awaiting.confirmation`
+    AwaitingConfirmation(AwaitingConfirmation),
+    /// `agent.awaiting.clarification`
+    AwaitingClarification(AwaitingClarification),
+    /// `agent.handoff.requested`
+    HandoffRequested(HandoffRequested),
+    /// Any other type.
+    Unknown(UnknownEvent),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_summary_falls_back_in_both_directions() {
+        let only = |terse: &str, normal: &str, detailed: &str| Summary {
+            terse: (!terse.is_empty()).then(|| terse.to_owned()),
+            normal: (!normal.is_empty()).then(|| normal.to_owned()),
+            detailed: (!detailed.is_empty()).then(|| detailed.to_owned()),
+            variants: vec![],
+        };
+        assert_eq!(only("t", "n", "d").pick(Level::Normal), Some("n"));
+        assert_eq!(only("t", "", "d").pick(Level::Normal), Some("t"));
+        assert_eq!(only("", "", "d").pick(Level::Terse), Some("d"));
+        assert_eq!(only("t", "", "").pick(Level::Detailed), Some("t"));
+        assert_eq!(only("", "", "").pick(Level::Detailed), None);
+    }
+}

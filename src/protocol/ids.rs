@@ -1,0 +1,123 @@
+//! The identifiers of the wire, each a type of its own so that none is taken for another.
+
+use std::fmt;
+
+macro_rules! identifier {
+    ($(#[$doc:meta])* $name:ident, $prefix:expr) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub String);
+
+        impl $name {
+            /// Tells whether the text has the form that the chapters ask for.
+            pub fn is_well_formed(&self) -> bool {
+                well_formed(&self.0, $prefix)
+            }
+            /// Gives the text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+    };
+}
+
+identifier!(
+    /// Names an event within its producer (3.2.3): `evt_` and 1 to 64 letters or digits.
+    EventId,
+    Some("evt_")
+);
+identifier!(
+    /// Names a session within its producer (3.2.4): `sess_` and 1 to 64 letters or digits.
+    SessionId,
+    Some("sess_")
+);
+identifier!(
+    /// Pairs a tool's invocation with its completion (4.3.1).
+    ToolCallId,
+    Some("call_")
+);
+identifier!(
+    /// Groups the chunks of one output (4.3.3).
+    OutputId,
+    Some("out_")
+);
+identifier!(
+    /// Names an agent within its deployment (3.2.6.1): any text that is not empty.
+    AgentId,
+    None
+);
+
+/// Names a question so that an answer finds it (6.2): opaque, echoed unchanged, never shown in a log.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct ReplyToken(String);
+
+impl ReplyToken {
+    /// Takes a token as it came.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+    /// Gives the token's text, for the reply itself and for the JSON face's contract only.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+    /// Tells whether the text has the form of 6.2.1.
+    pub fn is_well_formed(&self) -> bool {
+        well_formed(&self.0, Some("rpl_"))
+    }
+}
+
+impl fmt::Debug for ReplyToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ReplyToken(…)")
+    }
+}
+
+fn well_formed(text: &str, prefix: Option<&str>) -> bool {
+    match prefix {
+        None => !text.is_empty(),
+        Some(prefix) => text.strip_prefix(prefix).is_some_and(|rest| {
+            (1..=64).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_are_told_apart() {
+        for (text, ok) in [
+            ("evt_a", true),
+            ("evt_", false),
+            ("evt_a-b", false),
+            ("sess_a", false),
+            ("EVT_a", false),
+        ] {
+            assert_eq!(EventId::from(text).is_well_formed(), ok, "{text}");
+        }
+        assert!(!EventId(format!("evt_{}", "a".repeat(65))).is_well_formed());
+        assert!(AgentId::from("com.example").is_well_formed());
+        assert!(!AgentId::from("").is_well_formed());
+    }
+
+    #[test]
+    fn a_token_is_never_printed() {
+        assert_eq!(
+            format!("{:?}", ReplyToken::new("rpl_secret")),
+            "ReplyToken(…)"
+        );
+    }
+}

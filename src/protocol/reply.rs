@@ -1,0 +1,172 @@
+//! The replies that go back to a producer (6.3, 6.5), with exactly the keys that the chapter allows.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use super::event::Decision;
+use super::ids::ReplyToken;
+
+/// Holds the answer to a clarification, typed as 6.5.2 asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Response {
+    /// Free text, or the value of a choice.
+    Text(String),
+    /// Yes or no.
+    YesNo(bool),
+    /// A number.
+    Number(f64),
+}
+
+/// Holds what the person decided.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A decision on a confirmation, with the person's reason where they gave one.
+    Decision {
+        /// The decision.
+        decision: Decision,
+        /// `decision_rationale`.
+        rationale: Option<String>,
+    },
+    /// An answer to a clarification.
+    Response(Response),
+}
+
+/// Holds one reply, ready to be sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// The question's token, unchanged.
+    pub token: ReplyToken,
+    /// What was decided.
+    pub answer: Answer,
+    /// The subscription on which it goes.
+    pub subscription_id: String,
+    /// When the person decided; a retry keeps it.
+    pub timestamp: Timestamp,
+    /// Who decided: `user:…` or `auto:…`.
+    pub decided_by: String,
+}
+
+impl Reply {
+    /// Writes the message as JSON text.
+    pub fn to_json(&self) -> String {
+        let mut map = Map::new();
+        let mut put = |key: &str, value: Value| {
+            map.insert(key.to_owned(), value);
+        };
+        let kind = match &self.answer {
+            Answer::Decision { .. } => "confirmation.reply",
+            Answer::Response(_) => "clarification.reply",
+        };
+        put("type", kind.into());
+        put("reply_token", self.token.reveal().into());
+        match &self.answer {
+            Answer::Decision {
+                decision,
+                rationale,
+            } => {
+                put("decision", decision.as_str().into());
+                if let Some(rationale) = rationale {
+                    put("decision_rationale", rationale.as_str().into());
+                }
+            }
+            Answer::Response(response) => put(
+                "response",
+                match response {
+                    Response::Text(text) => text.as_str().into(),
+                    Response::YesNo(yes) => (*yes).into(),
+                    Response::Number(number) => number_value(*number),
+                },
+            ),
+        }
+        put("subscription_id", self.subscription_id.as_str().into());
+        put("timestamp", rfc3339(self.timestamp).into());
+        put("decided_by", self.decided_by.as_str().into());
+        Value::Object(map).to_string()
+    }
+}
+
+/// Writes a whole number without a fraction, because a person who types 67 means 67.
+fn number_value(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9.0e15 {
+        Value::from(number as i64)
+    } else {
+        Value::from(number)
+    }
+}
+
+/// Writes a time with milliseconds, as 3.2.5 recommends.
+fn rfc3339(time: Timestamp) -> String {
+    format!("{time:.3}")
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn reply(answer: Answer) -> Value {
+        let reply = Reply {
+            token: ReplyToken::new("rpl_1"),
+            answer,
+            subscription_id: "sub_1".into(),
+            timestamp: "2026-05-24T14:22:24.812345Z".parse().unwrap(),
+            decided_by: "user:local".into(),
+        };
+        serde_json::from_str(&reply.to_json()).unwrap()
+    }
+
+    fn keys(value: &Value) -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    }
+
+    #[test]
+    fn a_confirmation_has_exactly_its_keys() {
+        let value = reply(Answer::Decision {
+            decision: Decision::Accept,
+            rationale: None,
+        });
+        assert_eq!(
+            keys(&value),
+            [
+                "type",
+                "reply_token",
+                "decision",
+                "subscription_id",
+                "timestamp",
+                "decided_by"
+            ]
+        );
+        assert_eq!(value["type"], "confirmation.reply");
+        assert_eq!(value["decision"], "accept");
+        assert_eq!(value["timestamp"], "2026-05-24T14:22:24.812Z");
+        let value = reply(Answer::Decision {
+            decision: Decision::Reject,
+            rationale: Some("too much".into()),
+        });
+        assert_eq!(value["decision_rationale"], "too much");
+    }
+
+    #[test]
+    fn a_clarification_keeps_its_type() {
+        for (response, wanted) in [
+            (Response::Text("67".into()), Value::from("67")),
+            (Response::YesNo(true), Value::from(true)),
+            (Response::Number(67.0), Value::from(67)),
+            (Response::Number(2.5), Value::from(2.5)),
+        ] {
+            let value = reply(Answer::Response(response));
+            assert_eq!(value["response"], wanted);
+            assert_eq!(
+                keys(&value),
+                [
+                    "type",
+                    "reply_token",
+                    "response",
+                    "subscription_id",
+                    "timestamp",
+                    "decided_by"
+                ]
+            );
+        }
+    }
+}
