@@ -1,1 +1,31 @@
-//! sessions
+//! What each agent is doing: phases, tools, questions, outputs. Pure.
+//!
+//! Responsibilities: turning decoded events into [`Change`]s of per-session state, pairing and
+//! linking what belongs together, noticing what breaks the protocol ([`Anomaly`]) and what
+//! endangers the person ([`Danger`]). Not here: how any of it is worded (`announce`), frames and
+//! links as such (`transport`).
+//!
+//! Mental model: [`Sessions::apply`] takes one event of one link and answers with what changed, in
+//! the order in which a person should hear it. [`Sessions::tick`] does the same for what only time
+//! brings (warnings, probable timeouts, a tool that runs unasked); [`Sessions::deadline`] says when
+//! to call it. Identifiers count per link and agent, so that no source can touch another's state.
+
+mod anomaly;
+mod apply;
+mod change;
+mod consent;
+mod key;
+mod link;
+mod model;
+mod prompt;
+mod sessions;
+
+pub use anomaly::{Anomaly, AnomalyKind, Danger};
+pub use change::{Change, Ended, What};
+pub use key::{LinkId, SessionKey};
+pub use model::{Ending, Output, Phase, Session, ToolCall};
+pub use prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
+pub use sessions::{Dropped, Sessions};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! What an event, or time, changed: the input of the announcer.
+
+use std::time::Duration;
+
+use crate::protocol::{
+    HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled, SessionCompleted,
+    SessionErrored, SessionStarted, StateChanged, TextDirection, ToolCompleted, ToolInvoked,
+    UnknownEvent, Urgency,
+};
+
+use super::anomaly::{Anomaly, Danger};
+use super::key::SessionKey;
+use super::prompt::{Closing, PromptId};
+
+/// Reports one change of one session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// Whose.
+    pub key: SessionKey,
+    /// The agent's name for a person.
+    pub agent: String,
+    /// When it was noticed.
+    pub at: Now,
+    /// How urgent the event was; what only time brings is normal.
+    pub urgency: Urgency,
+    /// The language of the event's texts.
+    pub language: Option<String>,
+    /// The direction of the event's texts.
+    pub direction: Option<TextDirection>,
+    /// Whether it is old news, replayed by the server right after we connected.
+    pub replayed: bool,
+    /// What.
+    pub what: What,
+}
+
+/// Holds how a session ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ended {
+    /// Successfully.
+    Completed(SessionCompleted),
+    /// By an error.
+    Errored(SessionErrored),
+    /// Before completion.
+    Cancelled(SessionCancelled),
+}
+
+/// Says what changed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum What {
+    /// A session began.
+    SessionStarted(SessionStarted),
+    /// A session is seen for the first time in its middle; that is normal after connecting.
+    SessionJoined,
+    /// A session ended.
+    SessionEnded(Ended),
+    /// The agent entered another state.
+    StateChanged(StateChanged),
+    /// Progress was made.
+    Progress(Progress),
+    /// A tool is about to be called.
+    ToolInvoked(ToolInvoked),
+    /// A tool returned.
+    ToolCompleted {
+        /// The event.
+        event: ToolCompleted,
+        /// Time since it was invoked, where that was seen.
+        elapsed: Option<Duration>,
+    },
+    /// Text arrived.
+    Output {
+        /// Which output; absent is the session's nameless one.
+        output: Option<OutputId>,
+        /// The chunk.
+        event: OutputStreaming,
+        /// The rejected action after which this is the first text, to be introduced as such.
+        after_rejection: Option<String>,
+    },
+    /// A question was opened.
+    PromptOpened(PromptId),
+    /// The link of an open question is back and its session speaks: it can be answered again.
+    PromptAnswerable(PromptId),
+    /// A question's time is running out.
+    PromptWarning {
+        /// Which question.
+        prompt: PromptId,
+        /// Time left.
+        remaining: Duration,
+    },
+    /// Our own count of a question's time ended; it stays answerable until an event closes it.
+    PromptTimedOut(PromptId),
+    /// Something happened that may mean a question is decided; said once.
+    PromptPerhapsResolved(PromptId),
+    /// A question was closed by the agent.
+    PromptClosed {
+        /// Which question.
+        prompt: PromptId,
+        /// By what.
+        how: Closing,
+    },
+    /// The agent asks somebody else to take over.
+    Handoff(HandoffRequested),
+    /// An event of a type that we don't know.
+    Unknown {
+        /// The type as it was written.
+        type_name: String,
+        /// Its texts.
+        event: UnknownEvent,
+    },
+    /// The protocol was broken.
+    Anomaly(Anomaly),
+    /// The person is in danger.
+    Danger(Danger),
+}

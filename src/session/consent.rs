@@ -1,0 +1,214 @@
+//! Which question is about which tool, and which irreversible call nobody was asked about.
+//!
+//! The rule of linking, from the surest sign to the weakest: the call id; the agent's only pending
+//! irreversible call; the tool's name in the action; else not at all. It works in both orders,
+//! because real producers invoke before they ask and the chapters ask before they invoke.
+
+use std::time::Duration;
+
+use crate::protocol::{Now, ToolCallId};
+
+use super::anomaly::Danger;
+use super::change::{Change, What};
+use super::key::SessionKey;
+use super::model::{Consent, Session, ToolCall};
+use super::prompt::{Prompt, PromptId, Question, ReplyState};
+use super::sessions::Sessions;
+
+/// How long an irreversible call may run before the person is told that nobody was asked: producers
+/// that invoke first ask within milliseconds.
+pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
+
+impl Sessions {
+    /// Links a fresh question to a tool that already runs.
+    pub(super) fn link_question(&mut self, id: PromptId) {
+        let Some(prompt) = self.prompts.get(&id) else {
+            return;
+        };
+        let Question::Confirmation(asked) = &prompt.question else {
+            return;
+        };
+        let Some(session) = self.sessions.get_mut(&prompt.key) else {
+            return;
+        };
+        let pending =
+            |call: &&mut ToolCall| matches!(call.consent, Consent::Missing | Consent::MissingTold);
+        let pending_calls = session.tools.iter_mut().filter(pending).count();
+        let by_id = asked.tool_call_id.is_some();
+        let chosen = session.tools.iter_mut().find(|call| {
+            if by_id {
+                call.call_id == asked.tool_call_id
+            } else if pending_calls == 1 {
+                pending(call)
+            } else {
+                names(&asked.action, &call.tool) || asked.tool.as_deref() == Some(&call.tool)
+            }
+        });
+        if let Some(call) = chosen {
+            if call.irreversible {
+                call.consent = Consent::Asked(id);
+            }
+            let (tool, call_id) = (call.tool.clone(), call.call_id.clone());
+            if let Some(prompt) = self.prompts.get_mut(&id) {
+                prompt.tool = Some(tool);
+                prompt.call_id = call_id;
+            }
+        }
+    }
+
+    /// Finds the question that a call which begins now was asked about, and marks it as used.
+    pub(super) fn consent_for(
+        &mut self,
+        key: &SessionKey,
+        tool: &str,
+        call_id: Option<&ToolCallId>,
+    ) -> Consent {
+        let unused = |prompt: &&Prompt| {
+            prompt.key == *key
+                && prompt.call_id.is_none()
+                && prompt.tool.is_none()
+                && matches!(prompt.question, Question::Confirmation(_))
+        };
+        let stated = |prompt: &&Prompt| match &prompt.question {
+            Question::Confirmation(asked) => {
+                asked.tool_call_id.is_some() && asked.tool_call_id.as_ref() == call_id
+            }
+            Question::Clarification(_) => false,
+        };
+        let named = |prompt: &&Prompt| match &prompt.question {
+            Question::Confirmation(asked) => {
+                names(&asked.action, tool) || asked.tool.as_deref() == Some(tool)
+            }
+            Question::Clarification(_) => false,
+        };
+        let candidates: Vec<&Prompt> = self
+            .prompts
+            .values()
+            .filter(|prompt| prompt.key == *key)
+            .filter(stated)
+            .collect();
+        let chosen = candidates.last().map(|prompt| prompt.id).or_else(|| {
+            let unused: Vec<&Prompt> = self.prompts.values().filter(unused).collect();
+            let by_name = unused.iter().rev().find(|prompt| named(prompt));
+            // The only unused question of this session must be about the only irreversible call.
+            let only = if unused.len() == 1 {
+                unused.first()
+            } else {
+                None
+            };
+            by_name.or(only).map(|prompt| prompt.id)
+        });
+        match chosen {
+            Some(id) => {
+                if let Some(prompt) = self.prompts.get_mut(&id) {
+                    prompt.tool = Some(tool.to_owned());
+                    prompt.call_id = call_id.cloned();
+                }
+                Consent::Asked(id)
+            }
+            None => match self.sessions.get_mut(key) {
+                Some(session) if session.unseen_questions > 0 => {
+                    session.unseen_questions -= 1;
+                    Consent::NotNeeded
+                }
+                // The first thing seen of a session that we joined: its question was before our time.
+                Some(session) if session.joined && session.events <= 1 => Consent::NotNeeded,
+                Some(_) | None => Consent::Missing,
+            },
+        }
+    }
+
+    /// Finds the danger in a tool's success.
+    pub(super) fn danger_of_success(&self, session: &Session, call: &ToolCall) -> Option<Danger> {
+        let rejected = self
+            .prompts
+            .values()
+            .rev()
+            .find(|prompt| {
+                prompt.key == session.key
+                    && prompt.tool.as_deref() == Some(call.tool.as_str())
+                    && (prompt.call_id.is_none() || prompt.call_id == call.call_id)
+            })
+            .filter(|prompt| {
+                prompt.was_rejected() && !matches!(prompt.reply, ReplyState::Sending { .. })
+            });
+        if let Some(prompt) = rejected {
+            return Some(Danger::DoneAfterRejection {
+                tool: call.tool.clone(),
+                prompt: prompt.id,
+            });
+        }
+        match call.consent {
+            Consent::Missing | Consent::MissingTold => Some(Danger::Unasked {
+                tool: call.tool.clone(),
+                done: true,
+            }),
+            Consent::NotNeeded | Consent::Asked(_) => None,
+        }
+    }
+
+    /// Tells of irreversible calls that run and nobody was asked about.
+    pub(super) fn tick_unasked(&mut self, now: Now, changes: &mut Vec<Change>) {
+        for session in self.sessions.values_mut() {
+            let (key, agent) = (session.key.clone(), session.agent.clone());
+            for call in &mut session.tools {
+                if call.consent == Consent::Missing && now.monotonic >= call.since + UNASKED_AFTER {
+                    call.consent = Consent::MissingTold;
+                    changes.push(Change {
+                        key: key.clone(),
+                        agent: agent.clone(),
+                        at: now,
+                        urgency: crate::protocol::Urgency::Critical,
+                        language: None,
+                        direction: None,
+                        replayed: false,
+                        what: What::Danger(Danger::Unasked {
+                            tool: call.tool.clone(),
+                            done: false,
+                        }),
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Tells whether a text names a tool as a whole word, with `_` and `-` read as spaces too.
+fn names(action: &str, tool: &str) -> bool {
+    if tool.is_empty() {
+        return false;
+    }
+    let plain = |text: &str| -> String {
+        text.chars()
+            .map(|c| {
+                if c.is_alphanumeric() {
+                    c.to_ascii_lowercase()
+                } else {
+                    ' '
+                }
+            })
+            .collect()
+    };
+    let words = |text: &str| {
+        plain(text)
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let (action, tool) = (words(action), words(tool));
+    !tool.is_empty() && action.windows(tool.len()).any(|window| window == tool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_tool_is_named_as_a_whole_word() {
+        assert!(names("Call send_email with arguments: to=a", "send_email"));
+        assert!(names("I would like to Send Email now", "send_email"));
+        assert!(!names("resend_emails", "send_email"));
+        assert!(!names("anything", ""));
+        assert!(!names("anything", "___"));
+    }
+}

@@ -1,0 +1,19 @@
+//! Whose state is whose.
+
+use crate::protocol::{AgentId, SessionId};
+
+/// Names a source; the order is the order on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub usize);
+
+/// Names a session: two agents under one session id have each their own state (A.9, pattern 1), and
+/// the same ids from another link are somebody else's.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SessionKey {
+    /// The source it came from.
+    pub link: LinkId,
+    /// The agent that emits it.
+    pub agent: AgentId,
+    /// The producer's name for it.
+    pub session: SessionId,
+}

@@ -1,0 +1,193 @@
+//! What is known of one source as a whole: its clock, what it already sent, whether it is up.
+
+use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::protocol::{AgentId, EventId, Now};
+
+/// How many event ids a link remembers to drop duplicates: a server that replays its last 1000
+/// events at every connect is covered several times over.
+const MOST_EVENT_IDS: usize = 8192;
+
+/// A server may replay old events right after we connect. The burst is over at the latest then.
+const BURST_AT_MOST: Duration = Duration::from_secs(1);
+/// The burst is over when nothing came for this long.
+const BURST_SILENCE: Duration = Duration::from_millis(250);
+
+/// Says whether a link may still be replaying old events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Burst {
+    /// What comes is live.
+    Over,
+    /// Connected at this moment; old events may come.
+    Possible { connected: Now, last: Duration },
+}
+
+/// Holds what is known of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LinkState {
+    answerable: bool,
+    burst: Burst,
+    skew: Option<i64>,
+    seen: HashSet<(AgentId, EventId)>,
+    seen_order: VecDeque<(AgentId, EventId)>,
+}
+
+impl LinkState {
+    /// `answerable` is false for recordings and pipes, whose events are never "old" either.
+    pub(super) fn new(answerable: bool) -> Self {
+        Self {
+            answerable,
+            burst: Burst::Over,
+            skew: None,
+            seen: HashSet::new(),
+            seen_order: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn is_answerable(&self) -> bool {
+        self.answerable
+    }
+
+    pub(super) fn connected(&mut self, now: Now) {
+        if self.answerable {
+            self.burst = Burst::Possible {
+                connected: now,
+                last: now.monotonic,
+            };
+        }
+    }
+
+    pub(super) fn lost(&mut self) {
+        self.burst = Burst::Over;
+    }
+
+    /// Tells whether an event was seen before; if not, remembers it.
+    pub(super) fn is_duplicate(&mut self, agent: &AgentId, event: &EventId) -> bool {
+        let id = (agent.clone(), event.clone());
+        if !self.seen.insert(id.clone()) {
+            return true;
+        }
+        self.seen_order.push_back(id);
+        if self.seen_order.len() > MOST_EVENT_IDS
+            && let Some(oldest) = self.seen_order.pop_front()
+        {
+            self.seen.remove(&oldest);
+        }
+        false
+    }
+
+    /// Tells whether an event is old news of a burst; a newer or late one ends the burst.
+    pub(super) fn is_replayed(&mut self, stamped: Option<Timestamp>, now: Now) -> bool {
+        self.end_burst_if_due(now.monotonic);
+        let Burst::Possible { connected, last } = &mut self.burst else {
+            return false;
+        };
+        let old = stamped.is_some_and(|stamped| stamped < connected.wall);
+        if old {
+            *last = now.monotonic;
+        } else {
+            self.burst = Burst::Over;
+        }
+        old
+    }
+
+    /// Learns the clock difference from a live event.
+    pub(super) fn learn_skew(&mut self, stamped: Option<Timestamp>, now: Now) {
+        if let Some(stamped) = stamped {
+            let difference = now.wall.as_millisecond() - stamped.as_millisecond();
+            self.skew = Some(self.skew.map_or(difference, |skew| skew.min(difference)));
+        }
+    }
+
+    pub(super) fn skew(&self) -> Option<i64> {
+        self.skew
+    }
+
+    /// Gives when a possible burst is over by time alone.
+    pub(super) fn burst_ends(&self) -> Option<Duration> {
+        match self.burst {
+            Burst::Over => None,
+            Burst::Possible { connected, last } => {
+                Some((connected.monotonic + BURST_AT_MOST).min(last + BURST_SILENCE))
+            }
+        }
+    }
+
+    /// Ends a burst whose time is over; true when old questions may now be raised.
+    pub(super) fn end_burst_if_due(&mut self, now: Duration) -> bool {
+        if self.burst_ends().is_some_and(|ends| now >= ends) {
+            self.burst = Burst::Over;
+        }
+        self.burst == Burst::Over
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Now {
+        let start = Now {
+            monotonic: Duration::ZERO,
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        start.after(Duration::from_millis(ms))
+    }
+
+    #[test]
+    fn a_burst_ends_by_silence_a_new_event_or_time() {
+        let old = Some(at(0).wall);
+        let mut link = LinkState::new(true);
+        link.connected(at(100));
+        assert!(link.is_replayed(old, at(110)));
+        assert!(link.is_replayed(old, at(350)));
+        assert!(!link.is_replayed(old, at(601)), "250 ms of silence");
+
+        link.connected(at(1000));
+        assert!(!link.is_replayed(Some(at(1001).wall), at(1002)));
+        assert!(!link.is_replayed(old, at(1003)), "a newer event came first");
+
+        link.connected(at(2000));
+        for ms in (2000..3000).step_by(100) {
+            assert!(link.is_replayed(old, at(ms)));
+        }
+        assert!(!link.is_replayed(old, at(3000)), "one second");
+    }
+
+    #[test]
+    fn a_recording_has_no_old_events() {
+        let mut link = LinkState::new(false);
+        link.connected(at(100));
+        assert!(!link.is_replayed(Some(at(0).wall), at(110)));
+    }
+
+    #[test]
+    fn ids_count_per_agent_and_are_bounded() {
+        let mut link = LinkState::new(true);
+        let (a, b, id) = (
+            AgentId::from("a"),
+            AgentId::from("b"),
+            EventId::from("evt_1"),
+        );
+        assert!(!link.is_duplicate(&a, &id));
+        assert!(link.is_duplicate(&a, &id));
+        assert!(!link.is_duplicate(&b, &id));
+        for n in 0..3 * MOST_EVENT_IDS {
+            link.is_duplicate(&a, &EventId(format!("evt_n{n}")));
+        }
+        assert_eq!(link.seen.len(), MOST_EVENT_IDS);
+    }
+
+    #[test]
+    fn the_skew_is_the_smallest_difference() {
+        let mut link = LinkState::new(true);
+        link.learn_skew(Some(at(0).wall), at(90));
+        link.learn_skew(Some(at(100).wall), at(130));
+        link.learn_skew(Some(at(200).wall), at(290));
+        assert_eq!(link.skew(), Some(30));
+    }
+}

@@ -1,0 +1,290 @@
+//! One question of one agent, from its asking to its closing (chapter 6).
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::protocol::{
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken, Reversibility,
+    RiskLevel, ToolCallId,
+};
+
+use super::key::SessionKey;
+
+/// Numbers a question within this run, from 1; never reused, so that "question 2" stays itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PromptId(pub u64);
+
+/// Holds what is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Question {
+    /// Consent to an action.
+    Confirmation(AwaitingConfirmation),
+    /// Information.
+    Clarification(AwaitingClarification),
+}
+
+impl Question {
+    /// Gives the token that an answer must echo.
+    pub fn token(&self) -> Option<&ReplyToken> {
+        match self {
+            Self::Confirmation(asked) => asked.reply_token.as_ref(),
+            Self::Clarification(asked) => asked.reply_token.as_ref(),
+        }
+    }
+    /// Gives the action or the question itself.
+    pub fn subject(&self) -> &str {
+        match self {
+            Self::Confirmation(asked) => &asked.action,
+            Self::Clarification(asked) => &asked.question,
+        }
+    }
+    /// Gives how long the producer waits, in seconds.
+    pub fn timeout_seconds(&self) -> Option<u64> {
+        match self {
+            Self::Confirmation(asked) => asked.timeout_seconds,
+            Self::Clarification(asked) => asked.timeout_seconds,
+        }
+    }
+}
+
+impl Question {
+    /// Tells whether silence would accept something irreversible of medium or high risk (6.4.1).
+    pub fn accepts_by_silence(&self) -> bool {
+        match self {
+            Self::Confirmation(asked) => {
+                asked.default_decision == Some(Decision::Accept)
+                    && asked.is_irreversible()
+                    && matches!(asked.risk_level, Some(RiskLevel::High | RiskLevel::Medium))
+            }
+            Self::Clarification(_) => false,
+        }
+    }
+}
+
+/// Says how far the person's answer is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ReplyState {
+    /// Nobody answered here.
+    Unanswered,
+    /// The answer is on its way.
+    Sending {
+        /// The answer.
+        answer: Answer,
+        /// When the person decided; kept over retries.
+        decided: Timestamp,
+        /// Which attempt this is, from 1.
+        attempt: u32,
+    },
+    /// The server took the message; that alone proves nothing.
+    Sent {
+        /// The answer.
+        answer: Answer,
+        /// When the person decided.
+        decided: Timestamp,
+    },
+    /// Our own count ended; the question stays answerable.
+    TimedOut,
+    /// The agent's events show that it is decided by our answer.
+    Resolved {
+        /// The answer that was sent.
+        answer: Answer,
+        /// What showed it.
+        how: Closing,
+    },
+    /// It is over without an answer of ours.
+    Withdrawn {
+        /// What showed it.
+        how: Closing,
+    },
+}
+
+/// Says what closed a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Closing {
+    /// The agent left `awaiting_input` (A.4).
+    StateLeft {
+        /// The state it entered.
+        to: String,
+        /// The agent's words about it.
+        summary: Option<String>,
+    },
+    /// The linked tool went on.
+    ToolWentOn,
+    /// The session ended.
+    SessionEnded,
+    /// The same question was asked again under a new token.
+    AskedAgain,
+    /// It was already decided before we connected; it was never raised.
+    DecidedBefore,
+    /// The link is gone and its time is over.
+    LinkGone,
+}
+
+/// Says whether an answer can reach the one who asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// The link on which it was asked is up.
+    Live,
+    /// The link was lost since; perhaps it is decided. It is live again when its session speaks.
+    LinkLost,
+    /// The source is a recording or takes no answers.
+    NotAnswerable,
+}
+
+/// Says which warnings of a running-out time were given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Warning {
+    /// None yet.
+    None,
+    /// At half of the time.
+    Half,
+    /// Shortly before the end.
+    Last,
+}
+
+/// The second warning comes at a tenth of the time, but this much before the end where the time is
+/// more than twice as long: less is too short to hear the question again and answer.
+const LAST_WARNING: Duration = Duration::from_secs(20);
+
+/// Holds one question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prompt {
+    /// Its number in this run.
+    pub id: PromptId,
+    /// Whose.
+    pub key: SessionKey,
+    /// The agent's name for a person.
+    pub agent: String,
+    /// What is asked.
+    pub question: Question,
+    /// The language of the question.
+    pub language: Option<String>,
+    /// When it came.
+    pub opened: Now,
+    /// When the producer says that it asked.
+    pub asked: Option<Timestamp>,
+    /// How far the answer is.
+    pub reply: ReplyState,
+    /// Whether an answer can reach the asker.
+    pub standing: Standing,
+    /// The tool that it guards, where known.
+    pub tool: Option<String>,
+    pub(super) call_id: Option<ToolCallId>,
+    pub(super) warned: Warning,
+    pub(super) perhaps_told: bool,
+}
+
+impl Prompt {
+    /// Tells whether the question is still open: it may be answered, or its fate is not known.
+    pub fn is_open(&self) -> bool {
+        match self.reply {
+            ReplyState::Unanswered
+            | ReplyState::Sending { .. }
+            | ReplyState::Sent { .. }
+            | ReplyState::TimedOut => true,
+            ReplyState::Resolved { .. } | ReplyState::Withdrawn { .. } => false,
+        }
+    }
+
+    /// Tells whether an answer is wanted and can be given.
+    pub fn is_answerable(&self) -> bool {
+        self.standing == Standing::Live
+            && self.question.token().is_some()
+            && matches!(self.reply, ReplyState::Unanswered | ReplyState::TimedOut)
+    }
+
+    /// Gives the answer that was given here, in whatever state it is.
+    pub fn answer(&self) -> Option<&Answer> {
+        match &self.reply {
+            ReplyState::Sending { answer, .. }
+            | ReplyState::Sent { answer, .. }
+            | ReplyState::Resolved { answer, .. } => Some(answer),
+            ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Withdrawn { .. } => None,
+        }
+    }
+
+    /// Tells whether the person rejected it here.
+    pub fn was_rejected(&self) -> bool {
+        matches!(
+            self.answer(),
+            Some(Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            })
+        )
+    }
+
+    /// Tells whether accepting needs a second step: high or unknown risk, irreversible by either
+    /// field or not said to be reversible, a default that turns silence into consent, or a question
+    /// too long to be said in one go. A missing risk or reversibility is never taken for harmless.
+    pub fn wants_second_step(&self) -> bool {
+        match &self.question {
+            Question::Confirmation(asked) => {
+                let low = asked.risk_level == Some(RiskLevel::Low);
+                let mild = low || asked.risk_level == Some(RiskLevel::Medium);
+                let said_reversible = asked.irreversible == Some(false)
+                    || matches!(
+                        asked.reversibility,
+                        Some(Reversibility::Reversible | Reversibility::WithEffort)
+                    );
+                let unsafe_default =
+                    matches!(asked.default_decision, Some(Decision::Accept)) && !low;
+                asked.is_irreversible()
+                    || !mild
+                    || !said_reversible
+                    || unsafe_default
+                    || self.is_cut()
+            }
+            Question::Clarification(_) => false,
+        }
+    }
+
+    /// Tells whether the question is too long to be said in one go: it is then said in part, says
+    /// so, and the details say the rest.
+    pub fn is_cut(&self) -> bool {
+        match &self.question {
+            Question::Confirmation(asked) => {
+                let consequence = asked.consequence.as_deref().unwrap_or_default();
+                asked.action.chars().count() > Self::LONGEST_PART
+                    || consequence.chars().count() > Self::LONGEST_PART
+            }
+            Question::Clarification(asked) => asked.question.chars().count() > Self::LONGEST_PART,
+        }
+    }
+
+    /// How many characters of an action, a consequence or a question are said in one go: about a
+    /// minute of speech, more than anybody keeps in mind.
+    pub const LONGEST_PART: usize = 1000;
+
+    /// Gives when the producer's time is over on our monotonic clock.
+    ///
+    /// `skew` is the link's smallest seen difference between receiving and stamping, in
+    /// milliseconds: what exceeds it is the time this event was under way.
+    pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
+        let timeout = Duration::from_secs(self.question.timeout_seconds()?);
+        let under_way = match (self.asked, skew) {
+            (Some(asked), Some(skew)) => {
+                let difference = self.opened.wall.as_millisecond() - asked.as_millisecond() - skew;
+                Duration::from_millis(u64::try_from(difference).unwrap_or(0))
+            }
+            _ => Duration::ZERO,
+        };
+        Some((self.opened.monotonic + timeout).saturating_sub(under_way))
+    }
+
+    /// Gives how much time is left when the next warning is due, and which warning that is.
+    pub(super) fn next_warning(&self) -> Option<(Duration, Warning)> {
+        let timeout = Duration::from_secs(self.question.timeout_seconds()?);
+        let last = if timeout > 2 * LAST_WARNING {
+            (timeout / 10).max(LAST_WARNING)
+        } else {
+            timeout / 10
+        };
+        match self.warned {
+            Warning::None => Some((timeout / 2, Warning::Half)),
+            Warning::Half => Some((last, Warning::Last)),
+            Warning::Last => None,
+        }
+    }
+}
