@@ -1,1 +1,556 @@
-//! To be written.
+//! The one place where state changes: facts come in, wishes go out. Pure.
+//!
+//! Responsibilities: [`App::update`] takes an [`Input`] and the time and answers with [`Effect`]s;
+//! [`App::deadline`] says when to call again with [`Input::Deadline`]. The same inputs give the same
+//! effects. Not here: sockets, screens, engines, the clock (`runtime`).
+//!
+//! The folder: `links` (news of sources), `asking` (which question is shown and when it may be
+//! answered), `answering` (what the person decides and what becomes of it), `commands` (everything
+//! else that a key or a line can want), `view` (what the faces read).
+
+mod answering;
+mod asking;
+mod commands;
+mod links;
+mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::KeyEvent;
+
+use crate::announce::{
+    Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
+    SpeechQueue, Utterance, Wish,
+};
+use crate::config::Config;
+use crate::keys::{self, Command, Mode};
+use crate::protocol::Now;
+use crate::session::{Change, LinkId, PromptId, Sessions, What};
+use crate::transport::LinkEvent;
+use crate::voice::VoiceEvent;
+
+pub use asking::Shown;
+pub use links::{LinkPhase, LinkView};
+pub use view::VoiceState;
+
+use answering::Outgoing;
+
+/// Says where lines come from, which decides when one counts as an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineSource {
+    /// A pipe: a line counts for what was written before it was read.
+    Pipe,
+    /// A terminal: typed-ahead input is flushed when a question appears and once more when it is armed.
+    Terminal,
+}
+
+/// Tells a fact.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Input {
+    /// The program begins.
+    Start,
+    /// News of a link.
+    Link {
+        /// Which link.
+        link: LinkId,
+        /// What happened.
+        event: LinkEvent,
+    },
+    /// A key.
+    Key(KeyEvent),
+    /// Pasted text: it never answers by itself.
+    Paste(String),
+    /// A line of the linear or JSON face.
+    Line {
+        /// The line without its end.
+        text: String,
+        /// When it was read, on the monotonic clock.
+        read: Duration,
+    },
+    /// News of the voice.
+    Voice(VoiceEvent),
+    /// A deadline has come.
+    Deadline,
+    /// The terminal or its owner wants us to end at once.
+    Terminate,
+    /// An interrupt from outside the keyboard reader.
+    Interrupt,
+    /// Something went wrong with the recording.
+    RecordingFailed(String),
+}
+
+/// Says how the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// As wished: exit code 0.
+    Clean,
+    /// No source remains that could still speak: exit code 1.
+    NoSource,
+    /// Interrupted: exit code 130.
+    Interrupted,
+    /// Told to end by a signal: exit code 143.
+    Terminated,
+}
+
+/// Wishes something of the world.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Show an announcement (the linear and JSON faces write it; the pane reads the app).
+    Show(Arc<Announcement>),
+    /// Say this; nothing else is in the engine.
+    Speak(Utterance),
+    /// Fall silent at once.
+    Hush,
+    /// Post an answer; its outcome comes back as [`LinkEvent::Replied`] with this number.
+    Send {
+        /// To whom.
+        link: LinkId,
+        /// The number of the request.
+        request: u64,
+        /// The message.
+        body: String,
+    },
+    /// Close a link for good.
+    Close(LinkId),
+    /// Stop reading from a link, or go on.
+    Reading {
+        /// Which link.
+        link: LinkId,
+        /// Whether to read.
+        on: bool,
+    },
+    /// Ring the bell.
+    Bell,
+    /// Send a notification through the terminal.
+    Notify(String),
+    /// Set the terminal's title; `None` restores it.
+    Title(Option<String>),
+    /// Throw away what was typed ahead.
+    FlushInput,
+    /// End.
+    Quit(Exit),
+}
+
+/// Says when the program ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Until {
+    /// When no source remains.
+    NoSource,
+    /// When every session that was seen has ended and all is said.
+    Ended,
+    /// When nothing happened for so long.
+    Idle(Duration),
+    /// Never: a face that stays open to look back.
+    Asked,
+}
+
+/// Holds what the program is told at its start.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The settings.
+    pub config: Config,
+    /// The words.
+    pub phrases: Arc<Phrases>,
+    /// How the person answers.
+    pub manner: Manner,
+    /// Where lines come from; `None` with keys, or when there is nobody to type.
+    pub lines: Option<LineSource>,
+    /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.
+    pub face: (&'static str, &'static str),
+    /// Whether a voice is wanted at all.
+    pub voice: bool,
+    /// When to end by itself.
+    pub until: Until,
+    /// The first random number; ids come from it.
+    pub seed: u64,
+    /// The sources, in the order of the command line.
+    pub sources: Vec<SourceSetup>,
+}
+
+/// Describes one source at the start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceSetup {
+    /// Its name for a person.
+    pub name: String,
+    /// Whether answers can be sent to it.
+    pub answerable: bool,
+    /// Whether it is a recording.
+    pub recording: bool,
+}
+
+/// Holds the whole state of a run.
+#[derive(Debug)]
+pub struct App {
+    config: Config,
+    manner: Manner,
+    lines: Option<LineSource>,
+    face: (&'static str, &'static str),
+    until: Until,
+    links: Vec<LinkView>,
+    sessions: Sessions,
+    announcer: Announcer,
+    queue: SpeechQueue,
+    voice: VoiceState,
+    mode: Mode,
+    editor: tui_input::Input,
+    shown: Option<Shown>,
+    /// The questions whose action was heard, or that the person chose not to hear.
+    heard: BTreeSet<PromptId>,
+    outgoing: BTreeMap<u64, Outgoing>,
+    next_request: u64,
+    review: Option<AnnouncementId>,
+    last_key: Option<Duration>,
+    last_pressed: Option<(KeyEvent, Duration)>,
+    last_activity: Duration,
+    questions_changed: Option<Duration>,
+    flush_at: Option<Duration>,
+    seen_session: bool,
+    confirming_since: Option<Duration>,
+    quitting: Option<Exit>,
+    titled: usize,
+    effects: Vec<Effect>,
+}
+
+impl App {
+    /// Makes the state at the start; [`Input::Start`] comes next.
+    pub fn new(setup: Setup) -> Self {
+        let mut sessions = Sessions::default();
+        let mut ids = setup.seed;
+        let links: Vec<LinkView> = setup
+            .sources
+            .into_iter()
+            .enumerate()
+            .map(|(at, source)| {
+                let link = LinkId(at);
+                sessions.add_link(link, source.answerable);
+                LinkView::new(link, source, &mut ids)
+            })
+            .collect();
+        let fold = setup
+            .config
+            .announce
+            .fold
+            .then(|| Duration::from_secs(setup.config.announce.fold_after_seconds));
+        Self {
+            manner: setup.manner,
+            lines: setup.lines,
+            face: setup.face,
+            until: setup.until,
+            links,
+            sessions,
+            announcer: Announcer::new(
+                setup.config.announce.clone(),
+                Arc::clone(&setup.phrases),
+                setup.manner,
+            ),
+            queue: SpeechQueue::new(fold, setup.phrases),
+            voice: if setup.voice {
+                VoiceState::Checking
+            } else {
+                VoiceState::Off
+            },
+            config: setup.config,
+            mode: Mode::Watching,
+            editor: tui_input::Input::default(),
+            shown: None,
+            heard: BTreeSet::new(),
+            outgoing: BTreeMap::new(),
+            next_request: 0,
+            review: None,
+            last_key: None,
+            last_pressed: None,
+            last_activity: Duration::ZERO,
+            questions_changed: None,
+            flush_at: None,
+            seen_session: false,
+            confirming_since: None,
+            quitting: None,
+            titled: 0,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Takes a fact and gives what is wished of the world, in order.
+    pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        match input {
+            Input::Start => self.start(now),
+            Input::Link { link, event } => {
+                self.last_activity = now.monotonic;
+                self.link(link, event, now);
+            }
+            Input::Key(key) => self.key(key, now),
+            Input::Paste(text) => self.paste(&text, now),
+            Input::Line { text, read } => self.line(&text, read, now),
+            Input::Voice(event) => self.voice(event, now),
+            Input::Deadline => {}
+            Input::Terminate => self.terminate(now),
+            Input::Interrupt => self.command(Command::Interrupt, now),
+            Input::RecordingFailed(reason) => {
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "record.failed",
+                    &[("reason", Arg::Own(reason))],
+                    now,
+                );
+            }
+        }
+        // Time has passed with every fact; what it made due comes now, so that no fact starves it.
+        self.tick(now);
+        self.refresh_shown(now);
+        self.refresh_title();
+        self.check_end(now);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Gives the monotonic time at which [`Input::Deadline`] is due.
+    pub fn deadline(&self) -> Option<Duration> {
+        let outgoing = self
+            .outgoing
+            .values()
+            .filter_map(|sent| sent.retry_at)
+            .min();
+        let idle = match self.until {
+            Until::Idle(wait) => Some(self.last_activity + wait),
+            Until::NoSource | Until::Ended | Until::Asked => None,
+        };
+        [
+            self.sessions.deadline(),
+            self.announcer.deadline(),
+            self.queue.deadline(),
+            self.shown.as_ref().and_then(Shown::alarm),
+            self.flush_at,
+            outgoing,
+            idle,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    fn start(&mut self, now: Now) {
+        let text = |app: &Self, key: &str| Arg::Own(app.announcer.phrases().text(key, &[]));
+        let voice = match self.voice {
+            VoiceState::Off => "start.voice.off",
+            VoiceState::Checking
+            | VoiceState::Ready { .. }
+            | VoiceState::Lost { .. }
+            | VoiceState::None { .. } => "start.voice.checking",
+        };
+        let args = [
+            ("face", text(self, self.face.0)),
+            ("why", text(self, self.face.1)),
+            ("voice", text(self, voice)),
+        ];
+        self.say(Class::Outcome, Kind::Hint, "start.face", &args, now);
+    }
+
+    fn tick(&mut self, now: Now) {
+        let changes = self.sessions.tick(now);
+        self.tell(changes, now);
+        let told = self.announcer.tick(now, &self.sessions);
+        for announcement in told {
+            self.emit(announcement, now);
+        }
+        let wishes = self.queue.tick(now.monotonic);
+        self.wish(wishes);
+        self.retry(now);
+        self.alarm(now);
+        if self.flush_at.is_some_and(|at| now.monotonic >= at) {
+            self.flush_at = None;
+            self.effects.push(Effect::FlushInput);
+        }
+    }
+
+    fn voice(&mut self, event: VoiceEvent, now: Now) {
+        match event {
+            VoiceEvent::Ready { engine } => {
+                self.queue.enable();
+                self.voice = VoiceState::Ready {
+                    engine: engine.clone(),
+                };
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.ready",
+                    &[("engine", Arg::Own(engine))],
+                    now,
+                );
+                self.ask_again_after_voice(now);
+            }
+            VoiceEvent::Recovered { engine } => {
+                self.queue.enable();
+                self.voice = VoiceState::Ready {
+                    engine: engine.clone(),
+                };
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.back",
+                    &[("engine", Arg::Own(engine))],
+                    now,
+                );
+                self.ask_again_after_voice(now);
+            }
+            VoiceEvent::Begun(_) => {}
+            VoiceEvent::Ended(id) => {
+                let wishes = self.queue.ended(id, now.monotonic);
+                self.wish(wishes);
+            }
+            VoiceEvent::Cut(id) => {
+                let wishes = self.queue.cut_short(id, now.monotonic);
+                self.wish(wishes);
+            }
+            VoiceEvent::Lost { reason } => {
+                self.queue.disable();
+                self.voice = VoiceState::Lost {
+                    reason: reason.clone(),
+                };
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.lost",
+                    &[("reason", Arg::Own(reason))],
+                    now,
+                );
+                self.effects.push(Effect::Bell);
+            }
+            VoiceEvent::None { reason } => {
+                self.queue.disable();
+                self.voice = VoiceState::None {
+                    reason: reason.clone(),
+                };
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.none",
+                    &[("reason", Arg::Own(reason))],
+                    now,
+                );
+            }
+        }
+        self.note_said();
+    }
+
+    /// Turns changes of sessions into announcements and everything that hangs on them.
+    fn tell(&mut self, changes: Vec<Change>, now: Now) {
+        for change in changes {
+            self.seen_session |=
+                matches!(change.what, What::SessionStarted(_) | What::SessionJoined);
+            if let What::PromptClosed { prompt, .. } = &change.what {
+                // What is still being said about it is cut short; its outcome follows.
+                let wishes = self.queue.withdraw(*prompt, now.monotonic);
+                self.wish(wishes);
+                self.questions_changed = Some(now.monotonic);
+            }
+            if let What::PromptOpened(prompt) | What::PromptAnswerable(prompt) = &change.what {
+                self.question_opened(*prompt, now);
+            }
+            for announcement in self.announcer.tell(&change, &self.sessions) {
+                self.emit(announcement, now);
+            }
+            if let What::Output { output, event, .. } = &change.what
+                && event.complete
+            {
+                self.queue
+                    .output_complete(&crate::announce::output_topic(&change.key, output.as_ref()));
+            }
+        }
+    }
+
+    /// Says something in the program's own name.
+    fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
+        let announcement = self.announcer.say(class, kind, key, args, now);
+        self.emit(announcement, now);
+    }
+
+    /// Answers a key or a line.
+    fn respond(&mut self, key: &str, args: &Args<'_>, now: Now) {
+        self.say(Class::Response, Kind::Reply, key, args, now);
+    }
+
+    /// Shows an announcement and hands it to the voice.
+    fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
+        match announcement.aloud {
+            Aloud::Yes => {
+                self.effects.push(Effect::Show(Arc::clone(&announcement)));
+                let wishes = self.queue.push(announcement, now.monotonic);
+                self.wish(wishes);
+            }
+            Aloud::Shown => self.effects.push(Effect::Show(announcement)),
+            Aloud::Kept => {}
+        }
+        self.note_said();
+    }
+
+    fn wish(&mut self, wishes: Vec<Wish>) {
+        for wish in wishes {
+            self.effects.push(match wish {
+                Wish::Speak(utterance) => Effect::Speak(utterance),
+                Wish::Hush => Effect::Hush,
+            });
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, now: Now) {
+        let bounce = Duration::from_millis(self.config.questions.bounce_ms);
+        let bounced = self.last_pressed.as_ref().is_some_and(|(last, at)| {
+            !bounce.is_zero() && last.code == key.code && now.monotonic < *at + bounce
+        });
+        self.last_pressed = Some((key, now.monotonic));
+        let before = self.last_key.replace(now.monotonic);
+        if bounced {
+            return;
+        }
+        let command = keys::command(key, self.mode);
+        self.pressed(command, before, now);
+    }
+
+    fn paste(&mut self, text: &str, now: Now) {
+        self.last_key = Some(now.monotonic);
+        if let Mode::Editing(_) = self.mode {
+            for c in text.chars().filter(|c| !c.is_control()) {
+                self.editor.handle(tui_input::InputRequest::InsertChar(c));
+            }
+        }
+    }
+
+    /// Ends the run, after what is being said where there is time.
+    fn quit(&mut self, exit: Exit) {
+        if self.quitting.is_none() {
+            self.quitting = Some(exit);
+            self.effects.push(Effect::Quit(exit));
+        }
+    }
+
+    /// Ends by itself when that is wished and all is said.
+    fn check_end(&mut self, now: Now) {
+        let silent = self.queue.is_idle() && self.outgoing.is_empty();
+        let over = self.links.iter().all(|link| link.phase.is_over());
+        let failed = self
+            .links
+            .iter()
+            .any(|link| matches!(link.phase, LinkPhase::Failed));
+        let exit = match self.until {
+            _ if !silent => None,
+            Until::Asked => None,
+            Until::Idle(wait) if now.monotonic >= self.last_activity + wait => Some(Exit::Clean),
+            Until::Ended
+                if self.seen_session && self.sessions.iter().all(|session| session.is_ended()) =>
+            {
+                Some(Exit::Clean)
+            }
+            Until::NoSource | Until::Ended | Until::Idle(_) => {
+                over.then_some(if failed { Exit::NoSource } else { Exit::Clean })
+            }
+        };
+        if let Some(exit) = exit {
+            self.quit(exit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

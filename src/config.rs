@@ -141,8 +141,6 @@ pub struct AnnounceConfig {
     pub fold_after_seconds: u64,
     /// How long a stream may pause in mid-sentence before a clause is said, in milliseconds.
     pub pause_ms: u64,
-    /// Whether a soft tick sounds while an agent works in silence.
-    pub heartbeat: bool,
 }
 
 impl Default for AnnounceConfig {
@@ -154,7 +152,6 @@ impl Default for AnnounceConfig {
             fold: true,
             fold_after_seconds: 6,
             pause_ms: 900,
-            heartbeat: true,
         }
     }
 }

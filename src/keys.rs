@@ -1,1 +1,520 @@
-//! To be written.
+//! From a key or a line to a command, by mode.
+//!
+//! Responsibilities: the one table of keys, the reading of lines for the linear and JSON faces. Not
+//! here: what a command does, and whether a question is ready to be answered (`app`).
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+/// Says what keys mean at the moment. Questions are named by their number, sources by their place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// The usual one.
+    #[default]
+    Watching,
+    /// Accepting this question waits for the second step; any other key leaves it open.
+    Confirming(u64),
+    /// An answer to this question is being typed.
+    Editing(u64),
+    /// The number of a choice of this question is being typed; so far this much, 0 for nothing.
+    Choosing(u64, usize),
+    /// Leaving the program was asked for while questions are open.
+    Quitting,
+    /// Leaving this source was asked for while questions are open.
+    Leaving(usize),
+    /// The help is shown.
+    Help,
+}
+
+/// Says what the person wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Command {
+    /// Accept, or yes.
+    Accept(Option<u64>),
+    /// The second step of accepting.
+    Confirm(Option<u64>),
+    /// Reject, or no.
+    Reject(Option<u64>, Option<String>),
+    /// Answer in words or with a number; without a text, open the editor.
+    Answer(Option<u64>, Option<String>),
+    /// Take the choice with this number, from 1; without one, wait for digits.
+    Choose(Option<u64>, Option<usize>),
+    /// One more digit of a choice.
+    Digit(usize),
+    /// Say all that is known of a question.
+    Details(Option<u64>),
+    /// Go to the next open question.
+    NextQuestion,
+    /// Leave a question's or the last speaker's source.
+    Leave,
+    /// Fall silent.
+    Stop,
+    /// Say what is going on.
+    Status,
+    /// Say the last announcement again.
+    Repeat,
+    /// Go back in the history.
+    Previous,
+    /// Go forward in the history.
+    Next,
+    /// Go to the end of the history.
+    Latest,
+    /// Say the last announcements again, for faces that can't be paged through.
+    History,
+    /// Change the verbosity to the next one.
+    Verbosity,
+    /// Show or hide the help.
+    Help,
+    /// Leave the program.
+    Quit,
+    /// An interrupt: leave, and don't take no for an answer the second time.
+    Interrupt,
+    /// Edit the answer.
+    Edit(Edit),
+    /// Leave the mode for the usual one.
+    Back,
+    /// A line that is no command; carries its cleaned beginning.
+    NotUnderstood(String),
+}
+
+/// Says how the answer in the editor changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Edit {
+    /// Put in a character.
+    Insert(char),
+    /// Delete before the cursor.
+    Backspace,
+    /// Delete under the cursor.
+    Delete,
+    /// Delete the word before the cursor.
+    DeleteWord,
+    /// Go one character back.
+    Left,
+    /// Go one character forward.
+    Right,
+    /// Go one word back.
+    WordLeft,
+    /// Go one word forward.
+    WordRight,
+    /// Go to the start.
+    Home,
+    /// Go to the end.
+    End,
+    /// Send the answer.
+    Submit,
+}
+
+/// Describes one key for the help, the README and the docs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Binding {
+    /// The key as it is written in help.
+    pub key: &'static str,
+    /// The key as the terminal tells it.
+    code: KeyCode,
+    /// What it does, in the infinitive.
+    pub does: &'static str,
+    command: fn() -> Command,
+}
+
+/// Every key of the usual mode, in the order of the help. Enter and Space are bound to nothing, so
+/// that they never answer.
+pub const BINDINGS: &[Binding] = &[
+    Binding {
+        key: "y",
+        code: KeyCode::Char('y'),
+        does: "accept the question, or say yes",
+        command: || Command::Accept(None),
+    },
+    Binding {
+        key: "c",
+        code: KeyCode::Char('c'),
+        does: "confirm accepting, the second step",
+        command: || Command::Confirm(None),
+    },
+    Binding {
+        key: "n",
+        code: KeyCode::Char('n'),
+        does: "reject the question, or say no",
+        command: || Command::Reject(None, None),
+    },
+    Binding {
+        key: "a",
+        code: KeyCode::Char('a'),
+        does: "type an answer",
+        command: || Command::Answer(None, None),
+    },
+    Binding {
+        key: "o",
+        code: KeyCode::Char('o'),
+        does: "choose an option by its number",
+        command: || Command::Choose(None, None),
+    },
+    Binding {
+        key: "d",
+        code: KeyCode::Char('d'),
+        does: "hear the question in full",
+        command: || Command::Details(None),
+    },
+    Binding {
+        key: "Tab",
+        code: KeyCode::Tab,
+        does: "go to the next question",
+        command: || Command::NextQuestion,
+    },
+    Binding {
+        key: "s",
+        code: KeyCode::Char('s'),
+        does: "stop speaking; twice to skip what waits",
+        command: || Command::Stop,
+    },
+    Binding {
+        key: "Escape",
+        code: KeyCode::Esc,
+        does: "stop speaking, or leave what is open",
+        command: || Command::Stop,
+    },
+    Binding {
+        key: "r",
+        code: KeyCode::Char('r'),
+        does: "repeat the last announcement",
+        command: || Command::Repeat,
+    },
+    Binding {
+        key: "Up",
+        code: KeyCode::Up,
+        does: "go back in the history",
+        command: || Command::Previous,
+    },
+    Binding {
+        key: "Down",
+        code: KeyCode::Down,
+        does: "go forward in the history",
+        command: || Command::Next,
+    },
+    Binding {
+        key: "End",
+        code: KeyCode::End,
+        does: "go to the end of the history",
+        command: || Command::Latest,
+    },
+    Binding {
+        key: "h",
+        code: KeyCode::Char('h'),
+        does: "go back in the history, as Up does",
+        command: || Command::Previous,
+    },
+    Binding {
+        key: "t",
+        code: KeyCode::Char('t'),
+        does: "hear what is going on",
+        command: || Command::Status,
+    },
+    Binding {
+        key: "v",
+        code: KeyCode::Char('v'),
+        does: "change the verbosity",
+        command: || Command::Verbosity,
+    },
+    Binding {
+        key: "x",
+        code: KeyCode::Char('x'),
+        does: "leave the agent's source",
+        command: || Command::Leave,
+    },
+    Binding {
+        key: "?",
+        code: KeyCode::Char('?'),
+        does: "show or hide this help",
+        command: || Command::Help,
+    },
+    Binding {
+        key: "q",
+        code: KeyCode::Char('q'),
+        does: "quit",
+        command: || Command::Quit,
+    },
+];
+
+/// Describes one line command for the help of the linear and JSON faces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineCommand {
+    /// The line as it is written in help.
+    pub line: &'static str,
+    /// What it does, in the infinitive.
+    pub does: &'static str,
+}
+
+/// Every line command, in the order of the help.
+pub const LINES: &[LineCommand] = &[
+    LineCommand {
+        line: "y, y 2",
+        does: "accept the question, or question 2",
+    },
+    LineCommand {
+        line: "c, c 2",
+        does: "confirm accepting, the second step",
+    },
+    LineCommand {
+        line: "n, n 2",
+        does: "reject the question, or question 2",
+    },
+    LineCommand {
+        line: "r TEXT",
+        does: "reject with a reason",
+    },
+    LineCommand {
+        line: "a TEXT",
+        does: "answer in words or with a number",
+    },
+    LineCommand {
+        line: "o N",
+        does: "choose option N",
+    },
+    LineCommand {
+        line: "d, d 2",
+        does: "read the question in full",
+    },
+    LineCommand {
+        line: "h",
+        does: "read the last announcements again",
+    },
+    LineCommand {
+        line: "t",
+        does: "read what is going on",
+    },
+    LineCommand {
+        line: "s",
+        does: "stop speaking; twice to skip what waits",
+    },
+    LineCommand {
+        line: "next",
+        does: "go to the next question",
+    },
+    LineCommand {
+        line: "v",
+        does: "change the verbosity",
+    },
+    LineCommand {
+        line: "x",
+        does: "leave the agent's source",
+    },
+    LineCommand {
+        line: "?",
+        does: "read this help",
+    },
+    LineCommand {
+        line: "q",
+        does: "quit",
+    },
+];
+
+/// Reads a key. `None` means that the key is bound to nothing in this mode.
+///
+/// Releases and repeats are no presses: a key that is held down never answers.
+pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
+    if key.kind != KeyEventKind::Press {
+        return None;
+    }
+    let control = key.modifiers.contains(KeyModifiers::CONTROL);
+    if control && key.code == KeyCode::Char('c') {
+        return Some(Command::Interrupt);
+    }
+    match mode {
+        Mode::Editing(_) => edit(key, control),
+        Mode::Choosing(_, _) => match key.code {
+            KeyCode::Char(digit) if !control && digit.is_ascii_digit() => digit
+                .to_digit(10)
+                .map(|digit| Command::Digit(digit as usize)),
+            KeyCode::Enter => Some(Command::Edit(Edit::Submit)),
+            KeyCode::Esc => Some(Command::Back),
+            _ => watching(key, control),
+        },
+        Mode::Help => match key.code {
+            KeyCode::Esc | KeyCode::Char('?' | 'q') if !control => Some(Command::Back),
+            _ => watching(key, control),
+        },
+        Mode::Watching | Mode::Confirming(_) | Mode::Quitting | Mode::Leaving(_) => {
+            watching(key, control)
+        }
+    }
+}
+
+fn watching(key: KeyEvent, control: bool) -> Option<Command> {
+    if control || key.modifiers.contains(KeyModifiers::ALT) {
+        return None;
+    }
+    // With caps lock a letter is still that letter, and H is what the fold tells people to press.
+    let code = match key.code {
+        KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
+        other => other,
+    };
+    BINDINGS
+        .iter()
+        .find(|binding| binding.code == code)
+        .map(|binding| (binding.command)())
+}
+
+fn edit(key: KeyEvent, control: bool) -> Option<Command> {
+    let word = control || key.modifiers.contains(KeyModifiers::ALT);
+    let edit = match key.code {
+        KeyCode::Esc => return Some(Command::Back),
+        KeyCode::Enter => Edit::Submit,
+        KeyCode::Char('w') if control => Edit::DeleteWord,
+        KeyCode::Char('a') if control => Edit::Home,
+        KeyCode::Char('e') if control => Edit::End,
+        KeyCode::Char('h') if control => Edit::Backspace,
+        KeyCode::Char(c) if !word => Edit::Insert(c),
+        KeyCode::Backspace if word => Edit::DeleteWord,
+        KeyCode::Backspace => Edit::Backspace,
+        KeyCode::Delete => Edit::Delete,
+        KeyCode::Left if word => Edit::WordLeft,
+        KeyCode::Right if word => Edit::WordRight,
+        KeyCode::Left => Edit::Left,
+        KeyCode::Right => Edit::Right,
+        KeyCode::Home => Edit::Home,
+        KeyCode::End => Edit::End,
+        _ => return None,
+    };
+    Some(Command::Edit(edit))
+}
+
+/// Reads a line of the linear or JSON face. An empty line is `None`: it means nothing.
+pub fn line(text: &str) -> Option<Command> {
+    let text = text.trim();
+    let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let rest = rest.trim();
+    let not_understood = || {
+        Some(Command::NotUnderstood(
+            text.chars().filter(|c| !c.is_control()).take(40).collect(),
+        ))
+    };
+    // A word that takes a question's number takes nothing else: "y please" is not a yes.
+    let numbered = |make: fn(Option<u64>) -> Command| match (rest, rest.parse::<u64>()) {
+        ("", _) => Some(make(None)),
+        (_, Ok(number)) => Some(make(Some(number))),
+        (_, Err(_)) => not_understood(),
+    };
+    let alone = |command: Command| {
+        if rest.is_empty() {
+            Some(command)
+        } else {
+            not_understood()
+        }
+    };
+    match word.to_ascii_lowercase().as_str() {
+        "" => None,
+        "y" | "yes" => numbered(Command::Accept),
+        "c" | "confirm" => numbered(Command::Confirm),
+        "n" | "no" => numbered(|id| Command::Reject(id, None)),
+        "d" | "details" => numbered(Command::Details),
+        "r" | "reject" if rest.is_empty() => not_understood(),
+        "r" | "reject" => Some(Command::Reject(None, Some(rest.to_owned()))),
+        "a" | "answer" if rest.is_empty() => not_understood(),
+        "a" | "answer" => Some(Command::Answer(None, Some(rest.to_owned()))),
+        "o" | "option" => match rest.parse() {
+            Ok(number) => Some(Command::Choose(None, Some(number))),
+            Err(_) => not_understood(),
+        },
+        "h" | "history" => alone(Command::History),
+        "t" | "status" => alone(Command::Status),
+        "s" | "stop" => alone(Command::Stop),
+        "next" => alone(Command::NextQuestion),
+        "v" | "verbosity" => alone(Command::Verbosity),
+        "x" | "leave" => alone(Command::Leave),
+        "?" | "help" => alone(Command::Help),
+        "q" | "quit" => alone(Command::Quit),
+        _ => not_understood(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn press(code: KeyCode) -> KeyEvent {
+        KeyEvent::new(code, KeyModifiers::NONE)
+    }
+
+    #[test]
+    fn enter_and_space_never_answer_and_escape_only_stops() {
+        for mode in [Mode::Watching, Mode::Confirming(1), Mode::Quitting] {
+            assert_eq!(command(press(KeyCode::Enter), mode), None);
+            assert_eq!(command(press(KeyCode::Char(' ')), mode), None);
+            assert_eq!(command(press(KeyCode::Esc), mode), Some(Command::Stop));
+        }
+    }
+
+    #[test]
+    fn repeats_releases_and_chords_are_no_presses() {
+        for kind in [KeyEventKind::Repeat, KeyEventKind::Release] {
+            let key = KeyEvent {
+                kind,
+                ..press(KeyCode::Char('y'))
+            };
+            assert_eq!(command(key, Mode::Watching), None);
+        }
+        for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT] {
+            assert_eq!(
+                command(KeyEvent::new(KeyCode::Char('y'), modifiers), Mode::Watching),
+                None
+            );
+        }
+        assert_eq!(
+            command(
+                KeyEvent::new(KeyCode::Char('Y'), KeyModifiers::SHIFT),
+                Mode::Watching
+            ),
+            Some(Command::Accept(None))
+        );
+    }
+
+    #[test]
+    fn in_the_editor_letters_are_letters() {
+        let mode = Mode::Editing(1);
+        assert_eq!(
+            command(press(KeyCode::Char('y')), mode),
+            Some(Command::Edit(Edit::Insert('y')))
+        );
+        assert_eq!(command(press(KeyCode::Esc), mode), Some(Command::Back));
+    }
+
+    #[test]
+    fn no_key_is_bound_twice() {
+        for (at, binding) in BINDINGS.iter().enumerate() {
+            assert!(
+                BINDINGS[at + 1..]
+                    .iter()
+                    .all(|other| other.code != binding.code),
+                "{}",
+                binding.key
+            );
+        }
+    }
+
+    #[test]
+    fn lines_are_read() {
+        for (text, wanted) in [
+            ("y", Some(Command::Accept(None))),
+            (" Y 2 ", Some(Command::Accept(Some(2)))),
+            ("c 2", Some(Command::Confirm(Some(2)))),
+            ("n", Some(Command::Reject(None, None))),
+            (
+                "r too much",
+                Some(Command::Reject(None, Some("too much".into()))),
+            ),
+            (
+                "a 65 years",
+                Some(Command::Answer(None, Some("65 years".into()))),
+            ),
+            ("o 3", Some(Command::Choose(None, Some(3)))),
+            ("", None),
+            ("   ", None),
+            ("y please", Some(Command::NotUnderstood("y please".into()))),
+            ("yy", Some(Command::NotUnderstood("yy".into()))),
+            ("o", Some(Command::NotUnderstood("o".into()))),
+            ("s now", Some(Command::NotUnderstood("s now".into()))),
+            ("next", Some(Command::NextQuestion)),
+        ] {
+            assert_eq!(line(text), wanted, "{text:?}");
+        }
+    }
+}

@@ -88,30 +88,6 @@ impl AnomalyKind {
             Self::Invalid | Self::AwaitingInputMissing => Severity::Note,
         }
     }
-
-    /// Gives the key of the phrase that words it.
-    pub fn phrase(self) -> &'static str {
-        match self {
-            Self::Invalid => "anomaly.invalid",
-            Self::SecondStart => "anomaly.second_start",
-            Self::SecondEnd => "anomaly.second_end",
-            Self::AfterEnd => "anomaly.after_end",
-            Self::CompletionWithoutInvocation => "anomaly.completion_without_invocation",
-            Self::ToolLeftOpen => "anomaly.tool_left_open",
-            Self::ReusedCallId => "anomaly.reused_call_id",
-            Self::OutputNotCompleted => "anomaly.output_not_completed",
-            Self::ChunkAfterComplete => "anomaly.chunk_after_complete",
-            Self::PositionDecreased => "anomaly.position_decreased",
-            Self::FirstStateNotIdle => "anomaly.first_state_not_idle",
-            Self::BrokenStateChain => "anomaly.broken_state_chain",
-            Self::AwaitingInputMissing => "anomaly.awaiting_input_missing",
-            Self::QuestionWithoutToken => "anomaly.question_without_token",
-            Self::QuestionRepeated => "anomaly.question_repeated",
-            Self::SequenceGap => "anomaly.sequence_gap",
-            Self::SequenceMisorder => "anomaly.sequence_misorder",
-            Self::SequenceMixed => "anomaly.sequence_mixed",
-        }
-    }
 }
 
 /// Reports one departure from the rules.

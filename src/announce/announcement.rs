@@ -1,0 +1,148 @@
+//! One thing that is worth telling, ready for every face and for the voice.
+
+use serde::Serialize;
+
+use crate::protocol::Now;
+use crate::session::{PromptId, SessionKey};
+
+use super::phrase::{Segment, join, join_spoken};
+use super::utterance::{Class, Mark};
+
+/// Names what an announcement is about; the names are a contract of the JSON face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A session began, or was joined.
+    SessionStarted,
+    /// A session ended well.
+    SessionCompleted,
+    /// A session ended by an error.
+    SessionErrored,
+    /// A session was cancelled.
+    SessionCancelled,
+    /// An agent entered another state.
+    State,
+    /// Progress.
+    Progress,
+    /// A tool is about to be called.
+    ToolInvoked,
+    /// A tool returned.
+    ToolCompleted,
+    /// Streamed text.
+    Output,
+    /// A question for consent, and what becomes of it.
+    Confirmation,
+    /// A question for information, and what becomes of it.
+    Clarification,
+    /// Somebody else is asked to take over.
+    Handoff,
+    /// An event of an unknown type.
+    Unknown,
+    /// News of a link or a voice.
+    Connection,
+    /// The answer to the person's key or line.
+    Reply,
+    /// A danger.
+    Danger,
+    /// A broken rule of the protocol.
+    Anomaly,
+    /// What the program says about itself.
+    Hint,
+}
+
+/// Says whether an announcement is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Aloud {
+    /// It is, in its class.
+    Yes,
+    /// It is shown and kept, and not spoken: repeated, old, or below the person's load.
+    Shown,
+    /// It is kept in the history only.
+    Kept,
+}
+
+/// Says which question an announcement is about, and in what way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum About {
+    /// It asks the question: it carries the action, and hearing it arms the keys.
+    Asks(PromptId),
+    /// It is about the question.
+    Tells(PromptId),
+}
+
+impl About {
+    /// Gives the question.
+    pub fn prompt(self) -> PromptId {
+        match self {
+            Self::Asks(id) | Self::Tells(id) => id,
+        }
+    }
+}
+
+/// Numbers an announcement within a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
+pub struct AnnouncementId(pub u64);
+
+/// Holds one thing that is worth telling.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Announcement {
+    /// Its number.
+    pub id: AnnouncementId,
+    /// When it was made.
+    pub at: Now,
+    /// How urgent it is.
+    pub class: Class,
+    /// What it is about.
+    pub kind: Kind,
+    /// Whether it is spoken.
+    pub aloud: Aloud,
+    /// Whose session, if any.
+    pub key: Option<SessionKey>,
+    /// The agent's name for a person, if an agent is concerned.
+    pub agent: Option<String>,
+    /// Which question, if any.
+    pub about: Option<About>,
+    /// What merges it with others of its kind: a tool's call, an output, a state.
+    pub topic: Option<String>,
+    /// The words, by speaker and language.
+    pub segments: Vec<Segment>,
+}
+
+impl Announcement {
+    /// Gives the words as they are shown, on one line.
+    pub fn text(&self) -> String {
+        join(&self.segments)
+    }
+
+    /// Gives the words as they are spoken, on one line.
+    pub fn spoken(&self) -> String {
+        join_spoken(&self.segments)
+    }
+
+    /// Tells whether all words are the agent's: then every face puts its name before them.
+    pub fn is_agents_text(&self) -> bool {
+        !self.segments.is_empty()
+            && self
+                .segments
+                .iter()
+                .all(|segment| segment.mark == Mark::Agent)
+    }
+
+    /// Gives the language of the first words that have one.
+    pub fn language(&self) -> Option<&str> {
+        self.segments
+            .iter()
+            .find_map(|segment| segment.language.as_deref())
+    }
+
+    /// Estimates the memory that it takes, in bytes.
+    pub fn size(&self) -> usize {
+        let words: usize = self
+            .segments
+            .iter()
+            .map(|segment| segment.text.len() + segment.spoken.len())
+            .sum();
+        std::mem::size_of::<Self>() + words
+    }
+}

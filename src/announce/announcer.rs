@@ -1,0 +1,559 @@
+//! From changes to announcements: what is worth telling, in which class and words.
+//!
+//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into
+//! sentences, keeping the history, telling repeated words and old news from fresh ones. Not here:
+//! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{AnnounceConfig, Load, Verbosity};
+use crate::protocol::{Now, OutputId, OutputStreaming, Urgency};
+use crate::session::{Change, LinkId, SessionKey, Sessions, What};
+
+use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+use super::coalesce::{Chunk, Coalescer, Hint, Piece, Policy};
+use super::history::History;
+use super::phrase::{Arg, Args, Phrases, Segment};
+use super::speakable::{self, Profile};
+use super::utterance::{Class, Mark};
+
+/// The same words of the same source are silent for this long, if they are activity or progress.
+const REPEAT: Duration = Duration::from_secs(10);
+/// How many recent words are compared with.
+const MOST_RECENT: usize = 64;
+/// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
+const MOST_OUTPUTS: usize = 256;
+
+/// Says how a person answers on the face that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Manner {
+    /// By single keys.
+    Keys,
+    /// By lines.
+    Lines,
+}
+
+/// Names an output across all sessions.
+type OutputKey = (SessionKey, Option<OutputId>);
+
+#[derive(Debug)]
+struct OutputState {
+    coalescer: Coalescer,
+    agent: String,
+    urgency: Urgency,
+    replayed: bool,
+    touched: u64,
+}
+
+/// Makes announcements out of changes.
+#[derive(Debug)]
+pub struct Announcer {
+    pub(super) phrases: Arc<Phrases>,
+    pub(super) manner: Manner,
+    pub(super) settings: AnnounceConfig,
+    history: History,
+    next: u64,
+    outputs: BTreeMap<OutputKey, OutputState>,
+    touches: u64,
+    recent: VecDeque<(Duration, Option<SessionKey>, String)>,
+    last_speaker: Option<(LinkId, String)>,
+}
+
+/// Holds what an announcement is made of before it has a number.
+pub(super) struct Draft {
+    pub(super) class: Class,
+    pub(super) kind: Kind,
+    pub(super) about: Option<About>,
+    pub(super) topic: Option<String>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) aloud: Aloud,
+}
+
+impl Draft {
+    pub(super) fn new(class: Class, kind: Kind, segments: Vec<Segment>) -> Self {
+        Self {
+            class,
+            kind,
+            about: None,
+            topic: None,
+            segments,
+            aloud: Aloud::Yes,
+        }
+    }
+
+    pub(super) fn about(self, about: About) -> Self {
+        Self {
+            about: Some(about),
+            ..self
+        }
+    }
+
+    pub(super) fn topic(self, topic: impl Into<String>) -> Self {
+        Self {
+            topic: Some(topic.into()),
+            ..self
+        }
+    }
+
+    pub(super) fn aloud(self, aloud: Aloud) -> Self {
+        Self { aloud, ..self }
+    }
+}
+
+impl Announcer {
+    /// Makes an announcer with nothing told yet.
+    pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
+        Self {
+            phrases,
+            manner,
+            settings,
+            history: History::default(),
+            next: 0,
+            outputs: BTreeMap::new(),
+            touches: 0,
+            recent: VecDeque::new(),
+            last_speaker: None,
+        }
+    }
+
+    /// Gives everything that was told.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Gives the phrases.
+    pub fn phrases(&self) -> &Arc<Phrases> {
+        &self.phrases
+    }
+
+    /// Gives the verbosity.
+    pub fn verbosity(&self) -> Verbosity {
+        self.settings.verbosity
+    }
+
+    /// Changes the verbosity from now on.
+    pub fn set_verbosity(&mut self, verbosity: Verbosity) {
+        self.settings.verbosity = verbosity;
+    }
+
+    /// Gives the settings.
+    pub fn settings(&self) -> &AnnounceConfig {
+        &self.settings
+    }
+
+    /// Tells whether keys or lines answer.
+    pub fn manner(&self) -> Manner {
+        self.manner
+    }
+
+    /// Turns one change into what is told of it.
+    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        let mut told = Vec::new();
+        match &change.what {
+            What::Output {
+                output,
+                event,
+                after_rejection,
+            } => {
+                if let Some(action) = after_rejection {
+                    let args = [("action", Arg::Exact(action.clone(), None))];
+                    let segments =
+                        self.phrases
+                            .say("output.after_rejection", self.settings.verbosity, &args);
+                    told.push(self.publish(
+                        change,
+                        sessions,
+                        Draft::new(Class::Outcome, Kind::Output, segments),
+                    ));
+                }
+                told.extend(self.stream(change, output.as_ref(), event, sessions));
+            }
+            What::SessionEnded(_) => {
+                // What was not yet said of its text comes before the end.
+                told.extend(self.flush_session(&change.key, change.at, sessions));
+                let drafts = self.word(change, sessions);
+                told.extend(
+                    drafts
+                        .into_iter()
+                        .map(|draft| self.publish(change, sessions, draft)),
+                );
+            }
+            What::SessionStarted(_)
+            | What::SessionJoined
+            | What::StateChanged(_)
+            | What::Progress(_)
+            | What::ToolInvoked(_)
+            | What::ToolCompleted { .. }
+            | What::PromptOpened(_)
+            | What::PromptAnswerable(_)
+            | What::PromptWarning { .. }
+            | What::PromptTimedOut(_)
+            | What::PromptPerhapsResolved(_)
+            | What::PromptClosed { .. }
+            | What::Handoff(_)
+            | What::Unknown { .. }
+            | What::Anomaly(_)
+            | What::Danger(_) => {
+                let drafts = self.word(change, sessions);
+                told.extend(
+                    drafts
+                        .into_iter()
+                        .map(|draft| self.publish(change, sessions, draft)),
+                );
+            }
+        }
+        told
+    }
+
+    /// Tells something in the program's own name.
+    pub fn say(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        key: &str,
+        args: &Args<'_>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        let segments = self.phrases.say(key, self.settings.verbosity, args);
+        self.own(Draft::new(class, kind, segments), now)
+    }
+
+    /// Tells something about a question in the program's own name.
+    pub fn say_about(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        about: About,
+        segments: Vec<Segment>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        self.own(Draft::new(class, kind, segments).about(about), now)
+    }
+
+    /// Says an earlier announcement once more, as the answer to a key.
+    pub fn repeat(&mut self, announcement: &Announcement, now: Now) -> Arc<Announcement> {
+        let mut again = announcement.clone();
+        again.class = Class::Response;
+        again.aloud = Aloud::Yes;
+        again.at = now;
+        again.topic = None;
+        if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
+            again.segments.insert(0, speaker(agent));
+        }
+        Arc::new(again)
+    }
+
+    /// Flushes what a pause in a stream makes due.
+    pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        let due: Vec<OutputKey> = self
+            .outputs
+            .iter()
+            .filter(|(_, output)| {
+                output
+                    .coalescer
+                    .deadline()
+                    .is_some_and(|at| at <= now.monotonic)
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        let mut told = Vec::new();
+        for key in due {
+            if let Some(output) = self.outputs.get_mut(&key) {
+                let pieces = output.coalescer.flush_due(now.monotonic);
+                told.extend(self.pieces(&key, pieces, now, sessions));
+            }
+        }
+        told
+    }
+
+    /// Gives the monotonic time at which [`Announcer::tick`] has something to do.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.outputs
+            .values()
+            .filter_map(|output| output.coalescer.deadline())
+            .min()
+    }
+
+    fn stream(
+        &mut self,
+        change: &Change,
+        output: Option<&OutputId>,
+        event: &OutputStreaming,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let key = (change.key.clone(), output.cloned());
+        let mut told = Vec::new();
+        if !self.outputs.contains_key(&key) {
+            if self.outputs.len() >= MOST_OUTPUTS
+                && let Some(oldest) = self
+                    .outputs
+                    .iter()
+                    .min_by_key(|(_, state)| state.touched)
+                    .map(|(key, _)| key.clone())
+            {
+                told.extend(self.flush(&oldest, change.at, sessions));
+            }
+            let policy = match self.settings.load {
+                Load::Low => Policy::WholeOutput,
+                Load::Medium => Policy::Sentences,
+                Load::High => Policy::EveryBoundary,
+            };
+            let state = OutputState {
+                coalescer: Coalescer::new(policy, Duration::from_millis(self.settings.pause_ms)),
+                agent: change.agent.clone(),
+                urgency: change.urgency,
+                replayed: change.replayed,
+                touched: 0,
+            };
+            self.outputs.insert(key.clone(), state);
+        }
+        self.touches += 1;
+        let Some(state) = self.outputs.get_mut(&key) else {
+            return told;
+        };
+        state.touched = self.touches;
+        state.urgency = change.urgency;
+        state.replayed = change.replayed;
+        let chunk = Chunk {
+            text: &event.chunk,
+            position: event.position,
+            hint: hint(event.coalesce_hint.as_deref()),
+            complete: event.complete,
+            language: event.language.as_deref().or(change.language.as_deref()),
+        };
+        let pieces = state.coalescer.push(chunk, change.at.monotonic);
+        told.extend(self.pieces(&key, pieces, change.at, sessions));
+        told
+    }
+
+    fn flush_session(
+        &mut self,
+        session: &SessionKey,
+        now: Now,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let keys: Vec<OutputKey> = self
+            .outputs
+            .keys()
+            .filter(|(key, _)| key == session)
+            .cloned()
+            .collect();
+        keys.iter()
+            .flat_map(|key| self.flush(key, now, sessions))
+            .collect()
+    }
+
+    fn flush(&mut self, key: &OutputKey, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        let Some(state) = self.outputs.get_mut(key) else {
+            return Vec::new();
+        };
+        let pieces = state.coalescer.finish();
+        let told = self.pieces(key, pieces, now, sessions);
+        self.outputs.remove(key);
+        told
+    }
+
+    fn pieces(
+        &mut self,
+        key: &OutputKey,
+        pieces: Vec<Piece>,
+        now: Now,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let Some(state) = self.outputs.get(key) else {
+            return Vec::new();
+        };
+        let change = Change {
+            key: key.0.clone(),
+            agent: state.agent.clone(),
+            at: now,
+            urgency: state.urgency,
+            language: None,
+            direction: None,
+            replayed: state.replayed,
+            what: What::SessionJoined,
+        };
+        let topic = output_topic(&key.0, key.1.as_ref());
+        let mut told = Vec::new();
+        for piece in pieces {
+            let text = speakable::one_line(&piece.text);
+            if text.is_empty() {
+                continue;
+            }
+            let spoken = speakable::speak(&piece.text, Profile::Prose);
+            let segment = Segment {
+                mark: Mark::Agent,
+                text,
+                spoken,
+                language: piece.language,
+            };
+            let draft = Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
+            told.push(self.publish(&change, sessions, draft));
+        }
+        told
+    }
+
+    /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
+    pub(super) fn publish(
+        &mut self,
+        change: &Change,
+        sessions: &Sessions,
+        draft: Draft,
+    ) -> Arc<Announcement> {
+        let class = if change.urgency == Urgency::Critical && draft.class != Class::Response {
+            Class::Alert
+        } else {
+            draft.class
+        };
+        let mut announcement = self.number(Draft { class, ..draft }, change.at);
+        announcement.key = Some(change.key.clone());
+        announcement.agent = Some(change.agent.clone());
+        if announcement.aloud == Aloud::Yes && class != Class::Alert {
+            if change.replayed
+                || self.is_below_load(announcement.kind, class)
+                || self.is_repeated(&announcement)
+            {
+                announcement.aloud = Aloud::Shown;
+            }
+        }
+        if announcement.aloud == Aloud::Yes && sessions.agents() > 1 {
+            self.name_speaker(&mut announcement);
+        }
+        self.keep(announcement)
+    }
+
+    fn own(&mut self, draft: Draft, now: Now) -> Arc<Announcement> {
+        let announcement = self.number(draft, now);
+        self.keep(announcement)
+    }
+
+    fn number(&mut self, draft: Draft, at: Now) -> Announcement {
+        self.next += 1;
+        Announcement {
+            id: AnnouncementId(self.next),
+            at,
+            class: draft.class,
+            kind: draft.kind,
+            aloud: draft.aloud,
+            key: None,
+            agent: None,
+            about: draft.about,
+            topic: draft.topic,
+            segments: draft.segments,
+        }
+    }
+
+    fn keep(&mut self, announcement: Announcement) -> Arc<Announcement> {
+        let announcement = Arc::new(announcement);
+        self.history.push(Arc::clone(&announcement));
+        announcement
+    }
+
+    /// With several agents, the one who speaks is named when it is another than before, and always
+    /// before what is not streamed text.
+    fn name_speaker(&mut self, announcement: &mut Announcement) {
+        let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
+            return;
+        };
+        let speaker_id = (key.link, agent.clone());
+        let same = self.last_speaker.as_ref() == Some(&speaker_id);
+        let named_already = matches!(announcement.about, Some(About::Asks(_)));
+        if !(same && announcement.kind == Kind::Output) && !named_already {
+            let segment = speaker(agent);
+            announcement.segments.insert(0, segment);
+        }
+        self.last_speaker = Some(speaker_id);
+    }
+
+    /// Low load hears what is critical, endings and final output; the rest is shown and kept.
+    fn is_below_load(&self, kind: Kind, class: Class) -> bool {
+        if self.settings.load != Load::Low || class == Class::Alert || class == Class::Response {
+            return false;
+        }
+        match kind {
+            Kind::SessionCompleted
+            | Kind::SessionErrored
+            | Kind::SessionCancelled
+            | Kind::Output
+            | Kind::Confirmation
+            | Kind::Clarification
+            | Kind::Handoff
+            | Kind::Connection
+            | Kind::Reply
+            | Kind::Danger
+            | Kind::Hint => false,
+            Kind::SessionStarted
+            | Kind::State
+            | Kind::Progress
+            | Kind::ToolInvoked
+            | Kind::ToolCompleted
+            | Kind::Unknown
+            | Kind::Anomaly => true,
+        }
+    }
+
+    fn is_repeated(&mut self, announcement: &Announcement) -> bool {
+        let repeatable =
+            announcement.class == Class::Activity || announcement.kind == Kind::Progress;
+        if !repeatable {
+            return false;
+        }
+        let now = announcement.at.monotonic;
+        let words = announcement.text();
+        self.recent.retain(|(at, _, _)| now < *at + REPEAT);
+        let repeated = self
+            .recent
+            .iter()
+            .any(|(_, key, text)| *key == announcement.key && *text == words);
+        if !repeated {
+            self.recent
+                .push_back((now, announcement.key.clone(), words));
+            if self.recent.len() > MOST_RECENT {
+                self.recent.pop_front();
+            }
+        }
+        repeated
+    }
+
+    /// Gives the level at which something is worded: endings are terse under low load.
+    pub(super) fn level(&self, kind: Kind) -> Verbosity {
+        let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
+        if self.settings.load == Load::Low && ending {
+            Verbosity::Terse
+        } else {
+            self.settings.verbosity
+        }
+    }
+}
+
+/// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
+fn speaker(agent: &str) -> Segment {
+    Segment {
+        mark: Mark::Own,
+        text: String::new(),
+        spoken: format!("{}:", super::phrase::name_of(agent)),
+        language: None,
+    }
+}
+
+/// Names an output for the queue, which folds one output's sentences together.
+pub fn output_topic(key: &SessionKey, output: Option<&OutputId>) -> String {
+    let output = output.map_or("", OutputId::as_str);
+    format!(
+        "output {} {} {} {output}",
+        key.link.0, key.agent, key.session
+    )
+}
+
+fn hint(text: Option<&str>) -> Hint {
+    match text {
+        Some("none") => Hint::None,
+        Some("word") => Hint::Word,
+        Some("sentence") => Hint::Sentence,
+        Some("paragraph") => Hint::Paragraph,
+        Some("completion") => Hint::Completion,
+        Some(_) | None => Hint::Absent,
+    }
+}

@@ -1,0 +1,467 @@
+//! How a question, its warnings and its end are worded. Nothing of a question is abbreviated.
+
+use std::time::Duration;
+
+use crate::config::Verbosity;
+use crate::protocol::{
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, ResponseKind,
+    Reversibility, RiskLevel,
+};
+use crate::session::{Closing, Prompt, Question, ReplyState, Sessions, Standing};
+
+use super::announcement::Kind;
+use super::announcer::{Announcer, Manner};
+use super::phrase::{Arg, Segment};
+use super::speakable;
+use super::utterance::Mark;
+
+impl Announcer {
+    pub(super) fn kind_of(&self, prompt: &Prompt) -> Kind {
+        match prompt.question {
+            Question::Confirmation(_) => Kind::Confirmation,
+            Question::Clarification(_) => Kind::Clarification,
+        }
+    }
+
+    /// Asks a question in full: who, what, what then, how bad, what silence does, which keys.
+    /// P0 says all of it at every verbosity.
+    pub(super) fn ask(
+        &self,
+        prompt: &Prompt,
+        sessions: &Sessions,
+        now: Now,
+        again: bool,
+    ) -> Vec<Segment> {
+        if again {
+            return self.phrases.say(
+                "question.again",
+                Verbosity::Normal,
+                &[
+                    ("n", Arg::own(prompt.id.0)),
+                    ("subject", self.exact(prompt, prompt.question.subject())),
+                ],
+            );
+        }
+        let left = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        let several = sessions.agents() > 1;
+        let mut segments = match &prompt.question {
+            Question::Confirmation(asked) => {
+                self.confirmation("question.confirmation", prompt, asked, several, left)
+            }
+            Question::Clarification(asked) => self.clarification(prompt, asked, several, left),
+        };
+        if hides_something(prompt) {
+            segments.push(own(self.phrases.text("question.hidden", &[])));
+        }
+        segments
+    }
+
+    /// Asks a question once more, as it was asked first, with the time that is left.
+    pub fn ask_again(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        self.ask(prompt, sessions, now, false)
+    }
+
+    /// Says all that is known of a question, cut at nothing.
+    pub fn details(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let left = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        let several = sessions.agents() > 1;
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let args = self.confirmation_args(prompt, asked, several, left, usize::MAX);
+                self.phrases
+                    .say("question.details", Verbosity::Normal, &args)
+            }
+            Question::Clarification(asked) => self.clarification(prompt, asked, several, left),
+        }
+    }
+
+    fn confirmation(
+        &self,
+        key: &str,
+        prompt: &Prompt,
+        asked: &AwaitingConfirmation,
+        several: bool,
+        left: Option<Duration>,
+    ) -> Vec<Segment> {
+        let args = self.confirmation_args(prompt, asked, several, left, Prompt::LONGEST_PART);
+        let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
+        if prompt.is_cut() {
+            let how = match self.manner {
+                Manner::Keys => "question.details.keys",
+                Manner::Lines => "question.details.lines",
+            };
+            let details = self.phrases.text(how, &[("n", Arg::own(prompt.id.0))]);
+            segments.push(own(self
+                .phrases
+                .text("question.cut", &[("details", Arg::Own(details))])));
+        }
+        segments
+    }
+
+    fn confirmation_args(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingConfirmation,
+        several: bool,
+        left: Option<Duration>,
+        longest: usize,
+    ) -> Vec<(&'static str, Arg)> {
+        let risk = match &asked.risk_level {
+            Some(RiskLevel::Low) => "question.risk.low",
+            Some(RiskLevel::Medium) => "question.risk.medium",
+            Some(RiskLevel::High) => "question.risk.high",
+            Some(RiskLevel::Other(_)) | None => "question.risk.unknown",
+        };
+        let reversibility = if asked.is_irreversible() {
+            "question.reversibility.irreversible"
+        } else {
+            match (&asked.reversibility, asked.irreversible) {
+                (Some(Reversibility::Reversible), _) | (None, Some(false)) => {
+                    "question.reversibility.reversible"
+                }
+                (Some(Reversibility::WithEffort), _) => "question.reversibility.effort",
+                (Some(Reversibility::Irreversible | Reversibility::Other(_)), _) | (None, _) => {
+                    "question.reversibility.unknown"
+                }
+            }
+        };
+        let more: Vec<String> = asked
+            .extra_context
+            .iter()
+            .map(|(key, value)| format!("{key}: {value}"))
+            .collect();
+        let text = |key: &str| Arg::Own(self.phrases.text(key, &[]));
+        vec![
+            ("n", Arg::own(prompt.id.0)),
+            (
+                "agent",
+                if several {
+                    Arg::Name(prompt.agent.clone())
+                } else {
+                    Arg::own("")
+                },
+            ),
+            ("action", self.exact(prompt, &cut(&asked.action, longest))),
+            (
+                "consequence",
+                self.exact(
+                    prompt,
+                    &cut(asked.consequence.as_deref().unwrap_or_default(), longest),
+                ),
+            ),
+            ("risk", text(risk)),
+            ("reversibility", text(reversibility)),
+            ("timeout", Arg::Own(self.timeout(prompt, left))),
+            ("left", Arg::own("")),
+            (
+                "context",
+                self.exact(
+                    prompt,
+                    asked.summary.detailed.as_deref().unwrap_or_default(),
+                ),
+            ),
+            ("more", self.exact(prompt, &more.join(". "))),
+            ("keys", Arg::Own(self.keys(prompt))),
+        ]
+    }
+
+    fn clarification(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        several: bool,
+        left: Option<Duration>,
+    ) -> Vec<Segment> {
+        let longest = Prompt::LONGEST_PART;
+        let args = [
+            ("n", Arg::own(prompt.id.0)),
+            (
+                "agent",
+                if several {
+                    Arg::Name(prompt.agent.clone())
+                } else {
+                    Arg::own("")
+                },
+            ),
+            (
+                "question",
+                self.exact(prompt, &cut(&asked.question, longest)),
+            ),
+            (
+                "context",
+                self.exact(prompt, asked.context.as_deref().unwrap_or_default()),
+            ),
+            ("choices", Arg::own("")),
+            ("timeout", Arg::own("")),
+            ("keys", Arg::own("")),
+        ];
+        let mut segments = self
+            .phrases
+            .say("question.clarification", Verbosity::Normal, &args);
+        for (index, choice) in asked.choices.iter().enumerate() {
+            let args = [
+                ("n", Arg::own(index + 1)),
+                ("label", self.exact(prompt, &choice.label)),
+            ];
+            segments.extend(
+                self.phrases
+                    .say("question.choice", Verbosity::Normal, &args),
+            );
+        }
+        segments.extend(self.timeout_segments(prompt, asked, left));
+        segments.push(own(self.keys(prompt)));
+        segments
+    }
+
+    fn timeout_segments(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        left: Option<Duration>,
+    ) -> Vec<Segment> {
+        let Some(left) = left.filter(|_| prompt.standing == Standing::Live) else {
+            return Vec::new();
+        };
+        let time = Arg::Own(self.time(left));
+        match &asked.default_response {
+            Some(response) => self.phrases.say(
+                "question.timeout.response",
+                Verbosity::Normal,
+                &[("time", time), ("response", self.exact(prompt, response))],
+            ),
+            None => self.phrases.say(
+                "question.timeout.none",
+                Verbosity::Normal,
+                &[("time", time)],
+            ),
+        }
+    }
+
+    /// Says what silence does; empty for questions that nobody waits for here.
+    fn timeout(&self, prompt: &Prompt, left: Option<Duration>) -> String {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return String::new();
+        };
+        let Some(left) = left.filter(|_| prompt.standing == Standing::Live) else {
+            return String::new();
+        };
+        let key = match &asked.default_decision {
+            Some(Decision::Reject) => "question.timeout.reject",
+            Some(Decision::Accept) => "question.timeout.accept",
+            Some(Decision::Other(_)) | None => "question.timeout.other",
+        };
+        self.phrases
+            .text(key, &[("time", Arg::Own(self.time(left)))])
+    }
+
+    /// Says how to answer, or why it can't be answered.
+    pub fn keys(&self, prompt: &Prompt) -> String {
+        let n = || [("n", Arg::own(prompt.id.0))];
+        let unanswerable = match (prompt.standing, prompt.question.token()) {
+            (Standing::NotAnswerable, _) => Some("question.recording"),
+            (Standing::Live | Standing::LinkLost, None) => Some("question.no_token"),
+            (Standing::Live | Standing::LinkLost, Some(_)) => None,
+        };
+        if let Some(key) = unanswerable {
+            return self.phrases.text(key, &[]);
+        }
+        let lines = self.manner == Manner::Lines;
+        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
+        match &prompt.question {
+            Question::Confirmation(_) if prompt.wants_second_step() => self.phrases.text(
+                pick(
+                    "question.keys.confirm_twice",
+                    "question.lines.confirm_twice",
+                ),
+                &n(),
+            ),
+            Question::Confirmation(_) => self.phrases.text(
+                pick("question.keys.confirm", "question.lines.confirm"),
+                &n(),
+            ),
+            Question::Clarification(asked) => {
+                let ways: Vec<String> = asked
+                    .accepted_response_kinds
+                    .iter()
+                    .map(|kind| match kind {
+                        ResponseKind::MultipleChoice => {
+                            pick("question.keys.choice", "question.lines.choice")
+                        }
+                        ResponseKind::YesNo => {
+                            pick("question.keys.yes_no", "question.lines.yes_no")
+                        }
+                        ResponseKind::Numeric => {
+                            pick("question.keys.number", "question.lines.number")
+                        }
+                        ResponseKind::Freetext | ResponseKind::Other(_) => {
+                            pick("question.keys.text", "question.lines.text")
+                        }
+                    })
+                    .map(|key| self.phrases.text(key, &n()))
+                    .collect();
+                ways.join(" ")
+            }
+        }
+    }
+
+    pub(super) fn warn(&self, prompt: &Prompt, remaining: Duration) -> Vec<Segment> {
+        self.phrases.say(
+            "question.warning",
+            Verbosity::Normal,
+            &[
+                ("n", Arg::own(prompt.id.0)),
+                ("time", Arg::Own(self.time(remaining))),
+                (
+                    "subject",
+                    self.exact(
+                        prompt,
+                        &cut(prompt.question.subject(), Prompt::LONGEST_PART),
+                    ),
+                ),
+                ("timeout", Arg::Own(self.default(prompt))),
+            ],
+        )
+    }
+
+    pub(super) fn timed_out(&self, prompt: &Prompt) -> Vec<Segment> {
+        self.phrases.say(
+            "question.timed_out",
+            Verbosity::Normal,
+            &[
+                ("n", Arg::own(prompt.id.0)),
+                ("default", Arg::Own(self.default(prompt))),
+            ],
+        )
+    }
+
+    /// Says what the agent does without an answer.
+    pub fn default(&self, prompt: &Prompt) -> String {
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let key = match &asked.default_decision {
+                    Some(Decision::Reject) => "question.default.reject",
+                    Some(Decision::Accept) => "question.default.accept",
+                    Some(Decision::Other(_)) | None => "question.default.other",
+                };
+                self.phrases.text(key, &[])
+            }
+            Question::Clarification(asked) => match &asked.default_response {
+                Some(response) => self.phrases.text(
+                    "question.default.response",
+                    &[("response", self.exact(prompt, response))],
+                ),
+                None => self.phrases.text("question.default.other", &[]),
+            },
+        }
+    }
+
+    pub(super) fn closed(&self, prompt: &Prompt, how: &Closing) -> Vec<Segment> {
+        let mut args = vec![
+            ("n", Arg::own(prompt.id.0)),
+            ("default", Arg::Own(self.default(prompt))),
+        ];
+        let key = match how {
+            Closing::SessionEnded => "question.closed.session",
+            Closing::AskedAgain => "question.closed.asked_again",
+            Closing::LinkGone => "question.closed.link",
+            Closing::StateLeft { .. } | Closing::ToolWentOn | Closing::DecidedBefore => {
+                match &prompt.reply {
+                    ReplyState::Resolved { answer, .. } => {
+                        args.push(("answer", Arg::Own(self.answer_words(prompt, answer))));
+                        "question.closed.answered"
+                    }
+                    ReplyState::Unanswered
+                    | ReplyState::Sending { .. }
+                    | ReplyState::Sent { .. }
+                    | ReplyState::TimedOut
+                    | ReplyState::Withdrawn { .. } => "question.closed.elsewhere",
+                }
+            }
+        };
+        if let Closing::StateLeft {
+            summary: Some(summary),
+            ..
+        } = how
+        {
+            args.push((
+                "summary",
+                Arg::Agent(summary.clone(), prompt.language.clone()),
+            ));
+        }
+        self.phrases.say(key, Verbosity::Normal, &args)
+    }
+
+    /// Words an answer for reading it back.
+    pub fn answer_words(&self, prompt: &Prompt, answer: &Answer) -> String {
+        match answer {
+            Answer::Decision {
+                decision: Decision::Accept,
+                ..
+            } => self.phrases.text("answer.accept", &[]),
+            Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            } => self.phrases.text("answer.reject", &[]),
+            Answer::Decision {
+                decision: Decision::Other(text),
+                ..
+            } => super::phrase::name_of(text),
+            Answer::Response(Response::YesNo(true)) => self.phrases.text("answer.yes", &[]),
+            Answer::Response(Response::YesNo(false)) => self.phrases.text("answer.no", &[]),
+            Answer::Response(Response::Number(number)) => number.to_string(),
+            Answer::Response(Response::Text(text)) => {
+                let label = match &prompt.question {
+                    Question::Clarification(asked) => asked
+                        .choices
+                        .iter()
+                        .find(|choice| choice.value == *text)
+                        .map(|choice| choice.label.as_str()),
+                    Question::Confirmation(_) => None,
+                };
+                speakable::one_line(label.unwrap_or(text))
+            }
+        }
+    }
+
+    /// Gives a question's text as an argument that is said to the letter.
+    pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
+        Arg::Exact(text.to_owned(), prompt.language.clone())
+    }
+}
+
+fn own(text: String) -> Segment {
+    Segment {
+        mark: Mark::Own,
+        text: text.clone(),
+        spoken: text,
+        language: None,
+    }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// Tells whether a question carries characters that a person can neither see nor hear.
+fn hides_something(prompt: &Prompt) -> bool {
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            speakable::hides(&asked.action)
+                || asked.consequence.as_deref().is_some_and(speakable::hides)
+        }
+        Question::Clarification(asked) => {
+            speakable::hides(&asked.question)
+                || asked
+                    .choices
+                    .iter()
+                    .any(|choice| speakable::hides(&choice.label))
+        }
+    }
+}

@@ -1,0 +1,716 @@
+//! The order of speech: what waits, what interrupts, what is dropped and counted.
+//!
+//! Responsibilities: holding everything that is to be said, giving the voice one utterance at a
+//! time, and deciding by class what an arrival does to what is being said. Not here: what is worth
+//! saying (`announcer`), how an engine works (`voice`).
+//!
+//! # Mental model
+//! Announcements wait in lanes, one a class (P4 has two: text and progress). At most one utterance
+//! is in the engine. An arrival either interrupts what plays, or waits; unequal waiting lanes leave
+//! in class order. What was interrupted is dropped, said again from its beginning, or resumed at its
+//! sentence's start, by the table below. What expires is counted, and for outcomes the count is said.
+//!
+//! | playing \ arriving | P0 | P1 | P2 | P3 | text | progress |
+//! |---|---|---|---|---|---|---|
+//! | P0 | waits | interrupts; its action is said once more | waits | waits | waits | waits |
+//! | P1 | waits at most 2 s | interrupts | waits | waits | waits | waits |
+//! | P2 | interrupts, said again | interrupts, said again | waits | waits | waits | waits |
+//! | P3 | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits | waits | waits |
+//! | text | interrupts, resumes | interrupts, resumes | waits | waits | waits | waits |
+//! | progress | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits, the last is kept |
+//!
+//! # Tuning by symptom
+//! An answer is talked over: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
+//! lower the fold time in the settings. Results of a busy minute are missed: raise [`OUTCOME_LIFE`].
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::Verbosity;
+use crate::session::PromptId;
+
+use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+use super::phrase::{Arg, Phrases};
+use super::utterance::{Class, Utterance, UtteranceId};
+
+/// How long an alert waits for the answer to a key to be said to its end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// After this long the answer to a key is of no use any more.
+const RESPONSE_LIFE: Duration = Duration::from_secs(10);
+/// After this long a result is old news; it is counted.
+const OUTCOME_LIFE: Duration = Duration::from_secs(30);
+/// After this long a tool's start or a state is old news.
+const ACTIVITY_LIFE: Duration = Duration::from_secs(5);
+/// After this long progress is old news.
+const PROGRESS_LIFE: Duration = Duration::from_secs(2);
+/// Two presses of the stop key within this time clear P2 to P4; speech goes on after it otherwise.
+const SECOND_STOP: Duration = Duration::from_millis(500);
+/// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.
+const CHARACTERS_PER_SECOND: usize = 15;
+/// How long a folded output may go on arriving before its count so far is said.
+const FOLD_PATIENCE: Duration = Duration::from_secs(4);
+/// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
+/// no bound of their own: sessions bound questions, and each agent's dangers need events.
+const MOST_WAITING: usize = 512;
+
+/// Names a lane of the queue, most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+enum Lane {
+    Alert,
+    Response,
+    Outcome,
+    Activity,
+    Text,
+    Progress,
+}
+
+const LANES: usize = 6;
+
+impl Lane {
+    fn of(announcement: &Announcement) -> Self {
+        match announcement.class {
+            Class::Alert => Self::Alert,
+            Class::Response => Self::Response,
+            Class::Outcome => Self::Outcome,
+            Class::Activity => Self::Activity,
+            Class::Stream if announcement.kind == Kind::Progress => Self::Progress,
+            Class::Stream => Self::Text,
+        }
+    }
+
+    fn life(self) -> Option<Duration> {
+        match self {
+            Self::Alert | Self::Text => None,
+            Self::Response => Some(RESPONSE_LIFE),
+            Self::Outcome => Some(OUTCOME_LIFE),
+            Self::Activity => Some(ACTIVITY_LIFE),
+            Self::Progress => Some(PROGRESS_LIFE),
+        }
+    }
+}
+
+/// Says what becomes of what plays when something arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// The arrival waits.
+    Waits,
+    /// The arrival waits, but not longer than [`PATIENCE`].
+    WaitsABit,
+    /// What plays is cut and forgotten.
+    Drops,
+    /// What plays is cut and said again later, from its beginning.
+    SaysAgain,
+    /// What plays is cut and resumed at the start of its sentence.
+    Resumes,
+}
+
+fn arrival(playing: Lane, arriving: Lane) -> Arrival {
+    use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
+    match (playing, arriving) {
+        (Alert, Response) => Arrival::SaysAgain,
+        (Alert, Alert | Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Response, Alert) => Arrival::WaitsABit,
+        (Response, Response) => Arrival::Drops,
+        (Response, Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Outcome, Alert | Response) => Arrival::SaysAgain,
+        (Outcome, Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Activity, Alert | Response | Outcome) => Arrival::Drops,
+        (Activity, Activity | Text | Progress) => Arrival::Waits,
+        (Text, Alert | Response) => Arrival::Resumes,
+        (Text, Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Progress, Alert | Response | Outcome | Activity | Text) => Arrival::Drops,
+        (Progress, Progress) => Arrival::Waits,
+    }
+}
+
+/// Says what the voice should do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// Say this; nothing else is in the engine.
+    Speak(Utterance),
+    /// Fall silent at once.
+    Hush,
+}
+
+/// Counts what was not said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unsaid {
+    /// Announcements that grew too old while they waited.
+    pub expired: u64,
+    /// Sentences that were folded into a count.
+    pub folded: u64,
+    /// Announcements that the person skipped.
+    pub skipped: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Item {
+    announcement: Arc<Announcement>,
+    since: Duration,
+    next: usize,
+    /// Whether an alert was already said again after a cut; it is only once.
+    again: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Fold {
+    topic: Option<String>,
+    count: u64,
+    last: Duration,
+    complete: bool,
+}
+
+#[derive(Debug, Clone)]
+enum Waiting {
+    Item(Item),
+    Fold(Fold),
+}
+
+#[derive(Debug, Clone)]
+struct Playing {
+    lane: Lane,
+    item: Item,
+    utterance: UtteranceId,
+}
+
+/// Orders speech.
+#[derive(Debug, Clone)]
+pub struct SpeechQueue {
+    lanes: [VecDeque<Waiting>; LANES],
+    playing: Option<Playing>,
+    /// The engine still has this utterance although we asked it to stop.
+    stopping: Option<UtteranceId>,
+    quiet_until: Option<Duration>,
+    impatient_at: Option<Duration>,
+    next_utterance: u64,
+    fold_after: Option<Duration>,
+    unsaid: Unsaid,
+    said: VecDeque<About>,
+    enabled: bool,
+    expired_outcomes: u64,
+    phrases: Arc<Phrases>,
+}
+
+impl SpeechQueue {
+    /// Makes an empty queue; `fold_after` is the backlog from which text is folded, if at all, and
+    /// `phrases` words the counts.
+    pub fn new(fold_after: Option<Duration>, phrases: Arc<Phrases>) -> Self {
+        Self {
+            lanes: Default::default(),
+            playing: None,
+            stopping: None,
+            quiet_until: None,
+            impatient_at: None,
+            next_utterance: 0,
+            fold_after,
+            unsaid: Unsaid::default(),
+            said: VecDeque::new(),
+            enabled: false,
+            expired_outcomes: 0,
+            phrases,
+        }
+    }
+
+    /// Takes the news that a voice is there.
+    pub fn enable(&mut self) {
+        self.enabled = true;
+    }
+
+    /// Takes the news that no voice is there: what waits is old by the time one comes back.
+    pub fn disable(&mut self) {
+        self.enabled = false;
+        self.playing = None;
+        self.stopping = None;
+        for lane in &mut self.lanes {
+            lane.clear();
+        }
+    }
+
+    /// Tells whether a voice takes utterances.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Gives the announcement that is being said.
+    pub fn playing(&self) -> Option<AnnouncementId> {
+        self.playing
+            .as_ref()
+            .map(|playing| playing.item.announcement.id)
+    }
+
+    /// Tells whether nothing plays and nothing waits.
+    pub fn is_idle(&self) -> bool {
+        self.playing.is_none()
+            && self.stopping.is_none()
+            && self.lanes.iter().all(VecDeque::is_empty)
+    }
+
+    /// Counts what was not said.
+    pub fn unsaid(&self) -> Unsaid {
+        self.unsaid
+    }
+
+    /// Takes what was heard to its end since the last call.
+    pub fn take_said(&mut self) -> Vec<About> {
+        self.said.drain(..).collect()
+    }
+
+    /// Takes an announcement to be said, and gives what the voice must do at once.
+    pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        let lane = Lane::of(&announcement);
+        self.make_room(lane, &announcement);
+        let item = Item {
+            announcement,
+            since: now,
+            next: 0,
+            again: false,
+        };
+        let mut wishes = Vec::new();
+        if let Some(playing) = &self.playing {
+            match arrival(playing.lane, lane) {
+                Arrival::Waits => {}
+                Arrival::WaitsABit => {
+                    self.impatient_at.get_or_insert(now + PATIENCE);
+                }
+                Arrival::Drops => self.cut(None, &mut wishes),
+                Arrival::SaysAgain => self.cut(Some(0), &mut wishes),
+                Arrival::Resumes => {
+                    let at = playing.item.next.saturating_sub(1);
+                    self.cut(Some(at), &mut wishes);
+                }
+            }
+        }
+        if lane == Lane::Response {
+            // An answer to a key is never held back by the pause after a stop.
+            self.quiet_until = None;
+        }
+        self.lanes[lane as usize].push_back(Waiting::Item(item));
+        self.bound(lane);
+        if lane == Lane::Text {
+            self.fold(now);
+        }
+        wishes.extend(self.drive(now));
+        wishes
+    }
+
+    /// Takes the news that an utterance was said to its end.
+    pub fn ended(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
+        if self.stopping == Some(id) {
+            self.stopping = None;
+            return self.drive(now);
+        }
+        let Some(playing) = &self.playing else {
+            return Vec::new();
+        };
+        if playing.utterance != id {
+            return Vec::new();
+        }
+        let finished = playing.item.next >= playing.item.announcement.segments.len();
+        if finished {
+            self.finish();
+        } else {
+            // The next segment goes straight on, unless something more urgent waits.
+            let item = playing.item.clone();
+            let lane = playing.lane;
+            self.playing = None;
+            self.lanes[lane as usize].push_front(Waiting::Item(item));
+        }
+        self.drive(now)
+    }
+
+    /// Takes the news that an utterance was cut, by us or by the engine.
+    pub fn cut_short(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
+        if self.stopping == Some(id) {
+            self.stopping = None;
+        } else if self
+            .playing
+            .as_ref()
+            .is_some_and(|playing| playing.utterance == id)
+        {
+            // Not by us: the engine lost it. An alert must be heard; the rest is in the history.
+            if let Some(playing) = self.playing.take()
+                && playing.lane == Lane::Alert
+                && !playing.item.again
+            {
+                let item = Item {
+                    next: 0,
+                    again: true,
+                    ..playing.item
+                };
+                self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
+            }
+        }
+        self.drive(now)
+    }
+
+    /// Silences what is being said; a second call within half a second clears P2 to P4.
+    pub fn stop(&mut self, now: Duration) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        let second = self.quiet_until.is_some_and(|until| now < until);
+        if let Some(playing) = &self.playing {
+            if let Some(About::Asks(prompt)) = playing.item.announcement.about {
+                // The person knows that a question is there and chose not to hear it out.
+                self.said.push_back(About::Asks(prompt));
+            }
+            self.unsaid.skipped += 1;
+            self.cut(None, &mut wishes);
+        }
+        if second {
+            for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
+                self.unsaid.skipped += self.lanes[lane as usize].len() as u64;
+                self.lanes[lane as usize].clear();
+            }
+        }
+        self.quiet_until = Some(now + SECOND_STOP);
+        wishes
+    }
+
+    /// Drops everything that asks or tells about a question, because it is answered or closed.
+    pub fn withdraw(&mut self, prompt: PromptId, now: Duration) -> Vec<Wish> {
+        let about = |announcement: &Announcement| {
+            announcement.class == Class::Alert
+                && announcement
+                    .about
+                    .is_some_and(|about| about.prompt() == prompt)
+        };
+        self.lanes[Lane::Alert as usize].retain(|waiting| match waiting {
+            Waiting::Item(item) => !about(&item.announcement),
+            Waiting::Fold(_) => true,
+        });
+        let mut wishes = Vec::new();
+        if self
+            .playing
+            .as_ref()
+            .is_some_and(|playing| about(&playing.item.announcement))
+        {
+            self.cut(None, &mut wishes);
+            wishes.extend(self.drive(now));
+        }
+        wishes
+    }
+
+    /// Notes that an output is complete: its folded middle may be counted out.
+    pub fn output_complete(&mut self, topic: &str) {
+        for waiting in &mut self.lanes[Lane::Text as usize] {
+            if let Waiting::Fold(fold) = waiting
+                && fold.topic.as_deref() == Some(topic)
+            {
+                fold.complete = true;
+            }
+        }
+    }
+
+    /// Does what is due by time; [`SpeechQueue::deadline`] says when.
+    pub fn tick(&mut self, now: Duration) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        if self.impatient_at.is_some_and(|at| now >= at) {
+            self.impatient_at = None;
+            let alert_waits = !self.lanes[Lane::Alert as usize].is_empty();
+            if alert_waits
+                && self
+                    .playing
+                    .as_ref()
+                    .is_some_and(|playing| playing.lane == Lane::Response)
+            {
+                self.cut(None, &mut wishes);
+            }
+        }
+        wishes.extend(self.drive(now));
+        wishes
+    }
+
+    /// Gives the monotonic time at which [`SpeechQueue::tick`] has something to do.
+    pub fn deadline(&self) -> Option<Duration> {
+        if !self.enabled {
+            return None;
+        }
+        let idle = self.playing.is_none() && self.stopping.is_none();
+        let quiet = self
+            .quiet_until
+            .filter(|_| idle && self.lanes.iter().any(|lane| !lane.is_empty()));
+        let fold = self.lanes[Lane::Text as usize]
+            .iter()
+            .find_map(|waiting| match waiting {
+                Waiting::Fold(fold) if !fold.complete => Some(fold.last + FOLD_PATIENCE),
+                Waiting::Fold(_) | Waiting::Item(_) => None,
+            })
+            .filter(|_| idle);
+        [quiet, fold, self.impatient_at].into_iter().flatten().min()
+    }
+
+    /// Cuts what plays; `again` says from which segment it is said again, if at all.
+    fn cut(&mut self, again: Option<usize>, wishes: &mut Vec<Wish>) {
+        let Some(playing) = self.playing.take() else {
+            return;
+        };
+        self.stopping = Some(playing.utterance);
+        wishes.push(Wish::Hush);
+        self.impatient_at = None;
+        // A question is said once more after a cut, then it waits for a key; other alerts must be heard.
+        let question = matches!(playing.item.announcement.about, Some(About::Asks(_)));
+        if let Some(next) = again
+            && !(question && playing.item.again)
+        {
+            let item = Item {
+                next,
+                again: true,
+                ..playing.item
+            };
+            self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(playing) = self.playing.take()
+            && let Some(about) = playing.item.announcement.about
+        {
+            self.said.push_back(about);
+        }
+        self.impatient_at = None;
+    }
+
+    /// Gives the engine the next thing, if it is free and nothing holds it back.
+    fn drive(&mut self, now: Duration) -> Vec<Wish> {
+        if !self.enabled || self.playing.is_some() || self.stopping.is_some() {
+            return Vec::new();
+        }
+        if self.quiet_until.is_some_and(|until| now < until) {
+            return Vec::new();
+        }
+        self.quiet_until = None;
+        self.expire(now);
+        if self.expired_outcomes > 0 {
+            let count = std::mem::take(&mut self.expired_outcomes);
+            let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
+            self.lanes[Lane::Outcome as usize].push_front(Waiting::Item(count));
+        }
+        for lane in [
+            Lane::Alert,
+            Lane::Response,
+            Lane::Outcome,
+            Lane::Activity,
+            Lane::Text,
+            Lane::Progress,
+        ] {
+            while let Some(waiting) = self.lanes[lane as usize].pop_front() {
+                match waiting {
+                    Waiting::Item(item) => {
+                        if let Some(wish) = self.play(lane, item) {
+                            return vec![wish];
+                        }
+                    }
+                    Waiting::Fold(fold) => {
+                        if !fold.complete && now < fold.last + FOLD_PATIENCE {
+                            // Text still arrives; its end is worth waiting for.
+                            self.lanes[lane as usize].push_front(Waiting::Fold(fold));
+                            break;
+                        }
+                        let count = self.counted(
+                            "output.folded",
+                            Class::Stream,
+                            fold.count,
+                            fold.topic,
+                            now,
+                        );
+                        if let Some(wish) = self.play(lane, count) {
+                            return vec![wish];
+                        }
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Speaks the next segment of an item that has words; an item without any is done.
+    fn play(&mut self, lane: Lane, mut item: Item) -> Option<Wish> {
+        let segments = &item.announcement.segments;
+        let at = (item.next..segments.len()).find(|at| !segments[*at].spoken.trim().is_empty())?;
+        let segment = segments[at].clone();
+        // Trailing segments without words must not keep the item from being finished.
+        let more = segments[at + 1..]
+            .iter()
+            .any(|segment| !segment.spoken.trim().is_empty());
+        item.next = if more { at + 1 } else { segments.len() };
+        self.next_utterance += 1;
+        let id = UtteranceId(self.next_utterance);
+        let class = item.announcement.class;
+        self.playing = Some(Playing {
+            lane,
+            item,
+            utterance: id,
+        });
+        Some(Wish::Speak(Utterance {
+            id,
+            class,
+            text: segment.spoken,
+            language: segment.language,
+            mark: segment.mark,
+        }))
+    }
+
+    /// Applies what an arrival does to those of its kind that wait.
+    fn make_room(&mut self, lane: Lane, arriving: &Announcement) {
+        let same_topic = |waiting: &Waiting| match waiting {
+            Waiting::Item(item) => {
+                item.announcement.key == arriving.key
+                    && item.announcement.topic.is_some()
+                    && item.announcement.topic == arriving.topic
+            }
+            Waiting::Fold(_) => false,
+        };
+        match lane {
+            // The answer to an older key is of no use any more.
+            Lane::Response => self.lanes[Lane::Response as usize].clear(),
+            Lane::Activity => {
+                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+            }
+            Lane::Progress => self.lanes[Lane::Progress as usize].retain(|waiting| match waiting {
+                Waiting::Item(item) => item.announcement.key != arriving.key,
+                Waiting::Fold(_) => true,
+            }),
+            // A tool's result makes its start that was not yet said superfluous.
+            Lane::Outcome => {
+                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+            }
+            Lane::Alert | Lane::Text => {}
+        }
+    }
+
+    fn bound(&mut self, lane: Lane) {
+        if lane != Lane::Alert && self.lanes[lane as usize].len() > MOST_WAITING {
+            self.lanes[lane as usize].pop_front();
+            self.unsaid.expired += 1;
+        }
+    }
+
+    fn expire(&mut self, now: Duration) {
+        let mut expired = 0;
+        for lane in [
+            Lane::Response,
+            Lane::Outcome,
+            Lane::Activity,
+            Lane::Progress,
+        ] {
+            let Some(life) = lane.life() else { continue };
+            let before = self.lanes[lane as usize].len();
+            self.lanes[lane as usize].retain(|waiting| match waiting {
+                Waiting::Item(item) => now < item.since + life,
+                Waiting::Fold(_) => true,
+            });
+            let gone = (before - self.lanes[lane as usize].len()) as u64;
+            expired += gone;
+            if lane == Lane::Outcome {
+                self.expired_outcomes += gone;
+            }
+        }
+        self.unsaid.expired += expired;
+    }
+
+    /// Folds the middle of the newest output's waiting text when its backlog is too long: what fits
+    /// into the time stays, the rest becomes a count, and the newest sentence stays as the end.
+    fn fold(&mut self, now: Duration) {
+        let Some(limit) = self.fold_after else { return };
+        let lane = &mut self.lanes[Lane::Text as usize];
+        let Some(Waiting::Item(newest)) = lane.back() else {
+            return;
+        };
+        let topic = newest.announcement.topic.clone();
+        let of_topic = |waiting: &Waiting| match waiting {
+            Waiting::Item(item) => item.announcement.topic == topic,
+            Waiting::Fold(fold) => fold.topic == topic,
+        };
+        let folded_at = lane
+            .iter()
+            .position(|waiting| matches!(waiting, Waiting::Fold(fold) if fold.topic == topic));
+        let budget = usize::try_from(limit.as_secs())
+            .unwrap_or(usize::MAX)
+            .saturating_mul(CHARACTERS_PER_SECOND);
+        let mut spent = 0;
+        let mut kept_first = false;
+        let mut out = Vec::new();
+        let last = lane.len() - 1;
+        for (at, waiting) in lane.iter().enumerate() {
+            let Waiting::Item(item) = waiting else {
+                continue;
+            };
+            if at == last || !of_topic(waiting) || item.next > 0 {
+                continue;
+            }
+            spent += item
+                .announcement
+                .segments
+                .iter()
+                .map(|segment| segment.spoken.chars().count())
+                .sum::<usize>();
+            let after_fold = folded_at.is_some_and(|folded| at > folded);
+            if after_fold || (spent > budget && kept_first) {
+                out.push(at);
+            }
+            kept_first = true;
+        }
+        if let Some(folded_at) = folded_at
+            && let Some(Waiting::Fold(fold)) = lane.get_mut(folded_at)
+        {
+            fold.last = now;
+            fold.count += out.len() as u64;
+        }
+        let Some(first) = out.first().copied() else {
+            return;
+        };
+        for at in out.iter().rev() {
+            lane.remove(*at);
+        }
+        self.unsaid.folded += out.len() as u64;
+        if folded_at.is_none() {
+            lane.insert(
+                first,
+                Waiting::Fold(Fold {
+                    topic,
+                    count: out.len() as u64,
+                    last: now,
+                    complete: false,
+                }),
+            );
+        }
+    }
+
+    /// Makes the item that tells how many announcements were left out.
+    fn counted(
+        &self,
+        key: &str,
+        class: Class,
+        count: u64,
+        topic: Option<String>,
+        now: Duration,
+    ) -> Item {
+        let announcement = Announcement {
+            // It stands for others and is no entry of the history itself.
+            id: AnnouncementId(0),
+            at: crate::protocol::Now {
+                monotonic: now,
+                wall: jiff::Timestamp::UNIX_EPOCH,
+            },
+            class,
+            kind: Kind::Hint,
+            aloud: Aloud::Yes,
+            key: None,
+            agent: None,
+            about: None,
+            topic,
+            segments: self
+                .phrases
+                .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
+        };
+        Item {
+            announcement: Arc::new(announcement),
+            since: now,
+            next: 0,
+            again: false,
+        }
+    }
+}

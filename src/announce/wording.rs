@@ -1,0 +1,548 @@
+//! Which words each change gets: the phrase, its arguments, its class.
+
+use std::time::Duration;
+
+use crate::config::Verbosity;
+use crate::protocol::{
+    ErrorCategory, HandoffRequested, Level, Progress, SessionErrored, StateChanged, Summary,
+    ToolCompleted, ToolInvoked, ToolStatus,
+};
+use crate::session::{Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Sessions, What};
+
+use super::announcement::{About, Aloud, Kind};
+use super::announcer::{Announcer, Draft, Manner};
+use super::language;
+use super::phrase::{Arg, Phrases};
+use super::utterance::Class;
+
+impl Announcer {
+    /// Words one change that is no streamed text.
+    pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
+        let one = |draft: Draft| vec![draft];
+        match &change.what {
+            What::SessionStarted(event) => one(self.phrase(
+                Class::Outcome,
+                Kind::SessionStarted,
+                "session.started",
+                &[
+                    (
+                        "summary",
+                        self.summary(change, &event.summary, Kind::SessionStarted),
+                    ),
+                    ("request", agents(change, event.request_text.as_deref())),
+                ],
+            )),
+            What::SessionJoined => {
+                one(self.phrase(Class::Outcome, Kind::SessionStarted, "session.joined", &[]))
+            }
+            What::SessionEnded(ended) => one(self.ended(change, ended)),
+            What::StateChanged(event) => one(self.state(change, event)),
+            What::Progress(event) => one(self.progress(change, event)),
+            What::ToolInvoked(event) => one(self.invoked(change, event)),
+            What::ToolCompleted { event, elapsed } => one(self.completed(change, event, *elapsed)),
+            What::Handoff(event) => one(self.handoff(change, event)),
+            What::Unknown { type_name, event } => {
+                self.unknown(change, type_name, &event.summary, event.asks)
+            }
+            What::Anomaly(anomaly) => one(self.anomaly(anomaly)),
+            What::Danger(danger) => one(self.danger(danger, sessions)),
+            What::PromptOpened(id) | What::PromptAnswerable(id) => {
+                self.prompt_draft(*id, sessions, |prompt| {
+                    let again = matches!(change.what, What::PromptAnswerable(_));
+                    Draft::new(
+                        Class::Alert,
+                        self.kind_of(prompt),
+                        self.ask(prompt, sessions, change.at, again),
+                    )
+                    .about(About::Asks(*id))
+                })
+            }
+            What::PromptWarning {
+                prompt: id,
+                remaining,
+            } => self.prompt_draft(*id, sessions, |prompt| {
+                Draft::new(
+                    Class::Alert,
+                    self.kind_of(prompt),
+                    self.warn(prompt, *remaining),
+                )
+                .about(About::Tells(*id))
+            }),
+            What::PromptTimedOut(id) => self.prompt_draft(*id, sessions, |prompt| {
+                Draft::new(Class::Alert, self.kind_of(prompt), self.timed_out(prompt))
+                    .about(About::Tells(*id))
+            }),
+            What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
+                let segments = self.phrases.say(
+                    "question.perhaps",
+                    self.settings.verbosity,
+                    &[("n", Arg::own(id.0))],
+                );
+                Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
+            }),
+            What::PromptClosed { prompt: id, how } => self.prompt_draft(*id, sessions, |prompt| {
+                Draft::new(
+                    Class::Outcome,
+                    self.kind_of(prompt),
+                    self.closed(prompt, how),
+                )
+                .about(About::Tells(*id))
+            }),
+            // Text is cut into sentences elsewhere.
+            What::Output { .. } => Vec::new(),
+        }
+    }
+
+    fn prompt_draft(
+        &self,
+        id: PromptId,
+        sessions: &Sessions,
+        draft: impl FnOnce(&crate::session::Prompt) -> Draft,
+    ) -> Vec<Draft> {
+        sessions.prompt(id).map(draft).into_iter().collect()
+    }
+
+    fn phrase(&self, class: Class, kind: Kind, key: &str, args: &[(&str, Arg)]) -> Draft {
+        Draft::new(class, kind, self.phrases.say(key, self.level(kind), args))
+    }
+
+    /// Picks a summary by verbosity and language.
+    fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
+        let level = match self.level(kind) {
+            Verbosity::Terse => Level::Terse,
+            Verbosity::Normal => Level::Normal,
+            Verbosity::Detailed => Level::Detailed,
+        };
+        match language::pick(
+            summary,
+            level,
+            change.language.as_deref(),
+            &self.settings.languages,
+        ) {
+            Some((text, language)) => Arg::Agent(text.to_owned(), language.map(str::to_owned)),
+            None => Arg::own(""),
+        }
+    }
+
+    fn ended(&self, change: &Change, ended: &Ended) -> Draft {
+        match ended {
+            Ended::Completed(event) => self.phrase(
+                Class::Outcome,
+                Kind::SessionCompleted,
+                "session.completed",
+                &[
+                    (
+                        "summary",
+                        self.summary(change, &event.summary, Kind::SessionCompleted),
+                    ),
+                    (
+                        "elapsed",
+                        Arg::own(
+                            event
+                                .duration_ms
+                                .map(|ms| self.time(Duration::from_millis(ms)))
+                                .unwrap_or_default(),
+                        ),
+                    ),
+                    ("output", agents(change, event.output_summary.as_deref())),
+                ],
+            ),
+            Ended::Errored(event) => self.errored(change, event),
+            Ended::Cancelled(event) => self.phrase(
+                Class::Outcome,
+                Kind::SessionCancelled,
+                "session.cancelled",
+                &[
+                    (
+                        "summary",
+                        self.summary(change, &event.summary, Kind::SessionCancelled),
+                    ),
+                    ("by", name(event.cancelled_by.as_deref())),
+                    ("partial", agents(change, event.partial_result.as_deref())),
+                ],
+            ),
+        }
+    }
+
+    fn errored(&self, change: &Change, event: &SessionErrored) -> Draft {
+        let category = match &event.category {
+            ErrorCategory::Transient => Arg::own(self.phrases.text("error.transient", &[])),
+            ErrorCategory::Permanent => Arg::own(self.phrases.text("error.permanent", &[])),
+            ErrorCategory::RequiresUser => Arg::own(self.phrases.text("error.requires_user", &[])),
+            ErrorCategory::Unknown => Arg::own(""),
+            ErrorCategory::Other(text) => Arg::Name(text.replace('_', " ")),
+        };
+        let mut summary = self.summary(change, &event.summary, Kind::SessionErrored);
+        // The wild error_message says more than "Error: ValueError".
+        if let (Arg::Agent(text, _), Some(message)) = (&mut summary, &event.message)
+            && self.settings.verbosity != Verbosity::Terse
+            && !text.contains(message.as_str())
+        {
+            text.push_str(". ");
+            text.push_str(message);
+        }
+        let hint = agents(change, event.remediation_hint.as_deref());
+        // An errored session is an alert whatever urgency it claims.
+        self.phrase(
+            Class::Alert,
+            Kind::SessionErrored,
+            "session.errored",
+            &[("category", category), ("summary", summary), ("hint", hint)],
+        )
+    }
+
+    fn state(&self, change: &Change, event: &StateChanged) -> Draft {
+        let mut summary = self.summary(change, &event.summary, Kind::State);
+        let terse_only =
+            self.settings.verbosity == Verbosity::Terse && event.summary.terse.is_none();
+        if terse_only {
+            // A state's own name is shorter than any sentence about it.
+            summary = Arg::own("");
+        }
+        let key = match event.to_state.as_str() {
+            "idle" => "state.idle",
+            "thinking" => "state.thinking",
+            "calling_tool" => "state.calling_tool",
+            "writing_output" => "state.writing_output",
+            "awaiting_input" => "state.awaiting_input",
+            "deciding" => "state.deciding",
+            "handing_off" => "state.handing_off",
+            _ => "state.other",
+        };
+        let segments = if matches!(&summary, Arg::Agent(..)) {
+            self.phrases
+                .say("state", self.settings.verbosity, &[("summary", summary)])
+        } else {
+            self.phrases.say(
+                key,
+                self.settings.verbosity,
+                &[("state", name(Some(&event.to_state)))],
+            )
+        };
+        Draft::new(Class::Activity, Kind::State, segments).topic("state")
+    }
+
+    fn progress(&self, change: &Change, event: &Progress) -> Draft {
+        let summary = self.summary(change, &event.summary, Kind::Progress);
+        let description = match &event.description {
+            Some(text) => Arg::Agent(text.clone(), change.language.clone()),
+            None => Arg::own(""),
+        };
+        let (key, args) = if matches!(&summary, Arg::Agent(..)) {
+            ("progress", vec![("summary", summary)])
+        } else if let Some(percent) = event.percent {
+            (
+                "progress.percent",
+                vec![
+                    ("percent", Arg::own(percent.round())),
+                    ("description", description),
+                ],
+            )
+        } else if let Some(step) = event.step {
+            let total = event
+                .total_steps
+                .map(|total| total.to_string())
+                .unwrap_or_default();
+            (
+                "progress.step",
+                vec![
+                    ("step", Arg::own(step)),
+                    ("total", Arg::own(total)),
+                    ("description", description),
+                ],
+            )
+        } else {
+            ("progress.described", vec![("description", description)])
+        };
+        Draft::new(
+            Class::Stream,
+            Kind::Progress,
+            self.phrases.say(key, self.settings.verbosity, &args),
+        )
+        .topic("progress")
+    }
+
+    fn invoked(&self, change: &Change, event: &ToolInvoked) -> Draft {
+        let summary = self.summary(change, &event.summary, Kind::ToolInvoked);
+        let bare = !matches!(&summary, Arg::Agent(..));
+        let key = match (event.irreversible, bare) {
+            (Some(true), _) => "tool.invoked.irreversible",
+            (_, true) => "tool.invoked.bare",
+            (_, false) => "tool.invoked",
+        };
+        let summary = if bare {
+            name(Some(&event.tool))
+        } else {
+            summary
+        };
+        self.phrase(
+            Class::Activity,
+            Kind::ToolInvoked,
+            key,
+            &[
+                ("tool", name(Some(&event.tool))),
+                ("summary", summary),
+                ("args", agents(change, event.args_summary.as_deref())),
+            ],
+        )
+        .topic(tool_topic(
+            &event.tool,
+            event.tool_call_id.as_ref().map(|id| id.as_str()),
+        ))
+    }
+
+    fn completed(
+        &self,
+        change: &Change,
+        event: &ToolCompleted,
+        elapsed: Option<Duration>,
+    ) -> Draft {
+        let key = match &event.status {
+            ToolStatus::Success => "tool.success",
+            ToolStatus::Error => "tool.error",
+            ToolStatus::Timeout => "tool.timeout",
+            ToolStatus::Other(_) => "tool.other",
+        };
+        let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
+            // A declined tool says why in its error message only.
+            Arg::Own(_) => agents(change, event.error_message.as_deref()),
+            summary @ (Arg::Agent(..) | Arg::Name(_) | Arg::Exact(..)) => summary,
+        };
+        let elapsed = event.duration_ms.map(Duration::from_millis).or(elapsed);
+        self.phrase(
+            Class::Outcome,
+            Kind::ToolCompleted,
+            key,
+            &[
+                ("tool", name(Some(&event.tool))),
+                ("summary", summary),
+                (
+                    "elapsed",
+                    Arg::own(
+                        elapsed
+                            .map(|elapsed| self.time(elapsed))
+                            .unwrap_or_default(),
+                    ),
+                ),
+            ],
+        )
+        .topic(tool_topic(
+            &event.tool,
+            event.tool_call_id.as_ref().map(|id| id.as_str()),
+        ))
+    }
+
+    fn handoff(&self, change: &Change, event: &HandoffRequested) -> Draft {
+        let target = match event.target_kind.as_deref() {
+            Some("human") => Arg::own(self.phrases.text("handoff.human", &[])),
+            Some("specialist_agent") => Arg::own(self.phrases.text("handoff.specialist", &[])),
+            Some("escalation_queue") => Arg::own(self.phrases.text("handoff.queue", &[])),
+            other => name(other),
+        };
+        let context: Vec<String> = event
+            .packaged_context
+            .iter()
+            .map(|(key, value)| format!("{key}: {value}"))
+            .collect();
+        self.phrase(
+            Class::Alert,
+            Kind::Handoff,
+            "handoff",
+            &[
+                ("target", target),
+                (
+                    "summary",
+                    self.summary(change, &event.summary, Kind::Handoff),
+                ),
+                ("reason", agents(change, Some(&event.reason))),
+                ("context", agents(change, Some(&context.join(". ")))),
+            ],
+        )
+    }
+
+    fn unknown(
+        &self,
+        change: &Change,
+        type_name: &str,
+        summary: &Summary,
+        asks: bool,
+    ) -> Vec<Draft> {
+        let summary = self.summary(change, summary, Kind::Unknown);
+        let has_words = matches!(&summary, Arg::Agent(..));
+        let critical = change.urgency == crate::protocol::Urgency::Critical;
+        let kind = type_name.rsplit(['/', ':']).next().unwrap_or(type_name);
+        let args = [("kind", name(Some(kind))), ("summary", summary)];
+        if asks {
+            vec![self.phrase(Class::Alert, Kind::Unknown, "unknown.asks", &args)]
+        } else if critical {
+            vec![self.phrase(Class::Alert, Kind::Unknown, "unknown.critical", &args)]
+        } else if has_words {
+            vec![self.phrase(Class::Activity, Kind::Unknown, "unknown", &args)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn anomaly(&self, anomaly: &Anomaly) -> Draft {
+        let what = self.phrases.text(
+            anomaly_key(anomaly.kind),
+            &[("detail", Arg::Own(anomaly_detail(anomaly)))],
+        );
+        let args = [
+            ("section", Arg::own(anomaly.kind.section())),
+            ("what", Arg::own(what)),
+        ];
+        let segments = self.phrases.say("anomaly", self.settings.verbosity, &args);
+        let severe = anomaly.kind.severity() == crate::protocol::Severity::Error;
+        // Told once per source; what may have cost information is spoken, the rest is read.
+        let aloud = match (
+            anomaly.first,
+            severe || self.settings.verbosity == Verbosity::Detailed,
+        ) {
+            (true, true) => Aloud::Yes,
+            (true, false) => Aloud::Shown,
+            (false, _) => Aloud::Kept,
+        };
+        Draft::new(
+            if severe {
+                Class::Outcome
+            } else {
+                Class::Activity
+            },
+            Kind::Anomaly,
+            segments,
+        )
+        .aloud(aloud)
+    }
+
+    fn danger(&self, danger: &Danger, sessions: &Sessions) -> Draft {
+        let lines = self.manner == Manner::Lines;
+        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
+        let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
+        let (key, tool, prompt, remedy) = match danger {
+            Danger::Unasked { tool, done: false } => ("danger.unasked", Some(tool), None, leave),
+            Danger::Unasked { tool, done: true } => {
+                ("danger.unasked.done", Some(tool), None, leave)
+            }
+            Danger::DoneAfterRejection { tool, prompt } => {
+                ("danger.rejected", Some(tool), Some(*prompt), leave)
+            }
+            Danger::AcceptsBySilence { prompt } => (
+                "danger.silence",
+                None,
+                Some(*prompt),
+                pick("danger.remedy.answer", "danger.remedy.answer_lines"),
+            ),
+            Danger::AnsweredAfterEnd { prompt } => (
+                "danger.after_end",
+                None,
+                Some(*prompt),
+                "danger.remedy.none",
+            ),
+            Danger::ActsAfterEnd { tool } => ("danger.acts_after_end", Some(tool), None, leave),
+        };
+        let remedy = self.phrases.text(remedy, &[]);
+        let segments = self.phrases.say(
+            key,
+            self.settings.verbosity,
+            &[
+                ("tool", name(tool.map(String::as_str))),
+                (
+                    "n",
+                    Arg::own(prompt.map(|id| id.0.to_string()).unwrap_or_default()),
+                ),
+                ("remedy", Arg::own(remedy)),
+            ],
+        );
+        let draft = Draft::new(Class::Alert, Kind::Danger, segments);
+        match prompt.filter(|id| sessions.prompt(*id).is_some()) {
+            Some(id) => draft.about(About::Tells(id)),
+            None => draft,
+        }
+    }
+
+    /// Words a length of time: the two largest units at most.
+    pub fn time(&self, time: Duration) -> String {
+        words_of_time(&self.phrases, time)
+    }
+}
+
+/// Words a length of time with the two largest units at most; seconds are left out above an hour.
+pub(super) fn words_of_time(phrases: &Phrases, time: Duration) -> String {
+    let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
+    let unit = |key: &str, n: u64| phrases.text(key, &[("n", Arg::own(n))]);
+    let (first, second) = match seconds {
+        0..60 => (unit("time.seconds", seconds), None),
+        60..3600 => {
+            let rest = seconds % 60;
+            (
+                unit("time.minutes", seconds / 60),
+                (rest > 0).then(|| unit("time.seconds", rest)),
+            )
+        }
+        _ => {
+            let rest = seconds % 3600 / 60;
+            (
+                unit("time.hours", seconds / 3600),
+                (rest > 0).then(|| unit("time.minutes", rest)),
+            )
+        }
+    };
+    match second {
+        Some(second) => phrases.text(
+            "time.both",
+            &[("first", Arg::Own(first)), ("second", Arg::Own(second))],
+        ),
+        None => first,
+    }
+}
+
+fn name(text: Option<&str>) -> Arg {
+    text.filter(|text| !text.is_empty())
+        .map_or_else(|| Arg::own(""), |text| Arg::Name(text.to_owned()))
+}
+
+fn agents(change: &Change, text: Option<&str>) -> Arg {
+    text.map_or_else(
+        || Arg::own(""),
+        |text| Arg::Agent(text.to_owned(), change.language.clone()),
+    )
+}
+
+fn tool_topic(tool: &str, call: Option<&str>) -> String {
+    format!("tool {}", call.unwrap_or(tool))
+}
+
+/// An anomaly's detail is a name or a number from the wire, or a finding of ours.
+fn anomaly_detail(anomaly: &Anomaly) -> String {
+    if anomaly.kind == AnomalyKind::Invalid {
+        super::speakable::one_line(&anomaly.detail)
+    } else if anomaly.detail.is_empty() {
+        String::new()
+    } else {
+        super::phrase::name_of(&anomaly.detail)
+    }
+}
+
+fn anomaly_key(kind: AnomalyKind) -> &'static str {
+    match kind {
+        AnomalyKind::Invalid => "anomaly.invalid",
+        AnomalyKind::SecondStart => "anomaly.second_start",
+        AnomalyKind::SecondEnd => "anomaly.second_end",
+        AnomalyKind::AfterEnd => "anomaly.after_end",
+        AnomalyKind::CompletionWithoutInvocation => "anomaly.completion_without_invocation",
+        AnomalyKind::ToolLeftOpen => "anomaly.tool_left_open",
+        AnomalyKind::ReusedCallId => "anomaly.reused_call_id",
+        AnomalyKind::OutputNotCompleted => "anomaly.output_not_completed",
+        AnomalyKind::ChunkAfterComplete => "anomaly.chunk_after_complete",
+        AnomalyKind::PositionDecreased => "anomaly.position_decreased",
+        AnomalyKind::FirstStateNotIdle => "anomaly.first_state_not_idle",
+        AnomalyKind::BrokenStateChain => "anomaly.broken_state_chain",
+        AnomalyKind::AwaitingInputMissing => "anomaly.awaiting_input_missing",
+        AnomalyKind::QuestionWithoutToken => "anomaly.question_without_token",
+        AnomalyKind::QuestionRepeated => "anomaly.question_repeated",
+        AnomalyKind::SequenceGap => "anomaly.sequence_gap",
+        AnomalyKind::SequenceMisorder => "anomaly.sequence_misorder",
+        AnomalyKind::SequenceMixed => "anomaly.sequence_mixed",
+    }
+}

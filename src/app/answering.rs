@@ -1,0 +1,678 @@
+//! What the person decides, how it goes out, and what becomes of it.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::announce::{Arg, Class};
+use crate::keys::{Edit, Mode};
+use crate::protocol::{
+    Answer, AwaitingClarification, Decision, Now, Reply, Response, ResponseKind,
+};
+use crate::session::{LinkId, Prompt, PromptId, Question, ReplyState, Standing};
+use crate::transport::Fault;
+
+use super::asking::NotYet;
+use super::{App, Effect};
+
+/// The wait before the first new attempt to send an answer; it doubles up to [`RETRY_CAP`].
+const RETRY_FIRST: Duration = Duration::from_millis(500);
+/// The longest wait between attempts.
+const RETRY_CAP: Duration = Duration::from_secs(8);
+/// The second step counts only this long after the first: a burst of keys is no decision.
+const STEP_APART: Duration = Duration::from_millis(150);
+
+/// Holds an answer that is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Outgoing {
+    pub(super) prompt: PromptId,
+    link: LinkId,
+    reply: Reply,
+    attempt: u32,
+    failure_told: bool,
+    /// When it is tried again; `None` while an attempt is under way.
+    pub(super) retry_at: Option<Duration>,
+}
+
+/// Says where an answer came from, which decides how it is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A key; the last key before it was pressed then.
+    Key {
+        /// When.
+        before: Option<Duration>,
+    },
+    /// A line, read then.
+    Line {
+        /// When.
+        read: Duration,
+    },
+}
+
+impl App {
+    /// Accepts, or says yes.
+    pub(super) fn accept(&mut self, number: Option<u64>, by: By, now: Now) {
+        let Some(prompt) = self.ready(number, by, now) else {
+            return;
+        };
+        match &prompt.question {
+            Question::Confirmation(_) if prompt.wants_second_step() => {
+                self.mode = Mode::Confirming(prompt.id.0);
+                self.confirming_since = Some(now.monotonic);
+                let args = [
+                    ("n", Arg::own(prompt.id.0)),
+                    (
+                        "subject",
+                        self.announcer.exact(&prompt, prompt.question.subject()),
+                    ),
+                ];
+                let key = self.by_manner("reply.second_step.keys", "reply.second_step.lines");
+                self.tell_about(Class::Response, &prompt, key, &args, now);
+            }
+            Question::Confirmation(_) => self.decide(&prompt, Decision::Accept, None, now),
+            Question::Clarification(asked) => self.yes_or_no(&prompt, asked, true, now),
+        }
+    }
+
+    /// Takes the second step.
+    pub(super) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
+        let Mode::Confirming(waiting) = self.mode else {
+            // Without a first step there is nothing to confirm; the question says what it wants.
+            if let Some(prompt) = self.ready(number, by, now) {
+                let keys = self.announcer.keys(&prompt);
+                self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
+            }
+            return;
+        };
+        if number.is_some_and(|number| number != waiting) {
+            self.stay_open(now);
+            return;
+        }
+        let too_soon = self
+            .confirming_since
+            .is_some_and(|since| now.monotonic < since + STEP_APART);
+        if too_soon && matches!(by, By::Key { .. }) {
+            self.stay_open(now);
+            return;
+        }
+        let Some(prompt) = self.ready(
+            Some(waiting),
+            By::Line {
+                read: now.monotonic,
+            },
+            now,
+        ) else {
+            self.mode = Mode::Watching;
+            return;
+        };
+        self.mode = Mode::Watching;
+        self.decide(&prompt, Decision::Accept, None, now);
+    }
+
+    /// Rejects, or says no.
+    pub(super) fn reject(
+        &mut self,
+        number: Option<u64>,
+        rationale: Option<String>,
+        by: By,
+        now: Now,
+    ) {
+        self.mode = Mode::Watching;
+        let Some(prompt) = self.ready(number, by, now) else {
+            return;
+        };
+        match &prompt.question {
+            Question::Confirmation(_) => self.decide(&prompt, Decision::Reject, rationale, now),
+            Question::Clarification(asked) => self.yes_or_no(&prompt, asked, false, now),
+        }
+    }
+
+    /// Answers a clarification in words or with a number; without a text, opens the editor.
+    pub(super) fn answer(&mut self, number: Option<u64>, text: Option<String>, by: By, now: Now) {
+        let Some(prompt) = self.ready(number, by, now) else {
+            return;
+        };
+        let Question::Clarification(asked) = &prompt.question else {
+            self.wants(&prompt, now);
+            return;
+        };
+        match text {
+            Some(text) => self.answer_with(&prompt, asked, &text, now),
+            None => {
+                self.mode = Mode::Editing(prompt.id.0);
+                self.editor.reset();
+                self.tell_about(Class::Response, &prompt, "reply.editing", &[], now);
+            }
+        }
+    }
+
+    /// Takes a choice by its number; without one, waits for digits.
+    pub(super) fn choose(&mut self, number: Option<u64>, choice: Option<usize>, by: By, now: Now) {
+        let Some(prompt) = self.ready(number, by, now) else {
+            return;
+        };
+        let Question::Clarification(asked) = &prompt.question else {
+            self.wants(&prompt, now);
+            return;
+        };
+        if asked.choices.is_empty() {
+            self.wants(&prompt, now);
+            return;
+        }
+        match choice {
+            None => self.mode = Mode::Choosing(prompt.id.0, 0),
+            Some(choice) => {
+                self.mode = Mode::Watching;
+                match choice.checked_sub(1).and_then(|at| asked.choices.get(at)) {
+                    Some(choice) => {
+                        let answer = Answer::Response(Response::Text(choice.value.clone()));
+                        self.send(&prompt, answer, now);
+                    }
+                    None => self.wants(&prompt, now),
+                }
+            }
+        }
+    }
+
+    /// Takes a digit of a choice: it is taken at once when no longer number could be meant.
+    pub(super) fn digit(&mut self, digit: usize, by: By, now: Now) {
+        let Mode::Choosing(id, so_far) = self.mode else {
+            return;
+        };
+        let choice = so_far * 10 + digit;
+        let count = self
+            .sessions
+            .prompt(PromptId(id))
+            .map_or(0, |prompt| match &prompt.question {
+                Question::Clarification(asked) => asked.choices.len(),
+                Question::Confirmation(_) => 0,
+            });
+        if choice * 10 > count {
+            self.choose(Some(id), Some(choice), by, now);
+        } else {
+            self.mode = Mode::Choosing(id, choice);
+        }
+    }
+
+    /// Changes or sends what is being typed.
+    pub(super) fn edit(&mut self, edit: Edit, by: By, now: Now) {
+        use tui_input::InputRequest as Request;
+        if let (Edit::Submit, Mode::Choosing(id, choice)) = (edit, self.mode) {
+            self.choose(Some(id), Some(choice), by, now);
+            return;
+        }
+        let request = match edit {
+            Edit::Insert(c) => Request::InsertChar(c),
+            Edit::Backspace => Request::DeletePrevChar,
+            Edit::Delete => Request::DeleteNextChar,
+            Edit::DeleteWord => Request::DeletePrevWord,
+            Edit::Left => Request::GoToPrevChar,
+            Edit::Right => Request::GoToNextChar,
+            Edit::WordLeft => Request::GoToPrevWord,
+            Edit::WordRight => Request::GoToNextWord,
+            Edit::Home => Request::GoToStart,
+            Edit::End => Request::GoToEnd,
+            Edit::Submit => {
+                self.submit(now);
+                return;
+            }
+        };
+        self.editor.handle(request);
+    }
+
+    fn submit(&mut self, now: Now) {
+        let Mode::Editing(id) = self.mode else { return };
+        let text = self.editor.value().trim().to_owned();
+        if text.is_empty() {
+            self.respond("reply.empty", &[], now);
+            return;
+        }
+        // Whoever typed an answer and pressed Enter means it; only the question must still be there.
+        let Some(prompt) = self.ready(
+            Some(id),
+            By::Line {
+                read: now.monotonic,
+            },
+            now,
+        ) else {
+            self.mode = Mode::Watching;
+            return;
+        };
+        if let Question::Clarification(asked) = &prompt.question {
+            self.answer_with(&prompt, asked, &text, now);
+            if self
+                .sessions
+                .prompt(prompt.id)
+                .is_some_and(|prompt| !prompt.is_answerable())
+            {
+                self.mode = Mode::Watching;
+                self.editor.reset();
+            }
+        }
+    }
+
+    /// Finds the question that an answer is meant for, if it may be answered now; says why not.
+    fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
+        let answerable = self
+            .questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable())
+            .count();
+        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        let wanted = number.map(PromptId).or(shown);
+        let Some(id) = wanted else {
+            let open = self.questions().first().map(|prompt| prompt.id);
+            match open.and_then(|id| self.sessions.prompt(id)).cloned() {
+                Some(prompt) => self.explain(&prompt, now),
+                None => self.respond("reply.no_question", &[], now),
+            }
+            return None;
+        };
+        let Some(prompt) = self
+            .sessions
+            .prompt(id)
+            .filter(|prompt| prompt.is_open())
+            .cloned()
+        else {
+            self.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
+            return None;
+        };
+        if !prompt.is_answerable() {
+            self.explain(&prompt, now);
+            return None;
+        }
+        if let By::Line { read } = by
+            && number.is_none()
+        {
+            let changed = self
+                .questions_changed
+                .is_some_and(|at| read < at + super::asking::CHANGED);
+            if answerable > 1 {
+                self.respond(
+                    "reply.which",
+                    &[("count", Arg::own(answerable)), ("n", Arg::own(id.0))],
+                    now,
+                );
+                return None;
+            }
+            if changed {
+                self.respond("reply.changed", &[("n", Arg::own(id.0))], now);
+                return None;
+            }
+        }
+        if let By::Line { read } = by
+            && read <= self.written_at(&prompt)
+        {
+            self.respond_not_yet("reply.not_yet.early", prompt.id, now);
+            return None;
+        }
+        let not_yet = match by {
+            By::Key { before } => self.key_not_yet(&prompt, before, now),
+            By::Line { .. } => self.unsaid(&prompt, now),
+        };
+        match not_yet {
+            None => Some(prompt),
+            Some(NotYet::Keys) => {
+                self.respond_not_yet("reply.not_yet.keys", prompt.id, now);
+                None
+            }
+            Some(NotYet::Unsaid) => {
+                self.respond_not_yet("reply.not_yet.said", prompt.id, now);
+                None
+            }
+        }
+    }
+
+    /// Gives when a line may at the earliest have been meant for a question.
+    fn written_at(&self, prompt: &Prompt) -> Duration {
+        let written = self.shown_since(prompt);
+        match self.lines {
+            // What was typed before that was flushed.
+            Some(super::LineSource::Terminal) => {
+                written + Duration::from_millis(self.config.questions.arm_ms)
+            }
+            Some(super::LineSource::Pipe) | None => written,
+        }
+    }
+
+    fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
+        let why = self.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
+        self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
+    }
+
+    /// Says why an open question takes no answer.
+    fn explain(&mut self, prompt: &Prompt, now: Now) {
+        let n = ("n", Arg::own(prompt.id.0));
+        match (&prompt.reply, prompt.standing) {
+            (ReplyState::Sending { answer, .. } | ReplyState::Sent { answer, .. }, _) => {
+                let answer = self.announcer.answer_words(prompt, answer);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "reply.under_way",
+                    &[n, ("answer", Arg::Own(answer))],
+                    now,
+                );
+            }
+            (_, Standing::LinkLost) => {
+                self.tell_about(Class::Response, prompt, "reply.lost", &[n], now)
+            }
+            (_, Standing::NotAnswerable | Standing::Live) => {
+                let keys = self.announcer.keys(prompt);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "fault.other",
+                    &[("reason", Arg::Own(keys))],
+                    now,
+                );
+            }
+        }
+    }
+
+    /// Says what kind of answer a question takes.
+    fn wants(&mut self, prompt: &Prompt, now: Now) {
+        let phrases = self.announcer.phrases();
+        let what = match &prompt.question {
+            Question::Confirmation(_) => vec![phrases.text("reply.wants.decision", &[])],
+            Question::Clarification(asked) => asked
+                .accepted_response_kinds
+                .iter()
+                .map(|kind| match kind {
+                    ResponseKind::MultipleChoice => phrases.text(
+                        "reply.wants.choice",
+                        &[("count", Arg::own(asked.choices.len()))],
+                    ),
+                    ResponseKind::Numeric => phrases.text("reply.wants.number", &[]),
+                    ResponseKind::YesNo => phrases.text("reply.wants.yes_no", &[]),
+                    ResponseKind::Freetext | ResponseKind::Other(_) => {
+                        phrases.text("reply.wants.text", &[])
+                    }
+                })
+                .collect(),
+        };
+        let or = phrases.text("reply.wants.or", &[]);
+        let what = what.join(&format!(" {or} "));
+        self.tell_about(
+            Class::Response,
+            prompt,
+            "reply.wants",
+            &[("what", Arg::Own(what))],
+            now,
+        );
+    }
+
+    fn yes_or_no(&mut self, prompt: &Prompt, asked: &AwaitingClarification, yes: bool, now: Now) {
+        if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) {
+            self.send(prompt, Answer::Response(Response::YesNo(yes)), now);
+        } else {
+            self.wants(prompt, now);
+        }
+    }
+
+    /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
+    fn answer_with(
+        &mut self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        text: &str,
+        now: Now,
+    ) {
+        let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
+        let is = |label: &str| label.eq_ignore_ascii_case(text);
+        let choice = asked
+            .choices
+            .iter()
+            .find(|choice| is(&choice.value) || is(&choice.label));
+        let yes = self.announcer.phrases().text("answer.yes", &[]);
+        let no = self.announcer.phrases().text("answer.no", &[]);
+        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let response = if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice)
+        {
+            Some(Response::Text(choice.value.clone()))
+        } else if let (true, Some(number)) = (takes(&ResponseKind::Numeric), number) {
+            Some(Response::Number(number))
+        } else if takes(&ResponseKind::YesNo) && (is(&yes) || is(&no)) {
+            Some(Response::YesNo(is(&yes)))
+        } else if takes(&ResponseKind::Freetext)
+            || asked
+                .accepted_response_kinds
+                .iter()
+                .any(|kind| matches!(kind, ResponseKind::Other(_)))
+        {
+            Some(Response::Text(text.to_owned()))
+        } else {
+            None
+        };
+        match response {
+            Some(response) => self.send(prompt, Answer::Response(response), now),
+            None => self.wants(prompt, now),
+        }
+    }
+
+    fn decide(&mut self, prompt: &Prompt, decision: Decision, rationale: Option<String>, now: Now) {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return;
+        };
+        if !asked.allowed_replies.is_empty() && !asked.allowed_replies.contains(&decision) {
+            let answer = self.announcer.answer_words(
+                prompt,
+                &Answer::Decision {
+                    decision,
+                    rationale: None,
+                },
+            );
+            self.tell_about(
+                Class::Response,
+                prompt,
+                "reply.not_allowed",
+                &[("answer", Arg::Own(answer))],
+                now,
+            );
+            return;
+        }
+        self.send(
+            prompt,
+            Answer::Decision {
+                decision,
+                rationale,
+            },
+            now,
+        );
+    }
+
+    /// Reads the answer back and sends it.
+    fn send(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+        let (Some(token), Some(link)) =
+            (prompt.question.token(), self.links.get(prompt.key.link.0))
+        else {
+            return;
+        };
+        let user = self.config.questions.user.trim();
+        let reply = Reply {
+            token: token.clone(),
+            answer: answer.clone(),
+            subscription_id: link.subscription.clone(),
+            timestamp: now.wall,
+            decided_by: if user.is_empty() {
+                "user:local".to_owned()
+            } else {
+                format!("user:{user}")
+            },
+        };
+        let wishes = self.queue.withdraw(prompt.id, now.monotonic);
+        self.wish(wishes);
+        let n = ("n", Arg::own(prompt.id.0));
+        let subject = (
+            "subject",
+            self.announcer.exact(prompt, prompt.question.subject()),
+        );
+        match &answer {
+            Answer::Decision {
+                decision: Decision::Accept,
+                ..
+            } => {
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "reply.accepting",
+                    &[n, subject],
+                    now,
+                );
+            }
+            Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            } => {
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "reply.rejecting",
+                    &[n, subject],
+                    now,
+                );
+            }
+            Answer::Decision {
+                decision: Decision::Other(_),
+                ..
+            }
+            | Answer::Response(_) => {
+                let words = self.announcer.answer_words(prompt, &answer);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "reply.answering",
+                    &[n, ("answer", Arg::Own(words))],
+                    now,
+                );
+            }
+        }
+        self.next_request += 1;
+        let request = self.next_request;
+        let attempt = self.sessions.reply_sending(prompt.id, answer, now.wall);
+        self.effects.push(Effect::Send {
+            link: prompt.key.link,
+            request,
+            body: reply.to_json(),
+        });
+        self.outgoing.insert(
+            request,
+            Outgoing {
+                prompt: prompt.id,
+                link: prompt.key.link,
+                reply,
+                attempt,
+                failure_told: false,
+                retry_at: None,
+            },
+        );
+        self.questions_changed = Some(now.monotonic);
+    }
+
+    /// Takes the outcome of an attempt to send.
+    pub(super) fn replied(&mut self, request: u64, outcome: Result<(), Fault>, now: Now) {
+        let Some(mut sent) = self.outgoing.remove(&request) else {
+            return;
+        };
+        let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
+            return;
+        };
+        let n = ("n", Arg::own(prompt.id.0));
+        match outcome {
+            Ok(()) => {
+                self.tell_about(Class::Outcome, &prompt, "reply.sent", &[n], now);
+                let changes = self.sessions.reply_sent(sent.prompt, now);
+                self.tell(changes, now);
+                self.bound_questions(sent.link, now);
+            }
+            Err(fault) => {
+                let reason = ("reason", Arg::Own(self.fault_words(&fault)));
+                let lives = prompt.is_open()
+                    && prompt.standing == Standing::Live
+                    && !self.is_over(&prompt, now);
+                if fault.is_final() || !lives {
+                    self.sessions.reply_failed(sent.prompt);
+                    self.tell_about(Class::Alert, &prompt, "reply.given_up", &[n, reason], now);
+                    return;
+                }
+                if !sent.failure_told {
+                    sent.failure_told = true;
+                    self.tell_about(Class::Alert, &prompt, "reply.failed", &[n, reason], now);
+                }
+                let wait = RETRY_FIRST
+                    .saturating_mul(1 << sent.attempt.min(6).saturating_sub(1))
+                    .min(RETRY_CAP);
+                sent.retry_at = Some(now.monotonic + wait);
+                self.outgoing.insert(request, sent);
+            }
+        }
+    }
+
+    fn is_over(&self, prompt: &Prompt, now: Now) -> bool {
+        self.sessions
+            .expires(prompt)
+            .is_some_and(|at| now.monotonic >= at)
+    }
+
+    /// Sends again what could not be sent, with the timestamp of the decision.
+    pub(super) fn retry(&mut self, now: Now) {
+        let due: Vec<u64> = self
+            .outgoing
+            .iter()
+            .filter(|(_, sent)| sent.retry_at.is_some_and(|at| now.monotonic >= at))
+            .map(|(request, _)| *request)
+            .collect();
+        for request in due {
+            let Some(mut sent) = self.outgoing.remove(&request) else {
+                continue;
+            };
+            let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
+                continue;
+            };
+            if !prompt.is_open() || prompt.standing != Standing::Live {
+                self.sessions.reply_failed(sent.prompt);
+                let key = if prompt.is_open() {
+                    "reply.lost"
+                } else {
+                    "reply.too_late"
+                };
+                self.tell_about(
+                    Class::Alert,
+                    &prompt,
+                    key,
+                    &[("n", Arg::own(prompt.id.0))],
+                    now,
+                );
+                continue;
+            }
+            let decided: Timestamp = sent.reply.timestamp;
+            sent.attempt =
+                self.sessions
+                    .reply_sending(sent.prompt, sent.reply.answer.clone(), decided);
+            sent.retry_at = None;
+            self.next_request += 1;
+            self.effects.push(Effect::Send {
+                link: sent.link,
+                request: self.next_request,
+                body: sent.reply.to_json(),
+            });
+            self.outgoing.insert(self.next_request, sent);
+        }
+    }
+
+    /// Picks between the wording for keys and the one for lines.
+    pub(super) fn by_manner(&self, keys: &'static str, lines: &'static str) -> &'static str {
+        match self.manner {
+            crate::announce::Manner::Keys => keys,
+            crate::announce::Manner::Lines => lines,
+        }
+    }
+
+    /// Leaves a second step or a choice without a decision, and says so.
+    pub(super) fn stay_open(&mut self, now: Now) {
+        if let Mode::Confirming(id) | Mode::Choosing(id, _) = self.mode {
+            self.mode = Mode::Watching;
+            self.respond("reply.still_open", &[("n", Arg::own(id))], now);
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! Which question is shown, and when it may be answered.
+//!
+//! # Mental model
+//! One question is shown at a time. It is armed when a key can only be meant for it: no key was
+//! pressed for a while since it became the shown one, and, with a voice, its action was said or the
+//! person chose not to hear it. A change of the shown question starts again.
+
+use std::time::Duration;
+
+use crate::announce::{About, Arg, Args, Class, Kind};
+use crate::protocol::Now;
+use crate::session::{Prompt, PromptId, Question};
+
+use super::view::VoiceState;
+use super::{App, Effect, LineSource};
+use crate::keys::Mode;
+
+/// An unanswered question rings again after these times.
+const ALARMS: [Duration; 3] = [
+    Duration::from_secs(30),
+    Duration::from_secs(120),
+    Duration::from_secs(300),
+];
+
+/// A bare answer in a line is refused for this long after the shown question changed.
+pub(super) const CHANGED: Duration = Duration::from_secs(2);
+
+/// Holds the question that keys are meant for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shown {
+    /// Which one.
+    pub prompt: PromptId,
+    /// Since when it is the shown one.
+    pub since: Duration,
+    alarms: usize,
+}
+
+impl Shown {
+    /// Gives when the bell rings again.
+    pub(super) fn alarm(&self) -> Option<Duration> {
+        ALARMS.get(self.alarms).map(|after| self.since + *after)
+    }
+}
+
+/// Says why a question can't be answered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotYet {
+    /// A key came too soon.
+    Keys,
+    /// It is not said yet.
+    Unsaid,
+}
+
+impl App {
+    /// Gives the questions that a key can be meant for, in a stable order: answerable ones first.
+    pub fn questions(&self) -> Vec<&Prompt> {
+        let mut open: Vec<&Prompt> = self.sessions.open_prompts().collect();
+        open.sort_by_key(|prompt| (!prompt.is_answerable(), prompt.id));
+        open
+    }
+
+    /// Keeps the shown question true: it stays as long as it wants an answer.
+    pub(super) fn refresh_shown(&mut self, now: Now) {
+        let current = self.shown.as_ref().map(|shown| shown.prompt);
+        let stays = current
+            .and_then(|id| self.sessions.prompt(id))
+            .is_some_and(Prompt::is_answerable);
+        if stays {
+            return;
+        }
+        let next = self
+            .questions()
+            .first()
+            .filter(|prompt| prompt.is_answerable())
+            .map(|prompt| prompt.id);
+        let had_one = current.is_some();
+        if next != current {
+            self.show(next, had_one, now);
+        }
+    }
+
+    /// Makes a question the shown one. After another one it is asked again, so that nobody answers
+    /// it in the belief that it is still the one before.
+    pub(super) fn show(&mut self, prompt: Option<PromptId>, ask_again: bool, now: Now) {
+        let Some(id) = prompt else {
+            self.shown = None;
+            self.leave_question_mode();
+            return;
+        };
+        self.leave_question_mode();
+        self.shown = Some(Shown {
+            prompt: id,
+            since: now.monotonic,
+            alarms: 0,
+        });
+        if self.lines == Some(LineSource::Terminal) {
+            self.effects.push(Effect::FlushInput);
+            self.flush_at =
+                Some(now.monotonic + Duration::from_millis(self.config.questions.arm_ms));
+        }
+        if ask_again {
+            self.ask(id, Class::Alert, now);
+        }
+    }
+
+    fn leave_question_mode(&mut self) {
+        match self.mode {
+            // What is being typed keeps the focus; sending it checks that the question still lives.
+            Mode::Editing(_) => {}
+            Mode::Confirming(_) | Mode::Choosing(_, _) => self.mode = Mode::Watching,
+            Mode::Watching | Mode::Quitting | Mode::Leaving(_) | Mode::Help => {}
+        }
+    }
+
+    /// A question was raised: ring, notify, and let it be shown if none is.
+    pub(super) fn question_opened(&mut self, id: PromptId, now: Now) {
+        let others = self
+            .questions()
+            .iter()
+            .any(|prompt| prompt.id != id && prompt.is_answerable());
+        if others {
+            self.questions_changed = Some(now.monotonic);
+        }
+        self.refresh_shown(now);
+        let Some(prompt) = self.sessions.prompt(id) else {
+            return;
+        };
+        if prompt.is_answerable() {
+            let subject = crate::announce::speakable::one_line(prompt.question.subject());
+            if self.config.screen.bell {
+                self.effects.push(Effect::Bell);
+            }
+            if self.config.screen.notifications {
+                self.effects.push(Effect::Notify(subject));
+            }
+        }
+    }
+
+    /// Asks a question once more.
+    pub(super) fn ask(&mut self, id: PromptId, class: Class, now: Now) {
+        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+            return;
+        };
+        let segments = self.announcer.ask_again(&prompt, &self.sessions, now);
+        let kind = kind_of(&prompt);
+        let announcement = self
+            .announcer
+            .say_about(class, kind, About::Asks(id), segments, now);
+        self.emit(announcement, now);
+    }
+
+    /// A voice came after a question: it was shown unsaid, so it is asked aloud.
+    pub(super) fn ask_again_after_voice(&mut self, now: Now) {
+        if let Some(id) = self.shown.as_ref().map(|shown| shown.prompt)
+            && !self.heard.contains(&id)
+        {
+            self.ask(id, Class::Alert, now);
+        }
+    }
+
+    /// Tells something about a question in the program's own name.
+    pub(super) fn tell_about(
+        &mut self,
+        class: Class,
+        prompt: &Prompt,
+        key: &str,
+        args: &Args<'_>,
+        now: Now,
+    ) {
+        let segments = self
+            .announcer
+            .phrases()
+            .say(key, self.announcer.verbosity(), args);
+        let kind = if class == Class::Response {
+            Kind::Reply
+        } else {
+            kind_of(prompt)
+        };
+        let announcement =
+            self.announcer
+                .say_about(class, kind, About::Tells(prompt.id), segments, now);
+        self.emit(announcement, now);
+    }
+
+    /// Takes note of what was heard to its end.
+    pub(super) fn note_said(&mut self) {
+        for about in self.queue.take_said() {
+            if let About::Asks(id) = about {
+                self.heard.insert(id);
+            }
+        }
+        let sessions = &self.sessions;
+        self.heard
+            .retain(|id| sessions.prompt(*id).is_some_and(Prompt::is_open));
+    }
+
+    /// The person pressed the stop key: they know that a question is there.
+    pub(super) fn note_stopped(&mut self) {
+        if let Some(shown) = &self.shown {
+            self.heard.insert(shown.prompt);
+        }
+    }
+
+    /// Says why a question can't be answered yet by a key, if so. `before` is the last key before
+    /// this one.
+    pub(super) fn key_not_yet(
+        &self,
+        prompt: &Prompt,
+        before: Option<Duration>,
+        now: Now,
+    ) -> Option<NotYet> {
+        let arm = Duration::from_millis(self.config.questions.arm_ms);
+        let quiet_since = before
+            .map_or(Duration::ZERO, |before| before)
+            .max(self.shown_since(prompt));
+        if now.monotonic < quiet_since + arm {
+            return Some(NotYet::Keys);
+        }
+        self.unsaid(prompt, now)
+    }
+
+    /// With a voice, a question is answered only once it was said, skipped, or waited for.
+    pub(super) fn unsaid(&self, prompt: &Prompt, now: Now) -> Option<NotYet> {
+        let has_voice = match self.voice {
+            VoiceState::Checking | VoiceState::Ready { .. } => true,
+            VoiceState::Off | VoiceState::None { .. } | VoiceState::Lost { .. } => false,
+        };
+        let patience = Duration::from_secs(self.config.questions.say_first_seconds);
+        let waited = now.monotonic >= self.shown_since(prompt) + patience;
+        (has_voice && !self.heard.contains(&prompt.id) && !waited).then_some(NotYet::Unsaid)
+    }
+
+    /// Gives since when a question is before the person.
+    pub(super) fn shown_since(&self, prompt: &Prompt) -> Duration {
+        let shown = self
+            .shown
+            .as_ref()
+            .filter(|shown| shown.prompt == prompt.id);
+        shown.map_or(prompt.opened.monotonic, |shown| shown.since)
+    }
+
+    /// Rings again for a question that nobody answers.
+    pub(super) fn alarm(&mut self, now: Now) {
+        let Some(shown) = self.shown.as_mut() else {
+            return;
+        };
+        if shown.alarm().is_none_or(|at| now.monotonic < at) {
+            return;
+        }
+        shown.alarms += 1;
+        let id = shown.prompt;
+        if self.config.screen.bell {
+            self.effects.push(Effect::Bell);
+        }
+        if self.config.screen.notifications
+            && let Some(prompt) = self.sessions.prompt(id)
+        {
+            self.effects
+                .push(Effect::Notify(crate::announce::speakable::one_line(
+                    prompt.question.subject(),
+                )));
+        }
+    }
+
+    /// Keeps the terminal's title true.
+    pub(super) fn refresh_title(&mut self) {
+        if !self.config.screen.title {
+            return;
+        }
+        let open = self
+            .questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable())
+            .count();
+        if open != self.titled {
+            self.titled = open;
+            let args = [("n", Arg::own(open))];
+            let title = (open > 0).then(|| self.announcer.phrases().text("title.questions", &args));
+            self.effects.push(Effect::Title(title));
+        }
+    }
+}
+
+pub(super) fn kind_of(prompt: &Prompt) -> Kind {
+    match prompt.question {
+        Question::Confirmation(_) => Kind::Confirmation,
+        Question::Clarification(_) => Kind::Clarification,
+    }
+}

@@ -1,0 +1,542 @@
+//! Everything that a key or a line can want.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
+use crate::config::Verbosity;
+use crate::keys::{self, Command, Mode};
+use crate::protocol::{Decision, Now};
+use crate::session::{LinkId, Phase, Prompt, PromptId, Question};
+
+use super::answering::By;
+use super::links::LinkPhase;
+use super::{App, Effect, Exit};
+
+/// How many announcements the line `h` reads again.
+const HISTORY_LINES: usize = 10;
+
+impl App {
+    /// Takes a key's command; `None` is a key that is bound to nothing.
+    pub(super) fn pressed(&mut self, command: Option<Command>, before: Option<Duration>, now: Now) {
+        self.run(command, By::Key { before }, now);
+    }
+
+    /// Takes a line.
+    pub(super) fn line(&mut self, text: &str, read: Duration, now: Now) {
+        let command = keys::line(text);
+        if command.is_some() {
+            self.run(command, By::Line { read }, now);
+        }
+    }
+
+    /// Takes a command from outside the keyboard.
+    pub(super) fn command(&mut self, command: Command, now: Now) {
+        self.run(Some(command), By::Key { before: None }, now);
+    }
+
+    fn run(&mut self, command: Option<Command>, by: By, now: Now) {
+        if !self.goes_on(command.as_ref(), by, now) {
+            return;
+        }
+        let Some(command) = command else { return };
+        match command {
+            Command::Accept(number) => self.accept(number, by, now),
+            Command::Confirm(number) => self.confirm(number, by, now),
+            Command::Reject(number, reason) => self.reject(number, reason, by, now),
+            Command::Answer(number, text) => self.answer(number, text, by, now),
+            Command::Choose(number, choice) => self.choose(number, choice, by, now),
+            Command::Digit(digit) => self.digit(digit, by, now),
+            Command::Edit(edit) => self.edit(edit, by, now),
+            Command::Details(number) => self.details(number, now),
+            Command::NextQuestion => self.next_question(now),
+            Command::Leave => self.leave(now),
+            Command::Stop => self.stop(now),
+            Command::Status => self.status(now),
+            Command::Repeat => self.repeat(now),
+            Command::Previous => self.step(Step::Back, now),
+            Command::Next => self.step(Step::Forward, now),
+            Command::Latest => self.step(Step::End, now),
+            Command::History => self.history_lines(now),
+            Command::Verbosity => self.change_verbosity(now),
+            Command::Help => self.help(now),
+            Command::Quit => self.ask_to_quit(Exit::Clean, now),
+            Command::Interrupt => self.ask_to_quit(Exit::Interrupted, now),
+            Command::Back => self.back(now),
+            Command::NotUnderstood(input) => {
+                self.respond(
+                    "help.unknown",
+                    &[(
+                        "input",
+                        Arg::Own(crate::announce::speakable::one_line(&input)),
+                    )],
+                    now,
+                );
+            }
+        }
+    }
+
+    /// A mode that waits for one certain key is left by any other, which is told. A key is used up
+    /// by that, unless it stops speech; a line is a command of its own and goes on.
+    fn goes_on(&mut self, command: Option<&Command>, by: By, now: Now) -> bool {
+        let is_line = matches!(by, By::Line { .. });
+        match self.mode {
+            Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
+                self.mode = Mode::Watching;
+                self.respond("quit.stay", &[], now);
+                is_line
+            }
+            Mode::Leaving(_) if !matches!(command, Some(Command::Leave)) => {
+                self.mode = Mode::Watching;
+                self.respond("quit.stay", &[], now);
+                is_line
+            }
+            Mode::Confirming(_)
+                if !matches!(
+                    command,
+                    Some(Command::Confirm(_) | Command::Reject(..) | Command::Interrupt)
+                ) =>
+            {
+                self.stay_open(now);
+                is_line || matches!(command, Some(Command::Stop))
+            }
+            Mode::Watching
+            | Mode::Confirming(_)
+            | Mode::Editing(_)
+            | Mode::Choosing(..)
+            | Mode::Quitting
+            | Mode::Leaving(_)
+            | Mode::Help => true,
+        }
+    }
+
+    fn back(&mut self, now: Now) {
+        match self.mode {
+            Mode::Editing(_) => {
+                self.editor.reset();
+                self.mode = Mode::Watching;
+                self.respond("reply.editing.left", &[], now);
+            }
+            Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
+            Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
+                self.mode = Mode::Watching
+            }
+        }
+    }
+
+    fn stop(&mut self, now: Now) {
+        self.note_stopped();
+        let wishes = self.queue.stop(now.monotonic);
+        self.wish(wishes);
+    }
+
+    fn details(&mut self, number: Option<u64>, now: Now) {
+        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        let first = self.questions().first().map(|prompt| prompt.id);
+        let wanted = number.map(PromptId).or(shown).or(first);
+        let prompt = wanted
+            .and_then(|id| self.sessions.prompt(id))
+            .filter(|prompt| prompt.is_open())
+            .cloned();
+        match (prompt, number) {
+            (Some(prompt), _) => {
+                let segments = self.announcer.details(&prompt, &self.sessions, now);
+                let about = crate::announce::About::Asks(prompt.id);
+                let announcement =
+                    self.announcer
+                        .say_about(Class::Response, Kind::Reply, about, segments, now);
+                self.emit(announcement, now);
+            }
+            (None, Some(number)) => self.respond("reply.no_such", &[("n", Arg::own(number))], now),
+            (None, None) => self.respond("reply.no_question", &[], now),
+        }
+    }
+
+    fn next_question(&mut self, now: Now) {
+        let open: Vec<PromptId> = self
+            .questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable())
+            .map(|prompt| prompt.id)
+            .collect();
+        let Some(current) = self.shown.as_ref().map(|shown| shown.prompt) else {
+            self.respond("reply.no_question", &[], now);
+            return;
+        };
+        let at = open
+            .iter()
+            .position(|id| *id == current)
+            .map_or(0, |at| (at + 1) % open.len());
+        if let Some(next) = open.get(at).copied() {
+            self.show(Some(next), false, now);
+            self.questions_changed = Some(now.monotonic);
+            self.ask(next, Class::Response, now);
+        }
+    }
+
+    /// Leaves the source of the shown question, or of the last agent that said something.
+    fn leave(&mut self, now: Now) {
+        let link = match self.mode {
+            Mode::Leaving(at) => {
+                self.mode = Mode::Watching;
+                self.leave_now(LinkId(at), now);
+                return;
+            }
+            Mode::Watching
+            | Mode::Confirming(_)
+            | Mode::Editing(_)
+            | Mode::Choosing(..)
+            | Mode::Quitting
+            | Mode::Help => {
+                let of_shown = self
+                    .shown
+                    .as_ref()
+                    .and_then(|shown| self.sessions.prompt(shown.prompt))
+                    .map(|prompt| prompt.key.link);
+                let of_last = self
+                    .announcer
+                    .history()
+                    .iter()
+                    .rev()
+                    .find_map(|told| told.key.as_ref())
+                    .map(|key| key.link);
+                let still = |link: &LinkId| {
+                    self.links
+                        .get(link.0)
+                        .is_some_and(|view| !view.phase.is_over())
+                };
+                let any = self
+                    .links
+                    .iter()
+                    .find(|view| !view.phase.is_over())
+                    .map(|view| view.id);
+                of_shown.filter(still).or(of_last.filter(still)).or(any)
+            }
+        };
+        let Some(link) = link else {
+            self.respond("leave.nothing", &[], now);
+            return;
+        };
+        let open: Vec<Prompt> = self
+            .sessions
+            .open_prompts()
+            .filter(|prompt| prompt.key.link == link)
+            .cloned()
+            .collect();
+        if open.is_empty() {
+            self.leave_now(link, now);
+            return;
+        }
+        self.mode = Mode::Leaving(link.0);
+        let source = self
+            .links
+            .get(link.0)
+            .map(|view| view.name.clone())
+            .unwrap_or_default();
+        let args = [
+            ("n", Arg::own(open.len())),
+            ("source", Arg::Own(source)),
+            ("defaults", Arg::Own(self.defaults(&open))),
+        ];
+        let key = self.by_manner("leave.ask", "leave.ask_lines");
+        self.respond(key, &args, now);
+    }
+
+    fn leave_now(&mut self, link: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(link.0) else {
+            return;
+        };
+        view.phase = LinkPhase::Completed;
+        let name = view.name.clone();
+        self.effects.push(Effect::Close(link));
+        self.respond("link.left", &[("source", Arg::Own(name))], now);
+        for id in self.sessions.link_lost(link) {
+            let wishes = self.queue.withdraw(id, now.monotonic);
+            self.wish(wishes);
+        }
+    }
+
+    /// Names what each open question's agent does without an answer.
+    fn defaults(&self, open: &[Prompt]) -> String {
+        let words: Vec<String> = open
+            .iter()
+            .map(|prompt| {
+                let n = ("n", Arg::own(prompt.id.0));
+                match &prompt.question {
+                    Question::Confirmation(asked) => {
+                        let key = match &asked.default_decision {
+                            Some(Decision::Reject) => "quit.default.reject",
+                            Some(Decision::Accept) => "quit.default.accept",
+                            Some(Decision::Other(_)) | None => "quit.default.other",
+                        };
+                        self.announcer.phrases().text(key, &[n])
+                    }
+                    Question::Clarification(asked) => match &asked.default_response {
+                        Some(response) => {
+                            let response = self.announcer.exact(prompt, response);
+                            self.announcer
+                                .phrases()
+                                .text("quit.default.response", &[n, ("response", response)])
+                        }
+                        None => self.announcer.phrases().text("quit.default.other", &[n]),
+                    },
+                }
+            })
+            .collect();
+        words.join(" ")
+    }
+
+    fn ask_to_quit(&mut self, exit: Exit, now: Now) {
+        let open: Vec<Prompt> = self
+            .sessions
+            .open_prompts()
+            .filter(|prompt| prompt.is_answerable())
+            .cloned()
+            .collect();
+        if open.is_empty() || self.mode == Mode::Quitting {
+            self.quit(exit);
+            return;
+        }
+        self.mode = Mode::Quitting;
+        let args = [
+            ("n", Arg::own(open.len())),
+            ("defaults", Arg::Own(self.defaults(&open))),
+        ];
+        let key = self.by_manner("quit.ask", "quit.ask_lines");
+        self.respond(key, &args, now);
+    }
+
+    /// The terminal is gone or we are told to end: there is nobody to ask, but it is said.
+    pub(super) fn terminate(&mut self, now: Now) {
+        let open: Vec<Prompt> = self
+            .sessions
+            .open_prompts()
+            .filter(|prompt| prompt.is_answerable())
+            .cloned()
+            .collect();
+        if !open.is_empty() {
+            let defaults = self.defaults(&open);
+            self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
+        }
+        self.quit(Exit::Terminated);
+    }
+
+    fn status(&mut self, now: Now) {
+        let phrases = Arc::clone(self.announcer.phrases());
+        let mut words = Vec::new();
+        let open = self
+            .questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable())
+            .count();
+        if open > 0 {
+            words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
+        }
+        for session in self.sessions.iter().filter(|session| !session.is_ended()) {
+            let phase = match session.phase {
+                Phase::Running => "status.phase.running",
+                Phase::Waiting(_) => "status.phase.waiting",
+                Phase::Ended(_) => continue,
+            };
+            let tools: Vec<String> = session
+                .tools
+                .iter()
+                .map(|call| crate::announce::name_of(&call.tool))
+                .collect();
+            let tools = if tools.is_empty() {
+                String::new()
+            } else {
+                phrases.text("status.tools", &[("tools", Arg::Own(tools.join(", ")))])
+            };
+            let state = session
+                .state
+                .as_deref()
+                .filter(|_| matches!(session.phase, Phase::Running));
+            words.push(phrases.text(
+                "status.session",
+                &[
+                    ("agent", Arg::Name(session.agent.clone())),
+                    ("phase", Arg::Own(phrases.text(phase, &[]))),
+                    (
+                        "state",
+                        state.map_or_else(
+                            || Arg::own(""),
+                            |state| Arg::Name(state.replace('_', " ")),
+                        ),
+                    ),
+                    ("tools", Arg::Own(tools)),
+                ],
+            ));
+        }
+        for view in self
+            .links
+            .iter()
+            .filter(|view| !matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming))
+        {
+            let key = match view.phase {
+                LinkPhase::Disconnected => "status.link.disconnected",
+                LinkPhase::Connecting { .. } => "status.link.connecting",
+                LinkPhase::Connected => "status.link.connected",
+                LinkPhase::Streaming => "status.link.streaming",
+                LinkPhase::Completed => "status.link.completed",
+                LinkPhase::Failed => "status.link.failed",
+            };
+            let args = [
+                ("source", Arg::Own(view.name.clone())),
+                ("state", Arg::Own(phrases.text(key, &[]))),
+            ];
+            words.push(phrases.text("status.link", &args));
+        }
+        if words.is_empty() {
+            words.push(phrases.text("status.nothing", &[]));
+        }
+        self.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
+    }
+
+    fn repeat(&mut self, now: Now) {
+        let at = self
+            .review
+            .and_then(|id| self.announcer.history().get(id))
+            .or_else(|| self.last_told())
+            .cloned();
+        match at {
+            Some(told) => self.say_again(&told, now),
+            None => self.respond("history.empty", &[], now),
+        }
+    }
+
+    /// Gives the last thing that was told, answers to keys aside: those are no news.
+    fn last_told(&self) -> Option<&Arc<Announcement>> {
+        self.announcer
+            .history()
+            .iter()
+            .rev()
+            .find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+    }
+
+    fn step(&mut self, step: Step, now: Now) {
+        let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
+        let history = self.announcer.history();
+        let found = match (step, self.review) {
+            (Step::Back, None) => self.last_told().cloned(),
+            (Step::Back, Some(id)) => history
+                .iter()
+                .rev()
+                .filter(worth)
+                .find(|told| told.id < id)
+                .cloned(),
+            (Step::Forward, Some(id)) => history
+                .iter()
+                .filter(worth)
+                .find(|told| told.id > id)
+                .cloned(),
+            (Step::Forward | Step::End, None) => None,
+            (Step::End, Some(_)) => {
+                self.review = None;
+                self.last_told().cloned()
+            }
+        };
+        match found {
+            Some(told) => {
+                if step != Step::End {
+                    self.review = Some(told.id);
+                }
+                self.say_again(&told, now);
+            }
+            None => {
+                let key = match step {
+                    Step::Back if self.announcer.history().is_empty() => "history.empty",
+                    Step::Back => "history.start",
+                    Step::Forward | Step::End => {
+                        self.review = None;
+                        "history.end"
+                    }
+                };
+                self.respond(key, &[], now);
+            }
+        }
+    }
+
+    /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
+    fn say_again(&mut self, told: &Announcement, now: Now) {
+        let again = self.announcer.repeat(told, now);
+        self.emit(again, now);
+    }
+
+    fn history_lines(&mut self, now: Now) {
+        let last: Vec<Arc<Announcement>> = self
+            .announcer
+            .history()
+            .iter()
+            .rev()
+            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .take(HISTORY_LINES)
+            .cloned()
+            .collect();
+        if last.is_empty() {
+            self.respond("history.empty", &[], now);
+        }
+        for told in last.iter().rev() {
+            let again = self.announcer.repeat(told, now);
+            self.effects.push(Effect::Show(again));
+        }
+    }
+
+    fn change_verbosity(&mut self, now: Now) {
+        let (next, key) = match self.announcer.verbosity() {
+            Verbosity::Terse => (Verbosity::Normal, "verbosity.normal"),
+            Verbosity::Normal => (Verbosity::Detailed, "verbosity.detailed"),
+            Verbosity::Detailed => (Verbosity::Terse, "verbosity.terse"),
+        };
+        self.announcer.set_verbosity(next);
+        let level = self.announcer.phrases().text(key, &[]);
+        self.respond("verbosity", &[("level", Arg::Own(level))], now);
+    }
+
+    fn help(&mut self, now: Now) {
+        if self.manner == Manner::Keys {
+            self.mode = if self.mode == Mode::Help {
+                Mode::Watching
+            } else {
+                Mode::Help
+            };
+        }
+        let entries: Vec<String> = match self.manner {
+            Manner::Keys => keys::BINDINGS
+                .iter()
+                .map(|binding| format!("{}: {}.", binding.key, binding.does))
+                .collect(),
+            Manner::Lines => keys::LINES
+                .iter()
+                .map(|line| format!("{}: {}.", line.line, line.does))
+                .collect(),
+        };
+        if self.manner == Manner::Keys && self.mode != Mode::Help {
+            return;
+        }
+        // One line an entry, so that it can be heard and stopped in between.
+        for entry in entries {
+            let said = self.announcer.say(
+                Class::Response,
+                Kind::Hint,
+                "fault.other",
+                &[("reason", Arg::Own(entry))],
+                now,
+            );
+            if self.manner == Manner::Lines {
+                self.effects.push(Effect::Show(said));
+            }
+        }
+        if self.manner == Manner::Keys {
+            self.respond("help.shown", &[], now);
+        }
+    }
+}
+
+/// Says which way to go in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Back,
+    Forward,
+    End,
+}

@@ -1,0 +1,333 @@
+//! News of sources: up, down, what arrived, what was left out.
+
+use std::time::Duration;
+
+use crate::announce::{Arg, Class, Kind};
+use crate::dialect;
+use crate::protocol::Now;
+use crate::session::LinkId;
+use crate::transport::{Fault, Frame, LinkEvent};
+
+use super::{App, Effect, SourceSetup};
+
+/// Undecodable frames of one link are shown at most this often; all of them are counted.
+const GARBAGE_EVERY: Duration = Duration::from_secs(10);
+
+/// Says where a link is in its life: the stream machine of the project's design.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LinkPhase {
+    /// Not connected, and waiting for the next attempt.
+    Disconnected,
+    /// An attempt is being made.
+    Connecting {
+        /// Which one, from 1.
+        attempt: u32,
+    },
+    /// The stream is open and nothing came yet.
+    Connected,
+    /// Events come.
+    Streaming,
+    /// It came to its regular end, or the person left it.
+    Completed,
+    /// It is given up.
+    Failed,
+}
+
+impl LinkPhase {
+    /// Tells whether nothing more will come.
+    pub fn is_over(self) -> bool {
+        match self {
+            Self::Completed | Self::Failed => true,
+            Self::Disconnected | Self::Connecting { .. } | Self::Connected | Self::Streaming => {
+                false
+            }
+        }
+    }
+}
+
+/// Holds what is known of one source.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkView {
+    /// Which one.
+    pub id: LinkId,
+    /// Its name for a person.
+    pub name: String,
+    /// Where it is in its life.
+    pub phase: LinkPhase,
+    /// Whether answers can be sent to it.
+    pub answerable: bool,
+    /// Whether it is a recording.
+    pub recording: bool,
+    /// How many frames came.
+    pub frames: u64,
+    /// How many frames could not be understood.
+    pub garbage: u64,
+    /// How many frames were left out because of a bound.
+    pub dropped: u64,
+    pub(super) subscription: String,
+    told: Told,
+    garbage_told: Option<Duration>,
+    full: bool,
+}
+
+/// Says what the person was told of a link last, so that each turn is told once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Nothing,
+    Unreachable,
+    Up,
+    Lost,
+}
+
+impl LinkView {
+    pub(super) fn new(id: LinkId, source: SourceSetup, ids: &mut u64) -> Self {
+        Self {
+            id,
+            name: source.name,
+            phase: LinkPhase::Disconnected,
+            answerable: source.answerable,
+            recording: source.recording,
+            frames: 0,
+            garbage: 0,
+            dropped: 0,
+            subscription: format!("sub_{:016x}{:016x}", next_id(ids), next_id(ids)),
+            told: Told::Nothing,
+            garbage_told: None,
+            full: false,
+        }
+    }
+}
+
+/// Gives the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
+fn next_id(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+impl App {
+    pub(super) fn link(&mut self, id: LinkId, event: LinkEvent, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        if view.phase.is_over() && !matches!(event, LinkEvent::Replied { .. }) {
+            // The person left it; what was under way is of no interest any more.
+            return;
+        }
+        match event {
+            LinkEvent::Connecting { attempt } => view.phase = LinkPhase::Connecting { attempt },
+            LinkEvent::Connected => self.connected(id, now),
+            LinkEvent::Frame(frame) => self.frame(id, &frame, now),
+            LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
+            LinkEvent::Failed { fault } => self.failed(id, &fault, now),
+            LinkEvent::Ended => self.ended(id, now),
+            LinkEvent::Replied { request, outcome } => self.replied(request, outcome, now),
+            LinkEvent::Dropped { fault, count } => {
+                view.dropped += count;
+                let args = [
+                    ("count", Arg::own(count)),
+                    ("source", Arg::Own(view.name.clone())),
+                    ("reason", Arg::Own(self.fault_words(&fault))),
+                ];
+                self.say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
+            }
+        }
+    }
+
+    fn connected(&mut self, id: LinkId, now: Now) {
+        self.sessions.link_connected(id, now);
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        view.phase = LinkPhase::Connected;
+        let key = match view.told {
+            Told::Nothing | Told::Unreachable => "link.connected",
+            Told::Lost => "link.back",
+            Told::Up => return,
+        };
+        view.told = Told::Up;
+        let how = if view.answerable {
+            self.announcer.phrases().text("link.plain_pair", &[])
+        } else {
+            String::new()
+        };
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("how", Arg::Own(how)),
+        ];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+    }
+
+    fn frame(&mut self, id: LinkId, frame: &Frame, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        view.frames += 1;
+        view.phase = LinkPhase::Streaming;
+        match dialect::read(&frame.text) {
+            Ok(decoded) => {
+                let changes = self.sessions.apply(id, decoded, now);
+                self.tell(changes, now);
+                self.bound_questions(id, now);
+            }
+            Err(error) => {
+                view.garbage += 1;
+                let due = view
+                    .garbage_told
+                    .is_none_or(|at| now.monotonic >= at + GARBAGE_EVERY);
+                if due {
+                    view.garbage_told = Some(now.monotonic);
+                    let args = [
+                        ("source", Arg::Own(view.name.clone())),
+                        ("reason", Arg::own(error)),
+                    ];
+                    self.say(
+                        Class::Outcome,
+                        Kind::Anomaly,
+                        "anomaly.undecodable",
+                        &args,
+                        now,
+                    );
+                }
+            }
+        }
+    }
+
+    /// With too many open questions nothing more is read, so that none is lost and none grows.
+    pub(super) fn bound_questions(&mut self, id: LinkId, now: Now) {
+        let full = self.sessions.is_full(id);
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        if full == view.full {
+            return;
+        }
+        view.full = full;
+        self.effects.push(Effect::Reading {
+            link: id,
+            on: !full,
+        });
+        if full {
+            let count = self
+                .sessions
+                .open_prompts()
+                .filter(|prompt| prompt.key.link == id)
+                .count();
+            let args = [
+                ("source", Arg::Own(view.name.clone())),
+                ("count", Arg::own(count)),
+            ];
+            self.say(Class::Alert, Kind::Connection, "link.full", &args, now);
+        }
+    }
+
+    fn lost(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        view.phase = LinkPhase::Disconnected;
+        let key = match view.told {
+            Told::Nothing => "link.unreachable",
+            Told::Up => "link.lost",
+            Told::Unreachable | Told::Lost => return self.unsure(id, now),
+        };
+        view.told = if view.told == Told::Up {
+            Told::Lost
+        } else {
+            Told::Unreachable
+        };
+        let name = view.name.clone();
+        let args = [
+            ("source", Arg::Own(name)),
+            ("reason", Arg::Own(self.fault_words(fault))),
+        ];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.unsure(id, now);
+    }
+
+    fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        view.phase = LinkPhase::Failed;
+        let name = view.name.clone();
+        let args = [
+            ("source", Arg::Own(name)),
+            ("reason", Arg::Own(self.fault_words(fault))),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
+        self.unsure(id, now);
+    }
+
+    fn ended(&mut self, id: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        view.phase = LinkPhase::Completed;
+        let key = if view.recording {
+            "replay.ended"
+        } else {
+            "link.ended"
+        };
+        let args = [("source", Arg::Own(view.name.clone()))];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.unsure(id, now);
+    }
+
+    /// Tells the fate of each question whose link is gone.
+    pub(super) fn unsure(&mut self, id: LinkId, now: Now) {
+        for prompt in self.sessions.link_lost(id) {
+            let Some(prompt) = self.sessions.prompt(prompt).cloned() else {
+                continue;
+            };
+            let wishes = self.queue.withdraw(prompt.id, now.monotonic);
+            self.wish(wishes);
+            let args = [
+                ("n", Arg::own(prompt.id.0)),
+                (
+                    "subject",
+                    self.announcer.exact(&prompt, prompt.question.subject()),
+                ),
+                ("default", Arg::Own(self.announcer.default(&prompt))),
+            ];
+            self.tell_about(Class::Alert, &prompt, "question.unsure", &args, now);
+        }
+        self.questions_changed = Some(now.monotonic);
+    }
+
+    /// Words a fault.
+    pub(super) fn fault_words(&self, fault: &Fault) -> String {
+        let phrases = self.announcer.phrases();
+        match fault {
+            Fault::Refused => phrases.text("fault.refused", &[]),
+            Fault::UnknownHost => phrases.text("fault.unknown_host", &[]),
+            Fault::TimedOut => phrases.text("fault.timed_out", &[]),
+            Fault::Closed => phrases.text("fault.closed", &[]),
+            Fault::Status { status, .. } => {
+                let exact = format!("fault.status.{status}");
+                let key = match status {
+                    _ if phrases.has(&exact) => exact.as_str(),
+                    500..=599 => "fault.status.5",
+                    _ => "fault.status",
+                };
+                phrases.text(key, &[("status", Arg::own(status))])
+            }
+            Fault::NotEventStream { content_type } => phrases.text(
+                "fault.not_event_stream",
+                &[("content_type", Arg::Own(content_type.clone()))],
+            ),
+            Fault::Tls(reason) => {
+                phrases.text("fault.tls", &[("reason", Arg::Own(reason.clone()))])
+            }
+            Fault::TooLarge { limit } => {
+                phrases.text("fault.too_large", &[("limit", Arg::own(limit))])
+            }
+            Fault::OneWay => phrases.text("fault.one_way", &[]),
+            Fault::Unusable(reason) | Fault::Other(reason) => {
+                phrases.text("fault.other", &[("reason", Arg::Own(reason.clone()))])
+            }
+        }
+    }
+}

@@ -1,0 +1,833 @@
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::announce::UtteranceId;
+use crate::transport::{Fault, Frame};
+
+/// Drives an [`App`] on a clock of its own and keeps what came out.
+struct Stage {
+    app: App,
+    now: Now,
+    count: u64,
+    lines: Vec<String>,
+    sent: Vec<(u64, Value)>,
+    spoken: Vec<(UtteranceId, String)>,
+    quit: Option<Exit>,
+    bells: usize,
+}
+
+struct Options {
+    manner: Manner,
+    lines: Option<LineSource>,
+    voice: bool,
+    until: Until,
+}
+
+const KEYS: Options = Options {
+    manner: Manner::Keys,
+    lines: None,
+    voice: false,
+    until: Until::Asked,
+};
+const PIPE: Options = Options {
+    manner: Manner::Lines,
+    lines: Some(LineSource::Pipe),
+    voice: false,
+    until: Until::NoSource,
+};
+
+impl Stage {
+    fn new(options: Options) -> Self {
+        let source = |name: &str| SourceSetup {
+            name: name.into(),
+            answerable: true,
+            recording: false,
+        };
+        let app = App::new(Setup {
+            config: Config::default(),
+            phrases: Arc::new(Phrases::english().unwrap()),
+            manner: options.manner,
+            lines: options.lines,
+            face: ("start.face.linear", "start.why.asked"),
+            voice: options.voice,
+            until: options.until,
+            seed: 7,
+            sources: vec![source("one"), source("two")],
+        });
+        let now = Now {
+            monotonic: Duration::from_secs(1),
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let mut stage = Self {
+            app,
+            now,
+            count: 0,
+            lines: vec![],
+            sent: vec![],
+            spoken: vec![],
+            quit: None,
+            bells: 0,
+        };
+        stage.input(Input::Start);
+        stage.link(0, LinkEvent::Connected);
+        stage.lines.clear();
+        stage.wait(2000);
+        stage
+    }
+
+    fn input(&mut self, input: Input) {
+        for effect in self.app.update(input, self.now) {
+            match effect {
+                Effect::Show(told) => self.lines.push(told.text()),
+                Effect::Send { request, body, .. } => self
+                    .sent
+                    .push((request, serde_json::from_str(&body).unwrap())),
+                Effect::Speak(utterance) => self.spoken.push((utterance.id, utterance.text)),
+                Effect::Quit(exit) => self.quit = Some(exit),
+                Effect::Bell => self.bells += 1,
+                Effect::Hush
+                | Effect::Close(_)
+                | Effect::Reading { .. }
+                | Effect::Notify(_)
+                | Effect::Title(_)
+                | Effect::FlushInput => {}
+            }
+        }
+    }
+
+    /// Lets time pass, deadline by deadline.
+    fn wait(&mut self, ms: u64) {
+        let end = self.now.monotonic + Duration::from_millis(ms);
+        let mut rounds = 0;
+        while let Some(deadline) = self.app.deadline().filter(|deadline| *deadline <= end) {
+            let ahead = deadline.saturating_sub(self.now.monotonic);
+            self.now = self.now.after(ahead);
+            self.input(Input::Deadline);
+            rounds += 1;
+            assert!(rounds < 10_000, "a deadline that never passes");
+        }
+        self.now = self.now.after(end.saturating_sub(self.now.monotonic));
+    }
+
+    fn link(&mut self, link: usize, event: LinkEvent) {
+        self.input(Input::Link {
+            link: LinkId(link),
+            event,
+        });
+    }
+
+    fn event(&mut self, kind: &str, fields: Value) {
+        self.event_on(0, kind, fields);
+    }
+
+    fn event_on(&mut self, link: usize, kind: &str, fields: Value) {
+        self.count += 1;
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": format!("aaep:agent.{kind}"),
+            "event_id": format!("evt_{}", self.count),
+            "session_id": "sess_1",
+            "timestamp": format!("{:.3}", self.now.wall),
+            "producer": {"agent_id": "a", "agent_name": "Mailer"},
+        });
+        for (key, value) in fields.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        self.link(
+            link,
+            LinkEvent::Frame(Frame {
+                text: event.to_string(),
+            }),
+        );
+    }
+
+    fn ask(&mut self, token: &str) {
+        self.ask_with(token, json!({}));
+    }
+
+    fn ask_with(&mut self, token: &str, more: Value) {
+        let mut fields = json!({
+            "action": format!("Send {token}"), "consequence": "It is gone", "reply_token": token, "timeout_seconds": 300,
+            "default_decision": "reject", "risk_level": "low", "irreversible": false, "urgency": "critical",
+        });
+        for (key, value) in more.as_object().unwrap() {
+            fields[key] = value.clone();
+        }
+        self.event("awaiting.confirmation", fields);
+    }
+
+    fn press(&mut self, c: char) {
+        self.input(Input::Key(KeyEvent::new(
+            KeyCode::Char(c),
+            KeyModifiers::NONE,
+        )));
+    }
+
+    fn code(&mut self, code: KeyCode) {
+        self.input(Input::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+    }
+
+    fn type_line(&mut self, text: &str) {
+        let read = self.now.monotonic;
+        self.input(Input::Line {
+            text: text.into(),
+            read,
+        });
+    }
+
+    fn heard(&self, words: &str) -> bool {
+        self.lines.iter().any(|line| line.contains(words))
+    }
+
+    fn decision(&self) -> Option<&str> {
+        self.sent
+            .last()
+            .and_then(|(_, body)| body["decision"].as_str())
+    }
+
+    /// Says what is in the engine to its end, as long as there is something.
+    fn speak_all(&mut self) {
+        let mut at = 0;
+        while at < self.spoken.len() {
+            let id = self.spoken[at].0;
+            self.input(Input::Voice(VoiceEvent::Ended(id)));
+            at += 1;
+        }
+    }
+}
+
+#[test]
+fn a_question_is_asked_in_full_and_answered_by_a_key() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    let asked = stage
+        .lines
+        .iter()
+        .find(|line| line.starts_with("Question 1"))
+        .unwrap();
+    for part in [
+        "Send rpl_1",
+        "If accepted: It is gone",
+        "Low risk",
+        "Within",
+        "rejected",
+        "Press y",
+    ] {
+        assert!(
+            asked
+                .to_lowercase()
+                .contains(&part.to_lowercase().replace("within", "within 5 minutes")),
+            "{part} in {asked}"
+        );
+    }
+    assert_eq!(stage.bells, 1);
+    stage.wait(400);
+    stage.press('y');
+    let (request, body) = stage.sent[0].clone();
+    assert_eq!(body["reply_token"], "rpl_1");
+    assert_eq!(body["decision"], "accept");
+    assert_eq!(body["decided_by"], "user:local");
+    assert!(
+        body["subscription_id"]
+            .as_str()
+            .unwrap()
+            .starts_with("sub_")
+    );
+    assert!(stage.heard("Accepting question 1"));
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request,
+            outcome: Ok(()),
+        },
+    );
+    assert!(stage.heard("Answer to question 1 sent"));
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(stage.heard("settled after your answer, accept"));
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1, "a token is answered once");
+    assert!(stage.heard("No question is open"));
+}
+
+#[test]
+fn an_early_key_is_swallowed_and_told() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('y');
+    assert!(stage.heard("No question is open"));
+    stage.wait(100);
+    stage.ask("rpl_1");
+    stage.wait(399);
+    stage.press('y');
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("Not yet"));
+    stage.wait(399);
+    stage.press('y');
+    assert!(stage.sent.is_empty(), "each key starts the wait again");
+    stage.wait(400);
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_key_of_any_kind_starts_the_wait_again() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(390);
+    stage.code(KeyCode::F(5));
+    stage.wait(390);
+    stage.press('y');
+    assert!(stage.sent.is_empty());
+}
+
+#[test]
+fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
+    stage.wait(500);
+    stage.press('c');
+    assert!(stage.sent.is_empty());
+    stage.wait(500);
+    stage.press('y');
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("This needs a second step"));
+    stage.wait(500);
+    stage.press('z');
+    assert!(stage.heard("Not confirmed. Question 1 is still open"));
+    stage.wait(500);
+    stage.press('c');
+    assert!(stage.sent.is_empty(), "the first step was undone");
+    stage.wait(500);
+    stage.press('y');
+    stage.wait(500);
+    stage.press('c');
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn the_two_steps_in_one_burst_are_no_decision() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"risk_level": "high"}));
+    stage.wait(500);
+    stage.press('y');
+    stage.wait(20);
+    stage.press('c');
+    assert!(stage.sent.is_empty());
+}
+
+#[test]
+fn a_reject_in_the_middle_of_two_steps_rejects() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"risk_level": "high"}));
+    stage.wait(500);
+    stage.press('y');
+    stage.wait(500);
+    stage.press('n');
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn with_a_voice_the_question_must_be_heard_or_skipped() {
+    let mut stage = Stage::new(Options {
+        voice: true,
+        ..KEYS
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    stage.speak_all();
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('y');
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("not said to its end"));
+    stage.wait(500);
+    stage.press('s');
+    stage.wait(500);
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"), "skipping counts as heard");
+
+    let mut stage = Stage::new(Options {
+        voice: true,
+        ..KEYS
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    stage.speak_all();
+    stage.ask("rpl_1");
+    stage.speak_all();
+    stage.wait(500);
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"), "heard");
+
+    let mut stage = Stage::new(Options {
+        voice: true,
+        ..KEYS
+    });
+    stage.ask("rpl_1");
+    stage.wait(19_900);
+    stage.press('n');
+    assert!(stage.sent.is_empty());
+    stage.wait(500);
+    stage.press('n');
+    assert_eq!(stage.decision(), Some("reject"), "20 seconds passed");
+}
+
+#[test]
+fn a_change_of_the_shown_question_arms_again() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(100);
+    stage.ask("rpl_2");
+    stage.wait(5000);
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(stage.sent.is_empty());
+    stage.press('n');
+    assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_1");
+    stage.press('n');
+    assert_eq!(stage.sent.len(), 1, "question 2 is shown only now");
+    assert!(stage.heard("Not yet"));
+    stage.wait(400);
+    stage.press('n');
+    assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_2");
+}
+
+#[test]
+fn pasted_text_and_held_keys_never_answer() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(1000);
+    stage.input(Input::Paste("y\ny\nn".into()));
+    for _ in 0..50 {
+        stage.wait(30);
+        let mut key = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE);
+        key.kind = crossterm::event::KeyEventKind::Repeat;
+        stage.input(Input::Key(key));
+    }
+    assert!(stage.sent.is_empty());
+}
+
+#[test]
+fn lines_answer_with_a_number_and_bare_only_when_it_is_clear() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(1);
+    stage.ask("rpl_2");
+    stage.wait(5000);
+    stage.type_line("y");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("2 questions are open"));
+    stage.type_line("n 2");
+    assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_2");
+    stage.wait(100);
+    stage.type_line("y");
+    assert_eq!(stage.sent.len(), 1, "changed just now");
+    stage.wait(2000);
+    stage.type_line("y");
+    assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_1");
+}
+
+#[test]
+fn a_line_read_before_the_question_was_written_does_not_count() {
+    let mut stage = Stage::new(PIPE);
+    let early = stage.now.monotonic;
+    stage.ask("rpl_1");
+    stage.input(Input::Line {
+        text: "y 1".into(),
+        read: early,
+    });
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("typed before question 1 was shown"));
+    stage.wait(1);
+    stage.type_line("y 1");
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn on_a_terminal_a_line_counts_when_it_was_begun_later() {
+    let mut stage = Stage::new(Options {
+        lines: Some(LineSource::Terminal),
+        ..PIPE
+    });
+    stage.ask("rpl_1");
+    stage.wait(399);
+    stage.type_line("y 1");
+    assert!(stage.sent.is_empty());
+    stage.wait(2);
+    stage.type_line("y 1");
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_failed_answer_is_sent_again_with_its_timestamp_and_told_once() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("y 1");
+    let first = stage.sent[0].1.clone();
+    for attempt in 0..3 {
+        let request = stage.sent[attempt].0;
+        stage.link(
+            0,
+            LinkEvent::Replied {
+                request,
+                outcome: Err(Fault::TimedOut),
+            },
+        );
+        stage.wait(10_000);
+        assert_eq!(stage.sent.len(), attempt + 2);
+    }
+    assert_eq!(stage.sent[3].1, first, "the same message");
+    assert_eq!(
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("could not be sent"))
+            .count(),
+        1
+    );
+    let request = stage.sent[3].0;
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request,
+            outcome: Ok(()),
+        },
+    );
+    stage.wait(60_000);
+    assert_eq!(stage.sent.len(), 4);
+}
+
+#[test]
+fn an_answer_that_can_never_be_sent_leaves_the_question_open() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("n 1");
+    let request = stage.sent[0].0;
+    let fault = Fault::Status {
+        status: 400,
+        retry_after: None,
+    };
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request,
+            outcome: Err(fault),
+        },
+    );
+    assert!(stage.heard("The question is still open"));
+    stage.wait(3000);
+    stage.type_line("n 1");
+    assert_eq!(stage.sent.len(), 2);
+}
+
+#[test]
+fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    for _ in 0..3 {
+        stage.link(
+            0,
+            LinkEvent::Lost {
+                fault: Fault::Closed,
+                retry_in: Duration::from_secs(1),
+            },
+        );
+        stage.link(0, LinkEvent::Connecting { attempt: 1 });
+        stage.wait(1000);
+    }
+    assert_eq!(
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("is lost"))
+            .count(),
+        1
+    );
+    assert_eq!(
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("perhaps already decided"))
+            .count(),
+        1
+    );
+    stage.type_line("y 1");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("can't be answered: its connection was lost"));
+    stage.link(0, LinkEvent::Connected);
+    assert_eq!(
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("is back"))
+            .count(),
+        1
+    );
+    stage.type_line("y 1");
+    assert!(
+        stage.sent.is_empty(),
+        "not to a server that may never have asked"
+    );
+    stage.event(
+        "session.started",
+        json!({"session_id": "sess_2", "summary_normal": "s"}),
+    );
+    stage.ask_with("rpl_2", json!({"session_id": "sess_2"}));
+    stage.wait(3000);
+    stage.type_line("y");
+    assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_2");
+}
+
+#[test]
+fn quitting_with_an_open_question_names_its_default_and_asks_once() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('q');
+    assert_eq!(stage.quit, None);
+    assert!(stage.heard("Question 1 will be rejected when its time is over"));
+    stage.press('j');
+    assert!(stage.heard("Staying"));
+    stage.press('q');
+    stage.press('q');
+    assert_eq!(stage.quit, Some(Exit::Clean));
+    let mut stage = Stage::new(KEYS);
+    stage.press('q');
+    assert_eq!(stage.quit, Some(Exit::Clean), "nothing to ask");
+}
+
+#[test]
+fn leaving_a_source_names_defaults_and_closes_only_that() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("x");
+    assert!(stage.heard("still open at one"));
+    stage.type_line("x");
+    assert!(stage.heard("Left one"));
+    stage.event_on(0, "session.completed", json!({"summary_normal": "late"}));
+    assert!(!stage.heard("late"));
+    stage.event_on(1, "session.started", json!({"summary_normal": "other"}));
+    assert!(stage.heard("other"));
+}
+
+#[test]
+fn clarifications_take_their_kinds() {
+    let ask = |stage: &mut Stage, kinds: Value| {
+        stage.event("awaiting.clarification", json!({
+            "question": "Which age?", "reply_token": format!("rpl_{}", stage.count), "timeout_seconds": 300, "urgency": "critical",
+            "accepted_response_kinds": kinds, "choices": [{"value": "60", "label": "Age 60"}, {"value": "65", "label": "Age 65"}],
+        }));
+        stage.wait(3000);
+    };
+    for (kinds, line, wanted) in [
+        (json!(["multiple_choice"]), "o 2", json!("65")),
+        (json!(["multiple_choice"]), "a age 60", json!("60")),
+        (json!(["numeric"]), "a 62.5", json!(62.5)),
+        (json!(["yes_no"]), "y 1", json!(true)),
+        (json!(["yes_no"]), "n 1", json!(false)),
+        (json!(["freetext"]), "a when I like", json!("when I like")),
+        (json!(["multiple_choice", "numeric"]), "a 63", json!(63)),
+    ] {
+        let mut stage = Stage::new(PIPE);
+        ask(&mut stage, kinds.clone());
+        stage.type_line(line);
+        assert_eq!(
+            stage.sent.last().map(|(_, body)| body["response"].clone()),
+            Some(wanted),
+            "{kinds} {line}"
+        );
+    }
+    for (kinds, line, words) in [
+        (json!(["multiple_choice"]), "o 3", "from 1 to 2"),
+        (json!(["numeric"]), "a soon", "wants a number"),
+        (json!(["multiple_choice"]), "y 1", "the number of a choice"),
+    ] {
+        let mut stage = Stage::new(PIPE);
+        ask(&mut stage, kinds);
+        stage.type_line(line);
+        assert!(stage.sent.is_empty());
+        assert!(stage.heard(words), "{line}: {:?}", stage.lines);
+    }
+}
+
+#[test]
+fn the_editor_keeps_the_focus_and_sends_what_was_typed() {
+    let mut stage = Stage::new(KEYS);
+    stage.event("awaiting.clarification", json!({
+        "question": "Why?", "reply_token": "rpl_1", "timeout_seconds": 300, "accepted_response_kinds": ["freetext"], "urgency": "critical",
+    }));
+    stage.wait(500);
+    stage.press('a');
+    for c in "yes, now".chars() {
+        stage.press(c);
+    }
+    stage.ask("rpl_2");
+    stage.press('!');
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.sent.len(), 1);
+    assert_eq!(stage.sent[0].1["response"], "yes, now!");
+}
+
+#[test]
+fn garbage_is_told_and_the_stream_goes_on() {
+    let mut stage = Stage::new(PIPE);
+    for _ in 0..100 {
+        stage.link(
+            0,
+            LinkEvent::Frame(Frame {
+                text: "{nonsense".into(),
+            }),
+        );
+    }
+    assert_eq!(
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("can't be understood"))
+            .count(),
+        1
+    );
+    assert_eq!(stage.app.links()[0].garbage, 100);
+    stage.event("session.started", json!({"summary_normal": "Hello"}));
+    assert!(stage.heard("Hello"));
+}
+
+#[test]
+fn each_fault_is_one_clear_sentence() {
+    for (fault, words) in [
+        (Fault::Refused, "nobody answers"),
+        (
+            Fault::Status {
+                status: 401,
+                retry_after: None,
+            },
+            "wants a token",
+        ),
+        (
+            Fault::Status {
+                status: 500,
+                retry_after: None,
+            },
+            "has an error (status 500)",
+        ),
+        (
+            Fault::NotEventStream {
+                content_type: "text/html".into(),
+            },
+            "answered with text/html",
+        ),
+    ] {
+        let mut stage = Stage::new(PIPE);
+        stage.link(1, LinkEvent::Failed { fault });
+        assert_eq!(stage.lines.len(), 1);
+        assert!(stage.heard(words), "{:?}", stage.lines);
+        assert_eq!(stage.quit, None, "the other source could still speak");
+        stage.link(0, LinkEvent::Ended);
+        assert_eq!(stage.quit, Some(Exit::NoSource));
+    }
+}
+
+#[test]
+fn the_agent_is_named_when_there_are_several() {
+    let mut stage = Stage::new(Options {
+        voice: true,
+        ..KEYS
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    stage.speak_all();
+    stage.event("session.started", json!({"summary_normal": "First"}));
+    stage.speak_all();
+    assert!(!stage.spoken.iter().any(|(_, text)| text.contains("Mailer")));
+    stage.event(
+        "session.started",
+        json!({"summary_normal": "Second", "producer": {"agent_id": "b", "agent_name": "Banker"}}),
+    );
+    stage.speak_all();
+    assert!(stage.spoken.iter().any(|(_, text)| text == "Banker:"));
+}
+
+#[test]
+fn the_history_is_read_back_and_forth() {
+    let mut stage = Stage::new(KEYS);
+    for n in 1..4 {
+        stage.event(
+            "tool.invoked",
+            json!({"tool": format!("t{n}"), "summary_normal": format!("Step {n}")}),
+        );
+    }
+    stage.lines.clear();
+    for (code, words) in [
+        (KeyCode::Up, "Step 3"),
+        (KeyCode::Up, "Step 2"),
+        (KeyCode::Down, "Step 3"),
+        (KeyCode::Down, "That is the last one"),
+    ] {
+        stage.code(code);
+        assert!(
+            stage.lines.last().unwrap().contains(words),
+            "{words}: {:?}",
+            stage.lines
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// Whatever is pressed: an accept goes out only after the documented keys, at most once, and with
+    /// the right token; and the documented keys accept afterwards, exactly once.
+    #[test]
+    fn random_keys_never_accept_by_accident(
+        before in prop::collection::vec(("[a-wyz0-9?]", 0u64..700), 0..8),
+        after in prop::collection::vec(("[a-bd-mo-wyz0-9?]", 0u64..700), 0..8),
+    ) {
+        let mut stage = Stage::new(KEYS);
+        for (key, gap) in &before {
+            stage.press(key.chars().next().unwrap());
+            stage.wait(*gap);
+        }
+        if stage.quit.is_some() {
+            return Ok(());
+        }
+        stage.input(Input::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+        stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
+        for (key, gap) in &after {
+            stage.wait(*gap);
+            stage.press(key.chars().next().unwrap());
+        }
+        prop_assert!(stage.sent.is_empty());
+        prop_assume!(stage.quit.is_none());
+        stage.wait(500);
+        stage.input(Input::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+        stage.wait(500);
+        stage.press('y');
+        stage.wait(500);
+        stage.press('c');
+        prop_assert_eq!(stage.sent.len(), 1);
+        prop_assert_eq!(&stage.sent[0].1["decision"], "accept");
+        prop_assert_eq!(&stage.sent[0].1["reply_token"], "rpl_1");
+        stage.wait(500);
+        stage.press('y');
+        stage.wait(500);
+        stage.press('c');
+        prop_assert_eq!(stage.sent.len(), 1);
+    }
+}
