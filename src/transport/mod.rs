@@ -1,10 +1,33 @@
 //! Bytes to frames: one task a link, which reconnects by itself and never reads a frame.
 //!
 //! Responsibilities: opening sources, keeping them open, handing whole frames and news of the link
-//! to a sink, posting replies. Not here: what a frame means (`dialect`, `protocol`), what the person
-//! is told about a link (`app`, `announce`).
+//! to a sink, posting replies, recording what came. Not here: what a frame means (`dialect`,
+//! `protocol`), what the person is told about a link (`app`, `announce`), reading settings or tokens
+//! (`cli`, `runtime`).
+//!
+//! [`open`] turns a [`Source`] into a `Link`: a reader that speaks to the [`LinkSink`] until it is
+//! over, and a poster that takes replies. Each kind of source is one such pair; the driver, which
+//! runs the two side by side and answers for every [`LinkHandle::send`], is the same for all.
 
 use std::time::Duration;
+
+mod backoff;
+pub mod capture;
+mod clean;
+pub mod file;
+mod http;
+mod link;
+mod secret;
+mod source;
+mod sse;
+#[cfg(test)]
+mod tests;
+
+pub use backoff::Backoff;
+pub use capture::{RecordError, Recorder};
+pub use link::{LinkHandle, LinkSettings, LinkSink, open};
+pub use secret::Secret;
+pub use source::{Endpoints, Source, SourceError};
 
 /// Carries one whole message as it came, before anybody has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +44,9 @@ pub enum LinkEvent {
         /// Which attempt this is.
         attempt: u32,
     },
-    /// The stream is open: response headers (or the first byte of a file) are there.
+    /// The stream is open: response headers are there, or the file could be opened. A server that
+    /// sends no headers before its first event can't be told from one that does not answer, so this
+    /// may come late; it is no reason to hold anything back.
     Connected,
     /// A whole message arrived.
     Frame(Frame),

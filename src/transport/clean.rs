@@ -1,0 +1,36 @@
+//! Words from outside, made safe for a screen, a voice and a log.
+//!
+//! Responsibilities: taking controls and invisible marks out of the few outside words that a fault or
+//! a name may carry, and cutting them. Not here: the text of frames, which is cleaned where it is
+//! shown and said.
+
+/// Takes the place of a character that must not reach a screen.
+const REPLACEMENT: char = '\u{FFFD}';
+
+/// Replaces controls, direction marks and other invisible characters, and keeps at most `max` characters.
+pub(super) fn clean(text: &str, max: usize) -> String {
+    text.chars()
+        .take(max)
+        .map(|c| if is_unsafe(c) { REPLACEMENT } else { c })
+        .collect()
+}
+
+fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{00AD}' | '\u{061C}' | '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}'
+            | '\u{2060}'..='\u{206F}' | '\u{FEFF}' | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{E0000}'..='\u{E007F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn controls_and_direction_marks_are_replaced_and_length_is_cut() {
+        assert_eq!(clean("a\u{1b}[2Jb", 64), "a\u{FFFD}[2Jb");
+        assert_eq!(clean("x\u{202E}y\u{E0041}", 64), "x\u{FFFD}y\u{FFFD}");
+        assert_eq!(clean("äöü", 2), "äö");
+    }
+}

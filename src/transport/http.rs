@@ -1,0 +1,341 @@
+//! HTTP as all links use it: one client, one way of naming faults, and the post of a reply.
+//!
+//! Responsibilities: building the client once (TLS provider, roots, keepalive, no redirects, no
+//! retries), turning reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`,
+//! posting replies. Not here: the stream (`sse`).
+//!
+//! Roots: `https` trusts what the system trusts (rustls-platform-verifier: the certificate folders on
+//! Linux, the keychain on macOS, the store on Windows; nothing is bundled). Proxies: the usual
+//! environment variables count for `https` to other machines only; plain http and this machine are
+//! always reached directly, so that nothing readable passes through a third party.
+
+use std::error::Error;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use jiff::fmt::rfc2822::DateTimeParser;
+use reqwest::Url;
+use reqwest::header::{
+    AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
+};
+
+use super::Fault;
+use super::link::{LinkSettings, Poster};
+use super::secret::Secret;
+use super::source::{Endpoints, is_loopback};
+
+/// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
+/// vanished peer of a silent stream is noticed by the kernel after about 75 s.
+const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(15), 3);
+
+/// Says who asks.
+const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
+
+/// Holds the clients that all links share, each built when it is first needed.
+#[derive(Debug, Clone)]
+pub(super) struct SharedClient {
+    connect_timeout: Duration,
+    slots: Arc<Slots>,
+}
+
+type Slot = OnceLock<Result<reqwest::Client, Fault>>;
+
+/// Keeps one client for each way of going out. Plain http has its own, because a system without any
+/// trusted root can't build a TLS client and must still reach this machine.
+#[derive(Debug, Default)]
+struct Slots {
+    plain: Slot,
+    secure_here: Slot,
+    secure_away: Slot,
+}
+
+impl SharedClient {
+    pub(super) fn new(connect_timeout: Duration) -> Self {
+        Self {
+            connect_timeout,
+            slots: Arc::default(),
+        }
+    }
+
+    /// Gives the client for an address.
+    pub(super) fn get(&self, url: &Url) -> Result<reqwest::Client, Fault> {
+        let here = is_loopback(url);
+        let slot = match (url.scheme() == "https", here) {
+            (false, _) => &self.slots.plain,
+            (true, true) => &self.slots.secure_here,
+            (true, false) => &self.slots.secure_away,
+        };
+        slot.get_or_init(|| self.build(url.scheme() == "https", here))
+            .clone()
+    }
+
+    fn build(&self, secure: bool, here: bool) -> Result<reqwest::Client, Fault> {
+        // Fails only when a provider is already there, which then is the one that is used.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let (idle, interval, probes) = KEEPALIVE;
+        let mut builder = reqwest::Client::builder()
+            .user_agent(USER_AGENT)
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .referer(false)
+            .connect_timeout(self.connect_timeout)
+            .tcp_keepalive(idle)
+            .tcp_keepalive_interval(interval)
+            .tcp_keepalive_retries(probes)
+            // No connection is used again: on a stale one a reply could fail without anybody knowing
+            // whether it arrived, and a stream keeps its own for as long as it lives.
+            .pool_max_idle_per_host(0);
+        if !secure || here {
+            builder = builder.no_proxy();
+        }
+        if !secure {
+            builder = builder.tls_certs_only([]);
+        }
+        builder.build().map_err(|error| {
+            if secure {
+                Fault::Tls("this system has no trusted root certificates".to_owned())
+            } else {
+                fault_of(&error)
+            }
+        })
+    }
+}
+
+/// Makes the Authorization header of a token.
+///
+/// # Errors
+/// [`Fault::Unusable`] when the token holds a character that no header can carry.
+pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Fault> {
+    let Some(token) = token else {
+        return Ok(None);
+    };
+    let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+        .map_err(|_| Fault::Unusable("the token holds characters that can't be sent".to_owned()))?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
+
+/// Names what went wrong with a request or a body, without its address.
+pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
+    if let Some(fault) = fault_in_chain(error) {
+        fault
+    } else if error.is_timeout() {
+        Fault::TimedOut
+    } else if error.is_builder() {
+        Fault::Unusable("no request can be made for this address".to_owned())
+    } else {
+        // What is left are connections that broke in one way or another; reqwest gives no finer kind.
+        Fault::Closed
+    }
+}
+
+/// Finds the first link of an error's chain that tells something.
+fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
+    let mut cause = Some(error);
+    while let Some(found) = cause {
+        if let Some(fault) = fault_of_one(found) {
+            return Some(fault);
+        }
+        cause = found.source();
+    }
+    None
+}
+
+/// Names one link of an error's chain, when it is one that tells something.
+fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
+    if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+        return Some(Fault::Tls(tls_words(tls).to_owned()));
+    }
+    if let Some(http) = error.downcast_ref::<hyper::Error>() {
+        return http
+            .is_parse()
+            .then(|| Fault::Unusable("what answers there does not speak HTTP".to_owned()));
+    }
+    if let Some(io) = error.downcast_ref::<io::Error>() {
+        return fault_of_io(io);
+    }
+    // The resolver's failure has no type of its own that can be named here.
+    error
+        .to_string()
+        .starts_with("dns error")
+        .then_some(Fault::UnknownHost)
+}
+
+fn fault_of_io(error: &io::Error) -> Option<Fault> {
+    // An io::Error hides what it wraps from `source`, and TLS comes wrapped twice.
+    if let Some(inner) = error.get_ref()
+        && let Some(fault) = fault_in_chain(inner)
+    {
+        return Some(fault);
+    }
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => Some(Fault::Refused),
+        io::ErrorKind::TimedOut => Some(Fault::TimedOut),
+        io::ErrorKind::NetworkUnreachable
+        | io::ErrorKind::HostUnreachable
+        | io::ErrorKind::NetworkDown => {
+            Some(Fault::Other("the network does not reach it".to_owned()))
+        }
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::ConnectionAborted
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => Some(Fault::Closed),
+        _ => None,
+    }
+}
+
+/// Puts a TLS fault into our own words: rustls' texts carry names that the server chose.
+fn tls_words(error: &rustls::Error) -> &'static str {
+    use rustls::CertificateError as Certificate;
+    match error {
+        rustls::Error::InvalidCertificate(certificate) => match certificate {
+            Certificate::Expired | Certificate::ExpiredContext { .. } => {
+                "the certificate has expired"
+            }
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+                "the certificate is not valid yet; is the clock right?"
+            }
+            Certificate::UnknownIssuer => "the certificate's issuer is not trusted here",
+            Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+                "the certificate is for another name"
+            }
+            Certificate::Revoked => "the certificate was revoked",
+            _ => "the certificate is not valid here; a self-made one is never trusted by itself",
+        },
+        rustls::Error::InvalidMessage(_) => "what answers there does not speak TLS",
+        rustls::Error::AlertReceived(_) => "the server refused the secure connection",
+        rustls::Error::PeerIncompatible(_) => "the server offers no version that is safe",
+        _ => "the handshake failed",
+    }
+}
+
+/// Names a status that is no success.
+pub(super) fn status_fault(status: u16, headers: &HeaderMap) -> Fault {
+    Fault::Status {
+        status,
+        retry_after: retry_after(headers, Timestamp::now()),
+    }
+}
+
+/// Reads Retry-After in seconds, from either of its forms; a date counts from the server's own clock
+/// when that is given, so that a wrong clock on either side does no harm.
+fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
+    let text = |name: HeaderName| headers.get(name)?.to_str().ok().map(str::trim);
+    let date = |text: &str| DateTimeParser::new().parse_timestamp(text).ok();
+    let wanted = text(RETRY_AFTER)?;
+    if !wanted.is_empty() && wanted.bytes().all(|b| b.is_ascii_digit()) {
+        return Some(wanted.parse().unwrap_or(u64::MAX));
+    }
+    let until = date(wanted)?;
+    let from = text(DATE).and_then(date).unwrap_or(now);
+    u64::try_from(until.as_second().saturating_sub(from.as_second())).ok()
+}
+
+/// Posts replies to the messages address, each on a connection of its own.
+#[derive(Debug, Clone)]
+pub(super) struct HttpPoster {
+    client: SharedClient,
+    url: Url,
+    token: Result<Option<HeaderValue>, Fault>,
+    limit: Duration,
+}
+
+impl HttpPoster {
+    pub(super) fn new(endpoints: &Endpoints, settings: &LinkSettings) -> Self {
+        Self {
+            client: settings.client.clone(),
+            url: endpoints.messages().clone(),
+            token: bearer(settings.token.as_ref()),
+            limit: settings.config.reply_timeout(),
+        }
+    }
+
+    async fn attempt(self, body: String) -> Result<(), Fault> {
+        let mut request = self
+            .client
+            .get(&self.url)?
+            .post(self.url)
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
+        if let Some(token) = self.token? {
+            request = request.header(AUTHORIZATION, token);
+        }
+        let response = request.send().await.map_err(|error| fault_of(&error))?;
+        if response.status().is_success() {
+            Ok(())
+        } else {
+            Err(status_fault(response.status().as_u16(), response.headers()))
+        }
+    }
+}
+
+impl Poster for HttpPoster {
+    fn post(&self, body: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static {
+        let this = self.clone();
+        async move {
+            let limit = this.limit;
+            tokio::time::timeout(limit, this.attempt(body))
+                .await
+                .unwrap_or(Err(Fault::TimedOut))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn retry_after_is_read_in_both_forms() {
+        let now: Timestamp = "1994-11-06T08:49:00Z".parse().unwrap();
+        let read = |pairs: &[(HeaderName, &str)]| retry_after(&headers(pairs), now);
+        assert_eq!(read(&[]), None);
+        assert_eq!(read(&[(RETRY_AFTER, "120")]), Some(120));
+        assert_eq!(
+            read(&[(RETRY_AFTER, "99999999999999999999999")]),
+            Some(u64::MAX)
+        );
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(read(&[(RETRY_AFTER, date)]), Some(37));
+        let servers = "Sun, 06 Nov 1994 08:49:30 GMT";
+        assert_eq!(read(&[(RETRY_AFTER, date), (DATE, servers)]), Some(7));
+        // The past, nonsense and a sign are no wish.
+        assert_eq!(
+            read(&[(RETRY_AFTER, "Sun, 06 Nov 1994 08:00:00 GMT")]),
+            None
+        );
+        assert_eq!(read(&[(RETRY_AFTER, "soon")]), None);
+        assert_eq!(read(&[(RETRY_AFTER, "-1")]), None);
+        assert_eq!(read(&[(RETRY_AFTER, "")]), None);
+    }
+
+    #[test]
+    fn a_token_that_no_header_can_carry_is_refused_without_showing_it() {
+        let fault = bearer(Some(&Secret::new("s3c\nret"))).unwrap_err();
+        assert!(fault.is_final());
+        assert!(!format!("{fault} {fault:?}").contains("s3c"));
+        let value = bearer(Some(&Secret::new("abc"))).unwrap().unwrap();
+        assert!(value.is_sensitive());
+        assert_eq!(bearer(None), Ok(None));
+    }
+
+    #[test]
+    fn a_plain_client_needs_no_roots_and_is_built_once() {
+        let client = SharedClient::new(Duration::from_secs(1));
+        let url = Url::parse("http://localhost/").unwrap();
+        client.get(&url).unwrap();
+        assert!(client.clone().slots.plain.get().is_some());
+        assert!(client.slots.secure_away.get().is_none());
+    }
+}

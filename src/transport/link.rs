@@ -1,0 +1,278 @@
+//! One task a link: a reader and a poster side by side, and an answer for every reply.
+//!
+//! Responsibilities: the shape that every kind of source has ([`Link`]), the handle and the sink at
+//! its two ends, running both halves, and exactly one [`LinkEvent::Replied`] for each
+//! [`LinkHandle::send`]. Not here: what a kind of source does (`sse`, `file`).
+//!
+//! The two halves never wait for each other: a reader that waits for room in the sink does not hold
+//! up a reply, and a slow reply does not hold up reading. The task lives until its handle is dropped
+//! or the sink's receiver is gone, also after the source is over, because replies still want their
+//! answer.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+
+use super::file::{FileReader, OneWay};
+use super::http::{HttpPoster, SharedClient};
+use super::secret::Secret;
+use super::source::Source;
+use super::sse::SseReader;
+use super::{Fault, LinkEvent};
+use crate::config::LinkConfig;
+
+/// How many replies of one link may be under way or waiting to be reported. A person answers one at a
+/// time, and a link has at most 64 open questions.
+const REPLIES_UNDER_WAY: usize = 64;
+
+/// Holds what a link needs to know besides its source.
+///
+/// Clone it for each link, so that all links share one HTTP client.
+#[derive(Debug, Clone)]
+pub struct LinkSettings {
+    /// The person's settings of links.
+    pub config: LinkConfig,
+    /// The bearer token, when the source wants one.
+    pub token: Option<Secret>,
+    /// Where the jitter of the waits starts; randomness is an input.
+    pub seed: u64,
+    pub(super) client: SharedClient,
+}
+
+impl LinkSettings {
+    /// Puts settings together; nothing is opened and no client is built before it is needed.
+    pub fn new(config: LinkConfig, token: Option<Secret>, seed: u64) -> Self {
+        let client = SharedClient::new(config.connect_timeout());
+        Self {
+            config,
+            token,
+            seed,
+            client,
+        }
+    }
+}
+
+/// Takes a link's news; when its channel is full the link waits, and the server with it.
+#[derive(Debug, Clone)]
+pub struct LinkSink {
+    index: usize,
+    news: mpsc::Sender<(usize, LinkEvent)>,
+}
+
+/// Says that nobody takes the news any more.
+#[derive(Debug)]
+pub(super) struct SinkGone;
+
+impl LinkSink {
+    /// Makes the sink of the link that is known by `index`.
+    pub fn new(index: usize, news: mpsc::Sender<(usize, LinkEvent)>) -> Self {
+        Self { index, news }
+    }
+
+    /// Gives the link's index.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Hands one piece of news over, waiting for room.
+    pub(super) async fn put(&self, event: LinkEvent) -> Result<(), SinkGone> {
+        self.news
+            .send((self.index, event))
+            .await
+            .map_err(|_| SinkGone)
+    }
+}
+
+/// Is the way to a running link; dropping it ends the link at once.
+#[derive(Debug)]
+pub struct LinkHandle {
+    orders: mpsc::UnboundedSender<Order>,
+    room: Arc<Semaphore>,
+    // Held only to be dropped: the link sees its handle go by this end going.
+    _open: watch::Sender<()>,
+}
+
+impl LinkHandle {
+    /// Hands a reply over, without waiting; `request` comes back in its [`LinkEvent::Replied`].
+    ///
+    /// Exactly one `Replied` follows, whatever happens: [`Fault::Closed`] when the link is closed
+    /// before the server answered, [`Fault::Other`] when too many are under way. Nothing is sent
+    /// twice: whether to try again is the caller's decision.
+    pub fn send(&self, request: u64, body: String) {
+        let order = match Arc::clone(&self.room).try_acquire_owned() {
+            Ok(room) => Order::Post {
+                request,
+                body,
+                room,
+            },
+            Err(_) => Order::Refuse { request },
+        };
+        // This fails only when the sink's receiver is gone, and then there is nobody to tell.
+        let _ = self.orders.send(order);
+    }
+
+    /// Ends the link: the connection is dropped, and replies still under way are answered with
+    /// [`Fault::Closed`]; they may or may not have reached the server. While the sink is full those
+    /// answers wait for room; nothing else of the link is left then.
+    pub fn close(self) {}
+}
+
+/// Is a wish of the handle. The queue needs no bound of its own: bodies are bounded by the room, and
+/// a refusal is a number that our own side made up.
+#[derive(Debug)]
+pub(super) enum Order {
+    Post {
+        request: u64,
+        body: String,
+        room: OwnedSemaphorePermit,
+    },
+    Refuse {
+        request: u64,
+    },
+}
+
+/// Reads a source and tells the sink, until the source is over for good.
+///
+/// A reader reconnects by itself, tells its last news ([`LinkEvent::Ended`] or [`LinkEvent::Failed`])
+/// exactly once and then returns. It is dropped in the middle of anything when the link is closed.
+pub(super) trait Reader: Send + 'static {
+    /// Runs the reader.
+    fn read(self, sink: LinkSink) -> impl Future<Output = ()> + Send;
+}
+
+/// Takes replies to the other side; several may be under way at once.
+pub(super) trait Poster: Send + Sync + 'static {
+    /// Takes one reply, once, within its own time limit.
+    fn post(&self, body: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static;
+}
+
+/// Is one kind of source, ready to run: how it is read and how it is answered.
+///
+/// A kind whose replies go over the connection that is being read (a WebSocket, a socket, a child
+/// process) gives its poster a channel into its reader.
+pub(super) struct Link<R, P> {
+    pub(super) reader: R,
+    pub(super) poster: P,
+}
+
+/// Opens a source and follows it in one task of its own; news goes to `sink`, replies to the handle.
+///
+/// It never fails: what is wrong is told as [`LinkEvent::Failed`]. Must be called inside a tokio
+/// runtime. Opening a file or standard input also starts one detached thread, which can't hold up the
+/// program's end.
+pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandle {
+    let (orders, taken) = mpsc::unbounded_channel();
+    let (open, closing) = watch::channel(());
+    let handle = LinkHandle {
+        orders,
+        room: Arc::new(Semaphore::new(REPLIES_UNDER_WAY)),
+        _open: open,
+    };
+    let limit = settings.config.max_frame_bytes;
+    match source {
+        Source::Http(endpoints) => {
+            let link = Link {
+                poster: HttpPoster::new(&endpoints, &settings),
+                reader: SseReader::new(&endpoints, settings),
+            };
+            tokio::spawn(drive(link, sink, taken, closing));
+        }
+        Source::File(path) => {
+            let link = Link {
+                reader: FileReader::file(path, limit),
+                poster: OneWay,
+            };
+            tokio::spawn(drive(link, sink, taken, closing));
+        }
+        Source::Stdin => {
+            let link = Link {
+                reader: FileReader::stdin(limit),
+                poster: OneWay,
+            };
+            tokio::spawn(drive(link, sink, taken, closing));
+        }
+    }
+    handle
+}
+
+/// Runs a link until its handle is dropped and every reply is answered, or nobody listens.
+pub(super) async fn drive<R: Reader, P: Poster>(
+    link: Link<R, P>,
+    sink: LinkSink,
+    orders: mpsc::UnboundedReceiver<Order>,
+    closing: watch::Receiver<()>,
+) {
+    let Link { reader, poster } = link;
+    let reading = async {
+        tokio::select! {
+            biased;
+            () = closed(closing.clone()) => {}
+            () = reader.read(sink.clone()) => {}
+        }
+    };
+    let answering = answer(poster, sink.clone(), orders, closing.clone());
+    tokio::select! {
+        biased;
+        () = sink.news.closed() => {}
+        _ = async { tokio::join!(reading, answering) } => {}
+    }
+}
+
+/// Waits until the handle is dropped.
+async fn closed(mut closing: watch::Receiver<()>) {
+    while closing.changed().await.is_ok() {}
+}
+
+/// Posts what is ordered and reports each outcome once, until the handle is gone and all is reported.
+async fn answer<P: Poster>(
+    poster: P,
+    sink: LinkSink,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    closing: watch::Receiver<()>,
+) {
+    let mut taking = true;
+    let mut under_way = FuturesUnordered::new();
+    // An outcome waits here for room in the sink, so that a full sink stops no post that is under way.
+    let mut done: VecDeque<(u64, Result<(), Fault>, Option<OwnedSemaphorePermit>)> =
+        VecDeque::new();
+    loop {
+        tokio::select! {
+            order = orders.recv(), if taking => match order {
+                Some(Order::Post { request, body, room }) => {
+                    let post = poster.post(body);
+                    let closing = closing.clone();
+                    under_way.push(async move {
+                        let outcome = tokio::select! {
+                            biased;
+                            () = closed(closing) => Err(Fault::Closed),
+                            outcome = post => outcome,
+                        };
+                        (request, outcome, Some(room))
+                    });
+                }
+                Some(Order::Refuse { request }) => {
+                    let fault = Fault::Other("too many replies are under way".to_owned());
+                    done.push_back((request, Err(fault), None));
+                }
+                None => taking = false,
+            },
+            Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
+            place = sink.news.reserve(), if !done.is_empty() => match place {
+                Ok(place) => {
+                    if let Some((request, outcome, _room)) = done.pop_front() {
+                        place.send((sink.index, LinkEvent::Replied { request, outcome }));
+                    }
+                }
+                Err(_) => return,
+            },
+            else => return,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/link.rs"]
+mod tests;

@@ -1,0 +1,229 @@
+//! What a SOURCE on the command line means.
+//!
+//! Responsibilities: telling addresses, files and standard input apart, refusing what is unsafe
+//! before anything is opened, the two addresses of the plain pair. Not here: opening.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::{Path, PathBuf};
+
+use reqwest::Url;
+
+use super::clean::clean;
+use crate::config::LinkConfig;
+
+/// The longest name of a source on a screen, in characters: a line, not a page.
+const NAME_CHARACTERS: usize = 120;
+
+/// Names something that frames can be read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// A server with the plain pair: a stream to read and an address to post to.
+    Http(Endpoints),
+    /// A capture: a file with one message a line.
+    File(PathBuf),
+    /// Standard input, one message a line.
+    Stdin,
+}
+
+/// Says why a SOURCE can't be used; never shows a credential.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// A kind of source that a later version brings.
+    #[error("{kind} sources are not built yet in this version; use http, https, a FILE or -")]
+    NotYet {
+        /// The kind, as it is written before the colon.
+        kind: &'static str,
+    },
+    /// A kind of address that is not known.
+    #[error("{scheme} is no kind of source; use http, https, a FILE or -")]
+    UnknownScheme {
+        /// What stands before the colon, cleaned.
+        scheme: String,
+    },
+    /// An address that can't be read.
+    #[error("that is not a valid address; write it as http://HOST:PORT/PATH")]
+    BadAddress,
+    /// An address that holds a credential.
+    #[error(
+        "an address with a user name or a password is refused, because every program on this machine can read it; use --token-env or --token-file"
+    )]
+    Credential,
+    /// Plain http to another machine.
+    #[error(
+        "plain http to {host} is refused, because anybody on the way can read and change it; use https, or --allow-plain-http"
+    )]
+    PlainHttp {
+        /// The host.
+        host: String,
+    },
+    /// A base address with a query.
+    #[error("a base address takes no query; leave out what follows the question mark")]
+    Query,
+    /// Neither an address nor a file that is there.
+    #[error(
+        "there is no file called {name}; a source is http://…, https://…, a FILE or - for standard input"
+    )]
+    NoSuchFile {
+        /// What was written, cleaned.
+        name: String,
+    },
+}
+
+impl Source {
+    /// Reads a SOURCE as it stands on the command line.
+    ///
+    /// A word that ends in `.jsonl` is a file whether it is there or not; any other word is a file
+    /// only if it is there.
+    ///
+    /// # Errors
+    /// See [`SourceError`].
+    pub fn parse(text: &str, config: &LinkConfig) -> Result<Self, SourceError> {
+        if text == "-" {
+            return Ok(Self::Stdin);
+        }
+        match scheme(text).as_deref() {
+            Some("http" | "https") => {
+                return Endpoints::parse(text, config.allow_plain_http).map(Self::Http);
+            }
+            Some("ws") => return Err(SourceError::NotYet { kind: "ws" }),
+            Some("wss") => return Err(SourceError::NotYet { kind: "wss" }),
+            Some("unix") => return Err(SourceError::NotYet { kind: "unix" }),
+            Some(other) if text.contains("://") => {
+                return Err(SourceError::UnknownScheme {
+                    scheme: other.to_owned(),
+                });
+            }
+            Some(_) | None => {}
+        }
+        let path = Path::new(text);
+        let named_as_capture = path.extension().is_some_and(|e| e == "jsonl");
+        if named_as_capture || path.exists() {
+            Ok(Self::File(path.to_owned()))
+        } else {
+            Err(SourceError::NoSuchFile {
+                name: clean(text, NAME_CHARACTERS),
+            })
+        }
+    }
+
+    /// Gives a short name that is safe on a screen: no query, no credential, no control character.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Http(endpoints) => endpoints.name(),
+            Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
+            Self::Stdin => "standard input".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name())
+    }
+}
+
+/// Finds what stands before the first colon, if it can be a scheme; one letter is a Windows drive.
+fn scheme(text: &str) -> Option<String> {
+    let (scheme, _) = text.split_once(':')?;
+    let fits = scheme.len() > 1
+        && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'));
+    fits.then(|| scheme.to_ascii_lowercase())
+}
+
+/// Holds the two addresses of the plain pair; its debug form leaves the query out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Endpoints {
+    events: Url,
+    messages: Url,
+}
+
+impl Endpoints {
+    fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+        let mut given = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
+        check(&given, allow_plain)?;
+        given.set_fragment(None);
+        let path = given.path().trim_end_matches('/').to_owned();
+        let mut messages = given.clone();
+        messages.set_query(None);
+        let events = match path.strip_suffix("/events") {
+            Some(base) => {
+                messages.set_path(&format!("{base}/messages"));
+                given.set_path(&path);
+                given
+            }
+            None if given.query().is_some() => return Err(SourceError::Query),
+            None => {
+                messages.set_path(&format!("{path}/messages"));
+                given.set_path(&format!("{path}/events"));
+                given
+            }
+        };
+        Ok(Self { events, messages })
+    }
+
+    /// Gives the address of the stream.
+    pub(super) fn events(&self) -> &Url {
+        &self.events
+    }
+
+    /// Gives the address that replies are posted to.
+    pub(super) fn messages(&self) -> &Url {
+        &self.messages
+    }
+
+    fn name(&self) -> String {
+        let mut shown = self.events.clone();
+        shown.set_query(None);
+        clean(shown.as_str(), NAME_CHARACTERS)
+    }
+}
+
+impl fmt::Debug for Endpoints {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Endpoints").field(&self.name()).finish()
+    }
+}
+
+/// Checks an address, given or redirected to: it has a host, no credential, and is safe on the way.
+pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
+    let host = url.host_str().ok_or(SourceError::BadAddress)?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(SourceError::Credential);
+    }
+    if url.scheme() == "http" && !allow_plain && !is_loopback(url) {
+        return Err(SourceError::PlainHttp {
+            host: clean(host, NAME_CHARACTERS),
+        });
+    }
+    Ok(())
+}
+
+/// Tells whether an address is on this machine by its name alone, without asking anybody.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let Some(host) = url.host_str() else {
+        return false;
+    };
+    if host == "localhost" {
+        return true;
+    }
+    if let Ok(address) = host.parse::<Ipv4Addr>() {
+        return address.is_loopback();
+    }
+    host.strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .and_then(|inner| inner.parse::<Ipv6Addr>().ok())
+        .is_some_and(|address| {
+            address.is_loopback()
+                || address
+                    .to_ipv4_mapped()
+                    .is_some_and(|mapped| mapped.is_loopback())
+        })
+}
+
+#[cfg(test)]
+#[path = "tests/source.rs"]
+mod tests;

@@ -1,0 +1,215 @@
+//! A stream of server-sent events, kept open.
+//!
+//! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after
+//! a cut, the order of news. Not here: the request itself and redirects (`request`), the bytes of the
+//! stream (`filter`), the events in them (the crate eventsource-client), how long to wait (`Backoff`).
+//!
+//! A connection is good when it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the
+//! waits and the count of attempts start again, so that a server which takes and drops connections is
+//! not hammered. There is no time limit on headers or on silence: some servers send no headers before
+//! their first event and others are silent for minutes, so only connecting has a limit, and TCP's own
+//! probes notice a vanished machine.
+
+mod filter;
+mod request;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use eventsource_client::{Client, ClientBuilder, Error as StreamError, ReconnectOptions, SSE};
+use futures_util::StreamExt;
+use http::HeaderValue;
+use tokio::time::Instant;
+
+use super::backoff::Backoff;
+use super::link::{LinkSettings, LinkSink, Reader, SinkGone};
+use super::source::Endpoints;
+use super::{Fault, Frame, LinkEvent};
+use filter::DROPPED_MARK;
+use request::{Halt, StreamRequest};
+
+/// How long a silent connection must last to count as good: longer than a server needs that takes a
+/// connection only to drop it.
+const GOOD_AFTER: Duration = Duration::from_secs(5);
+
+/// Holds what a stream said about its own resumption; written by the filter, read by the next request.
+#[derive(Debug, Default)]
+struct Resume {
+    /// The last id, ready to be sent; absent when there was none or the stream cleared it.
+    last_event_id: Option<HeaderValue>,
+    /// The stream's `retry:`.
+    retry: Option<Duration>,
+}
+
+/// Shares the resumption between the filter and the next request, which never run at once.
+type SharedResume = Arc<Mutex<Resume>>;
+
+/// Runs something with the resumption; a lock that was poisoned still holds plain, whole values.
+fn with_resume<T>(resume: &SharedResume, run: impl FnOnce(&mut Resume) -> T) -> T {
+    run(&mut resume.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Follows an event stream and reconnects by itself.
+#[derive(Debug)]
+pub(super) struct SseReader {
+    request: StreamRequest,
+    resume: SharedResume,
+    settings: LinkSettings,
+}
+
+/// Says how one connection went.
+struct Outcome {
+    end: Halt,
+    good: bool,
+}
+
+impl SseReader {
+    pub(super) fn new(endpoints: &Endpoints, settings: LinkSettings) -> Self {
+        let resume = SharedResume::default();
+        Self {
+            request: StreamRequest::new(endpoints, &settings, Arc::clone(&resume)),
+            resume,
+            settings,
+        }
+    }
+
+    async fn follow(self, sink: &LinkSink) -> Result<(), SinkGone> {
+        let config = &self.settings.config;
+        let mut backoff = Backoff::new(
+            Duration::from_millis(config.backoff_first_ms),
+            Duration::from_millis(config.backoff_cap_ms),
+            // Links that share a seed must not come back in step.
+            self.settings.seed.wrapping_add(sink.index() as u64),
+        );
+        let mut attempt: u32 = 1;
+        let mut tried_again: u32 = 0;
+        loop {
+            sink.put(LinkEvent::Connecting { attempt }).await?;
+            let outcome = self.connection(sink).await?;
+            if outcome.good {
+                backoff.reset();
+                attempt = 0;
+                tried_again = 0;
+            }
+            let fault = match outcome.end {
+                Halt::Over => return sink.put(LinkEvent::Ended).await,
+                Halt::Fault(fault) => fault,
+            };
+            if fault.is_final() || config.retries.is_some_and(|most| tried_again >= most) {
+                return sink.put(LinkEvent::Failed { fault }).await;
+            }
+            if let Some(first) = with_resume(&self.resume, |resume| resume.retry) {
+                backoff.ask(first);
+            }
+            let retry_in = backoff.next(retry_after(&fault));
+            sink.put(LinkEvent::Lost { fault, retry_in }).await?;
+            tokio::time::sleep(retry_in).await;
+            attempt = attempt.saturating_add(1);
+            tried_again = tried_again.saturating_add(1);
+        }
+    }
+
+    /// Makes one connection and follows it to its end.
+    async fn connection(&self, sink: &LinkSink) -> Result<Outcome, SinkGone> {
+        let bad = |fault| Outcome {
+            end: Halt::Fault(fault),
+            good: false,
+        };
+        let Ok(builder) = ClientBuilder::for_url(self.request.address()) else {
+            let words = "no request can be made for this address".to_owned();
+            return Ok(bad(Fault::Unusable(words)));
+        };
+        let mut stream = builder
+            .reconnect(ReconnectOptions::reconnect(false).build())
+            .redirect_limit(0)
+            .build_with_transport(self.request.clone())
+            .stream();
+        let limit = self.settings.config.max_frame_bytes;
+        let mut frames: u64 = 0;
+        let mut since: Option<Instant> = None;
+        let end = loop {
+            // Comments alone must not keep this task from anything else.
+            tokio::task::consume_budget().await;
+            match stream.next().await {
+                Some(Ok(SSE::Connected(_))) => {
+                    since = Some(Instant::now());
+                    sink.put(LinkEvent::Connected).await?;
+                }
+                Some(Ok(SSE::Event(event))) => {
+                    frames = frames.saturating_add(1);
+                    // Some servers keep a connection warm with an event of nothing.
+                    if !event.data.is_empty() {
+                        let frame = Frame { text: event.data };
+                        sink.put(LinkEvent::Frame(frame)).await?;
+                    }
+                }
+                Some(Ok(SSE::Comment(comment))) => {
+                    if comment == DROPPED_MARK {
+                        let fault = Fault::TooLarge { limit };
+                        sink.put(LinkEvent::Dropped { fault, count: 1 }).await?;
+                    }
+                }
+                Some(Err(error)) => break halt(error),
+                None => break Halt::Fault(Fault::Closed),
+            }
+        };
+        let good = is_good(frames, since.map(|since| since.elapsed()));
+        Ok(Outcome { end, good })
+    }
+}
+
+/// Judges a connection by its messages and by how long it was up, if it ever was.
+fn is_good(frames: u64, up: Option<Duration>) -> bool {
+    frames > 0 || up.is_some_and(|up| up >= GOOD_AFTER)
+}
+
+impl Reader for SseReader {
+    async fn read(self, sink: LinkSink) {
+        // Nobody listens any more: there is nobody to tell.
+        let _ = self.follow(&sink).await;
+    }
+}
+
+/// Gives the server's Retry-After.
+fn retry_after(fault: &Fault) -> Option<Duration> {
+    match fault {
+        Fault::Status { retry_after, .. } => retry_after.map(Duration::from_secs),
+        Fault::Refused
+        | Fault::UnknownHost
+        | Fault::TimedOut
+        | Fault::Closed
+        | Fault::NotEventStream { .. }
+        | Fault::Tls(_)
+        | Fault::TooLarge { .. }
+        | Fault::Unusable(_)
+        | Fault::OneWay
+        | Fault::Other(_) => None,
+    }
+}
+
+/// Turns the event source's error into ours; those of our own request come through as they are.
+fn halt(error: StreamError) -> Halt {
+    match error {
+        StreamError::Transport(inner) => match inner.inner().downcast_ref::<Halt>() {
+            Some(halt) => halt.clone(),
+            None => Halt::Fault(Fault::Closed),
+        },
+        StreamError::Eof | StreamError::UnexpectedEof | StreamError::HttpStream(_) => {
+            Halt::Fault(Fault::Closed)
+        }
+        StreamError::TimedOut => Halt::Fault(Fault::TimedOut),
+        // The request answers all of these itself and the filter lets no such line through.
+        StreamError::InvalidParameter(_)
+        | StreamError::UnexpectedResponse(..)
+        | StreamError::InvalidLine(_)
+        | StreamError::InvalidEvent
+        | StreamError::MalformedLocationHeader(_)
+        | StreamError::MaxRedirectLimitReached(_) => Halt::Fault(Fault::Other(
+            "the event stream could not be understood".to_owned(),
+        )),
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/sse.rs"]
+mod tests;

@@ -1,0 +1,305 @@
+//! The request that opens an event stream, as the event source's transport.
+//!
+//! Responsibilities: headers, redirects, judging the answer, putting the filter before the parser.
+//! Not here: trying again (`sse`).
+//!
+//! Redirects are followed here, at most [`REDIRECTS`] of them. The token goes to the address that the
+//! person gave and to nowhere else: from the first step to another origin on it is left out, also if
+//! a later step leads back.
+
+use futures_util::StreamExt;
+use http::{HeaderMap, HeaderValue, Request, Response};
+use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use sync_wrapper::{SyncFuture, SyncStream};
+
+use super::filter::Filter;
+use super::{SharedResume, with_resume};
+use crate::transport::Fault;
+use crate::transport::clean::clean;
+use crate::transport::http::{SharedClient, bearer, fault_of, status_fault};
+use crate::transport::link::LinkSettings;
+use crate::transport::source::{Endpoints, check};
+
+/// How many redirects are followed: more than any honest set-up needs, few enough to end a loop soon.
+const REDIRECTS: u32 = 5;
+
+/// The longest content type in a fault, in characters.
+const CONTENT_TYPE_CHARACTERS: usize = 64;
+
+/// Says why a connection has come to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum Halt {
+    /// The server has nothing more to send and does not want to be asked again.
+    #[error("the stream is over")]
+    Over,
+    /// Something is wrong.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+}
+
+/// Opens the stream; one for all connections of a link.
+#[derive(Debug, Clone)]
+pub(super) struct StreamRequest {
+    client: SharedClient,
+    url: Url,
+    token: Result<Option<HeaderValue>, Fault>,
+    allow_plain: bool,
+    limit: usize,
+    resume: SharedResume,
+}
+
+impl StreamRequest {
+    pub(super) fn new(
+        endpoints: &Endpoints,
+        settings: &LinkSettings,
+        resume: SharedResume,
+    ) -> Self {
+        Self {
+            client: settings.client.clone(),
+            url: endpoints.events().clone(),
+            token: bearer(settings.token.as_ref()),
+            allow_plain: settings.config.allow_plain_http,
+            limit: settings.config.max_frame_bytes,
+            resume,
+        }
+    }
+
+    /// Gives the address that is asked first.
+    pub(super) fn address(&self) -> &str {
+        self.url.as_str()
+    }
+
+    /// Asks, follows redirects and judges the answer.
+    async fn ask(self, mut headers: HeaderMap) -> Result<Response<ByteStream>, Halt> {
+        if let Some(id) = with_resume(&self.resume, |resume| resume.last_event_id.clone()) {
+            headers.insert("last-event-id", id);
+        }
+        if let Some(token) = self.token.clone()? {
+            headers.insert(AUTHORIZATION, token);
+        }
+        let mut url = self.url.clone();
+        for _ in 0..=REDIRECTS {
+            let response = self
+                .client
+                .get(&url)?
+                .get(url.clone())
+                .headers(headers.clone())
+                .send()
+                .await
+                .map_err(|error| fault_of(&error))?;
+            match response.status().as_u16() {
+                301 | 302 | 303 | 307 | 308 => {
+                    let next = next_hop(&url, response.headers(), self.allow_plain)?;
+                    if next.origin() != url.origin() {
+                        headers.remove(AUTHORIZATION);
+                    }
+                    url = next;
+                }
+                204 => return Err(Halt::Over),
+                200..=299 => {
+                    check_type(response.headers())?;
+                    return Ok(self.stream(response));
+                }
+                status => return Err(status_fault(status, response.headers()).into()),
+            }
+        }
+        Err(unusable("the server redirects again and again"))
+    }
+
+    /// Puts the filter before the body.
+    fn stream(&self, response: reqwest::Response) -> Response<ByteStream> {
+        let mut filter = Filter::new(self.limit, self.resume.clone());
+        let chunks = response.bytes_stream().then(|chunk| async {
+            // A flood of which nothing is passed on would otherwise keep the link's task from
+            // seeing that it was closed.
+            tokio::task::consume_budget().await;
+            chunk
+        });
+        let bytes = chunks.filter_map(move |chunk| {
+            let ready = match chunk {
+                Ok(chunk) => {
+                    let clean = filter.feed(&chunk);
+                    (!clean.is_empty()).then(|| Ok(clean.into()))
+                }
+                Err(error) => Some(Err(TransportError::new(Halt::Fault(fault_of_body(&error))))),
+            };
+            std::future::ready(ready)
+        });
+        Response::new(Box::pin(SyncStream::new(bytes)))
+    }
+}
+
+impl HttpTransport for StreamRequest {
+    fn request(&self, request: Request<Option<bytes::Bytes>>) -> ResponseFuture {
+        let this = self.clone();
+        let headers = request.into_parts().0.headers;
+        Box::pin(SyncFuture::new(async move {
+            this.ask(headers).await.map_err(TransportError::new)
+        }))
+    }
+}
+
+fn unusable(words: &str) -> Halt {
+    Halt::Fault(Fault::Unusable(words.to_owned()))
+}
+
+/// Names what broke a body. A stream that was good until now is worth another attempt, so nothing
+/// here is final.
+fn fault_of_body(error: &reqwest::Error) -> Fault {
+    let fault = fault_of(error);
+    if fault.is_final() {
+        Fault::Closed
+    } else {
+        fault
+    }
+}
+
+/// Finds where a redirect leads, if it may be followed.
+fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, Halt> {
+    let next = headers
+        .get(LOCATION)
+        .and_then(|location| std::str::from_utf8(location.as_bytes()).ok())
+        .and_then(|location| from.join(location).ok())
+        .ok_or_else(|| unusable("the server redirects to nowhere"))?;
+    match (from.scheme(), next.scheme()) {
+        ("https", "https") | ("http", "http" | "https") => {}
+        ("https", "http") => {
+            return Err(unusable(
+                "the server redirects from https to plain http, which is refused",
+            ));
+        }
+        _ => {
+            return Err(unusable(
+                "the server redirects to an address that is not http",
+            ));
+        }
+    }
+    check(&next, allow_plain)
+        .map_err(|error| Fault::Unusable(format!("the server redirects: {error}")))?;
+    Ok(next)
+}
+
+/// Checks that an answer is an event stream, and not compressed: nothing here asks for that.
+fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
+    let not = |content_type: &str| {
+        Err(Fault::NotEventStream {
+            content_type: clean(content_type, CONTENT_TYPE_CHARACTERS),
+        })
+    };
+    let Some(value) = headers.get(CONTENT_TYPE) else {
+        return not("no content type");
+    };
+    let value = String::from_utf8_lossy(value.as_bytes());
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    if !essence.eq_ignore_ascii_case("text/event-stream") {
+        return not(if essence.is_empty() {
+            "no content type"
+        } else {
+            essence
+        });
+    }
+    match headers.get(CONTENT_ENCODING) {
+        Some(encoding) if !encoding.as_bytes().eq_ignore_ascii_case(b"identity") => {
+            not("a compressed stream")
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn hop(from: &str, to: &str, allow_plain: bool) -> Result<String, Halt> {
+        let mut headers = HeaderMap::new();
+        headers.insert(LOCATION, HeaderValue::from_bytes(to.as_bytes()).unwrap());
+        next_hop(&Url::parse(from).unwrap(), &headers, allow_plain).map(String::from)
+    }
+
+    #[test]
+    fn redirects_are_resolved_against_where_they_stand() {
+        let here = "https://a.example/x/events";
+        for (to, goal) in [
+            ("/y", "https://a.example/y"),
+            ("z?q=1", "https://a.example/x/z?q=1"),
+            ("//b.example/y", "https://b.example/y"),
+            ("https://c.example", "https://c.example/"),
+        ] {
+            assert_eq!(hop(here, to, false).unwrap(), goal);
+        }
+        assert_eq!(
+            hop("http://localhost/events", "https://a.example/", false).unwrap(),
+            "https://a.example/"
+        );
+    }
+
+    #[test]
+    fn unsafe_redirects_are_refused_for_good() {
+        for (from, to, allow_plain) in [
+            ("https://a.example/", "http://a.example/", true),
+            ("https://a.example/", "http://localhost/", true),
+            ("http://localhost/", "http://a.example/", false),
+            ("http://localhost/", "ftp://localhost/", true),
+            ("http://localhost/", "file:///etc/passwd", true),
+            ("http://localhost/", "http://user:pw@localhost/", true),
+            ("http://localhost/", "http://", true),
+        ] {
+            match hop(from, to, allow_plain).unwrap_err() {
+                Halt::Fault(fault) => {
+                    assert!(fault.is_final(), "{from} -> {to}");
+                    assert!(!fault.to_string().contains("pw"));
+                }
+                Halt::Over => panic!("{from} -> {to}"),
+            }
+        }
+        let nowhere = next_hop(
+            &Url::parse("http://localhost/").unwrap(),
+            &HeaderMap::new(),
+            false,
+        );
+        assert!(nowhere.is_err());
+    }
+
+    #[test]
+    fn only_an_event_stream_is_an_event_stream() {
+        let judge = |content_type: Option<&str>, encoding: Option<&'static str>| {
+            let mut headers = HeaderMap::new();
+            if let Some(text) = content_type {
+                headers.insert(CONTENT_TYPE, HeaderValue::from_str(text).unwrap());
+            }
+            if let Some(text) = encoding {
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static(text));
+            }
+            check_type(&headers)
+        };
+        for good in ["text/event-stream", "Text/Event-Stream; charset=utf-8"] {
+            assert_eq!(judge(Some(good), None), Ok(()));
+        }
+        assert_eq!(judge(Some("text/event-stream"), Some("identity")), Ok(()));
+        assert!(judge(Some("text/event-stream"), Some("gzip")).is_err());
+        assert!(judge(Some("text/event-streams"), None).is_err());
+        assert_eq!(
+            judge(Some("text/html; charset=utf-8"), None),
+            Err(Fault::NotEventStream {
+                content_type: "text/html".to_owned()
+            })
+        );
+        let long = "x".repeat(500);
+        match judge(Some(&long), None) {
+            Err(Fault::NotEventStream { content_type }) => assert_eq!(content_type.len(), 64),
+            other => panic!("{other:?}"),
+        }
+        for none in [None, Some(""), Some(" ;")] {
+            assert_eq!(
+                judge(none, None),
+                Err(Fault::NotEventStream {
+                    content_type: "no content type".to_owned()
+                })
+            );
+        }
+    }
+}

@@ -1,0 +1,343 @@
+//! What the filter passes on, and that the parser behind it then finds the right events.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::time::Duration;
+
+use eventsource_client::{Client, ClientBuilder, ReconnectOptions, SSE};
+use futures_util::{StreamExt, stream};
+use launchdarkly_sdk_transport::{HttpTransport, ResponseFuture};
+use proptest::prelude::*;
+use sync_wrapper::SyncStream;
+
+use super::{DROPPED_MARK, Filter, SharedResume, with_resume};
+
+/// Feeds the pieces to a filter and gives what comes out.
+fn filtered(limit: usize, pieces: &[&[u8]]) -> (String, SharedResume) {
+    let resume = SharedResume::default();
+    let mut filter = Filter::new(limit, resume.clone());
+    let mut out = Vec::new();
+    for piece in pieces {
+        out.extend(filter.feed(piece));
+    }
+    (String::from_utf8(out).unwrap(), resume)
+}
+
+fn last_id(resume: &SharedResume) -> Option<String> {
+    with_resume(resume, |resume| {
+        let id = resume.last_event_id.as_ref()?;
+        Some(String::from_utf8(id.as_bytes().to_vec()).unwrap())
+    })
+}
+
+fn retry(resume: &SharedResume) -> Option<Duration> {
+    with_resume(resume, |resume| resume.retry)
+}
+
+/// Answers with given chunks, through the filter.
+#[derive(Clone)]
+struct Script {
+    chunks: Vec<Vec<u8>>,
+    limit: usize,
+}
+
+impl HttpTransport for Script {
+    fn request(&self, _request: http::Request<Option<bytes::Bytes>>) -> ResponseFuture {
+        let mut filter = Filter::new(self.limit, SharedResume::default());
+        let chunks = self.chunks.clone().into_iter();
+        let bytes = stream::iter(chunks.map(move |chunk| Ok(filter.feed(&chunk).into())));
+        let response = http::Response::new(Box::pin(SyncStream::new(bytes)) as _);
+        Box::pin(std::future::ready(Ok(response)))
+    }
+}
+
+/// Runs chunks through filter and parser; gives the events' data, and how many were dropped.
+fn events(chunks: Vec<Vec<u8>>, limit: usize) -> (Vec<String>, usize) {
+    let client = ClientBuilder::for_url("http://localhost/")
+        .unwrap()
+        .reconnect(ReconnectOptions::reconnect(false).build())
+        .build_with_transport(Script { chunks, limit });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
+    runtime.block_on(async move {
+        let mut stream = client.stream();
+        let (mut found, mut dropped) = (Vec::new(), 0);
+        while let Some(item) = stream.next().await {
+            match item {
+                Ok(SSE::Event(event)) => found.push(event.data),
+                Ok(SSE::Comment(comment)) if comment == DROPPED_MARK => dropped += 1,
+                Ok(SSE::Comment(_) | SSE::Connected(_)) => {}
+                Err(eventsource_client::Error::Eof | eventsource_client::Error::UnexpectedEof) => {
+                    return (found, dropped);
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("the stream ended without saying so");
+    })
+}
+
+/// Reads a stream as the standard says, all at once and slowly: the opinion to compare with.
+fn by_the_book(stream: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(stream);
+    let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let mut found = Vec::new();
+    let mut data = String::new();
+    // Without the last piece, which no line end has closed.
+    let mut lines: Vec<&str> = text.split('\n').collect();
+    lines.pop();
+    for line in lines {
+        if line.is_empty() {
+            if !data.is_empty() {
+                data.pop();
+                found.push(std::mem::take(&mut data));
+            }
+            continue;
+        }
+        let (name, value) = line.split_once(':').unwrap_or((line, ""));
+        if name == "data" {
+            data.push_str(value.strip_prefix(' ').unwrap_or(value));
+            data.push('\n');
+        }
+    }
+    found
+}
+
+#[test]
+fn the_documented_example_holds() {
+    let (out, resume) = filtered(
+        1000,
+        &[
+            b"\xEF\xBB\xBFdata: a\xFF\r",
+            b"\nfoo: 1\nevent:\nretry: x\nid: 7\n\n: hello\nid: 8\n\n",
+        ],
+    );
+    assert_eq!(out, "data: a\u{FFFD}\n\n:\n");
+    assert_eq!(last_id(&resume).as_deref(), Some("8"));
+    assert_eq!(retry(&resume), None);
+}
+
+#[test]
+fn line_ends_of_all_kinds_are_one_line_end() {
+    for end in ["\n", "\r", "\r\n"] {
+        let stream = ["data: a", "data:b", "data", "", "data: c", "", ""].join(end);
+        let (out, _) = filtered(1000, &[stream.as_bytes()]);
+        assert_eq!(out, "data: a\ndata: b\ndata: \n\ndata: c\n\n", "{end:?}");
+    }
+    // A blank line made of a carriage return alone is seen without waiting for what follows.
+    let (out, _) = filtered(1000, &[b"data: a\r\r"]);
+    assert_eq!(out, "data: a\n\n");
+}
+
+#[test]
+fn only_the_first_mark_of_a_stream_is_skipped() {
+    let (out, _) = filtered(1000, &["\u{FEFF}data: a\n\n\u{FEFF}data: b\n\n".as_bytes()]);
+    assert_eq!(out, "data: a\n\n");
+    let (out, _) = filtered(1000, &["\u{FEFF}\u{FEFF}data: a\n\n".as_bytes()]);
+    assert_eq!(out, "");
+    let (out, _) = filtered(1000, &[b"\xEF", b"\xBB", b"\xBFdata: a\n\n"]);
+    assert_eq!(out, "data: a\n\n");
+}
+
+#[test]
+fn blocks_that_the_parser_would_break_on_are_left_out() {
+    let (out, _) = filtered(
+        1000,
+        &[b"foo: bar\n\nevent:\n\nretry: never\n\nevent: x\n\ndata: ok\nzip\nevent:\n\n"],
+    );
+    assert_eq!(out, "data: ok\n\n");
+}
+
+#[test]
+fn ids_are_kept_when_their_event_ends_and_only_good_ones() {
+    let id = |stream: &str| last_id(&filtered(5000, &[stream.as_bytes()]).1);
+    assert_eq!(id("id: 1\ndata: a\n\n").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\ndata: a\n\ndata: b\n\n").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\n\nid: 2\ndata: cut").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\n\nid: 2\ndata: cut\n").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\n\nid: a\u{1}b\n\n").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\n\nid: a\u{0}b\n\n").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\n\nid: a\tb\n\n").as_deref(), Some("1"));
+    assert_eq!(id("id: 1\n\nid: a\u{85}b\n\n").as_deref(), Some("1"));
+    let long = format!("id: 1\n\nid: {}\n\n", "9".repeat(1025));
+    assert_eq!(id(&long).as_deref(), Some("1"));
+    assert_eq!(id("id: größe\n\n").as_deref(), Some("größe"));
+    // The standard's way to say: start from the beginning.
+    assert_eq!(id("id: 1\n\nid\n\n"), None);
+    assert_eq!(id("id: 1\n\nid:\nid: 3\n\n").as_deref(), Some("3"));
+}
+
+#[test]
+fn retry_is_taken_from_digits_only() {
+    let retry_of = |stream: &str| retry(&filtered(1000, &[stream.as_bytes()]).1);
+    assert_eq!(
+        retry_of("retry: 1500\n\n"),
+        Some(Duration::from_millis(1500))
+    );
+    assert_eq!(retry_of("retry: 1500\n"), None);
+    assert_eq!(
+        retry_of("retry: 99999999999999999999999\n\n"),
+        Some(Duration::from_millis(u64::MAX))
+    );
+    for bad in [
+        "retry: -1\n\n",
+        "retry: +1\n\n",
+        "retry:\n\n",
+        "retry: 1.5\n\n",
+    ] {
+        assert_eq!(retry_of(bad), None, "{bad:?}");
+    }
+}
+
+#[test]
+fn a_message_of_exactly_the_bound_passes_and_one_more_byte_does_not() {
+    // The bound leaves room for a field's name; beyond that, byte for byte.
+    let fits = format!("data: {}\n\n", "x".repeat(100));
+    assert_eq!(filtered(100, &[fits.as_bytes()]).0, fits);
+    let large = format!("id: 5\ndata: {}\nfoo\n\ndata: next\n\n", "x".repeat(200));
+    let (out, resume) = filtered(100, &[large.as_bytes()]);
+    assert_eq!(out, ":dropped\ndata: next\n\n");
+    assert_eq!(last_id(&resume).as_deref(), Some("5"));
+}
+
+#[test]
+fn many_small_lines_are_bounded_as_one_large_one() {
+    let stream = format!("{}\ndata: next\n\n", "data: 12345\n".repeat(50));
+    assert_eq!(
+        filtered(100, &[stream.as_bytes()]).0,
+        ":dropped\ndata: next\n\n"
+    );
+    // Lines that are not passed on take no room.
+    let stream = format!("{}data: a\n\n", "foo: 12345\nid: 1\n".repeat(50));
+    assert_eq!(filtered(100, &[stream.as_bytes()]).0, "data: a\n\n");
+}
+
+#[test]
+fn replaced_bytes_count_with_their_new_size() {
+    let mut stream = b"data: ".to_vec();
+    stream.extend([0xFF; 90]);
+    stream.extend(b"\n\n");
+    assert_eq!(filtered(100, &[&stream]).0, ":dropped\n");
+}
+
+#[test]
+fn an_endless_line_is_told_once_at_once_and_keeps_nothing() {
+    let resume = SharedResume::default();
+    let mut filter = Filter::new(1000, resume);
+    assert_eq!(filter.feed(b"data: "), b"");
+    let mut told = Vec::new();
+    for _ in 0..10_000 {
+        told.extend(filter.feed(&[b'x'; 1000]));
+        assert!(filter.line.capacity() <= 4096 && filter.block.capacity() <= 4096);
+    }
+    assert_eq!(told, b":dropped\n");
+    assert_eq!(filter.feed(b"\r\n\r\ndata: back\n\n"), b"data: back\n\n");
+}
+
+#[test]
+fn a_long_comment_hurts_no_event() {
+    let stream = format!("data: a\n:{}\ndata: b\n\n", "x".repeat(5000));
+    assert_eq!(
+        filtered(100, &[stream.as_bytes()]).0,
+        "data: a\ndata: b\n\n"
+    );
+    let pieces: Vec<&[u8]> = stream.as_bytes().chunks(1).collect();
+    assert_eq!(filtered(100, &pieces).0, "data: a\ndata: b\n\n");
+}
+
+#[test]
+fn the_mark_can_not_be_forged() {
+    let (out, _) = filtered(100, &[b":dropped\n: dropped\ncomment: dropped\n\n"]);
+    assert_eq!(out, ":\n:\n");
+}
+
+#[test]
+fn a_stream_of_one_byte_chunks_is_read_as_the_book_says() {
+    let stream = "\u{FEFF}: hi\r\nevent: aaep.event\rdata: {\"a\":\ndata:  \"ü€😀\"}\r\n\r\n\
+                  data\n\ndata: tail"
+        .as_bytes();
+    let chunks = stream.iter().map(|byte| vec![*byte]).collect();
+    let (found, _) = events(chunks, 1000);
+    assert_eq!(found, ["{\"a\":\n \"ü€😀\"}", ""]);
+    assert_eq!(found, by_the_book(stream));
+}
+
+/// Makes bytes that look like an event stream often enough to be interesting.
+fn streams() -> impl Strategy<Value = Vec<u8>> {
+    let part = prop_oneof![
+        Just(b"data: ".to_vec()),
+        Just(b"data:".to_vec()),
+        Just(b"data".to_vec()),
+        Just(b"event: x".to_vec()),
+        Just(b"event:".to_vec()),
+        Just(b"id: 4".to_vec()),
+        Just(b"id: \x01".to_vec()),
+        Just(b"retry: 10".to_vec()),
+        Just(b"retry: no".to_vec()),
+        Just(b"unknown: field".to_vec()),
+        Just(b": comment".to_vec()),
+        Just(b":dropped".to_vec()),
+        Just(b"comment".to_vec()),
+        Just(b"\n".to_vec()),
+        Just(b"\r".to_vec()),
+        Just(b"\r\n".to_vec()),
+        Just(b"\n\n".to_vec()),
+        Just(b"\xEF\xBB\xBF".to_vec()),
+        Just("ü€😀".as_bytes().to_vec()),
+        Just(b"\xF0\x9F".to_vec()),
+        Just(b"\x00\xFF".to_vec()),
+        Just("y".repeat(70).into_bytes()),
+        "[ -~]{0,12}".prop_map(String::into_bytes),
+    ];
+    prop::collection::vec(part, 0..60).prop_map(|parts| parts.concat())
+}
+
+/// Cuts a stream at the given places.
+fn cut(stream: &[u8], cuts: &[prop::sample::Index]) -> Vec<Vec<u8>> {
+    let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(stream.len() + 1)).collect();
+    places.extend([0, stream.len()]);
+    places.sort_unstable();
+    places
+        .windows(2)
+        .map(|pair| stream[pair[0]..pair[1]].to_vec())
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn any_split_gives_the_same_frames(
+        stream in streams(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        let wanted = by_the_book(&stream);
+        let (whole, none) = events(vec![stream.clone()], 1_000_000);
+        prop_assert_eq!(&whole, &wanted);
+        prop_assert_eq!(none, 0);
+        let (pieces, _) = events(cut(&stream, &cuts), 1_000_000);
+        prop_assert_eq!(&pieces, &wanted);
+    }
+
+    #[test]
+    fn any_split_drops_the_same_under_a_small_bound(
+        stream in streams(),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        let whole = events(vec![stream.clone()], 40);
+        let bytewise = events(stream.iter().map(|byte| vec![*byte]).collect(), 40);
+        prop_assert_eq!(&bytewise, &whole);
+        prop_assert_eq!(&events(cut(&stream, &cuts), 40), &whole);
+        for text in &whole.0 {
+            prop_assert!(text.len() <= 40 + super::FIELD_BYTES);
+        }
+    }
+
+    #[test]
+    fn no_bytes_at_all_break_it(
+        stream in prop::collection::vec(any::<u8>(), 0..2000),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),
+    ) {
+        prop_assert_eq!(events(cut(&stream, &cuts), 1_000_000).0, by_the_book(&stream));
+    }
+}

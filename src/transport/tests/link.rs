@@ -1,0 +1,228 @@
+//! Replies: each is posted once, beside the stream, and answered exactly once.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::REPLIES_UNDER_WAY;
+use crate::config::LinkConfig;
+use crate::transport::tests::{
+    Exchange, Listener, Producer, STREAM, connecting, frame, quick, soon,
+};
+use crate::transport::{Fault, LinkEvent};
+
+fn replied(request: u64, outcome: Result<(), Fault>) -> LinkEvent {
+    LinkEvent::Replied { request, outcome }
+}
+
+/// Opens a link whose stream is open and silent.
+async fn reading(config: LinkConfig, token: Option<&str>) -> (Producer, Listener, Exchange) {
+    let producer = Producer::start().await;
+    let mut link = Listener::open_with(&producer.base(), config, token, 64);
+    let mut stream = producer.request().await;
+    stream.write(STREAM).await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    (producer, link, stream)
+}
+
+#[tokio::test]
+async fn a_reply_is_posted_beside_the_stream() {
+    let (producer, mut link, mut stream) = reading(quick(), Some("abc")).await;
+    link.handle
+        .send(9, "{\"type\":\"confirmation.reply\"}".to_owned());
+    let post = producer.request().await;
+    assert_eq!(post.first_line(), "POST /messages HTTP/1.1");
+    assert_eq!(post.header("content-type"), Some("application/json"));
+    assert_eq!(post.header("authorization"), Some("Bearer abc"));
+    assert_eq!(post.body, "{\"type\":\"confirmation.reply\"}");
+    // The stream goes on while the reply is under way.
+    stream.write("data: meanwhile\n\n").await;
+    link.expect(&[frame("meanwhile")]).await;
+    post.answer("204 No Content", "").await;
+    link.expect(&[replied(9, Ok(()))]).await;
+    stream.write("data: after\n\n").await;
+    link.expect(&[frame("after")]).await;
+}
+
+#[tokio::test]
+async fn every_success_is_a_success_and_nothing_else_is() {
+    let (producer, mut link, _stream) = reading(quick(), None).await;
+    for (answer, ok) in [
+        ("200 OK", true),
+        ("202 Accepted", true),
+        ("204 No Content", true),
+        ("400 Bad Request", false),
+        ("401 Unauthorized", false),
+        ("500 Oops", false),
+        ("307 Elsewhere", false),
+    ] {
+        link.handle.send(1, "{}".to_owned());
+        producer
+            .request()
+            .await
+            .answer(answer, "Retry-After: 3\r\n")
+            .await;
+        let wanted = if ok {
+            Ok(())
+        } else {
+            Err(Fault::Status {
+                status: answer[..3].parse().unwrap(),
+                retry_after: Some(3),
+            })
+        };
+        link.expect(&[replied(1, wanted)]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_nobody_answers_times_out_and_is_not_repeated() {
+    let config = LinkConfig {
+        reply_timeout_ms: 30,
+        ..quick()
+    };
+    let (producer, mut link, _stream) = reading(config, None).await;
+    link.handle.send(5, "{}".to_owned());
+    let post = producer.request().await;
+    link.expect(&[replied(5, Err(Fault::TimedOut))]).await;
+    post.gone().await;
+    // The next thing the server sees is the next reply, not the same one again.
+    link.handle.send(6, "{\"n\":6}".to_owned());
+    let next = producer.request().await;
+    assert_eq!(next.body, "{\"n\":6}");
+    next.answer("200 OK", "").await;
+    link.expect(&[replied(6, Ok(()))]).await;
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_up_on_a_reply_is_asked_only_once() {
+    let (producer, mut link, _stream) = reading(quick(), None).await;
+    link.handle.send(5, "{\"n\":5}".to_owned());
+    drop(producer.request().await);
+    link.expect(&[replied(5, Err(Fault::Closed))]).await;
+    link.handle.send(6, "{\"n\":6}".to_owned());
+    assert_eq!(producer.request().await.body, "{\"n\":6}");
+}
+
+#[tokio::test]
+async fn a_reply_to_a_server_that_is_gone_is_refused() {
+    let (producer, mut link, stream) = reading(quick(), None).await;
+    drop(stream);
+    let _nobody = producer.leave();
+    link.handle.send(5, "{}".to_owned());
+    loop {
+        if let LinkEvent::Replied { request, outcome } = link.next().await {
+            assert_eq!((request, outcome), (5, Err(Fault::Refused)));
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_that_has_failed_or_ended_still_answers_for_replies() {
+    for answer in ["404 Not Found", "204 No Content"] {
+        let producer = Producer::start().await;
+        let mut link = Listener::open(&producer.base(), quick());
+        producer.request().await.answer(answer, "").await;
+        link.expect(&[connecting(1)]).await;
+        assert!(matches!(
+            link.next().await,
+            LinkEvent::Failed { .. } | LinkEvent::Ended
+        ));
+        link.handle.send(1, "{}".to_owned());
+        producer.request().await.answer("200 OK", "").await;
+        link.expect(&[replied(1, Ok(()))]).await;
+    }
+}
+
+#[tokio::test]
+async fn closing_answers_every_reply_once() {
+    let (producer, link, stream) = reading(quick(), None).await;
+    let Listener { handle, mut news } = link;
+    handle.send(0, "{}".to_owned());
+    let post = producer.request().await;
+    for request in 1..10 {
+        handle.send(request, "{}".to_owned());
+    }
+    handle.close();
+    let mut answered = Vec::new();
+    while let Some((_, event)) = soon(news.recv()).await {
+        match event {
+            LinkEvent::Replied { request, outcome } => {
+                assert!(outcome.is_err(), "{request} was answered by nobody");
+                answered.push(request);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (0..10).collect::<Vec<_>>());
+    post.gone().await;
+    stream.gone().await;
+}
+
+#[tokio::test]
+async fn too_many_replies_are_refused_and_each_is_answered_once() {
+    let (producer, link, _stream) = reading(quick(), None).await;
+    let Listener { handle, mut news } = link;
+    let many = REPLIES_UNDER_WAY as u64 + 20;
+    for request in 0..many {
+        handle.send(request, "{}".to_owned());
+    }
+    // The server keeps all of them waiting until the refusals are there.
+    let mut posts = Vec::new();
+    for _ in 0..REPLIES_UNDER_WAY {
+        posts.push(producer.request().await);
+    }
+    let mut answered = Vec::new();
+    let mut posts = posts.into_iter();
+    for n in 0..many {
+        if n == 20 {
+            for post in posts.by_ref() {
+                post.answer("204 No Content", "").await;
+            }
+        }
+        match soon(news.recv()).await.unwrap().1 {
+            LinkEvent::Replied { request, outcome } => {
+                assert_eq!(outcome.is_ok(), request < REPLIES_UNDER_WAY as u64);
+                answered.push(request);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (0..many).collect::<Vec<_>>());
+    // There is room again.
+    handle.send(1000, "{}".to_owned());
+    producer.request().await.answer("200 OK", "").await;
+    assert_eq!(soon(news.recv()).await.unwrap().1, replied(1000, Ok(())));
+}
+
+#[tokio::test]
+async fn a_full_sink_does_not_hold_up_a_reply() {
+    let producer = Producer::start().await;
+    let mut link = Listener::open_with(&producer.base(), quick(), None, 1);
+    let mut stream = producer.request().await;
+    stream
+        .write(STREAM)
+        .await
+        .write("data: a\n\n".repeat(50))
+        .await;
+    link.handle.send(1, "{\"n\":1}".to_owned());
+    let post = producer.request().await;
+    assert_eq!(post.body, "{\"n\":1}");
+    link.handle.send(2, "{\"n\":2}".to_owned());
+    post.answer("200 OK", "").await;
+    producer.request().await.answer("200 OK", "").await;
+    let (mut frames, mut answered) = (0, Vec::new());
+    while frames < 50 || answered.len() < 2 {
+        match link.next().await {
+            LinkEvent::Frame(_) => frames += 1,
+            LinkEvent::Replied { request, outcome } => {
+                assert_eq!(outcome, Ok(()));
+                answered.push(request);
+            }
+            LinkEvent::Connecting { .. } | LinkEvent::Connected => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, [1, 2]);
+}

@@ -1,0 +1,199 @@
+//! A scripted server and a listening end, for the tests of all links.
+//!
+//! Nothing here waits for time to pass: the test takes each connection and writes each answer itself,
+//! and every wait has a bound only so that a fault ends the test.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use super::{Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Secret, Source, open};
+use crate::config::LinkConfig;
+
+/// Ends a wait that would never end.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The head of a stream without a length: it lasts until the connection is closed.
+pub(super) const STREAM: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream; charset=utf-8\r\nConnection: close\r\n\r\n";
+
+/// Waits, but not for ever.
+pub(super) async fn soon<F: Future>(what: F) -> F::Output {
+    timeout(PATIENCE, what).await.expect("it took too long")
+}
+
+/// Settings with waits that a test does not feel.
+pub(super) fn quick() -> LinkConfig {
+    LinkConfig {
+        backoff_first_ms: 1,
+        backoff_cap_ms: 2,
+        ..LinkConfig::default()
+    }
+}
+
+/// Listens on loopback and hands each connection to the test.
+pub(super) struct Producer {
+    pub(super) listener: TcpListener,
+}
+
+impl Producer {
+    pub(super) async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self { listener }
+    }
+
+    pub(super) fn base(&self) -> String {
+        format!("http://{}", self.listener.local_addr().unwrap())
+    }
+
+    /// Stops listening, but keeps the address, so that nobody else can take it.
+    pub(super) fn leave(self) -> TcpSocket {
+        let address = self.listener.local_addr().unwrap();
+        drop(self.listener);
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_reuseaddr(true).unwrap();
+        socket.bind(address).unwrap();
+        socket
+    }
+
+    /// Waits for the next request and reads it whole.
+    pub(super) async fn request(&self) -> Exchange {
+        soon(async {
+            let (mut stream, _) = self.listener.accept().await.unwrap();
+            let mut got = Vec::new();
+            let head_end = loop {
+                assert_ne!(stream.read_buf(&mut got).await.unwrap(), 0, "no request");
+                if let Some(end) = got.windows(4).position(|four| four == b"\r\n\r\n") {
+                    break end + 4;
+                }
+            };
+            let head = String::from_utf8(got[..head_end].to_vec()).unwrap();
+            let mut exchange = Exchange {
+                head,
+                body: String::new(),
+                stream,
+            };
+            let length = exchange
+                .header("content-length")
+                .map_or(0, |value| value.parse().unwrap());
+            while got.len() < head_end + length {
+                assert_ne!(exchange.stream.read_buf(&mut got).await.unwrap(), 0);
+            }
+            exchange.body = String::from_utf8(got[head_end..].to_vec()).unwrap();
+            exchange
+        })
+        .await
+    }
+}
+
+/// Is one request, to be answered by the test.
+pub(super) struct Exchange {
+    pub(super) head: String,
+    pub(super) body: String,
+    stream: TcpStream,
+}
+
+impl Exchange {
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        self.head.lines().skip(1).find_map(|line| {
+            let (key, value) = line.split_once(':')?;
+            key.eq_ignore_ascii_case(name).then(|| value.trim())
+        })
+    }
+
+    pub(super) fn first_line(&self) -> &str {
+        self.head.lines().next().unwrap()
+    }
+
+    /// Writes bytes; a client that has gone away is no fault of the test.
+    pub(super) async fn write(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        let _ = soon(self.stream.write_all(bytes.as_ref())).await;
+        self
+    }
+
+    /// Writes an answer without a body and closes.
+    pub(super) async fn answer(mut self, status: &str, headers: &str) {
+        self.write(format!(
+            "HTTP/1.1 {status}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n"
+        ))
+        .await;
+    }
+
+    /// Writes a whole stream and closes.
+    pub(super) async fn play(mut self, events: &str) {
+        self.write(STREAM).await.write(events).await;
+    }
+
+    /// Writes the same again and again until the client has gone away.
+    pub(super) async fn flood(mut self, bytes: &str) {
+        while self.stream.write_all(bytes.as_bytes()).await.is_ok() {}
+    }
+
+    /// Waits until the client has closed its end.
+    pub(super) async fn gone(mut self) {
+        let mut rest = Vec::new();
+        let _ = soon(self.stream.read_to_end(&mut rest)).await;
+    }
+}
+
+/// Is an open link and its news.
+pub(super) struct Listener {
+    pub(super) handle: LinkHandle,
+    pub(super) news: mpsc::Receiver<(usize, LinkEvent)>,
+}
+
+impl Listener {
+    pub(super) fn open(source: &str, config: LinkConfig) -> Self {
+        Self::open_with(source, config, None, 64)
+    }
+
+    pub(super) fn open_with(
+        source: &str,
+        config: LinkConfig,
+        token: Option<&str>,
+        room: usize,
+    ) -> Self {
+        let source = Source::parse(source, &config).unwrap();
+        let settings = LinkSettings::new(config, token.map(Secret::new), 42);
+        let (sender, news) = mpsc::channel(room);
+        let handle = open(source, settings, LinkSink::new(3, sender));
+        Self { handle, news }
+    }
+
+    /// Waits for the next piece of news.
+    pub(super) async fn next(&mut self) -> LinkEvent {
+        let (index, event) = soon(self.news.recv()).await.expect("the link has gone");
+        assert_eq!(index, 3);
+        event
+    }
+
+    /// Checks that the next news are exactly these.
+    pub(super) async fn expect(&mut self, wanted: &[LinkEvent]) {
+        for event in wanted {
+            assert_eq!(&self.next().await, event);
+        }
+    }
+
+    /// Waits for the next piece of news that is a frame.
+    pub(super) async fn frame(&mut self) -> String {
+        loop {
+            if let LinkEvent::Frame(Frame { text }) = self.next().await {
+                return text;
+            }
+        }
+    }
+}
+
+pub(super) fn connecting(attempt: u32) -> LinkEvent {
+    LinkEvent::Connecting { attempt }
+}
+
+pub(super) fn frame(text: &str) -> LinkEvent {
+    LinkEvent::Frame(Frame {
+        text: text.to_owned(),
+    })
+}

@@ -1,0 +1,162 @@
+//! What each SOURCE is taken for.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use super::{Source, SourceError};
+use crate::config::LinkConfig;
+
+fn parse(text: &str) -> Result<Source, SourceError> {
+    Source::parse(text, &LinkConfig::default())
+}
+
+fn pair(text: &str) -> (String, String) {
+    match parse(text).unwrap() {
+        Source::Http(endpoints) => (
+            endpoints.events().to_string(),
+            endpoints.messages().to_string(),
+        ),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_base_address_gets_events_and_messages() {
+    for (given, base) in [
+        ("http://localhost:8080", "http://localhost:8080"),
+        ("http://localhost:8080/", "http://localhost:8080"),
+        ("HTTP://127.0.0.1:1", "http://127.0.0.1:1"),
+        ("http://127.5.5.5/a/b/", "http://127.5.5.5/a/b"),
+        ("http://[::1]:9/x", "http://[::1]:9/x"),
+        ("http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]"),
+        ("https://agents.example/x#part", "https://agents.example/x"),
+    ] {
+        assert_eq!(
+            pair(given),
+            (format!("{base}/events"), format!("{base}/messages")),
+            "{given}"
+        );
+    }
+}
+
+#[test]
+fn a_path_that_ends_in_events_is_the_stream_itself() {
+    assert_eq!(
+        pair("http://localhost/aaep/v1/events"),
+        (
+            "http://localhost/aaep/v1/events".to_owned(),
+            "http://localhost/aaep/v1/messages".to_owned()
+        )
+    );
+    assert_eq!(
+        pair("http://localhost/events/?subscription_id=sub_1"),
+        (
+            "http://localhost/events?subscription_id=sub_1".to_owned(),
+            "http://localhost/messages".to_owned()
+        )
+    );
+    // Only a whole segment counts.
+    assert_eq!(
+        pair("http://localhost/myevents").0,
+        "http://localhost/myevents/events"
+    );
+}
+
+#[test]
+fn a_query_on_a_base_is_refused() {
+    assert_eq!(
+        parse("http://localhost/?token=abc"),
+        Err(SourceError::Query)
+    );
+}
+
+#[test]
+fn plain_http_to_another_machine_is_refused_unless_allowed() {
+    for far in [
+        "http://example.com",
+        "http://10.0.0.1:80/events",
+        "http://0.0.0.0",
+        "http://localhost.example.com",
+        "http://[::2]/",
+        "http://128.0.0.1",
+    ] {
+        assert!(
+            matches!(parse(far), Err(SourceError::PlainHttp { .. })),
+            "{far}"
+        );
+        let allowed = LinkConfig {
+            allow_plain_http: true,
+            ..LinkConfig::default()
+        };
+        assert!(
+            matches!(Source::parse(far, &allowed), Ok(Source::Http(_))),
+            "{far}"
+        );
+    }
+    assert!(
+        parse("http://example.com")
+            .unwrap_err()
+            .to_string()
+            .contains("example.com")
+    );
+}
+
+#[test]
+fn a_credential_in_an_address_is_refused_and_not_shown() {
+    for text in [
+        "https://me:hunter2@example.com/",
+        "http://hunter2@localhost/",
+    ] {
+        let error = parse(text).unwrap_err();
+        assert_eq!(error, SourceError::Credential);
+        assert!(!format!("{error} {error:?}").contains("hunter2"));
+    }
+}
+
+#[test]
+fn later_kinds_are_known_and_refused_in_words() {
+    for (text, kind) in [
+        ("ws://localhost/x", "ws"),
+        ("WSS://example.com/x", "wss"),
+        ("unix:/run/agent.sock", "unix"),
+        ("unix:agent-1", "unix"),
+    ] {
+        assert_eq!(parse(text), Err(SourceError::NotYet { kind }));
+    }
+    assert_eq!(
+        parse("ftp://x/"),
+        Err(SourceError::UnknownScheme {
+            scheme: "ftp".to_owned()
+        })
+    );
+    assert_eq!(parse("http://"), Err(SourceError::BadAddress));
+    assert_eq!(parse("http://local host/"), Err(SourceError::BadAddress));
+}
+
+#[test]
+fn files_and_standard_input() {
+    assert_eq!(parse("-"), Ok(Source::Stdin));
+    assert_eq!(
+        parse("not-there.jsonl"),
+        Ok(Source::File("not-there.jsonl".into()))
+    );
+    assert_eq!(parse("Cargo.toml"), Ok(Source::File("Cargo.toml".into())));
+    assert!(matches!(
+        parse("not-there.txt"),
+        Err(SourceError::NoSuchFile { .. })
+    ));
+    assert!(matches!(
+        parse("localhost:8080"),
+        Err(SourceError::NoSuchFile { .. })
+    ));
+    assert!(matches!(parse(""), Err(SourceError::NoSuchFile { .. })));
+}
+
+#[test]
+fn a_name_shows_no_query_and_no_control_character() {
+    let source = parse("http://localhost/events?key=s3cret").unwrap();
+    assert_eq!(source.to_string(), "http://localhost/events");
+    assert!(!format!("{source:?}").contains("s3cret"));
+    let file = parse("a\u{1b}]0;b\u{202e}.jsonl").unwrap();
+    assert_eq!(file.to_string(), "a\u{FFFD}]0;b\u{FFFD}.jsonl");
+    assert_eq!(Source::Stdin.to_string(), "standard input");
+}
