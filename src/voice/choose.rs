@@ -1,0 +1,244 @@
+//! Which engine speaks: the person's choice, or the first that is there.
+//!
+//! Responsibilities: where speech-dispatcher's socket and the speech programs are, the order of
+//! `auto`, and the words for what is missing with its remedy. Not here: the engines.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::command::CommandVoice;
+use super::dialogue::{Fault, Greeting};
+use super::limits::Limits;
+use super::program::Program;
+use super::silence::Silence;
+use super::speech_dispatcher::{self, Place, SpeechDispatcher};
+use super::worker::Desk;
+use super::{VoiceEvent, ssip, words};
+use crate::config::{VoiceChoice, VoiceConfig};
+
+/// The daemon's program and package.
+const DAEMON: &str = "speech-dispatcher";
+
+/// The daemon's socket below the runtime folder.
+const SOCKET: &str = "speech-dispatcher/speechd.sock";
+
+/// The programs that `auto` tries after speech-dispatcher, the best first.
+const PROGRAMS: [&str; 2] = ["espeak-ng", "espeak"];
+
+/// Holds what of a process's environment decides where voices are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// `SPEECHD_ADDRESS`: `unix_socket:PATH`, `unix_socket` or `inet_socket:HOST:PORT`.
+    pub speechd_address: Option<OsString>,
+    /// `XDG_RUNTIME_DIR`, or where there is none the user's cache folder, as the daemon does it.
+    pub runtime_dir: Option<PathBuf>,
+    /// `PATH`, where programs are looked for.
+    pub path: Option<OsString>,
+    /// The user's name, for the daemon's list of clients.
+    pub user: String,
+}
+
+impl Surroundings {
+    /// Reads this process's environment.
+    pub fn from_env() -> Self {
+        let folder = |name: &str| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let cache =
+            || folder("XDG_CACHE_HOME").or_else(|| folder("HOME").map(|home| home.join(".cache")));
+        Self {
+            speechd_address: std::env::var_os("SPEECHD_ADDRESS"),
+            runtime_dir: folder("XDG_RUNTIME_DIR").or_else(cache),
+            path: std::env::var_os("PATH"),
+            user: std::env::var("USER")
+                .or_else(|_| std::env::var("LOGNAME"))
+                .unwrap_or_default(),
+        }
+    }
+
+    /// Finds a program as a shell would: by its path if it has a slash, else along `PATH`.
+    fn program(&self, name: &str) -> Option<PathBuf> {
+        if name.contains('/') {
+            return Some(PathBuf::from(name)).filter(|path| is_program(path));
+        }
+        std::env::split_paths(self.path.as_ref()?)
+            .filter(|folder| folder.is_absolute())
+            .map(|folder| folder.join(name))
+            .find(|path| is_program(path))
+    }
+
+    /// Finds speech-dispatcher's socket, which need not exist yet.
+    fn socket(&self) -> Result<PathBuf, String> {
+        let usual = || {
+            self.runtime_dir
+                .as_ref()
+                .map(|folder| folder.join(SOCKET))
+                .ok_or_else(|| {
+                    "speech-dispatcher's socket has no place: neither SPEECHD_ADDRESS nor XDG_RUNTIME_DIR is set"
+                        .to_owned()
+                })
+        };
+        let Some(address) = self
+            .speechd_address
+            .as_ref()
+            .filter(|text| !text.is_empty())
+        else {
+            return usual();
+        };
+        let address = address.to_string_lossy();
+        match address.split_once(':') {
+            Some(("unix_socket", path)) if !path.is_empty() => Ok(PathBuf::from(path)),
+            Some(("unix_socket", _)) => usual(),
+            None if address == "unix_socket" => usual(),
+            Some(("inet_socket", _)) => Err(
+                "SPEECHD_ADDRESS names a network address, which hearken does not use; set it to unix_socket:PATH or remove it"
+                    .to_owned(),
+            ),
+            Some(_) | None => Err(
+                "SPEECHD_ADDRESS can't be read; set it to unix_socket:PATH or remove it".to_owned(),
+            ),
+        }
+    }
+}
+
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    path.metadata()
+        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// What was found.
+enum Found {
+    SpeechDispatcher(Box<SpeechDispatcher>),
+    Program(Box<CommandVoice>),
+    Nothing { reason: String },
+}
+
+/// Finds the engine, tells what was found, and serves it until the voice is closed.
+pub(super) async fn run(
+    mut desk: Desk,
+    surroundings: Surroundings,
+    choice: VoiceChoice,
+    config: VoiceConfig,
+    reader_present: bool,
+    limits: Limits,
+) {
+    let search = find(&surroundings, &choice, &config, reader_present, limits);
+    let Some((found, notice)) = desk.until(search).await else {
+        return;
+    };
+    if let Some(text) = notice {
+        desk.tell(VoiceEvent::Notice { text });
+    }
+    match found {
+        Found::SpeechDispatcher(voice) => {
+            desk.tell(VoiceEvent::Ready {
+                engine: speech_dispatcher::NAME.to_owned(),
+            });
+            desk.serve(*voice, limits).await;
+        }
+        Found::Program(voice) => {
+            desk.tell(VoiceEvent::Ready {
+                engine: voice.engine(),
+            });
+            desk.serve(*voice, limits).await;
+        }
+        Found::Nothing { reason } => {
+            desk.tell(VoiceEvent::None { reason });
+            desk.serve(Silence::default(), limits).await;
+        }
+    }
+}
+
+/// Finds the engine, and what a person should know about the way to it.
+async fn find(
+    surroundings: &Surroundings,
+    choice: &VoiceChoice,
+    config: &VoiceConfig,
+    reader_present: bool,
+    limits: Limits,
+) -> (Found, Option<String>) {
+    let found = match choice {
+        VoiceChoice::Auto if reader_present => Found::Nothing {
+            reason: "a screen reader is running and reads these lines; to have hearken speak as well, use --voice speech-dispatcher"
+                .to_owned(),
+        },
+        VoiceChoice::Auto => return automatic(surroundings, config, limits).await,
+        VoiceChoice::SpeechDispatcher => match daemon(surroundings, config, limits).await {
+            Ok(voice) => Found::SpeechDispatcher(Box::new(voice)),
+            Err(reason) => Found::Nothing { reason },
+        },
+        VoiceChoice::Command(command) => match program(surroundings, command) {
+            Ok(program) => Found::Program(Box::new(CommandVoice::new(program, limits))),
+            Err(reason) => Found::Nothing { reason },
+        },
+        VoiceChoice::System => Found::Nothing {
+            reason: "the platform's own speech is not part of this version; use --voice speech-dispatcher or --voice command:PROGRAM"
+                .to_owned(),
+        },
+        VoiceChoice::None => Found::Nothing {
+            reason: "it is switched off".to_owned(),
+        },
+    };
+    (found, None)
+}
+
+/// Tries speech-dispatcher, then a speech program of the machine.
+async fn automatic(
+    surroundings: &Surroundings,
+    config: &VoiceConfig,
+    limits: Limits,
+) -> (Found, Option<String>) {
+    let why_not = match daemon(surroundings, config, limits).await {
+        Ok(voice) => return (Found::SpeechDispatcher(Box::new(voice)), None),
+        Err(reason) => reason,
+    };
+    for name in PROGRAMS {
+        let Some(path) = surroundings.program(name) else {
+            continue;
+        };
+        let program = Program::espeak(path, name, config.rate, config.own_pitch);
+        let mut voice = CommandVoice::new(program, limits);
+        if voice.works().await {
+            return (Found::Program(Box::new(voice)), Some(why_not));
+        }
+        let reason = format!("{why_not}; {name} is there but finds no sound device");
+        return (Found::Nothing { reason }, None);
+    }
+    let reason = format!("{why_not}; or use --voice command:PROGRAM with a program that speaks");
+    (Found::Nothing { reason }, None)
+}
+
+async fn daemon(
+    surroundings: &Surroundings,
+    config: &VoiceConfig,
+    limits: Limits,
+) -> Result<SpeechDispatcher, String> {
+    let place = Place {
+        socket: surroundings.socket()?,
+        program: surroundings.program(DAEMON),
+    };
+    let greeting = Greeting {
+        client_name: ssip::client_name(&surroundings.user),
+        rate: config.rate,
+        own_pitch: config.own_pitch,
+    };
+    SpeechDispatcher::open(place, greeting, limits)
+        .await
+        .map_err(|fault: Fault| fault.to_string())
+}
+
+fn program(surroundings: &Surroundings, command: &str) -> Result<Program, String> {
+    let mut words = words::split(command)
+        .map_err(|error| format!("the voice's command can't be used: {error}"))?
+        .into_iter();
+    let name = words.next().unwrap_or_default();
+    match surroundings.program(&name) {
+        Some(path) => Ok(Program::given(path, &name, words.collect())),
+        None => Err(format!(
+            "the program {name} is not there or can't be run; install it or choose another with --voice"
+        )),
+    }
+}

@@ -1,0 +1,416 @@
+//! Any program as a voice: one process an utterance, the text as its input or as an argument.
+//!
+//! Responsibilities: starting the program in a process group of its own, feeding it, ending it with
+//! all its children when the speech is stopped, telling a program that fails from one that speaks.
+//! Not here: its command line (`program`), which program it is (`choose`).
+//!
+//! No shell is involved. A text that goes to the program's standard input is seen by that program
+//! only; one that goes into an argument can be seen by every user of the machine (`ps`), so the
+//! input is the better way where a program has it.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt as _;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStderr, ChildStdin};
+
+use super::limits::Limits;
+use super::program::Program;
+use super::{Voice, VoiceEvent};
+use crate::announce::utterance::{Class, Mark, Utterance, UtteranceId};
+
+/// How many failures in a row mean that the voice is lost.
+const FAILURES: u32 = 3;
+
+/// Bounds what is kept of a program's complaints; the rest is read and thrown away.
+const COMPLAINTS: usize = 16 * 1024;
+
+/// How often a program that was asked to end is looked at; it is not reaped before its group was
+/// killed, because the group's number could be another's then.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A program that is speaking.
+#[derive(Debug)]
+struct Saying {
+    id: UtteranceId,
+    child: Child,
+    group: Option<Pid>,
+    stdin: Option<ChildStdin>,
+    unwritten: Vec<u8>,
+    stderr: Option<ChildStderr>,
+    complaints: Vec<u8>,
+    until: Instant,
+}
+
+#[derive(Debug)]
+enum State {
+    Idle,
+    Saying(Box<Saying>),
+    /// SIGTERM was sent; SIGKILL follows at the latest then.
+    Ending {
+        child: Child,
+        group: Option<Pid>,
+        kill_at: Instant,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Well,
+    Lost { try_at: Instant },
+}
+
+/// What became of one look at a running program.
+enum Turn {
+    Exited(std::io::Result<ExitStatus>),
+    Wrote(std::io::Result<usize>),
+    Complained(std::io::Result<usize>),
+    Overdue,
+}
+
+/// Speaks by a program.
+#[derive(Debug)]
+pub(super) struct CommandVoice {
+    program: Program,
+    limits: Limits,
+    state: State,
+    next: Option<Utterance>,
+    news: VecDeque<VoiceEvent>,
+    failures: u32,
+    health: Health,
+}
+
+impl CommandVoice {
+    pub(super) fn new(program: Program, limits: Limits) -> Self {
+        Self {
+            program,
+            limits,
+            state: State::Idle,
+            next: None,
+            news: VecDeque::new(),
+            failures: 0,
+            health: Health::Well,
+        }
+    }
+
+    pub(super) fn engine(&self) -> String {
+        self.program.engine()
+    }
+
+    /// Has the program say nothing, to learn whether it can make sound.
+    pub(super) async fn works(&mut self) -> bool {
+        let id = UtteranceId(u64::MAX);
+        self.start(Utterance {
+            id,
+            class: Class::Stream,
+            text: " ".to_owned(),
+            language: None,
+            mark: Mark::Agent,
+        });
+        let limit = self.limits.probe;
+        let outcome = async {
+            loop {
+                match self.news().await {
+                    VoiceEvent::Ended(_) => return true,
+                    VoiceEvent::Cut(_) | VoiceEvent::Lost { .. } | VoiceEvent::None { .. } => {
+                        return false;
+                    }
+                    VoiceEvent::Begun(_)
+                    | VoiceEvent::Ready { .. }
+                    | VoiceEvent::Recovered { .. }
+                    | VoiceEvent::Notice { .. } => {}
+                }
+            }
+        };
+        let works = tokio::time::timeout(limit, outcome).await;
+        self.stop();
+        self.failures = 0;
+        works.unwrap_or(false)
+    }
+
+    fn start(&mut self, utterance: Utterance) {
+        let Utterance { id, text, mark, .. } = utterance;
+        if let Health::Lost { try_at } = self.health
+            && Instant::now() < try_at
+        {
+            return self.news.push_back(VoiceEvent::Cut(id));
+        }
+        let (mut command, input) = self.program.command(&text, mark);
+        match command.spawn() {
+            Ok(mut child) => {
+                self.news.push_back(VoiceEvent::Begun(id));
+                self.state = State::Saying(Box::new(Saying {
+                    id,
+                    group: group_of(&child),
+                    stdin: child.stdin.take(),
+                    unwritten: input.unwrap_or_default(),
+                    stderr: child.stderr.take(),
+                    complaints: Vec::new(),
+                    until: Instant::now() + self.limits.end_of(&text),
+                    child,
+                }));
+            }
+            Err(error) => self.failed(id, &format!("can't be started: {error}")),
+        }
+    }
+
+    /// Reports an utterance that was not said, and the voice's loss when it was one too many.
+    fn failed(&mut self, id: UtteranceId, how: &str) {
+        self.failures = self.failures.saturating_add(1);
+        self.news.push_back(VoiceEvent::Cut(id));
+        if self.failures < FAILURES {
+            return;
+        }
+        if self.health == Health::Well {
+            self.news.push_back(VoiceEvent::Lost {
+                reason: format!(
+                    "the speech program {} failed {FAILURES} times in a row: it {how}",
+                    self.program.name()
+                ),
+            });
+        }
+        let wait = self.limits.backoff(self.failures - FAILURES);
+        self.health = Health::Lost {
+            try_at: Instant::now() + wait,
+        };
+    }
+
+    fn succeeded(&mut self, id: UtteranceId) {
+        self.failures = 0;
+        if std::mem::replace(&mut self.health, Health::Well) != Health::Well {
+            self.news.push_back(VoiceEvent::Recovered {
+                engine: self.engine(),
+            });
+        }
+        self.news.push_back(VoiceEvent::Ended(id));
+    }
+
+    /// Sends the group SIGTERM and leaves the rest to [`CommandVoice::news`].
+    fn end(&mut self) -> Option<UtteranceId> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => None,
+            State::Saying(saying) => {
+                let Saying {
+                    id, child, group, ..
+                } = *saying;
+                signal(group, Signal::TERM);
+                self.state = State::Ending {
+                    child,
+                    group,
+                    kill_at: Instant::now() + self.limits.term,
+                };
+                Some(id)
+            }
+            ending @ State::Ending { .. } => {
+                self.state = ending;
+                None
+            }
+        }
+    }
+
+    fn turned(&mut self, turn: Turn) {
+        let State::Saying(saying) = &mut self.state else {
+            return;
+        };
+        match turn {
+            Turn::Wrote(Ok(count)) if count > 0 => {
+                saying.unwritten.drain(..count.min(saying.unwritten.len()));
+                if saying.unwritten.is_empty() {
+                    saying.stdin = None;
+                }
+            }
+            // It does not read its input, which it may have a reason for; its exit tells.
+            Turn::Wrote(Ok(_) | Err(_)) => saying.stdin = None,
+            Turn::Complained(Ok(count)) if count > 0 => {}
+            Turn::Complained(Ok(_) | Err(_)) => saying.stderr = None,
+            Turn::Overdue => {
+                if let Some(id) = self.end() {
+                    self.failed(id, "did not come to an end");
+                }
+            }
+            Turn::Exited(status) => {
+                let id = saying.id;
+                let silent = self.program.confesses() && saying.has_error();
+                self.state = State::Idle;
+                match status {
+                    Ok(status) if status.success() && !silent => self.succeeded(id),
+                    Ok(status) if status.success() => {
+                        self.failed(id, "finds no sound device");
+                    }
+                    Ok(status) => self.failed(id, &format!("ended with {status}")),
+                    Err(error) => self.failed(id, &format!("can't be waited for: {error}")),
+                }
+            }
+        }
+    }
+}
+
+impl Saying {
+    /// Waits until the program ends, takes some of its input, complains, or is overdue.
+    async fn turn(&mut self) -> Turn {
+        let (stdin, stderr) = (&mut self.stdin, &mut self.stderr);
+        let write = async {
+            match stdin {
+                Some(stdin) => stdin.write(&self.unwritten).await,
+                None => std::future::pending().await,
+            }
+        };
+        let complaints = &mut self.complaints;
+        let complain = async {
+            match stderr {
+                Some(stderr) => read_some(stderr, complaints).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            status = self.child.wait() => Turn::Exited(status),
+            count = write => Turn::Wrote(count),
+            count = complain => Turn::Complained(count),
+            () = tokio::time::sleep_until(self.until.into()) => Turn::Overdue,
+        }
+    }
+
+    /// Says whether the program named an error, after taking in what it wrote last.
+    fn has_error(&mut self) -> bool {
+        while let Some(stderr) = &mut self.stderr {
+            match read_some(stderr, &mut self.complaints).now_or_never() {
+                Some(Ok(count)) if count > 0 => {}
+                Some(Ok(_) | Err(_)) | None => self.stderr = None,
+            }
+        }
+        self.complaints
+            .split(|byte| *byte == b'\n')
+            .any(|line| line.starts_with(b"error:"))
+    }
+}
+
+/// Reads once and keeps up to [`COMPLAINTS`] bytes in all.
+async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Result<usize> {
+    let mut chunk = [0; 1024];
+    let count = stderr.read(&mut chunk).await?;
+    let room = COMPLAINTS.saturating_sub(kept.len());
+    kept.extend_from_slice(&chunk[..count.min(room)]);
+    Ok(count)
+}
+
+/// Gives the process group of a child that was started as its leader and was not reaped yet.
+fn group_of(child: &Child) -> Option<Pid> {
+    child
+        .id()
+        .and_then(|id| i32::try_from(id).ok())
+        .and_then(Pid::from_raw)
+}
+
+/// Sends a signal to a group; one that is gone already needs none.
+fn signal(group: Option<Pid>, signal: Signal) {
+    if let Some(group) = group
+        && let Err(error) = rustix::process::kill_process_group(group, signal)
+    {
+        tracing::debug!(%error, "a speech program could not be signalled");
+    }
+}
+
+/// Says whether a group's leader has ended, without reaping it.
+fn has_ended(group: Option<Pid>) -> bool {
+    let Some(group) = group else {
+        return true;
+    };
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    match rustix::process::waitid(WaitId::Pid(group), options) {
+        Ok(status) => status.is_some(),
+        Err(_) => true,
+    }
+}
+
+/// Ends a program: waits a little for its own end, kills what is left of its group, reaps it.
+///
+/// One that can't even be killed (it hangs in the kernel) is left to the runtime after `limit`.
+async fn finish(child: &mut Child, group: Option<Pid>, kill_at: Instant, limit: Duration) {
+    while !has_ended(group) && Instant::now() < kill_at {
+        tokio::time::sleep(LOOK).await;
+    }
+    signal(group, Signal::KILL);
+    if tokio::time::timeout(limit, child.wait()).await.is_err() {
+        tracing::warn!("a speech program could not be ended");
+    }
+}
+
+impl Voice for CommandVoice {
+    fn speak(&mut self, utterance: Utterance) {
+        self.stop();
+        match self.state {
+            State::Idle => self.start(utterance),
+            State::Saying(_) | State::Ending { .. } => self.next = Some(utterance),
+        }
+    }
+
+    fn stop(&mut self) {
+        self.next = None;
+        self.news.retain(|event| match event {
+            VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_) => false,
+            VoiceEvent::Ready { .. }
+            | VoiceEvent::Notice { .. }
+            | VoiceEvent::Lost { .. }
+            | VoiceEvent::Recovered { .. }
+            | VoiceEvent::None { .. } => true,
+        });
+        self.end();
+    }
+
+    async fn news(&mut self) -> VoiceEvent {
+        loop {
+            if let Some(event) = self.news.pop_front() {
+                return event;
+            }
+            match &mut self.state {
+                State::Idle => match self.next.take() {
+                    Some(next) => self.start(next),
+                    None => std::future::pending().await,
+                },
+                State::Saying(saying) => {
+                    let turn = saying.turn().await;
+                    self.turned(turn);
+                }
+                State::Ending {
+                    child,
+                    group,
+                    kill_at,
+                } => {
+                    finish(child, *group, *kill_at, self.limits.call).await;
+                    self.state = State::Idle;
+                }
+            }
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = ()> {
+        self.stop();
+        async {
+            if let State::Ending {
+                child,
+                group,
+                kill_at,
+            } = &mut self.state
+            {
+                finish(child, *group, *kill_at, self.limits.call).await;
+                self.state = State::Idle;
+            }
+        }
+    }
+}
+
+impl Drop for CommandVoice {
+    /// Leaves nothing speaking even if nobody closed the voice.
+    fn drop(&mut self) {
+        match &self.state {
+            State::Idle => {}
+            State::Saying(saying) => signal(saying.group, Signal::KILL),
+            State::Ending { group, .. } => signal(*group, Signal::KILL),
+        }
+    }
+}

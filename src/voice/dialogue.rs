@@ -1,0 +1,476 @@
+//! The conversation with speech-dispatcher, without a socket: bytes and time in, bytes and news out.
+//!
+//! Responsibilities: the greeting, one message at a time, stopping, matching events to messages,
+//! time limits, what an error code means. Not here: the wording on the wire (`ssip`), connecting
+//! and reconnecting (`speech_dispatcher`).
+//!
+//! A mental model. SSIP is synchronous: a command, then its reply, then the next command. Events
+//! come between replies whenever they like, and the one that says a message has begun may come
+//! before the reply that numbers the message. So three things are kept apart:
+//!
+//! - `asked`: the commands without a reply, oldest first. Only CANCEL is ever sent while another
+//!   one waits, because a stop must not queue behind anything.
+//! - `job`: the one message that the person should be hearing, and how far it has got.
+//! - `dying`: messages that were cancelled and whose end was not reported yet.
+//!
+//! Before SPEAK, the settings that differ from what the job wants are sent one by one. Nothing is
+//! set that need not be: a daemon's rate, voice, volume and punctuation are the person's own.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Instant;
+
+use super::language::{Languages, covers};
+use super::limits::Limits;
+use super::ssip::{self, Decoder, Happening, Priority};
+use crate::announce::utterance::{Mark, Utterance, UtteranceId};
+
+mod fault;
+mod hear;
+mod request;
+
+pub(super) use fault::{Fault, News};
+use request::{Request, Serial};
+
+/// Bounds a reply's lines, the list of voices apart; real ones have under 20.
+const REPLY_LINES: usize = 64;
+
+/// Bounds the lines of the list of voices; the longest one seen has 13,363.
+const VOICE_LINES: usize = 100_000;
+
+/// Bounds the events that wait for their message's number; two can come early.
+const EARLY_EVENTS: usize = 16;
+
+/// Bounds the cancelled messages that are waited for at the end; with one message at a time, two.
+const DYING: usize = 16;
+
+/// Bounds the languages without a voice that are told one by one: an agent could invent more.
+const TAGS_TOLD: usize = 16;
+
+/// How many messages may be refused in a row before the daemon counts as unusable.
+const REFUSALS: u32 = 3;
+
+/// What the dummy output module is called; it says that there is no real one.
+const DUMMY: &str = "dummy";
+
+/// What is set once a connection.
+#[derive(Debug, Clone)]
+pub(super) struct Greeting {
+    /// The client's name (SSIP 4.5).
+    pub client_name: String,
+    /// The rate, only if the person configured one.
+    pub rate: Option<i32>,
+    /// How far the program's own words lie above the daemon's pitch.
+    pub own_pitch: i32,
+}
+
+/// Remembers over connections what was told already.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Told {
+    languages: BTreeSet<String>,
+    pitch: bool,
+    rate: bool,
+}
+
+#[derive(Debug)]
+struct Asked {
+    request: Request,
+    until: Instant,
+}
+
+/// What a job is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// A blank text that makes no sound and disturbs nobody, to learn whether sound can be made.
+    Test,
+    Utterance(UtteranceId),
+}
+
+#[derive(Debug)]
+struct Job {
+    serial: Serial,
+    purpose: Purpose,
+    priority: Priority,
+    language: Option<String>,
+    mark: Mark,
+    text: String,
+    stage: Stage,
+}
+
+/// How far a job has got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// The settings are being brought in line.
+    Preparing,
+    /// SPEAK was sent.
+    Asking,
+    /// The text was sent.
+    Handing,
+    /// The daemon has it. Old daemons give no number; then the first that begins is ours.
+    Queued {
+        message: Option<u64>,
+        until: Instant,
+    },
+    /// It can be heard.
+    Sounding { message: u64, until: Instant },
+    /// Somebody paused the daemon; nothing can be expected until it is resumed.
+    Held { message: u64 },
+}
+
+/// Holds one connection's conversation.
+#[derive(Debug)]
+pub(super) struct Dialogue {
+    greeting: Greeting,
+    limits: Limits,
+    told: Told,
+    decoder: Decoder,
+    outgoing: Vec<u8>,
+    steps: VecDeque<Request>,
+    asked: VecDeque<Asked>,
+    parts: Vec<String>,
+    voice_lines: usize,
+    job: Option<Job>,
+    serial: u64,
+    early: VecDeque<(Happening, u64)>,
+    dying: VecDeque<u64>,
+    refusals: u32,
+    base_language: Option<String>,
+    base_pitch: i32,
+    priority: Option<Priority>,
+    language: Option<String>,
+    pitch: i32,
+    pitch_works: bool,
+    voices: Option<Languages>,
+    news: VecDeque<News>,
+    failed: bool,
+}
+
+impl Dialogue {
+    /// Begins a conversation: the greeting is ready to be sent.
+    pub(super) fn new(greeting: Greeting, told: Told, limits: Limits, now: Instant) -> Self {
+        let mut steps = VecDeque::from([
+            Request::ClientName,
+            Request::NotifyAll,
+            Request::PlainText,
+            Request::Modules,
+            Request::Module,
+            Request::BaseLanguage,
+            Request::BasePitch,
+        ]);
+        steps.extend(greeting.rate.map(Request::Rate));
+        let mut dialogue = Self {
+            greeting,
+            limits,
+            told,
+            decoder: Decoder::default(),
+            outgoing: Vec::new(),
+            steps,
+            asked: VecDeque::new(),
+            parts: Vec::new(),
+            voice_lines: 0,
+            job: None,
+            serial: 0,
+            early: VecDeque::new(),
+            dying: VecDeque::new(),
+            refusals: 0,
+            base_language: None,
+            base_pitch: 0,
+            priority: None,
+            language: None,
+            pitch: 0,
+            pitch_works: true,
+            voices: None,
+            news: VecDeque::new(),
+            failed: false,
+        };
+        dialogue.begin(
+            Purpose::Test,
+            Priority::Notification,
+            None,
+            Mark::Agent,
+            " ".to_owned(),
+        );
+        dialogue.advance(now);
+        dialogue
+    }
+
+    /// Gives back what must be remembered over connections.
+    pub(super) fn into_told(self) -> Told {
+        self.told
+    }
+
+    /// Hands an utterance over; what was being said must have been stopped.
+    pub(super) fn speak(&mut self, utterance: Utterance, now: Instant) {
+        self.stop(now);
+        let priority = Priority::of(utterance.class);
+        let Utterance {
+            id,
+            text,
+            language,
+            mark,
+            class: _,
+        } = utterance;
+        self.begin(Purpose::Utterance(id), priority, language, mark, text);
+        self.advance(now);
+    }
+
+    /// Silences what is being said; nothing more is told about it.
+    ///
+    /// CANCEL is written at once, even while another reply is missing. The one moment it may not be
+    /// is between SPEAK and the permission to send the text, where it would become the text: there
+    /// nothing can be heard yet, and the message is sent empty.
+    pub(super) fn stop(&mut self, now: Instant) {
+        let Some(job) = self.job.take() else {
+            return;
+        };
+        let message = match job.stage {
+            Stage::Preparing | Stage::Asking => return,
+            Stage::Handing => None,
+            Stage::Queued { message, .. } => message,
+            Stage::Sounding { message, .. } | Stage::Held { message } => Some(message),
+        };
+        if let Some(message) = message {
+            self.bury(message);
+        }
+        self.ask(Request::Cancel, now);
+    }
+
+    /// Takes leave after what is under way.
+    pub(super) fn quit(&mut self, now: Instant) {
+        self.steps.push_back(Request::Quit);
+        self.advance(now);
+    }
+
+    /// Says whether nothing is being said or waited for.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.job.is_none() && self.asked.is_empty() && self.dying.is_empty()
+    }
+
+    /// Takes bytes of the daemon in.
+    pub(super) fn receive(&mut self, bytes: &[u8], now: Instant) {
+        self.decoder.feed(bytes);
+        while !self.failed {
+            match self.decoder.next() {
+                Ok(Some(said)) => self.hear(said, now),
+                Ok(None) => break,
+                Err(garbage) => self.fail(garbage.into()),
+            }
+        }
+        self.advance(now);
+    }
+
+    /// Gives the moment at which [`Dialogue::expire`] has to be called.
+    pub(super) fn deadline(&self) -> Option<Instant> {
+        let asked = self.asked.front().map(|asked| asked.until);
+        let job = self.job.as_ref().and_then(|job| match job.stage {
+            Stage::Preparing | Stage::Asking | Stage::Handing | Stage::Held { .. } => None,
+            Stage::Queued { until, .. } | Stage::Sounding { until, .. } => Some(until),
+        });
+        [asked, job].into_iter().flatten().min()
+    }
+
+    /// Fails the conversation if a time limit has passed.
+    pub(super) fn expire(&mut self, now: Instant) {
+        if self.asked.front().is_some_and(|asked| asked.until <= now) {
+            self.fail(Fault::Mute);
+            return;
+        }
+        let Some(job) = &self.job else {
+            return;
+        };
+        let fault = match (job.stage, job.purpose) {
+            (Stage::Queued { until, .. } | Stage::Sounding { until, .. }, Purpose::Test)
+                if until <= now =>
+            {
+                Fault::NoSound
+            }
+            (Stage::Queued { until, .. }, Purpose::Utterance(_)) if until <= now => {
+                Fault::NeverBegan
+            }
+            (Stage::Sounding { until, .. }, Purpose::Utterance(_)) if until <= now => {
+                Fault::NeverEnded
+            }
+            (
+                Stage::Preparing
+                | Stage::Asking
+                | Stage::Handing
+                | Stage::Queued { .. }
+                | Stage::Sounding { .. }
+                | Stage::Held { .. },
+                Purpose::Test | Purpose::Utterance(_),
+            ) => return,
+        };
+        // The message would otherwise be heard whenever the sound comes back, perhaps minutes late.
+        self.stop(now);
+        self.fail(fault);
+    }
+
+    /// Ends the conversation for a reason that only the socket knows.
+    pub(super) fn fail(&mut self, fault: Fault) {
+        if !self.failed {
+            self.failed = true;
+            self.news.push_back(News::Failed(fault));
+        }
+    }
+
+    /// Gives the bytes to be written.
+    pub(super) fn outgoing(&self) -> &[u8] {
+        &self.outgoing
+    }
+
+    /// Says how many of the outgoing bytes were written.
+    pub(super) fn wrote(&mut self, count: usize) {
+        self.outgoing.drain(..count.min(self.outgoing.len()));
+    }
+
+    /// Gives the next piece of news.
+    pub(super) fn news(&mut self) -> Option<News> {
+        self.news.pop_front()
+    }
+
+    fn begin(
+        &mut self,
+        purpose: Purpose,
+        priority: Priority,
+        language: Option<String>,
+        mark: Mark,
+        text: String,
+    ) {
+        self.serial += 1;
+        self.early.clear();
+        self.job = Some(Job {
+            serial: Serial(self.serial),
+            purpose,
+            priority,
+            language,
+            mark,
+            text,
+            stage: Stage::Preparing,
+        });
+    }
+
+    /// Sends the next command, if none is waiting for its reply.
+    fn advance(&mut self, now: Instant) {
+        if self.failed || !self.asked.is_empty() {
+            return;
+        }
+        if let Some(step) = self.steps.pop_front() {
+            self.ask(step, now);
+            return;
+        }
+        if let Some(job) = &self.job
+            && job.stage == Stage::Preparing
+        {
+            let (serial, priority, mark) = (job.serial, job.priority, job.mark);
+            let language = job.language.clone();
+            let request = self.needed(serial, priority, language.as_deref(), mark);
+            self.ask(request, now);
+        }
+    }
+
+    /// Picks the first thing that the job needs and the connection has not got.
+    fn needed(
+        &mut self,
+        serial: Serial,
+        priority: Priority,
+        language: Option<&str>,
+        mark: Mark,
+    ) -> Request {
+        if self.priority != Some(priority) {
+            return Request::Priority(priority);
+        }
+        if let Some(request) = self.language_for(language) {
+            return request;
+        }
+        if let Some(pitch) = self.pitch_for(mark) {
+            return Request::Pitch(pitch);
+        }
+        if let Some(job) = &mut self.job {
+            job.stage = Stage::Asking;
+        }
+        Request::Speak(serial)
+    }
+
+    /// Gives the command that brings the language in line, if one is needed.
+    ///
+    /// A tag that the daemon's own language covers (en for en-US) leaves the person's voice alone,
+    /// because SET LANGUAGE may replace it (SSIP 4.5). The real daemon takes any tag without an
+    /// error and then goes on in the language before, so the list of voices is asked for, once,
+    /// when the first other language comes.
+    fn language_for(&mut self, tag: Option<&str>) -> Option<Request> {
+        let wanted = match tag.map(|tag| (tag, ssip::language(tag))) {
+            None => None,
+            Some((tag, None)) => {
+                self.tell_no_voice(tag);
+                None
+            }
+            Some((_, Some(tag))) if self.is_base(tag) => None,
+            Some((_, Some(tag))) => match &self.voices {
+                None => return Some(Request::Voices),
+                Some(voices) if voices.speaks(tag) => Some(tag.to_owned()),
+                Some(_) => {
+                    self.tell_no_voice(tag);
+                    None
+                }
+            },
+        };
+        let wanted = wanted.or_else(|| self.base_language.clone())?;
+        (self.language.as_ref() != Some(&wanted)).then_some(Request::Language(wanted))
+    }
+
+    fn is_base(&self, tag: &str) -> bool {
+        self.base_language
+            .as_deref()
+            .is_some_and(|base| covers(base, tag))
+    }
+
+    /// Says once for each tag, and no more than [`TAGS_TOLD`] times, that a language has no voice.
+    fn tell_no_voice(&mut self, tag: &str) {
+        let readable = ssip::language(tag);
+        let key = readable.unwrap_or("?").to_ascii_lowercase();
+        if self.told.languages.len() > TAGS_TOLD || !self.told.languages.insert(key) {
+            return;
+        }
+        let text = match readable {
+            _ if self.told.languages.len() > TAGS_TOLD => {
+                "there is no voice for further languages either; this is not told again".to_owned()
+            }
+            Some(tag) => {
+                format!("there is no voice for the language {tag}; the default voice speaks it")
+            }
+            None => "a text's language can't be read; the default voice speaks it".to_owned(),
+        };
+        self.news.push_back(News::Notice(text));
+    }
+
+    /// Gives the pitch to set, if it is another than the one in force.
+    fn pitch_for(&self, mark: Mark) -> Option<i32> {
+        let wanted = match mark {
+            Mark::Own => own_pitch(self.base_pitch, self.greeting.own_pitch),
+            Mark::Agent => self.base_pitch,
+        };
+        (self.pitch_works && self.pitch != wanted).then_some(wanted)
+    }
+
+    /// Writes a command and waits for its reply.
+    fn ask(&mut self, request: Request, now: Instant) {
+        if let Some(line) = request.line(&self.greeting.client_name) {
+            self.outgoing.extend_from_slice(line.as_bytes());
+            self.outgoing.extend_from_slice(b"\r\n");
+        }
+        let until = now + request.limit(&self.limits);
+        self.asked.push_back(Asked { request, until });
+    }
+}
+
+/// Gives the pitch of the program's own words, always apart from the agents' by the same distance.
+///
+/// Where the daemon's pitch leaves no room upwards the mark goes downwards, because a mark that is
+/// lost in the clamp would let an agent speak in the program's name.
+fn own_pitch(base: i32, distance: i32) -> i32 {
+    let wanted = base.saturating_add(distance);
+    if (-100..=100).contains(&wanted) {
+        wanted
+    } else {
+        base.saturating_sub(distance).clamp(-100, 100)
+    }
+}

@@ -1,0 +1,270 @@
+//! The listening half of the conversation: what each reply and event means for it.
+//!
+//! Responsibilities: matching replies to commands and events to messages, and what an error code
+//! leads to. Not here: what is asked and when (the module above).
+
+use std::time::Instant;
+
+use super::{
+    DUMMY, DYING, Dialogue, EARLY_EVENTS, Fault, Job, News, Purpose, REFUSALS, REPLY_LINES,
+    Request, Serial, Stage, VOICE_LINES,
+};
+use crate::voice::language::Languages;
+use crate::voice::ssip::{self, Happening, Said};
+
+/// The code of a message that had nothing to say; measured on speech-dispatcher 0.11.
+const NOTHING_TO_SAY: u16 = 227;
+
+impl Dialogue {
+    pub(super) fn hear(&mut self, said: Said, now: Instant) {
+        match said {
+            Said::Part { text } => self.hear_part(text),
+            Said::Reply { code } => self.hear_reply(code, now),
+            Said::Event { happening, message } => self.hear_event(happening, message, now),
+        }
+    }
+
+    fn hear_part(&mut self, text: String) {
+        if self.asked.front().map(|asked| &asked.request) == Some(&Request::Voices) {
+            self.voice_lines += 1;
+            if self.voice_lines > VOICE_LINES {
+                return self.fail(Fault::Garbage);
+            }
+            // A line is name, language and variant with tabs between them (SSIP 4.6).
+            if let Some(tag) = text.split('\t').nth(1) {
+                self.voices.get_or_insert_default().add(tag);
+            }
+        } else if self.parts.len() < REPLY_LINES {
+            self.parts.push(text);
+        } else {
+            self.fail(Fault::Garbage);
+        }
+    }
+
+    fn hear_reply(&mut self, code: u16, now: Instant) {
+        let parts = std::mem::take(&mut self.parts);
+        let Some(asked) = self.asked.pop_front() else {
+            return self.fail(Fault::Garbage);
+        };
+        let ok = ssip::is_ok(code);
+        match asked.request {
+            // A name that is not taken costs a worse entry in the daemon's history and nothing else.
+            Request::ClientName | Request::PlainText | Request::Quit => {}
+            Request::NotifyAll if ok => {}
+            Request::NotifyAll => {
+                for kind in ["CANCEL", "END", "BEGIN"] {
+                    self.steps.push_front(Request::Notify(kind));
+                }
+            }
+            Request::Notify(_) if ok => {}
+            Request::Notify(_) => self.fail(Fault::NoEvents),
+            Request::Modules => {
+                let real = parts
+                    .iter()
+                    .any(|name| !name.trim().is_empty() && name.trim() != DUMMY);
+                if ok && !real {
+                    self.fail(Fault::OnlyDummy);
+                }
+            }
+            Request::Module => {
+                if ok && parts.first().is_some_and(|name| name.trim() == DUMMY) {
+                    self.fail(Fault::OnlyDummy);
+                }
+            }
+            Request::BaseLanguage => {
+                let tag = parts.first().map(|tag| tag.trim());
+                self.base_language = tag
+                    .filter(|_| ok)
+                    .and_then(ssip::language)
+                    .map(str::to_owned);
+                self.language.clone_from(&self.base_language);
+            }
+            Request::BasePitch => {
+                let pitch: Option<i32> = parts.first().and_then(|pitch| pitch.trim().parse().ok());
+                self.base_pitch = pitch.filter(|_| ok).unwrap_or(0).clamp(-100, 100);
+                self.pitch = self.base_pitch;
+            }
+            Request::Rate(_) if ok => {}
+            Request::Rate(_) => {
+                if !std::mem::replace(&mut self.told.rate, true) {
+                    self.notice("the voice does not take the configured rate; it keeps its own");
+                }
+            }
+            // Refused or not, it counts as set: asking again would not change the answer.
+            Request::Priority(priority) => self.priority = Some(priority),
+            Request::Language(tag) if ok || self.base_language.as_ref() == Some(&tag) => {
+                self.language = Some(tag);
+            }
+            Request::Language(tag) => {
+                self.tell_no_voice(&tag);
+                if let Some(job) = &mut self.job {
+                    job.language = None;
+                }
+            }
+            Request::Pitch(pitch) if ok => self.pitch = pitch,
+            Request::Pitch(_) => {
+                self.pitch_works = false;
+                if !std::mem::replace(&mut self.told.pitch, true) {
+                    self.notice(
+                        "the voice can't change its pitch, so hearken's own words sound like the agents'",
+                    );
+                }
+            }
+            // A module that can't list its voices gives an empty list, which speaks everything.
+            Request::Voices => {
+                self.voices.get_or_insert_with(Languages::default);
+            }
+            Request::Speak(serial) => self.permitted(serial, ok, code, now),
+            Request::Body(serial) => self.queued(serial, code, &parts, now),
+            Request::Cancel => {}
+        }
+    }
+
+    /// Sends the text, or an empty one if the job was stopped meanwhile.
+    fn permitted(&mut self, serial: Serial, ok: bool, code: u16, now: Instant) {
+        let current = self.job.as_mut().filter(|job| job.serial == serial);
+        if !ok {
+            if current.is_some() {
+                self.refused(code);
+            }
+            return;
+        }
+        let body = match current {
+            Some(job) => {
+                job.stage = Stage::Handing;
+                ssip::body(&job.text)
+            }
+            None => ".\r\n".to_owned(),
+        };
+        self.outgoing.extend_from_slice(body.as_bytes());
+        self.ask(Request::Body(serial), now);
+    }
+
+    /// Learns the message's number and catches up with the events that came before it.
+    fn queued(&mut self, serial: Serial, code: u16, parts: &[String], now: Instant) {
+        let message: Option<u64> = parts.iter().find_map(|part| part.trim().parse().ok());
+        let begin = match self.job.as_ref().map(|job| job.purpose) {
+            Some(Purpose::Test) => self.limits.probe,
+            Some(Purpose::Utterance(_)) | None => self.limits.begin,
+        };
+        let Some(job) = self.job.as_mut().filter(|job| job.serial == serial) else {
+            if let Some(message) = message {
+                self.bury(message);
+            }
+            return;
+        };
+        if !ssip::is_ok(code) {
+            // A text over the daemon's limit is spoken in part in spite of the error (SSIP 4.1).
+            self.refused(code);
+            return self.ask(Request::Cancel, now);
+        }
+        if code == NOTHING_TO_SAY && message.is_none() {
+            return self.finished(Happening::End);
+        }
+        job.stage = Stage::Queued {
+            message,
+            until: now + begin,
+        };
+        for (happening, message) in std::mem::take(&mut self.early) {
+            self.hear_event(happening, message, now);
+        }
+    }
+
+    /// Takes an event; one about another message than the job's only empties the graveyard.
+    pub(super) fn hear_event(&mut self, happening: Happening, message: u64, now: Instant) {
+        if let Some(place) = self.dying.iter().position(|dying| *dying == message) {
+            match happening {
+                Happening::End | Happening::Cancel => {
+                    self.dying.remove(place);
+                }
+                Happening::Begin | Happening::Pause | Happening::Resume => {}
+            }
+            return;
+        }
+        let Some(job) = &mut self.job else {
+            return;
+        };
+        match job.stage {
+            Stage::Preparing | Stage::Asking => return,
+            Stage::Handing => {
+                if self.early.len() == EARLY_EVENTS {
+                    self.early.pop_front();
+                }
+                return self.early.push_back((happening, message));
+            }
+            Stage::Queued { message: None, .. } if happening == Happening::Begin => {}
+            Stage::Queued {
+                message: Some(ours),
+                ..
+            }
+            | Stage::Sounding { message: ours, .. }
+            | Stage::Held { message: ours }
+                if ours == message => {}
+            Stage::Queued { .. } | Stage::Sounding { .. } | Stage::Held { .. } => return,
+        }
+        match happening {
+            Happening::Begin | Happening::Resume => {
+                let first = matches!(job.stage, Stage::Queued { .. });
+                let longest = match job.purpose {
+                    Purpose::Test => self.limits.probe,
+                    Purpose::Utterance(_) => self.limits.end_of(&job.text),
+                };
+                job.stage = Stage::Sounding {
+                    message,
+                    until: now + longest,
+                };
+                if let (true, Purpose::Utterance(id)) = (first, job.purpose) {
+                    self.refusals = 0;
+                    self.news.push_back(News::Begun(id));
+                }
+            }
+            Happening::Pause => job.stage = Stage::Held { message },
+            Happening::End | Happening::Cancel => self.finished(happening),
+        }
+    }
+
+    /// Closes the job with its news.
+    fn finished(&mut self, happening: Happening) {
+        let Some(Job { purpose, .. }) = self.job.take() else {
+            return;
+        };
+        self.news.push_back(match (purpose, happening) {
+            // Cancelled means that somebody else is speaking: then the daemon has sound.
+            (Purpose::Test, _) => News::Opened,
+            (Purpose::Utterance(id), Happening::Cancel) => News::Cut(id),
+            (
+                Purpose::Utterance(id),
+                Happening::End | Happening::Begin | Happening::Pause | Happening::Resume,
+            ) => News::Ended(id),
+        });
+    }
+
+    /// Takes note of a message that the daemon would not have.
+    fn refused(&mut self, code: u16) {
+        let Some(job) = self.job.take() else {
+            return;
+        };
+        self.refusals += 1;
+        match job.purpose {
+            Purpose::Test => self.fail(Fault::Refuses(code)),
+            Purpose::Utterance(id) => {
+                self.news.push_back(News::Cut(id));
+                if self.refusals >= REFUSALS {
+                    self.fail(Fault::Refuses(code));
+                }
+            }
+        }
+    }
+
+    /// Remembers a cancelled message until the daemon says that it is over.
+    pub(super) fn bury(&mut self, message: u64) {
+        if self.dying.len() == DYING {
+            self.dying.pop_front();
+        }
+        self.dying.push_back(message);
+    }
+
+    fn notice(&mut self, text: &str) {
+        self.news.push_back(News::Notice(text.to_owned()));
+    }
+}

@@ -1,0 +1,100 @@
+//! The commands of a conversation with speech-dispatcher.
+//!
+//! Responsibilities: their wording and the time that each may take. Not here: when one is sent and
+//! what its reply means.
+
+use std::time::Duration;
+
+use crate::voice::limits::Limits;
+use crate::voice::ssip::Priority;
+
+/// A command whose reply is waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Request {
+    /// Tells the daemon who is speaking.
+    ClientName,
+    /// Asks for every event.
+    NotifyAll,
+    /// Asks for one kind of event, where the daemon can't do all at once.
+    Notify(&'static str),
+    /// Says that a text is plain, so that nothing in it is markup.
+    PlainText,
+    /// Asks for the synthesisers.
+    Modules,
+    /// Asks for the synthesiser in use.
+    Module,
+    /// Asks for the person's own language.
+    BaseLanguage,
+    /// Asks for the person's own pitch.
+    BasePitch,
+    /// Sets the configured rate, from -100 to 100.
+    Rate(i32),
+    /// Sets the next message's priority.
+    Priority(Priority),
+    /// Sets the next message's pitch, from -100 to 100.
+    Pitch(i32),
+    /// Sets the next message's language.
+    Language(String),
+    /// Asks for the voices, to learn which languages can be spoken.
+    Voices,
+    /// Asks to send a text.
+    Speak(Serial),
+    /// The text itself; its line is written by whoever got the permission.
+    Body(Serial),
+    /// Silences this client's message.
+    Cancel,
+    /// Takes leave.
+    Quit,
+}
+
+/// Tells one job from the next, so that a late reply can't be taken for the new one's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Serial(pub(super) u64);
+
+impl Request {
+    /// Gives the command's line without its end, if it is one line.
+    pub(super) fn line(&self, client_name: &str) -> Option<String> {
+        Some(match self {
+            Self::ClientName => format!("SET SELF CLIENT_NAME {client_name}"),
+            Self::NotifyAll => "SET SELF NOTIFICATION ALL ON".to_owned(),
+            Self::Notify(kind) => format!("SET SELF NOTIFICATION {kind} ON"),
+            Self::PlainText => "SET SELF SSML_MODE OFF".to_owned(),
+            Self::Modules => "LIST OUTPUT_MODULES".to_owned(),
+            Self::Module => "GET OUTPUT_MODULE".to_owned(),
+            Self::BaseLanguage => "GET LANGUAGE".to_owned(),
+            Self::BasePitch => "GET PITCH".to_owned(),
+            Self::Rate(rate) => format!("SET SELF RATE {}", rate.clamp(&-100, &100)),
+            Self::Priority(priority) => format!("SET SELF PRIORITY {}", priority.word()),
+            Self::Pitch(pitch) => format!("SET SELF PITCH {}", pitch.clamp(&-100, &100)),
+            Self::Language(tag) => format!("SET SELF LANGUAGE {tag}"),
+            Self::Voices => "LIST SYNTHESIS_VOICES".to_owned(),
+            Self::Speak(_) => "SPEAK".to_owned(),
+            Self::Body(_) => return None,
+            Self::Cancel => "CANCEL SELF".to_owned(),
+            Self::Quit => "QUIT".to_owned(),
+        })
+    }
+
+    /// Gives the time that the reply may take.
+    pub(super) fn limit(&self, limits: &Limits) -> Duration {
+        match self {
+            Self::Voices => limits.list,
+            Self::ClientName
+            | Self::NotifyAll
+            | Self::Notify(_)
+            | Self::PlainText
+            | Self::Modules
+            | Self::Module
+            | Self::BaseLanguage
+            | Self::BasePitch
+            | Self::Rate(_)
+            | Self::Priority(_)
+            | Self::Pitch(_)
+            | Self::Language(_)
+            | Self::Speak(_)
+            | Self::Body(_)
+            | Self::Cancel
+            | Self::Quit => limits.call,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Which language tags an engine can speak.
+//!
+//! Responsibilities: comparing BCP 47 tags with each other and with an engine's list of voices.
+//! Not here: asking for that list (`dialogue`), choosing the language of a text (`announce`).
+
+use std::collections::BTreeSet;
+
+/// Bounds the tags kept of an engine's list; espeak-ng, the richest here, has 130.
+const TAGS_KEPT: usize = 1024;
+
+/// Names that mean one language in a tag and another in an engine's list.
+///
+/// ISO 639-3 gives Chinese and Norwegian one tag for the whole and one for each spoken language.
+const SAME: [(&str, &str); 4] = [("zh", "cmn"), ("zh", "yue"), ("no", "nb"), ("no", "nn")];
+
+/// Holds the languages that an engine has a voice for.
+#[derive(Debug, Default)]
+pub(super) struct Languages {
+    tags: BTreeSet<String>,
+}
+
+impl Languages {
+    /// Adds a tag of the engine's list; past [`TAGS_KEPT`] further ones are left out.
+    pub(super) fn add(&mut self, tag: &str) {
+        if self.tags.len() < TAGS_KEPT {
+            self.tags.insert(tag.to_ascii_lowercase());
+        }
+    }
+
+    /// Says whether a voice of the tag's language is there; an empty list knows nothing and says yes.
+    pub(super) fn speaks(&self, tag: &str) -> bool {
+        let wanted = primary(tag).to_ascii_lowercase();
+        self.tags.is_empty()
+            || self.tags.iter().any(|had| {
+                let had = primary(had);
+                had == wanted
+                    || SAME.contains(&(wanted.as_str(), had))
+                    || SAME.contains(&(had, wanted.as_str()))
+            })
+    }
+}
+
+/// Says whether one tag is the other or names it more narrowly: en and en-US, but not en-GB and en-US.
+pub(super) fn covers(one: &str, other: &str) -> bool {
+    let mut ones = one.split('-');
+    let mut others = other.split('-');
+    loop {
+        match (ones.next(), others.next()) {
+            (Some(one), Some(other)) if one.eq_ignore_ascii_case(other) => {}
+            (Some(_), Some(_)) => return false,
+            (None, _) | (_, None) => return true,
+        }
+    }
+}
+
+/// Gives a tag's first part, the language itself.
+fn primary(tag: &str) -> &str {
+    tag.split('-').next().unwrap_or(tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_covers_its_own_narrowing_and_nothing_else() {
+        for (one, other, covered) in [
+            ("en", "en-US", true),
+            ("en-us", "EN-US", true),
+            ("en-GB", "en-US", false),
+            ("zh-CN", "zh-HK", false),
+            ("pt", "pt-BR", true),
+            ("e", "en", false),
+        ] {
+            assert_eq!(covers(one, other), covered, "{one} {other}");
+            assert_eq!(covers(other, one), covered, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_voices_tells_what_can_be_spoken() {
+        let mut languages = Languages::default();
+        assert!(languages.speaks("xx"), "without a list nothing is known");
+        for tag in ["en-GB", "de", "cmn", "nb"] {
+            languages.add(tag);
+        }
+        for tag in ["en", "EN-us", "de-AT", "zh-Hant-TW", "no", "nb-NO"] {
+            assert!(languages.speaks(tag), "{tag}");
+        }
+        for tag in ["fr", "xx-YY", "d", "deu"] {
+            assert!(!languages.speaks(tag), "{tag}");
+        }
+    }
+
+    #[test]
+    fn an_endless_list_is_cut() {
+        let mut languages = Languages::default();
+        for number in 0..TAGS_KEPT * 2 {
+            languages.add(&format!("x{number}"));
+        }
+        assert_eq!(languages.tags.len(), TAGS_KEPT);
+    }
+}

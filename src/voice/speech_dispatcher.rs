@@ -1,0 +1,384 @@
+//! speech-dispatcher over its socket: connecting, starting the daemon, coming back after a loss.
+//!
+//! Responsibilities: the socket, the daemon's start as its own clients do it, backoff, and what of
+//! the conversation's news the person hears as lost and recovered. Not here: the conversation
+//! (`dialogue`), which socket (`choose`).
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::Stdio;
+use std::time::Instant;
+
+use tokio::net::UnixStream;
+
+use super::dialogue::{Dialogue, Fault, Greeting, News, Told};
+use super::limits::Limits;
+use super::worker::at;
+use super::{Voice, VoiceEvent};
+use crate::announce::utterance::Utterance;
+
+/// What a person knows the engine as.
+pub(super) const NAME: &str = "speech-dispatcher";
+
+/// How much is read at a time.
+const CHUNK: usize = 8 * 1024;
+
+/// How often a socket is looked for while the daemon starts.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// Says where the daemon is and how it is started.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// The socket.
+    pub socket: PathBuf,
+    /// The daemon's program, if it is installed.
+    pub program: Option<PathBuf>,
+}
+
+type Connecting = Pin<Box<dyn Future<Output = Result<UnixStream, Fault>>>>;
+
+/// What the voice is doing about its connection.
+enum State {
+    /// Nothing until then.
+    Waiting(Instant),
+    /// The attempt is kept here, so that an order in between does not begin it anew.
+    Connecting(Connecting),
+    Up(Box<Connection>),
+}
+
+/// Whether the person was told that the voice is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Health {
+    Well,
+    Lost,
+}
+
+/// Speaks by speech-dispatcher.
+pub(super) struct SpeechDispatcher {
+    place: Place,
+    greeting: Greeting,
+    limits: Limits,
+    told: Told,
+    state: State,
+    news: VecDeque<VoiceEvent>,
+    attempt: u32,
+    health: Health,
+}
+
+impl SpeechDispatcher {
+    /// Connects, starts the daemon where that is needed, and tests whether it can make sound.
+    pub(super) async fn open(
+        place: Place,
+        greeting: Greeting,
+        limits: Limits,
+    ) -> Result<Self, Fault> {
+        let state = State::Connecting(Box::pin(connect(place.clone(), limits)));
+        let mut voice = Self {
+            place,
+            greeting,
+            limits,
+            told: Told::default(),
+            state,
+            news: VecDeque::new(),
+            attempt: 0,
+            health: Health::Well,
+        };
+        loop {
+            match voice.step().await? {
+                News::Opened => return Ok(voice),
+                News::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
+                News::Begun(_) | News::Ended(_) | News::Cut(_) | News::Failed(_) => {}
+            }
+        }
+    }
+
+    /// Waits for the conversation's next news, connecting first where that is needed.
+    async fn step(&mut self) -> Result<News, Fault> {
+        loop {
+            match &mut self.state {
+                State::Waiting(until) => {
+                    at(Some(*until)).await;
+                    self.state =
+                        State::Connecting(Box::pin(connect(self.place.clone(), self.limits)));
+                }
+                State::Connecting(attempt) => {
+                    let stream = attempt.as_mut().await;
+                    let told = self.told.clone();
+                    let now = Instant::now();
+                    let dialogue = Dialogue::new(self.greeting.clone(), told, self.limits, now);
+                    // The finished attempt must not be polled again, whatever came of it.
+                    self.state = State::Waiting(now);
+                    self.state = State::Up(Box::new(Connection {
+                        stream: stream?,
+                        dialogue,
+                        opened: false,
+                    }));
+                }
+                State::Up(connection) => match connection.turn().await {
+                    News::Failed(fault) => return Err(fault),
+                    News::Opened => {
+                        connection.opened = true;
+                        return Ok(News::Opened);
+                    }
+                    news @ (News::Begun(_) | News::Ended(_) | News::Cut(_) | News::Notice(_)) => {
+                        return Ok(news);
+                    }
+                },
+            }
+        }
+    }
+
+    /// Drops the connection and plans the next attempt.
+    fn retire(&mut self) {
+        let wait = self.limits.backoff(self.attempt);
+        self.attempt = self.attempt.saturating_add(1);
+        let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now() + wait));
+        if let State::Up(mut connection) = state {
+            // A last CANCEL keeps a stuck daemon from saying old words when it comes to itself.
+            connection.push();
+            self.told = connection.dialogue.into_told();
+        }
+    }
+
+    /// Puts the conversation's news into the voice's words.
+    fn tell(&mut self, news: News) -> Option<VoiceEvent> {
+        match news {
+            News::Opened => match std::mem::replace(&mut self.health, Health::Well) {
+                Health::Well => None,
+                Health::Lost => Some(VoiceEvent::Recovered {
+                    engine: NAME.to_owned(),
+                }),
+            },
+            News::Begun(id) => {
+                self.attempt = 0;
+                Some(VoiceEvent::Begun(id))
+            }
+            News::Ended(id) => Some(VoiceEvent::Ended(id)),
+            News::Cut(id) => Some(VoiceEvent::Cut(id)),
+            News::Notice(text) => Some(VoiceEvent::Notice { text }),
+            News::Failed(fault) => self.lost(&fault),
+        }
+    }
+
+    fn lost(&mut self, fault: &Fault) -> Option<VoiceEvent> {
+        self.retire();
+        match std::mem::replace(&mut self.health, Health::Lost) {
+            Health::Well => Some(VoiceEvent::Lost {
+                reason: fault.to_string(),
+            }),
+            Health::Lost => None,
+        }
+    }
+
+    fn connection(&mut self) -> Option<&mut Connection> {
+        match &mut self.state {
+            State::Up(connection) if connection.opened => Some(connection),
+            State::Up(_) | State::Connecting(_) | State::Waiting(_) => None,
+        }
+    }
+}
+
+impl Voice for SpeechDispatcher {
+    fn speak(&mut self, utterance: Utterance) {
+        match self.connection() {
+            Some(connection) => {
+                connection.dialogue.speak(utterance, Instant::now());
+                connection.push();
+            }
+            None => self.news.push_back(VoiceEvent::Cut(utterance.id)),
+        }
+    }
+
+    fn stop(&mut self) {
+        if let Some(connection) = self.connection() {
+            connection.dialogue.stop(Instant::now());
+            connection.push();
+        }
+    }
+
+    async fn news(&mut self) -> VoiceEvent {
+        loop {
+            if let Some(event) = self.news.pop_front() {
+                return event;
+            }
+            let event = match self.step().await {
+                Ok(news) => self.tell(news),
+                Err(fault) => self.lost(&fault),
+            };
+            if let Some(event) = event {
+                return event;
+            }
+        }
+    }
+
+    async fn close(&mut self) {
+        let Some(connection) = self.connection() else {
+            return;
+        };
+        connection.dialogue.stop(Instant::now());
+        connection.push();
+        while !connection.dialogue.is_quiet() {
+            if let News::Failed(_) = connection.turn_until_quiet().await {
+                return;
+            }
+        }
+        connection.dialogue.quit(Instant::now());
+        connection.push();
+    }
+}
+
+/// One connection with its conversation.
+struct Connection {
+    stream: UnixStream,
+    dialogue: Dialogue,
+    opened: bool,
+}
+
+impl Connection {
+    /// Writes what can be written without waiting.
+    fn push(&mut self) {
+        while !self.dialogue.outgoing().is_empty() {
+            match self.stream.try_write(self.dialogue.outgoing()) {
+                Ok(0) => return self.dialogue.fail(Fault::Closed),
+                Ok(count) => self.dialogue.wrote(count),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => return self.dialogue.fail(fault_of(&error)),
+            }
+        }
+    }
+
+    /// Reads what is there; gives whether the other side is still there.
+    fn pull(&mut self) {
+        let mut chunk = [0; CHUNK];
+        match self.stream.try_read(&mut chunk) {
+            Ok(0) => self.dialogue.fail(Fault::Closed),
+            Ok(count) => self.dialogue.receive(&chunk[..count], Instant::now()),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => self.dialogue.fail(fault_of(&error)),
+        }
+    }
+
+    /// Carries bytes both ways until there is news; it may be dropped at any time.
+    async fn turn(&mut self) -> News {
+        loop {
+            if let Some(news) = self.dialogue.news() {
+                return news;
+            }
+            self.exchange().await;
+        }
+    }
+
+    /// Carries bytes both ways until there is news or nothing more to wait for.
+    async fn turn_until_quiet(&mut self) -> News {
+        loop {
+            if let Some(news) = self.dialogue.news() {
+                return news;
+            }
+            if self.dialogue.is_quiet() {
+                return News::Opened;
+            }
+            self.exchange().await;
+        }
+    }
+
+    async fn exchange(&mut self) {
+        self.push();
+        let waiting = !self.dialogue.outgoing().is_empty();
+        let deadline = self.dialogue.deadline();
+        tokio::select! {
+            biased;
+            ready = self.stream.readable() => match ready {
+                Ok(()) => self.pull(),
+                Err(error) => self.dialogue.fail(fault_of(&error)),
+            },
+            ready = self.stream.writable(), if waiting => {
+                if let Err(error) = ready {
+                    self.dialogue.fail(fault_of(&error));
+                }
+            }
+            () = at(deadline), if deadline.is_some() => {}
+        }
+        self.dialogue.expire(Instant::now());
+        // A daemon that never pauses must not keep the thread from a stop.
+        tokio::task::yield_now().await;
+    }
+}
+
+fn fault_of(error: &std::io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => Fault::Closed,
+        kind => Fault::Broken(kind),
+    }
+}
+
+/// Connects, starting the daemon if nobody listens and its program is there.
+async fn connect(place: Place, limits: Limits) -> Result<UnixStream, Fault> {
+    let error = match attempt(&place.socket, limits).await {
+        Ok(stream) => return Ok(stream),
+        Err(error) => error,
+    };
+    if !matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::ConnectionRefused
+    ) {
+        return Err(Fault::Unreachable(error.to_string()));
+    }
+    let Some(program) = &place.program else {
+        return Err(Fault::Unreachable(
+            "it is not running and not installed; install the package speech-dispatcher".to_owned(),
+        ));
+    };
+    let started = async {
+        spawn(program, &place.socket).await?;
+        // The program returns when the daemon is up, but the socket may follow a little later.
+        loop {
+            match attempt(&place.socket, limits).await {
+                Ok(stream) => return Ok(stream),
+                Err(_) => tokio::time::sleep(LOOK).await,
+            }
+        }
+    };
+    match tokio::time::timeout(limits.spawn, started).await {
+        Ok(stream) => stream,
+        Err(_) => Err(Fault::Unreachable(format!(
+            "it was started and did not answer within {} seconds",
+            limits.spawn.as_secs()
+        ))),
+    }
+}
+
+async fn attempt(socket: &Path, limits: Limits) -> std::io::Result<UnixStream> {
+    tokio::time::timeout(limits.call, UnixStream::connect(socket))
+        .await
+        .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
+}
+
+/// Starts the daemon with the flags that its own client library uses.
+///
+/// It puts itself into the background and ends by itself when no client is left; the person may
+/// have forbidden it (`DisableAutoSpawn`), which shows as an exit status.
+async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
+    let status = tokio::process::Command::new(program)
+        .arg("--spawn")
+        .args(["--communication-method", "unix_socket"])
+        .arg("--socket-path")
+        .arg(socket)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .kill_on_drop(true)
+        .status()
+        .await
+        .map_err(|error| Fault::Unreachable(format!("it can't be started: {error}")))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Fault::Unreachable(format!(
+            "it is installed but does not start ({status}); try: speech-dispatcher --spawn"
+        )))
+    }
+}

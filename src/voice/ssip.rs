@@ -1,0 +1,247 @@
+//! The words of SSIP, the protocol of speech-dispatcher: bytes to replies and events, and back.
+//!
+//! Responsibilities: splitting a server's bytes into reply lines (1xx to 5xx) and events (7xx),
+//! writing an utterance's text so that nothing in it can become a command, and the words for
+//! priorities and languages. Not here: which command is sent when (`dialogue`), sockets
+//! (`speech_dispatcher`).
+//!
+//! Source: the SSIP manual that comes with speech-dispatcher (`doc/ssip.texi`), sections 3, 4.1,
+//! 4.3, 4.7 and 5; its section numbers are cited below as "SSIP".
+
+use crate::announce::utterance::Class;
+
+/// Bounds a line of the server; real ones stay under 200 bytes, so a longer one is no SSIP.
+pub(super) const LINE_LIMIT: usize = 8 * 1024;
+
+/// Bounds the lines of one event; the longest real one has four.
+const EVENT_LINES: usize = 8;
+
+/// Bounds a language tag; RFC 5646 asks for room for 35 characters.
+const LANGUAGE_LIMIT: usize = 35;
+
+/// Names a priority that hearken uses; the others of SSIP 4.3.1 are left out on purpose.
+///
+/// `important` cancels a screen reader's message for good, `progress` drops messages, and
+/// `notification` is only good for a question that must never disturb anybody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Priority {
+    /// Waits for other messages of its kind and is never cut by them.
+    Message,
+    /// Gives way to any message, such as a screen reader's, and to newer text.
+    Text,
+    /// Gives way to everything: used for the silent test of the sound only.
+    Notification,
+}
+
+impl Priority {
+    /// Picks the priority of a class.
+    ///
+    /// Alerts, answers to keys and outcomes must be heard, so nothing but a more urgent utterance
+    /// of our own may cut them. Activity and streamed text give way to whatever else speaks on the
+    /// machine: they are plentiful, and our own queue hands the rest of a cut output over again.
+    pub(super) fn of(class: Class) -> Self {
+        match class {
+            Class::Alert | Class::Response | Class::Outcome => Self::Message,
+            Class::Activity | Class::Stream => Self::Text,
+        }
+    }
+
+    /// Gives the word of SSIP 4.3.3.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Message => "MESSAGE",
+            Self::Text => "TEXT",
+            Self::Notification => "NOTIFICATION",
+        }
+    }
+}
+
+/// Says what happened to a message (SSIP 4.7.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Happening {
+    /// The first sound.
+    Begin,
+    /// The end was reached.
+    End,
+    /// It was thrown away, begun or not.
+    Cancel,
+    /// It was held by somebody's PAUSE.
+    Pause,
+    /// It goes on after a PAUSE.
+    Resume,
+}
+
+/// One thing that the server said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    /// A line of a reply with more to come.
+    Part {
+        /// What follows the code.
+        text: String,
+    },
+    /// The last line of a reply.
+    Reply {
+        /// The three digits; only the first has a meaning (SSIP 5).
+        code: u16,
+    },
+    /// An event about a message.
+    Event {
+        /// What happened.
+        happening: Happening,
+        /// The server's number of the message.
+        message: u64,
+    },
+}
+
+/// Says that what came is not SSIP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("what came over the socket is not the speech protocol")]
+pub(super) struct Garbage;
+
+/// Turns bytes into [`Said`], however they were cut.
+#[derive(Debug, Default)]
+pub(super) struct Decoder {
+    /// Bytes without their line's end; never longer than [`LINE_LIMIT`] and one chunk.
+    bytes: Vec<u8>,
+    /// The lines of an event that has not ended; kept apart because a reply may surround it.
+    event: Vec<String>,
+}
+
+impl Decoder {
+    /// Takes bytes in; [`Decoder::next`] must be called until it is empty before the next bytes.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Gives the next thing the server said, if a whole one is there.
+    pub(super) fn next(&mut self) -> Result<Option<Said>, Garbage> {
+        loop {
+            let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
+                return if self.bytes.len() > LINE_LIMIT {
+                    Err(Garbage)
+                } else {
+                    Ok(None)
+                };
+            };
+            let line: Vec<u8> = self.bytes.drain(..=end).collect();
+            if line.len() > LINE_LIMIT {
+                return Err(Garbage);
+            }
+            if let Some(said) = self.line(&line)? {
+                return Ok(Some(said));
+            }
+        }
+    }
+
+    /// Reads one line; an event's inner line and an unknown event give nothing.
+    fn line(&mut self, line: &[u8]) -> Result<Option<Said>, Garbage> {
+        let line = String::from_utf8_lossy(line);
+        let line = line.trim_end_matches(['\r', '\n']);
+        let (Some(code), Some(rest)) = (line.get(..3), line.get(3..)) else {
+            return Err(Garbage);
+        };
+        if !code.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Garbage);
+        }
+        let code: u16 = code.parse().map_err(|_| Garbage)?;
+        let (last, text) = match (rest.strip_prefix('-'), rest.strip_prefix(' ')) {
+            (Some(text), _) => (false, text),
+            (None, Some(text)) => (true, text),
+            (None, None) if rest.is_empty() => (true, ""),
+            (None, None) => return Err(Garbage),
+        };
+        match (code / 100, last) {
+            (1..=5, false) => Ok(Some(Said::Part {
+                text: text.to_owned(),
+            })),
+            (1..=5, true) => Ok(Some(Said::Reply { code })),
+            (7, false) if self.event.len() < EVENT_LINES => {
+                self.event.push(text.to_owned());
+                Ok(None)
+            }
+            (7, true) => Ok(self.event_of(code)),
+            (_, _) => Err(Garbage),
+        }
+    }
+
+    /// Closes the event whose last line has come; an event that hearken has no use for is dropped.
+    fn event_of(&mut self, code: u16) -> Option<Said> {
+        let lines = std::mem::take(&mut self.event);
+        let happening = match code {
+            701 => Happening::Begin,
+            702 => Happening::End,
+            703 => Happening::Cancel,
+            704 => Happening::Pause,
+            705 => Happening::Resume,
+            _ => return None,
+        };
+        let message = lines.first()?.trim().parse().ok()?;
+        Some(Said::Event { happening, message })
+    }
+}
+
+/// Says whether a reply's code means that the command was done (SSIP 5: 1xx and 2xx).
+pub(super) fn is_ok(code: u16) -> bool {
+    (100..300).contains(&code)
+}
+
+/// Takes away what no engine may get: control characters; the ones that part words leave a space.
+///
+/// Line ends (LF, CR, CR LF) stay as one LF.
+pub(super) fn clean(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let mut previous = '\0';
+    for sign in text.chars() {
+        match sign {
+            '\n' if previous == '\r' => {}
+            '\n' | '\r' => clean.push('\n'),
+            '\t' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}' => clean.push(' '),
+            other if other.is_control() => {}
+            other => clean.push(other),
+        }
+        previous = sign;
+    }
+    clean
+}
+
+/// Writes a text as the body of SPEAK, closing dot line included (SSIP 4.1).
+///
+/// A line that starts with a dot gets a second one, so no text can end the message early, and what
+/// follows can never be taken for a command.
+pub(super) fn body(text: &str) -> String {
+    let clean = clean(text);
+    let mut body = String::with_capacity(clean.len() + 16);
+    for line in clean.split('\n') {
+        if line.starts_with('.') {
+            body.push('.');
+        }
+        body.push_str(line);
+        body.push_str("\r\n");
+    }
+    body.push_str(".\r\n");
+    body
+}
+
+/// Gives a language tag as SSIP takes it (RFC 1766, SSIP 4.5), or nothing if it is not a tag.
+///
+/// BCP 47 tags go over unchanged; anything but letters, digits and single hyphens is refused, which
+/// also keeps a hostile tag from becoming a second command.
+pub(super) fn language(tag: &str) -> Option<&str> {
+    let ok = tag.len() <= LANGUAGE_LIMIT
+        && tag.split('-').all(|part| {
+            (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        })
+        && tag.starts_with(|first: char| first.is_ascii_alphabetic());
+    ok.then_some(tag)
+}
+
+/// Makes a client name of SSIP 4.5: user, program and component, each of letters, digits, - and _.
+pub(super) fn client_name(user: &str) -> String {
+    let user: String = user
+        .chars()
+        .filter(|sign| sign.is_ascii_alphanumeric() || matches!(sign, '-' | '_'))
+        .take(64)
+        .collect();
+    let user = if user.is_empty() { "user" } else { &user };
+    format!("{user}:hearken:main")
+}

@@ -1,0 +1,627 @@
+//! The conversation without a socket, in a time of its own.
+
+use std::time::Instant;
+
+use super::*;
+use crate::voice::dialogue::{Dialogue, Fault, Greeting, News, Told};
+
+/// Holds a conversation with a clock that only the test moves.
+struct Talk {
+    dialogue: Dialogue,
+    now: Instant,
+}
+
+fn greeting() -> Greeting {
+    Greeting {
+        client_name: "ann:hearken:main".to_owned(),
+        rate: None,
+        own_pitch: 20,
+    }
+}
+
+impl Talk {
+    fn new(greeting: Greeting) -> Self {
+        let now = Instant::now();
+        Self {
+            dialogue: Dialogue::new(greeting, Told::default(), Limits::default(), now),
+            now,
+        }
+    }
+
+    /// Begins a conversation whose daemon has the given language and pitch, up to its test's end.
+    fn open(greeting: Greeting, language: &str, pitch: &str) -> Self {
+        let mut talk = Self::new(greeting);
+        for (command, reply) in [
+            ("SET SELF CLIENT_NAME ann:hearken:main", "208 OK"),
+            ("SET SELF NOTIFICATION ALL ON", "220 OK"),
+            ("SET SELF SSML_MODE OFF", "219 OK"),
+            ("LIST OUTPUT_MODULES", "250-espeak-ng\r\n250 OK"),
+            ("GET OUTPUT_MODULE", "251-espeak-ng\r\n251 OK"),
+            ("GET LANGUAGE", language),
+            ("GET PITCH", pitch),
+        ] {
+            talk.sends(command);
+            talk.hears(reply);
+        }
+        if let Some(rate) = talk.rate() {
+            talk.sends(&rate);
+            talk.hears("203 OK");
+        }
+        talk.sends("SET SELF PRIORITY NOTIFICATION");
+        talk.hears("202 OK");
+        talk.speaks(" ", 1);
+        talk.hears("701-1\r\n701-1\r\n701 BEGIN\r\n702-1\r\n702-1\r\n702 END");
+        assert_eq!(talk.news(), [News::Opened]);
+        talk
+    }
+
+    fn usual() -> Self {
+        Self::open(greeting(), "251-en-US\r\n251 OK", "251-0\r\n251 OK")
+    }
+
+    fn rate(&self) -> Option<String> {
+        let next = String::from_utf8_lossy(self.dialogue.outgoing()).into_owned();
+        next.starts_with("SET SELF RATE")
+            .then(|| next.trim_end().to_owned())
+    }
+
+    fn sends(&mut self, lines: &str) {
+        let expected = if lines.is_empty() {
+            String::new()
+        } else {
+            format!("{lines}\r\n")
+        };
+        assert_eq!(String::from_utf8_lossy(self.dialogue.outgoing()), expected);
+        self.dialogue.wrote(usize::MAX);
+    }
+
+    fn hears(&mut self, lines: &str) {
+        self.dialogue
+            .receive(format!("{lines}\r\n").as_bytes(), self.now);
+    }
+
+    /// Expects SPEAK and a text, and gives it a number.
+    fn speaks(&mut self, text: &str, number: u64) {
+        self.sends("SPEAK");
+        self.hears("230 OK RECEIVING DATA");
+        self.sends(&format!("{text}\r\n."));
+        self.hears(&format!("225-{number}\r\n225 OK MESSAGE QUEUED"));
+    }
+
+    fn event(&mut self, code: u16, number: u64) {
+        self.hears(&format!("{code}-{number}\r\n{code}-1\r\n{code} X"));
+    }
+
+    fn passes(&mut self, time: Duration) {
+        self.now += time;
+        self.dialogue.expire(self.now);
+    }
+
+    fn news(&mut self) -> Vec<News> {
+        std::iter::from_fn(|| self.dialogue.news()).collect()
+    }
+
+    fn say(&mut self, utterance: Utterance) {
+        self.dialogue.speak(utterance, self.now);
+    }
+}
+
+fn own(id: u64, text: &str) -> Utterance {
+    Utterance {
+        mark: Mark::Own,
+        ..utterance(id, text)
+    }
+}
+
+fn foreign(id: u64, text: &str, tag: &str) -> Utterance {
+    Utterance {
+        language: Some(tag.to_owned()),
+        ..utterance(id, text)
+    }
+}
+
+const ID: UtteranceId = UtteranceId(1);
+
+#[test]
+fn an_utterance_is_begun_and_ended() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("hello", 2);
+    assert_eq!(talk.news(), []);
+    talk.event(701, 2);
+    assert_eq!(talk.news(), [News::Begun(ID)]);
+    talk.event(702, 2);
+    assert_eq!(talk.news(), [News::Ended(ID)]);
+    assert!(talk.dialogue.is_quiet());
+}
+
+#[test]
+fn events_before_the_number_count_once_it_is_known() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("SPEAK");
+    talk.hears("230 OK");
+    talk.sends("hello\r\n.");
+    talk.event(701, 9);
+    talk.event(702, 77);
+    talk.hears("225-9");
+    talk.event(702, 9);
+    assert_eq!(talk.news(), [], "whose they are is not known yet");
+    talk.hears("225 OK");
+    assert_eq!(talk.news(), [News::Begun(ID), News::Ended(ID)]);
+}
+
+#[test]
+fn a_daemon_without_numbers_is_followed_by_the_first_beginning() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("SPEAK");
+    talk.hears("230 OK");
+    talk.sends("hello\r\n.");
+    talk.hears("225 OK MESSAGE QUEUED");
+    talk.event(703, 1);
+    talk.event(701, 5);
+    talk.event(702, 4);
+    talk.event(702, 5);
+    assert_eq!(talk.news(), [News::Begun(ID), News::Ended(ID)]);
+}
+
+#[test]
+fn a_stop_goes_out_at_once_and_is_the_last_of_its_message() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("hello", 2);
+    talk.event(701, 2);
+    talk.dialogue.stop(talk.now);
+    talk.sends("CANCEL SELF");
+    talk.dialogue.stop(talk.now);
+    talk.sends("");
+    talk.hears("213 OK CANCELED");
+    assert!(!talk.dialogue.is_quiet(), "it was not yet said to be over");
+    talk.event(703, 2);
+    assert!(talk.dialogue.is_quiet());
+    assert_eq!(talk.news(), [News::Begun(ID)]);
+}
+
+#[test]
+fn a_stop_does_not_wait_for_the_reply_to_the_text() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("SPEAK");
+    talk.hears("230 OK");
+    talk.sends("hello\r\n.");
+    talk.dialogue.stop(talk.now);
+    talk.sends("CANCEL SELF");
+    talk.say(utterance(2, "next"));
+    talk.sends("");
+    talk.event(701, 2);
+    talk.hears("225-2\r\n225 OK");
+    talk.sends("");
+    talk.hears("213 OK CANCELED");
+    talk.event(703, 2);
+    talk.speaks("next", 3);
+    talk.event(701, 3);
+    assert_eq!(talk.news(), [News::Begun(UtteranceId(2))]);
+}
+
+#[test]
+fn a_stop_between_speak_and_its_permission_sends_the_message_empty() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("SPEAK");
+    talk.dialogue.stop(talk.now);
+    talk.sends("");
+    talk.hears("230 OK");
+    talk.sends(".");
+    talk.hears("227 OK MESSAGE CANCELED");
+    assert_eq!(talk.news(), []);
+    assert!(talk.dialogue.is_quiet());
+}
+
+#[test]
+fn a_stop_before_speak_sends_nothing() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.dialogue.stop(talk.now);
+    talk.hears("202 OK");
+    talk.sends("");
+    assert!(talk.dialogue.is_quiet());
+}
+
+#[test]
+fn own_words_are_higher_than_the_daemons_pitch_and_agents_are_at_it() {
+    for (base, pitch) in [("0", 20), ("-30", -10), ("90", 70), ("-100", -80)] {
+        let mut talk = Talk::open(
+            greeting(),
+            "251-en-US\r\n251 OK",
+            &format!("251-{base}\r\n251 OK"),
+        );
+        talk.say(own(1, "question"));
+        talk.sends("SET SELF PRIORITY MESSAGE");
+        talk.hears("202 OK");
+        talk.sends(&format!("SET SELF PITCH {pitch}"));
+        talk.hears("204 OK");
+        talk.speaks("question", 2);
+        talk.event(702, 2);
+        talk.say(own(2, "another"));
+        talk.speaks("another", 3);
+        talk.event(702, 3);
+        talk.say(utterance(3, "answer"));
+        talk.sends(&format!("SET SELF PITCH {base}"));
+        talk.hears("204 OK");
+        talk.speaks("answer", 4);
+    }
+}
+
+#[test]
+fn a_refused_pitch_is_told_once_and_not_tried_again() {
+    let mut talk = Talk::usual();
+    for (id, number) in [(1, 2), (2, 3)] {
+        talk.say(own(id, "question"));
+        if id == 1 {
+            talk.sends("SET SELF PRIORITY MESSAGE");
+            talk.hears("202 OK");
+            talk.sends("SET SELF PITCH 20");
+            talk.hears("304 ERR COULDNT SET PITCH");
+        }
+        talk.speaks("question", number);
+        talk.event(702, number);
+    }
+    let news = talk.news();
+    assert_eq!(news.len(), 3, "{news:?}");
+    assert!(matches!(&news[0], News::Notice(text) if text.contains("pitch")));
+}
+
+#[test]
+fn the_rate_is_set_only_when_it_is_configured() {
+    let mut configured = greeting();
+    configured.rate = Some(35);
+    let talk = Talk::open(configured, "251-en-US\r\n251 OK", "251-0\r\n251 OK");
+    drop(talk);
+    // The usual one asserts line by line that no rate is set.
+    Talk::usual();
+}
+
+#[test]
+fn a_language_is_set_only_when_it_is_another_one() {
+    let mut talk = Talk::usual();
+    let mut number = 1;
+    let mut said = |talk: &mut Talk| {
+        number += 1;
+        talk.speaks("text", number);
+        talk.event(702, number);
+    };
+    talk.say(foreign(1, "text", "en"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    said(&mut talk);
+
+    talk.say(foreign(2, "text", "de-AT"));
+    talk.sends("LIST SYNTHESIS_VOICES");
+    talk.hears("249-German\tde\tnone\r\n249-x\ten-GB\tnone\r\n249 OK");
+    talk.sends("SET SELF LANGUAGE de-AT");
+    talk.hears("201 OK");
+    said(&mut talk);
+    talk.say(foreign(3, "text", "de-AT"));
+    said(&mut talk);
+    talk.say(foreign(4, "text", "en-GB"));
+    talk.sends("SET SELF LANGUAGE en-GB");
+    talk.hears("201 OK");
+    said(&mut talk);
+    talk.say(utterance(5, "text"));
+    talk.sends("SET SELF LANGUAGE en-US");
+    talk.hears("201 OK");
+    said(&mut talk);
+}
+
+#[test]
+fn a_language_without_a_voice_is_told_once_and_said_by_the_default_voice() {
+    let mut talk = Talk::usual();
+    talk.say(foreign(1, "text", "de"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("LIST SYNTHESIS_VOICES");
+    talk.hears("249-German\tde\tnone\r\n249 OK");
+    talk.sends("SET SELF LANGUAGE de");
+    talk.hears("201 OK");
+    talk.speaks("text", 2);
+    talk.event(702, 2);
+    talk.news();
+
+    // The daemon would take this tag and go on in German.
+    talk.say(foreign(2, "text", "xx-YY"));
+    talk.sends("SET SELF LANGUAGE en-US");
+    talk.hears("201 OK");
+    talk.speaks("text", 3);
+    talk.event(702, 3);
+    talk.say(foreign(3, "text", "xx-YY"));
+    talk.speaks("text", 4);
+    let news = talk.news();
+    assert!(
+        matches!(&news[..], [News::Notice(text), News::Ended(_)] if text.contains("xx-YY")),
+        "{news:?}"
+    );
+}
+
+#[test]
+fn a_language_that_the_daemon_refuses_is_told_once_and_tried_again_later() {
+    let mut talk = Talk::usual();
+    talk.say(foreign(1, "text", "de"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("LIST SYNTHESIS_VOICES");
+    talk.hears("321 ERR MODULE CANT REPORT VOICES");
+    for (id, number) in [(1, 2), (2, 3)] {
+        if id == 2 {
+            talk.say(foreign(2, "text", "de"));
+        }
+        talk.sends("SET SELF LANGUAGE de");
+        talk.hears("302 ERR COULDNT SET LANGUAGE");
+        talk.speaks("text", number);
+        talk.event(702, number);
+    }
+    let news = talk.news();
+    assert!(
+        matches!(
+            &news[..],
+            [News::Notice(text), News::Ended(_), News::Ended(_)] if text.contains("de")
+        ),
+        "{news:?}"
+    );
+}
+
+#[test]
+fn invented_languages_do_not_fill_the_ear() {
+    let mut talk = Talk::usual();
+    talk.say(foreign(0, "text", "q"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("LIST SYNTHESIS_VOICES");
+    talk.hears("249-German\tde\tnone\r\n249 OK");
+    for number in 2..60 {
+        talk.speaks("text", number);
+        talk.event(702, number);
+        talk.say(foreign(number, "text", &format!("q-{number}")));
+    }
+    let notices = talk
+        .news()
+        .into_iter()
+        .filter(|news| matches!(news, News::Notice(_)));
+    assert_eq!(notices.count(), 17);
+}
+
+#[test]
+fn a_hostile_language_never_reaches_the_wire() {
+    let mut talk = Talk::usual();
+    talk.say(foreign(1, "text", "en\r\nCANCEL ALL"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("text", 2);
+    let news = talk.news();
+    assert!(
+        matches!(&news[..], [News::Notice(text)] if !text.contains("CANCEL")),
+        "{news:?}"
+    );
+}
+
+#[test]
+fn a_daemon_without_a_real_module_is_no_voice() {
+    for modules in ["250-dummy\r\n250 OK", "250 OK"] {
+        let mut talk = Talk::new(greeting());
+        for reply in ["208 OK", "220 OK", "219 OK", modules] {
+            talk.hears(reply);
+        }
+        assert_eq!(talk.news(), [News::Failed(Fault::OnlyDummy)]);
+    }
+    let mut talk = Talk::new(greeting());
+    for reply in [
+        "208 OK",
+        "220 OK",
+        "219 OK",
+        "250-espeak-ng\r\n250-dummy\r\n250 OK",
+        "251-dummy\r\n251 OK",
+    ] {
+        talk.hears(reply);
+    }
+    assert_eq!(talk.news(), [News::Failed(Fault::OnlyDummy)]);
+}
+
+#[test]
+fn events_are_asked_for_one_by_one_where_all_is_not_known() {
+    let mut talk = Talk::new(greeting());
+    talk.hears("208 OK");
+    talk.dialogue.wrote(usize::MAX);
+    talk.hears("514 ERR PARAMETER INVALID");
+    for kind in ["BEGIN", "END", "CANCEL"] {
+        talk.sends(&format!("SET SELF NOTIFICATION {kind} ON"));
+        talk.hears("220 OK");
+    }
+    talk.sends("SET SELF SSML_MODE OFF");
+
+    let mut talk = Talk::new(greeting());
+    for reply in ["208 OK", "514 ERR", "514 ERR"] {
+        talk.hears(reply);
+    }
+    assert_eq!(talk.news(), [News::Failed(Fault::NoEvents)]);
+}
+
+#[test]
+fn a_daemon_that_has_no_sound_is_found_out_before_the_first_word() {
+    // Without an audio device the real one begins the first message and never ends it; the
+    // messages after it never begin.
+    for begins in [true, false] {
+        let mut talk = Talk::new(greeting());
+        for reply in [
+            "208 OK",
+            "220 OK",
+            "219 OK",
+            "250-espeak-ng\r\n250 OK",
+            "251-espeak-ng\r\n251 OK",
+            "251-en\r\n251 OK",
+            "251-0\r\n251 OK",
+            "202 OK",
+            "230 OK",
+            "225-1\r\n225 OK",
+        ] {
+            talk.hears(reply);
+        }
+        if begins {
+            talk.event(701, 1);
+        }
+        talk.dialogue.wrote(usize::MAX);
+        talk.passes(Limits::default().probe);
+        talk.sends("CANCEL SELF");
+        assert_eq!(talk.news(), [News::Failed(Fault::NoSound)]);
+    }
+}
+
+#[test]
+fn another_programs_speech_is_proof_of_sound() {
+    let mut talk = Talk::new(greeting());
+    for reply in [
+        "208 OK",
+        "220 OK",
+        "219 OK",
+        "250-espeak-ng\r\n250 OK",
+        "251-espeak-ng\r\n251 OK",
+        "251-en\r\n251 OK",
+        "251-0\r\n251 OK",
+        "202 OK",
+        "230 OK",
+        "703-1\r\n703-1\r\n703 CANCELED\r\n225-1\r\n225 OK",
+    ] {
+        talk.hears(reply);
+    }
+    assert_eq!(talk.news(), [News::Opened]);
+}
+
+#[test]
+fn queued_and_never_begun_is_no_voice_and_is_not_said_late() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("hello", 2);
+    talk.passes(Limits::default().begin - Duration::from_millis(1));
+    assert_eq!(talk.news(), []);
+    talk.passes(Duration::from_millis(1));
+    talk.sends("CANCEL SELF");
+    assert_eq!(talk.news(), [News::Failed(Fault::NeverBegan)]);
+}
+
+#[test]
+fn begun_and_never_ended_is_no_voice() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("hello", 2);
+    talk.event(701, 2);
+    talk.passes(Limits::default().begin);
+    assert_eq!(talk.news(), [News::Begun(ID)]);
+    talk.passes(Limits::default().end_of("hello"));
+    talk.sends("CANCEL SELF");
+    assert_eq!(talk.news(), [News::Failed(Fault::NeverEnded)]);
+}
+
+#[test]
+fn a_paused_daemon_is_waited_for() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("hello", 2);
+    talk.event(701, 2);
+    talk.event(704, 2);
+    talk.passes(Duration::from_secs(3600));
+    talk.event(705, 2);
+    talk.event(702, 2);
+    assert_eq!(talk.news(), [News::Begun(ID), News::Ended(ID)]);
+}
+
+#[test]
+fn a_missing_reply_is_noticed_at_its_limit() {
+    let mut talk = Talk::new(greeting());
+    assert_eq!(
+        talk.dialogue.deadline(),
+        Some(talk.now + Limits::default().call)
+    );
+    talk.passes(Limits::default().call);
+    assert_eq!(talk.news(), [News::Failed(Fault::Mute)]);
+    talk.passes(Limits::default().call);
+    assert_eq!(talk.news(), [], "it is told once");
+}
+
+#[test]
+fn a_reply_that_nobody_asked_for_ends_the_conversation() {
+    let mut talk = Talk::usual();
+    talk.hears("225 OK");
+    assert_eq!(talk.news(), [News::Failed(Fault::Garbage)]);
+    talk.say(utterance(1, "hello"));
+    talk.sends("");
+}
+
+#[test]
+fn a_reply_without_end_is_not_kept() {
+    let mut talk = Talk::new(greeting());
+    talk.hears(&"208-again\r\n".repeat(10_000));
+    assert_eq!(talk.news(), [News::Failed(Fault::Garbage)]);
+}
+
+#[test]
+fn messages_that_are_refused_are_cut_and_three_are_too_many() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    for id in 1..=3 {
+        if id > 1 {
+            talk.say(utterance(id, "hello"));
+        }
+        talk.sends("SPEAK");
+        talk.hears("300 ERR INTERNAL");
+        assert_eq!(talk.news()[0], News::Cut(UtteranceId(id)));
+    }
+    talk.say(utterance(4, "hello"));
+    talk.sends("");
+}
+
+#[test]
+fn a_text_that_is_refused_in_part_is_silenced() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("SPEAK");
+    talk.hears("230 OK");
+    talk.sends("hello\r\n.");
+    talk.hears("413 ERR TOO LONG");
+    talk.sends("CANCEL SELF");
+    assert_eq!(talk.news(), [News::Cut(ID)]);
+}
+
+#[test]
+fn a_text_of_nothing_is_said_at_once() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "\u{0}"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.sends("SPEAK");
+    talk.hears("230 OK");
+    talk.sends("\r\n.");
+    talk.hears("227 OK MESSAGE CANCELED");
+    assert_eq!(talk.news(), [News::Ended(ID)]);
+}

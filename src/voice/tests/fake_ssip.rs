@@ -1,0 +1,525 @@
+//! A speech-dispatcher that does what a test tells it, and remembers every line it was sent.
+//!
+//! It answers like speech-dispatcher 0.11 unless [`FakeSsip::answer`] says otherwise, on a Unix
+//! socket in a folder of its own. When it is dropped it asserts over all that it was sent that no
+//! client was impolite: never IMPORTANT, never PAUSE, nothing on `all`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::{Folder, PATIENCE};
+use crate::voice::Surroundings;
+
+/// A line that came in; the lines of a text have their kind.
+#[derive(Debug, Clone)]
+pub struct Line {
+    /// When it was read.
+    pub at: Instant,
+    /// The connection, counted from 0.
+    pub connection: usize,
+    /// Whether it was read as a command or inside a text.
+    pub kind: Kind,
+    /// The line without its end.
+    pub text: String,
+}
+
+/// Says as what a line was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Outside a text.
+    Command,
+    /// Between SPEAK and its dot line.
+    Text,
+}
+
+/// A message that was queued.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// The daemon's number.
+    pub number: u64,
+    /// The connection it came over.
+    pub connection: usize,
+    /// The text with its dots put right.
+    pub text: String,
+    /// Whether it is over.
+    pub over: bool,
+}
+
+/// What is answered to a command.
+#[derive(Debug, Clone)]
+pub enum Answer {
+    /// These bytes as they are.
+    Bytes(&'static [u8]),
+    /// Nothing, for ever.
+    Nothing,
+    /// Nothing until [`FakeSsip::release`].
+    Held,
+    /// The connection is cut.
+    Close,
+}
+
+/// What becomes of messages with words in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Speech {
+    /// They begin after the reply that numbers them and go on until the test ends them.
+    Begins,
+    /// They begin before that reply and go on until the test ends them.
+    BeginsEarly,
+    /// They begin and end at once.
+    Ends,
+    /// They stay in the queue.
+    Stuck,
+}
+
+#[derive(Debug)]
+struct State {
+    lines: Vec<Line>,
+    messages: Vec<Message>,
+    streams: Vec<UnixStream>,
+    answers: Vec<(&'static str, Answer)>,
+    held: usize,
+    speech: Speech,
+    sound: bool,
+    running: bool,
+}
+
+/// Runs the server on threads of its own.
+pub struct FakeSsip {
+    folder: Folder,
+    shared: Arc<(Mutex<State>, Condvar)>,
+}
+
+impl Default for FakeSsip {
+    fn default() -> Self {
+        Self::start()
+    }
+}
+
+impl FakeSsip {
+    /// Starts a server whose messages begin and wait for the test to end them.
+    pub fn start() -> Self {
+        let server = Self::absent();
+        server.listen();
+        server
+    }
+
+    /// Makes a server that does not listen yet.
+    pub fn absent() -> Self {
+        Self {
+            folder: Folder::new(),
+            shared: Arc::new((
+                Mutex::new(State {
+                    lines: Vec::new(),
+                    messages: Vec::new(),
+                    streams: Vec::new(),
+                    answers: Vec::new(),
+                    held: 0,
+                    speech: Speech::Begins,
+                    sound: true,
+                    running: false,
+                }),
+                Condvar::new(),
+            )),
+        }
+    }
+
+    /// Gives the socket's path.
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path("speechd.sock")
+    }
+
+    /// Gives surroundings in which this server is the only voice.
+    pub fn surroundings(&self) -> Surroundings {
+        let mut address = std::ffi::OsString::from("unix_socket:");
+        address.push(self.socket());
+        Surroundings {
+            speechd_address: Some(address),
+            runtime_dir: None,
+            path: None,
+            user: "ann".to_owned(),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.shared)
+    }
+
+    /// Begins to listen.
+    pub fn listen(&self) {
+        let listener = UnixListener::bind(self.socket()).unwrap();
+        self.state().running = true;
+        let shared = Arc::clone(&self.shared);
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let Ok(stream) = stream else { return };
+                let connection = {
+                    let mut state = lock(&shared);
+                    if !state.running {
+                        return;
+                    }
+                    state.streams.push(stream.try_clone().unwrap());
+                    state.streams.len() - 1
+                };
+                let shared = Arc::clone(&shared);
+                std::thread::spawn(move || serve(&shared, stream, connection));
+            }
+        });
+    }
+
+    /// Cuts every connection and stops listening, as a killed daemon does.
+    pub fn die(&self) {
+        {
+            let mut state = self.state();
+            state.running = false;
+            for stream in &state.streams {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
+        }
+        // The listener's thread wakes up for a last connection, and ends.
+        let _ = UnixStream::connect(self.socket());
+        let _ = std::fs::remove_file(self.socket());
+    }
+
+    /// Answers commands that begin with `prefix` in another way from now on.
+    ///
+    /// "TEXT" stands for the reply to a text with words in it.
+    pub fn answer(&self, prefix: &'static str, answer: Answer) {
+        let mut state = self.state();
+        state.answers.retain(|(known, _)| *known != prefix);
+        state.answers.push((prefix, answer));
+    }
+
+    /// Answers commands that begin with `prefix` in the usual way again.
+    pub fn answer_as_usual(&self, prefix: &str) {
+        self.state().answers.retain(|(known, _)| *known != prefix);
+    }
+
+    /// Waits until an answer is held, and lets it go in the usual way.
+    pub fn release(&self) {
+        let mut state = self.state();
+        while state.held == 0 {
+            let (woken, time) = self.shared.1.wait_timeout(state, PATIENCE).unwrap();
+            assert!(!time.timed_out(), "no answer is held");
+            state = woken;
+        }
+        state.held -= 1;
+        drop(state);
+        self.shared.1.notify_all();
+    }
+
+    /// Says what becomes of messages from now on.
+    pub fn speech(&self, speech: Speech) {
+        self.state().speech = speech;
+    }
+
+    /// Says whether the silent test of the sound comes to an end.
+    pub fn sound(&self, sound: bool) {
+        self.state().sound = sound;
+    }
+
+    /// Sends an event about a message to the client it belongs to.
+    pub fn event(&self, code: u16, number: u64) {
+        let mut state = self.state();
+        let message = state
+            .messages
+            .iter_mut()
+            .find(|message| message.number == number)
+            .expect("a message of that number");
+        message.over |= matches!(code, 702 | 703);
+        let connection = message.connection;
+        let mut stream = &state.streams[connection];
+        stream
+            .write_all(event(code, number, connection).as_bytes())
+            .unwrap();
+    }
+
+    /// Sends bytes to the latest client.
+    pub fn send(&self, bytes: &[u8]) {
+        let state = self.state();
+        let mut stream = state.streams.last().expect("a client");
+        let _ = stream.write_all(bytes);
+    }
+
+    /// Waits until something is true of what was received.
+    pub fn wait<T>(&self, what: &str, mut find: impl FnMut(&[Line], &[Message]) -> Option<T>) -> T {
+        let end = Instant::now() + PATIENCE;
+        let mut state = self.state();
+        loop {
+            if let Some(found) = find(&state.lines, &state.messages) {
+                return found;
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero(),
+                "waited in vain for {what}; received: {:#?}",
+                state.lines
+            );
+            state = self.shared.1.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// Waits for the n-th command that begins with `prefix`, counted from 1.
+    pub fn wait_command(&self, prefix: &str, nth: usize) -> Line {
+        self.wait(prefix, |lines, _| {
+            lines
+                .iter()
+                .filter(|line| line.kind == Kind::Command && line.text.starts_with(prefix))
+                .nth(nth - 1)
+                .cloned()
+        })
+    }
+
+    /// Waits for the message with this text.
+    pub fn wait_message(&self, text: &str) -> Message {
+        self.wait(text, |_, messages| {
+            messages
+                .iter()
+                .find(|message| message.text == text)
+                .cloned()
+        })
+    }
+
+    /// Gives the commands so far, without the lines of texts.
+    pub fn commands(&self) -> Vec<String> {
+        let state = self.state();
+        let commands = state.lines.iter().filter(|line| line.kind == Kind::Command);
+        commands.map(|line| line.text.clone()).collect()
+    }
+
+    /// Gives every line so far.
+    pub fn transcript(&self) -> Vec<String> {
+        let state = self.state();
+        state.lines.iter().map(|line| line.text.clone()).collect()
+    }
+
+    /// Asserts that everything so far was polite to the other clients of the machine.
+    pub fn assert_polite(&self) {
+        for command in self.commands() {
+            let words: Vec<String> = command.split(' ').map(str::to_uppercase).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let polite = match words.as_slice() {
+                ["SET", "SELF", "PRIORITY", priority] => {
+                    matches!(*priority, "MESSAGE" | "TEXT" | "NOTIFICATION")
+                }
+                ["SET", "SELF", what, ..] => matches!(
+                    *what,
+                    "CLIENT_NAME" | "NOTIFICATION" | "SSML_MODE" | "LANGUAGE" | "PITCH" | "RATE"
+                ),
+                ["LIST" | "GET", ..] | ["CANCEL", "SELF"] | ["SPEAK"] | ["QUIT"] => true,
+                _ => false,
+            };
+            assert!(polite, "impolite: {command}");
+        }
+    }
+}
+
+impl Drop for FakeSsip {
+    fn drop(&mut self) {
+        self.die();
+        if !std::thread::panicking() {
+            self.assert_polite();
+        }
+    }
+}
+
+/// Takes the lock; a test that failed while it held it must not hide why.
+fn lock(shared: &(Mutex<State>, Condvar)) -> MutexGuard<'_, State> {
+    shared.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn event(code: u16, number: u64, connection: usize) -> String {
+    let word = match code {
+        701 => "BEGIN",
+        702 => "END",
+        703 => "CANCELED",
+        704 => "PAUSED",
+        705 => "RESUMED",
+        _ => "INDEX MARK",
+    };
+    format!("{code}-{number}\r\n{code}-{connection}\r\n{code} {word}\r\n")
+}
+
+/// Reads one line and remembers it.
+fn hear(
+    shared: &(Mutex<State>, Condvar),
+    reader: &mut BufReader<UnixStream>,
+    connection: usize,
+    kind: Kind,
+) -> Option<String> {
+    let mut bytes = Vec::new();
+    if reader.read_until(b'\n', &mut bytes).ok()? == 0 {
+        return None;
+    }
+    let at = Instant::now();
+    assert!(bytes.ends_with(b"\r\n"), "a line without CR LF: {bytes:?}");
+    let text = String::from_utf8(bytes).expect("UTF-8");
+    let text = text.strip_suffix("\r\n").unwrap_or(&text).to_owned();
+    assert!(
+        !text.contains(|sign: char| sign.is_control()),
+        "a control character in {text:?}"
+    );
+    lock(shared).lines.push(Line {
+        at,
+        connection,
+        kind,
+        text: text.clone(),
+    });
+    shared.1.notify_all();
+    Some(text)
+}
+
+/// Serves one client until either side has had enough.
+fn serve(shared: &(Mutex<State>, Condvar), stream: UnixStream, connection: usize) {
+    let mut writer = stream.try_clone().unwrap();
+    let mut reader = BufReader::new(stream);
+    while let Some(command) = hear(shared, &mut reader, connection, Kind::Command) {
+        match scripted(shared, &command) {
+            None | Some(Answer::Held) => {}
+            Some(Answer::Bytes(bytes)) => {
+                if writer.write_all(bytes).is_err() {
+                    return;
+                }
+                continue;
+            }
+            Some(Answer::Nothing) => continue,
+            Some(Answer::Close) => {
+                let _ = writer.shutdown(Shutdown::Both);
+                return;
+            }
+        }
+        let done = match usual(&command) {
+            Some(reply) => writer.write_all(reply.as_bytes()),
+            None if command == "CANCEL SELF" => cancel(shared, &mut writer, connection),
+            None if command == "SPEAK" => {
+                match take_text(shared, &mut reader, &mut writer, connection) {
+                    Some(done) => done,
+                    None => return,
+                }
+            }
+            None => writer.write_all(b"500 ERR INVALID COMMAND\r\n"),
+        };
+        if done.is_err() || command == "QUIT" {
+            let _ = writer.shutdown(Shutdown::Both);
+            return;
+        }
+    }
+}
+
+/// Gives the test's own answer to a command, if it has one; a held one is waited for here.
+fn scripted(shared: &(Mutex<State>, Condvar), command: &str) -> Option<Answer> {
+    let mut state = lock(shared);
+    let known = state
+        .answers
+        .iter()
+        .find(|(prefix, _)| command.starts_with(prefix));
+    let answer = known.map(|(_, answer)| answer.clone())?;
+    if matches!(answer, Answer::Held) {
+        state.held += 1;
+        let held = state.held;
+        shared.1.notify_all();
+        while state.held >= held && state.running {
+            state = shared.1.wait_timeout(state, PATIENCE).unwrap().0;
+        }
+    }
+    Some(answer)
+}
+
+/// Gives the reply to a command that needs no memory.
+fn usual(command: &str) -> Option<&'static str> {
+    Some(match command {
+        "LIST OUTPUT_MODULES" => "250-espeak-ng\r\n250-dummy\r\n250 OK MODULE LIST SENT\r\n",
+        "GET OUTPUT_MODULE" => "251-espeak-ng\r\n251 OK GET RETURNED\r\n",
+        "GET LANGUAGE" => "251-en-us\r\n251 OK GET RETURNED\r\n",
+        "GET PITCH" => "251-10\r\n251 OK GET RETURNED\r\n",
+        "LIST SYNTHESIS_VOICES" => {
+            "249-German\tde\tnone\r\n249-Greek\tel\tnone\r\n249-English\ten-GB\tnone\r\n249 OK VOICE LIST SENT\r\n"
+        }
+        "QUIT" => "231 HAPPY HACKING\r\n",
+        set if set.starts_with("SET SELF CLIENT_NAME ") => "208 OK CLIENT NAME SET\r\n",
+        set if set.starts_with("SET SELF NOTIFICATION ") => "220 OK NOTIFICATION SET\r\n",
+        set if set.starts_with("SET SELF SSML_MODE ") => "219 OK SSML MODE SET\r\n",
+        set if set.starts_with("SET SELF PRIORITY ") => "202 OK PRIORITY SET\r\n",
+        set if set.starts_with("SET SELF LANGUAGE ") => "201 OK LANGUAGE SET\r\n",
+        set if set.starts_with("SET SELF PITCH ") => "204 OK PITCH SET\r\n",
+        set if set.starts_with("SET SELF RATE ") => "203 OK RATE SET\r\n",
+        _ => return None,
+    })
+}
+
+fn cancel(
+    shared: &(Mutex<State>, Condvar),
+    writer: &mut UnixStream,
+    connection: usize,
+) -> std::io::Result<()> {
+    let mut reply = "213 OK CANCELED\r\n".to_owned();
+    let mut state = lock(shared);
+    for message in &mut state.messages {
+        if message.connection == connection && !message.over {
+            message.over = true;
+            reply.push_str(&event(703, message.number, connection));
+        }
+    }
+    drop(state);
+    writer.write_all(reply.as_bytes())
+}
+
+/// Takes a text in and does with it what the test wishes; nothing means that the client is gone.
+fn take_text(
+    shared: &(Mutex<State>, Condvar),
+    reader: &mut BufReader<UnixStream>,
+    writer: &mut UnixStream,
+    connection: usize,
+) -> Option<std::io::Result<()>> {
+    writer.write_all(b"230 OK RECEIVING DATA\r\n").ok()?;
+    let mut lines = Vec::new();
+    loop {
+        let line = hear(shared, reader, connection, Kind::Text)?;
+        if line == "." {
+            break;
+        }
+        lines.push(line.strip_prefix('.').unwrap_or(&line).to_owned());
+    }
+    let text = lines.join("\n");
+    if text.is_empty() {
+        return Some(writer.write_all(b"227 OK MESSAGE CANCELED\r\n"));
+    }
+    let blank = text.trim().is_empty();
+    let mut state = lock(shared);
+    let number = state.messages.len() as u64 + 1;
+    let speech = match (blank, state.sound) {
+        (true, true) => Speech::Ends,
+        (true, false) => Speech::Stuck,
+        (false, _) => state.speech,
+    };
+    state.messages.push(Message {
+        number,
+        connection,
+        text,
+        over: speech == Speech::Ends,
+    });
+    drop(state);
+    shared.1.notify_all();
+    let usual = format!("225-{number}\r\n225 OK MESSAGE QUEUED\r\n");
+    let queued = match scripted(shared, "TEXT").filter(|_| !blank) {
+        None | Some(Answer::Held) => usual,
+        Some(Answer::Bytes(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+        Some(Answer::Nothing) => String::new(),
+        Some(Answer::Close) => return None,
+    };
+    let begin = event(701, number, connection);
+    let end = event(702, number, connection);
+    let bytes = match speech {
+        Speech::Begins => queued + &begin,
+        Speech::BeginsEarly => {
+            let (first, second) = queued.split_at(queued.find('\n').map_or(0, |at| at + 1));
+            format!("{first}{begin}{second}")
+        }
+        Speech::Ends => begin + &queued + &end,
+        Speech::Stuck => queued,
+    };
+    Some(writer.write_all(bytes.as_bytes()))
+}

@@ -1,0 +1,148 @@
+//! Tests of the voices as their callers see them, and the pieces that other tests may borrow.
+//!
+//! Responsibilities: a scripted speech-dispatcher ([`fake_ssip`]), short ways to make utterances and
+//! to listen. Nothing here sleeps: every wait is for a condition and has a bound.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::limits::Limits;
+use super::*;
+use crate::announce::utterance::{Class, Mark};
+
+mod command;
+mod conversation;
+pub mod fake_ssip;
+mod handle;
+mod speech_dispatcher;
+mod wire;
+
+/// How long any wait may take before the test fails; far more than a loaded machine needs.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Makes an agent's utterance of class Outcome.
+pub fn utterance(id: u64, text: &str) -> Utterance {
+    Utterance {
+        id: UtteranceId(id),
+        class: Class::Outcome,
+        text: text.to_owned(),
+        language: None,
+        mark: Mark::Agent,
+    }
+}
+
+/// Listens to a voice's news.
+pub struct Ear(pub mpsc::Receiver<VoiceEvent>);
+
+impl Ear {
+    /// Makes a sink and its ear.
+    pub fn new() -> (VoiceSink, Self) {
+        let (sink, events) = VoiceSink::channel();
+        (sink, Self(events))
+    }
+
+    /// Waits for the next news.
+    pub async fn next(&mut self) -> VoiceEvent {
+        tokio::time::timeout(PATIENCE, self.0.recv())
+            .await
+            .expect("news within the patience")
+            .expect("the voice still tells")
+    }
+
+    /// Waits for the next news and says what it must be.
+    pub async fn expect(&mut self, event: VoiceEvent) {
+        assert_eq!(self.next().await, event);
+    }
+
+    /// Waits until the voice is ready.
+    pub async fn ready(&mut self) -> String {
+        match self.next().await {
+            VoiceEvent::Ready { engine } => engine,
+            other => panic!("not ready: {other:?}"),
+        }
+    }
+
+    /// Waits for the news that there is no voice, and gives the reason.
+    pub async fn none(&mut self) -> String {
+        match self.next().await {
+            VoiceEvent::None { reason } => reason,
+            other => panic!("not none: {other:?}"),
+        }
+    }
+
+    /// Waits for the news that the voice is lost, and gives the reason.
+    pub async fn lost(&mut self) -> String {
+        match self.next().await {
+            VoiceEvent::Lost { reason } => reason,
+            other => panic!("not lost: {other:?}"),
+        }
+    }
+
+    /// Takes everything that was told until the voice closed.
+    pub async fn rest(mut self) -> Vec<VoiceEvent> {
+        let mut rest = Vec::new();
+        while let Some(event) = tokio::time::timeout(PATIENCE, self.0.recv())
+            .await
+            .expect("the voice closes within the patience")
+        {
+            rest.push(event);
+        }
+        rest
+    }
+}
+
+/// Gives time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
+fn quick() -> Limits {
+    Limits {
+        call: Duration::from_millis(400),
+        begin: Duration::from_millis(300),
+        probe: Duration::from_millis(300),
+        spawn: Duration::from_millis(800),
+        backoff_first: Duration::from_millis(10),
+        backoff_cap: Duration::from_millis(40),
+        ..Limits::default()
+    }
+}
+
+/// Keeps a folder of a test's own, taken away at its end.
+pub struct Folder(pub std::path::PathBuf);
+
+impl Folder {
+    /// Makes a new folder below the machine's temporary one.
+    pub fn new() -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path =
+            std::env::temp_dir().join(format!("hearken-voice-{}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    /// Gives a path inside.
+    pub fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a program into the folder.
+    pub fn program(&self, name: &str, script: &str) -> std::path::PathBuf {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = self.path(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,285 @@
+//! The voice's thread: it carries orders to an engine and the engine's news back.
+//!
+//! Responsibilities: a thread with a runtime of its own, so that drawing and reading can't delay a
+//! stop; exactly one of Ended and Cut for each utterance, whatever an engine does; the time that
+//! the last words may take. Not here: engines, and which one it is (`choose`).
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::limits::Limits;
+use super::mailbox::{Mailbox, Orders};
+use super::sink::{Listener, Outbox, VoiceSink};
+use super::{Voice, VoiceEvent};
+use crate::announce::utterance::{Utterance, UtteranceId};
+
+/// Bounds a text in bytes: the largest event of AAEP has 64 KiB (3.7), and an argument of a program
+/// may have 128 KiB.
+pub(super) const TEXT_LIMIT: usize = 64 * 1024;
+
+/// How far back from [`TEXT_LIMIT`] a space is looked for, so that no word is cut in two.
+const WORD_LIMIT: usize = 256;
+
+/// What the voice's thread is called in a debugger.
+const THREAD: &str = "hearken-voice";
+
+/// Starts the thread and has it run `work`; if that can't be, there is no voice, in words.
+pub(super) fn start<F, Fut>(sink: VoiceSink, work: F) -> Arc<Mailbox>
+where
+    F: FnOnce(Desk) -> Fut + Send + 'static,
+    Fut: Future<Output = ()>,
+{
+    let mailbox = Arc::new(Mailbox::default());
+    let desk = Desk::new(Arc::clone(&mailbox), sink.clone());
+    let thread = std::thread::Builder::new()
+        .name(THREAD.to_owned())
+        .spawn(move || {
+            let mut desk = desk;
+            match tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+            {
+                Ok(runtime) => runtime.block_on(work(desk)),
+                Err(error) => desk.tell(VoiceEvent::None {
+                    reason: format!("the voice can't be started: {error}"),
+                }),
+            }
+        });
+    if let Err(error) = thread {
+        // The thread that never was has dropped its desk, which has settled the mailbox.
+        Outbox::new(sink).push(VoiceEvent::None {
+            reason: format!("the voice can't be started: {error}"),
+        });
+    }
+    mailbox
+}
+
+/// Keeps the accounts between the callers and an engine.
+#[derive(Debug)]
+pub(super) struct Desk {
+    mailbox: Arc<Mailbox>,
+    outbox: Outbox,
+    /// What the engine was given and has not finished.
+    current: Option<UtteranceId>,
+    /// What came before there was an engine.
+    early: Option<Utterance>,
+    /// When what is being said is cut because the voice is being closed.
+    closing: Option<Instant>,
+}
+
+impl Desk {
+    fn new(mailbox: Arc<Mailbox>, sink: VoiceSink) -> Self {
+        Self {
+            mailbox,
+            outbox: Outbox::new(sink),
+            current: None,
+            early: None,
+            closing: None,
+        }
+    }
+
+    /// Passes an event on, if it is not about an utterance that is settled already.
+    pub(super) fn tell(&mut self, event: VoiceEvent) {
+        match &event {
+            VoiceEvent::Begun(id) if self.current != Some(*id) => return,
+            VoiceEvent::Ended(id) | VoiceEvent::Cut(id) if self.current != Some(*id) => return,
+            VoiceEvent::Ended(_) | VoiceEvent::Cut(_) => self.current = None,
+            VoiceEvent::Lost { .. } | VoiceEvent::None { .. } => self.cut_current(),
+            VoiceEvent::Begun(_)
+            | VoiceEvent::Ready { .. }
+            | VoiceEvent::Recovered { .. }
+            | VoiceEvent::Notice { .. } => {}
+        }
+        self.outbox.push(event);
+    }
+
+    fn cut_current(&mut self) {
+        if let Some(id) = self.current.take() {
+            self.outbox.push(VoiceEvent::Cut(id));
+        }
+    }
+
+    /// Reports what was replaced, and takes the wish to close.
+    fn account(&mut self, orders: &mut Orders) {
+        for id in orders.cut.drain(..) {
+            self.outbox.push(VoiceEvent::Cut(id));
+        }
+        self.outbox.lost(orders.lost);
+        if let Some(linger) = orders.close {
+            let until = Instant::now() + linger.min(Duration::from_secs(3600));
+            self.closing = Some(self.closing.map_or(until, |before| before.min(until)));
+        }
+    }
+
+    /// Carries out the orders that have come.
+    fn obey(&mut self, voice: &mut impl Voice) {
+        let mut orders = self.mailbox.take();
+        if orders.stop {
+            self.hush(voice);
+        }
+        self.account(&mut orders);
+        if let Some(next) = orders.next {
+            self.hand_over(next, voice);
+        }
+    }
+
+    fn hush(&mut self, voice: &mut impl Voice) {
+        if self.current.is_some() {
+            voice.stop();
+            self.cut_current();
+        }
+    }
+
+    fn hand_over(&mut self, mut utterance: Utterance, voice: &mut impl Voice) {
+        self.hush(voice);
+        if self.closing.is_some() {
+            return self.outbox.push(VoiceEvent::Cut(utterance.id));
+        }
+        if shorten(&mut utterance.text) {
+            self.tell(VoiceEvent::Notice {
+                text: "a text was too long to be said whole and was cut".to_owned(),
+            });
+        }
+        self.current = Some(utterance.id);
+        if has_words(&utterance.text) {
+            voice.speak(utterance);
+        } else {
+            self.tell(VoiceEvent::Ended(utterance.id));
+        }
+    }
+
+    /// Waits for an engine, or for the wish to close; keeps at most one utterance meanwhile.
+    pub(super) async fn until<T>(&mut self, engine: impl Future<Output = T>) -> Option<T> {
+        tokio::pin!(engine);
+        loop {
+            let mut orders = self.mailbox.take();
+            let replaced = if orders.stop || orders.next.is_some() {
+                std::mem::replace(&mut self.early, orders.next.take())
+            } else {
+                None
+            };
+            if let Some(replaced) = replaced {
+                self.outbox.push(VoiceEvent::Cut(replaced.id));
+            }
+            self.account(&mut orders);
+            if self.closing.is_some() {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = self.mailbox.rung() => {}
+                found = &mut engine => return Some(found),
+                listener = self.outbox.tend() => {
+                    if listener == Listener::Gone {
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Serves an engine until the voice is closed or nobody listens any more.
+    pub(super) async fn serve(mut self, mut voice: impl Voice, limits: Limits) {
+        if let Some(early) = self.early.take() {
+            self.hand_over(early, &mut voice);
+        }
+        loop {
+            self.obey(&mut voice);
+            if let Some(until) = self.closing
+                && (self.current.is_none() || until <= Instant::now())
+            {
+                break;
+            }
+            tokio::select! {
+                biased;
+                () = self.mailbox.rung() => {}
+                event = voice.news() => self.tell(event),
+                listener = self.outbox.tend() => {
+                    if listener == Listener::Gone {
+                        break;
+                    }
+                }
+                () = at(self.closing), if self.closing.is_some() => {}
+            }
+        }
+        self.hush(&mut voice);
+        if tokio::time::timeout(limits.close, voice.close())
+            .await
+            .is_err()
+        {
+            tracing::warn!("the voice did not close in time");
+        }
+    }
+}
+
+impl Drop for Desk {
+    /// Settles the accounts, on the way out and after a panic alike.
+    fn drop(&mut self) {
+        let orders = self.mailbox.leave();
+        self.cut_current();
+        let unsaid = self.early.take().into_iter().chain(orders.next);
+        for id in orders.cut.into_iter().chain(unsaid.map(|next| next.id)) {
+            self.outbox.push(VoiceEvent::Cut(id));
+        }
+        if std::thread::panicking() {
+            self.outbox.push(VoiceEvent::None {
+                reason: "the voice stopped because of a fault in hearken".to_owned(),
+            });
+        }
+        self.mailbox.gone();
+    }
+}
+
+/// Waits until a moment, or for ever.
+pub(super) async fn at(moment: Option<Instant>) {
+    match moment {
+        Some(moment) => tokio::time::sleep_until(moment.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Says whether a text has anything that an engine could say.
+fn has_words(text: &str) -> bool {
+    text.chars()
+        .any(|sign| !sign.is_whitespace() && !sign.is_control())
+}
+
+/// Cuts a text that is over [`TEXT_LIMIT`] between two words where it can; says whether it did.
+fn shorten(text: &mut String) -> bool {
+    if text.len() <= TEXT_LIMIT {
+        return false;
+    }
+    let limit = text.floor_char_boundary(TEXT_LIMIT);
+    let space = text[..limit]
+        .rfind(char::is_whitespace)
+        .filter(|space| limit - space <= WORD_LIMIT);
+    text.truncate(space.unwrap_or(limit));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_cut_between_words_and_never_inside_a_character() {
+        let mut short = "a few words".to_owned();
+        assert!(!shorten(&mut short));
+        assert_eq!(short, "a few words");
+
+        let mut words = "word ".repeat(TEXT_LIMIT / 4);
+        assert!(shorten(&mut words));
+        assert!(words.ends_with("word"), "a whole word at the end");
+
+        let mut solid = "ü".repeat(TEXT_LIMIT);
+        assert!(shorten(&mut solid));
+        assert!(solid.len() > TEXT_LIMIT - 4);
+    }
+
+    #[test]
+    fn blanks_and_controls_are_no_words() {
+        assert!(!has_words(" \u{0}\n\t\u{85}"));
+        assert!(has_words(" . "));
+    }
+}
