@@ -1,1 +1,47 @@
-//! To be written.
+//! An AAEP producer inside the program: agents that act out scenarios, on loopback.
+//!
+//! Responsibilities: `hearken demo`, `hearken demo --serve` and the tests have an agent to listen to
+//! that needs no key, no network and no model, keeps every rule of the protocol, and whose pace,
+//! clock and ids are arguments. Not here: anything a subscriber does; the two meet on a socket only.
+//!
+//! ```text
+//! assets/demo/*.jsonl -> reader -> scenario -> perform -> stage -> hub -> queue -> body -> socket
+//!                                     ^ outcome             | session (envelope), questions (tokens)
+//!                                     '---------------------'<- reply <- plain <- socket
+//! ```
+//! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes
+//! that today's producers have. The handshake, WebSocket, Unix socket and stdio go beside it: each
+//! takes a subscription and hands received messages to the producer.
+//!
+//! Tests use [`Settings::stepped`] and wait on [`Producer`]'s `until_…` methods, each of which is
+//! awaited without polling; wrap them in a time limit.
+
+mod ask;
+mod body;
+mod catalogue;
+mod gate;
+mod hub;
+mod ids;
+mod kind;
+mod perform;
+mod plain;
+mod producer;
+mod questions;
+mod queue;
+mod reader;
+mod reply;
+mod say;
+mod scenario;
+mod server;
+mod session;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+pub use catalogue::{DEFAULT, list};
+pub use producer::{
+    Clock, Pace, Producer, Received, SessionRef, Settings, StartError, Timeouts, Verdict,
+};
+pub use reply::Malformed;
+pub use scenario::{Scenario, ScenarioError, ScenarioInfo};
+pub use server::{Running, serve};

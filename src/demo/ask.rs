@@ -1,0 +1,366 @@
+//! What a question accepts, and what comes out of it.
+//!
+//! Responsibilities: reading the terms out of a question's payload (chapters 4.4.1, 4.4.2), judging
+//! a reply against them (chapters 6.3.4 step 6, 6.5.5), the outcome of a timeout (chapter 6.4). Not
+//! here: the form of a reply (`reply`) and which tokens are outstanding (`questions`).
+
+use serde_json::{Map, Value};
+
+use super::kind::Kind;
+use super::reply::Said;
+
+/// How much of an answer is repeated in later events, in characters: enough for a name or a
+/// sentence, and no stranger can make the producer fill other people's screens.
+const MAX_ECHO_CHARS: usize = 200;
+
+/// The longest `timeout_seconds` the schemas allow: a day.
+const MAX_TIMEOUT_SECONDS: u64 = 86_400;
+
+/// Holds the terms of a question.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Asked {
+    Confirmation {
+        allowed: Vec<String>,
+    },
+    Clarification {
+        kinds: Vec<ResponseKind>,
+        choices: Vec<Choice>,
+        default: Option<String>,
+    },
+}
+
+/// Names the form that an answer may take (chapter 6.5.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ResponseKind {
+    Freetext,
+    YesNo,
+    MultipleChoice,
+    Numeric,
+}
+
+/// Holds one thing to choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choice {
+    pub(super) value: String,
+    pub(super) label: String,
+}
+
+/// Says how a question ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// A confirmation was answered with one of its allowed replies.
+    Decided(String),
+    /// A clarification was answered.
+    Answered {
+        /// The value of the choice, when the answer was one.
+        chose: Option<String>,
+        /// The answer as it may be repeated to people.
+        words: String,
+    },
+    /// Nobody answered in time; the words are those of the default response, where there is one.
+    TimedOut { words: Option<String> },
+}
+
+/// Says why a well-formed reply is not an answer to its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Refusal {
+    /// A decision for a clarification, or a response for a confirmation.
+    WrongKind,
+    /// A decision, a type or a choice that the question does not allow.
+    NotAllowed,
+}
+
+impl ResponseKind {
+    fn from_wire(name: &str) -> Option<Self> {
+        match name {
+            "freetext" => Some(Self::Freetext),
+            "yes_no" => Some(Self::YesNo),
+            "multiple_choice" => Some(Self::MultipleChoice),
+            "numeric" => Some(Self::Numeric),
+            _ => None,
+        }
+    }
+}
+
+impl Asked {
+    /// Reads the terms and the time limit in seconds from a question's payload; the error says in
+    /// words what is wrong with it.
+    pub(super) fn read(kind: Kind, fields: &Map<String, Value>) -> Result<(Self, u64), String> {
+        let timeout = fields
+            .get("timeout_seconds")
+            .and_then(Value::as_u64)
+            .filter(|seconds| (1..=MAX_TIMEOUT_SECONDS).contains(seconds))
+            .ok_or("timeout_seconds must be a whole number from 1 to 86400")?;
+        let asked = match kind {
+            Kind::AwaitingConfirmation => Self::read_confirmation(fields)?,
+            Kind::AwaitingClarification => Self::read_clarification(fields)?,
+            Kind::SessionStarted
+            | Kind::SessionCompleted
+            | Kind::SessionErrored
+            | Kind::SessionCancelled
+            | Kind::StateChanged
+            | Kind::ProgressUpdated
+            | Kind::ToolInvoked
+            | Kind::ToolCompleted
+            | Kind::OutputStreaming
+            | Kind::HandoffRequested => {
+                return Err("only a confirmation or a clarification can be asked".to_owned());
+            }
+        };
+        Ok((asked, timeout))
+    }
+
+    fn read_confirmation(fields: &Map<String, Value>) -> Result<Self, String> {
+        let default = fields.get("default_decision").and_then(Value::as_str);
+        let risky = matches!(
+            fields.get("risk_level").and_then(Value::as_str),
+            Some("medium" | "high")
+        );
+        let irreversible = fields.get("irreversible") == Some(&Value::Bool(true))
+            || fields.get("reversibility").and_then(Value::as_str) == Some("irreversible");
+        match default {
+            Some("reject") => {}
+            Some("accept") if risky && irreversible => {
+                return Err("an irreversible action of medium or high risk must default to reject (chapter 6.4.1)".to_owned());
+            }
+            Some("accept") => {}
+            Some(_) | None => return Err("default_decision must be accept or reject".to_owned()),
+        }
+        let allowed = match fields.get("allowed_replies") {
+            None => vec!["accept".to_owned(), "reject".to_owned()],
+            Some(list) => strings(list).ok_or("allowed_replies must be a list of texts")?,
+        };
+        Ok(Self::Confirmation { allowed })
+    }
+
+    fn read_clarification(fields: &Map<String, Value>) -> Result<Self, String> {
+        let kinds = match fields.get("accepted_response_kinds") {
+            None => vec![ResponseKind::Freetext],
+            Some(list) => strings(list)
+                .and_then(|names| {
+                    names
+                        .iter()
+                        .map(|name| ResponseKind::from_wire(name))
+                        .collect::<Option<Vec<_>>>()
+                })
+                .filter(|kinds| !kinds.is_empty())
+                .ok_or("accepted_response_kinds must list freetext, yes_no, multiple_choice or numeric")?,
+        };
+        let choices = match fields.get("choices") {
+            None => Vec::new(),
+            Some(list) => choices(list).ok_or("choices must be a list of value and label")?,
+        };
+        if kinds.contains(&ResponseKind::MultipleChoice) && choices.len() < 2 {
+            return Err("multiple_choice wants at least two choices".to_owned());
+        }
+        let default = fields
+            .get("default_response")
+            .and_then(Value::as_str)
+            .map(str::to_owned);
+        Ok(Self::Clarification {
+            kinds,
+            choices,
+            default,
+        })
+    }
+
+    /// Judges what a well-formed reply says.
+    pub(super) fn judge(&self, said: &Said) -> Result<Outcome, Refusal> {
+        match (self, said) {
+            (Self::Confirmation { allowed }, Said::Decision { decision, modified }) => {
+                if !allowed.contains(decision) {
+                    return Err(Refusal::NotAllowed);
+                }
+                // Modified actions are not supported here, and then the reply means reject (6.3.2).
+                let decision = if *modified { "reject" } else { decision };
+                Ok(Outcome::Decided(decision.to_owned()))
+            }
+            (Self::Clarification { kinds, choices, .. }, Said::Response(response)) => {
+                judge_response(kinds, choices, response).ok_or(Refusal::NotAllowed)
+            }
+            (Self::Confirmation { .. }, Said::Response(_))
+            | (Self::Clarification { .. }, Said::Decision { .. }) => Err(Refusal::WrongKind),
+        }
+    }
+
+    /// Gives the outcome of a timeout.
+    pub(super) fn timed_out(&self) -> Outcome {
+        let words = match self {
+            Self::Confirmation { .. } => None,
+            Self::Clarification {
+                choices, default, ..
+            } => default.as_ref().map(|default| {
+                choices
+                    .iter()
+                    .find(|choice| choice.value == *default)
+                    .map_or_else(|| default.clone(), |choice| choice.label.clone())
+            }),
+        };
+        Outcome::TimedOut { words }
+    }
+}
+
+fn judge_response(kinds: &[ResponseKind], choices: &[Choice], response: &Value) -> Option<Outcome> {
+    let accepts = |kind| kinds.contains(&kind);
+    let free = |words: String| Outcome::Answered { chose: None, words };
+    match response {
+        Value::Bool(yes) if accepts(ResponseKind::YesNo) => {
+            Some(free(if *yes { "yes" } else { "no" }.to_owned()))
+        }
+        Value::Number(number) if accepts(ResponseKind::Numeric) => Some(free(number.to_string())),
+        Value::String(text) => {
+            let choice = choices
+                .iter()
+                .find(|choice| accepts(ResponseKind::MultipleChoice) && choice.value == *text);
+            match choice {
+                Some(choice) => Some(Outcome::Answered {
+                    chose: Some(choice.value.clone()),
+                    words: choice.label.clone(),
+                }),
+                None => accepts(ResponseKind::Freetext).then(|| free(echo(text))),
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+            None
+        }
+    }
+}
+
+/// Makes a stranger's text fit to be repeated: one line, no control characters, not long.
+fn echo(text: &str) -> String {
+    let mut words: String = text
+        .chars()
+        .map(|sign| if sign.is_control() { ' ' } else { sign })
+        .take(MAX_ECHO_CHARS)
+        .collect();
+    if text.chars().nth(MAX_ECHO_CHARS).is_some() {
+        words.push('…');
+    }
+    words.trim().to_owned()
+}
+
+fn strings(list: &Value) -> Option<Vec<String>> {
+    list.as_array()?
+        .iter()
+        .map(|item| item.as_str().map(str::to_owned))
+        .collect()
+}
+
+fn choices(list: &Value) -> Option<Vec<Choice>> {
+    list.as_array()?
+        .iter()
+        .map(|item| {
+            Some(Choice {
+                value: item.get("value")?.as_str()?.to_owned(),
+                label: item.get("label")?.as_str()?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::*;
+
+    fn clarification(fields: Value) -> Asked {
+        let mut fields = fields.as_object().unwrap().clone();
+        fields.insert("timeout_seconds".to_owned(), json!(60));
+        Asked::read(Kind::AwaitingClarification, &fields).unwrap().0
+    }
+
+    fn words(asked: &Asked, response: Value) -> Result<String, Refusal> {
+        asked
+            .judge(&Said::Response(response))
+            .map(|outcome| match outcome {
+                Outcome::Answered { words, .. } => words,
+                Outcome::Decided(_) | Outcome::TimedOut { .. } => String::from("no answer"),
+            })
+    }
+
+    #[test]
+    fn the_type_of_an_answer_follows_the_accepted_kinds() {
+        let yes_no = clarification(json!({"accepted_response_kinds": ["yes_no"]}));
+        assert_eq!(words(&yes_no, json!(true)).unwrap(), "yes");
+        assert_eq!(words(&yes_no, json!("yes")), Err(Refusal::NotAllowed));
+        let numeric = clarification(json!({"accepted_response_kinds": ["numeric"]}));
+        assert_eq!(words(&numeric, json!(6.5)).unwrap(), "6.5");
+        assert_eq!(words(&numeric, json!("6.5")), Err(Refusal::NotAllowed));
+        let free = clarification(json!({}));
+        assert_eq!(words(&free, json!("at\u{1b}\nseven")).unwrap(), "at  seven");
+        assert_eq!(words(&free, json!(7)), Err(Refusal::NotAllowed));
+        assert_eq!(
+            free.judge(&Said::Decision {
+                decision: "accept".to_owned(),
+                modified: false
+            }),
+            Err(Refusal::WrongKind)
+        );
+    }
+
+    #[test]
+    fn a_choice_is_one_of_the_listed_values_unless_free_text_is_taken_too() {
+        let choices =
+            json!([{"value": "fri", "label": "Friday"}, {"value": "sat", "label": "Saturday"}]);
+        let strict = clarification(
+            json!({"accepted_response_kinds": ["multiple_choice"], "choices": choices, "default_response": "sat"}),
+        );
+        assert_eq!(words(&strict, json!("fri")).unwrap(), "Friday");
+        assert_eq!(words(&strict, json!("sunday")), Err(Refusal::NotAllowed));
+        assert_eq!(
+            strict.timed_out(),
+            Outcome::TimedOut {
+                words: Some("Saturday".to_owned())
+            }
+        );
+        let open = clarification(
+            json!({"accepted_response_kinds": ["multiple_choice", "freetext"], "choices": choices}),
+        );
+        assert_eq!(words(&open, json!("sunday")).unwrap(), "sunday");
+    }
+
+    #[test]
+    fn a_long_answer_is_cut_before_it_is_repeated() {
+        let free = clarification(json!({}));
+        let spoken = words(&free, json!("é".repeat(5000))).unwrap();
+        assert_eq!(spoken.chars().count(), MAX_ECHO_CHARS + 1);
+    }
+
+    #[test]
+    fn a_modified_action_means_reject() {
+        let fields = json!({"timeout_seconds": 60, "default_decision": "reject"});
+        let (asked, timeout) =
+            Asked::read(Kind::AwaitingConfirmation, fields.as_object().unwrap()).unwrap();
+        assert_eq!(timeout, 60);
+        let decide = |decision: &str, modified| {
+            asked.judge(&Said::Decision {
+                decision: decision.to_owned(),
+                modified,
+            })
+        };
+        assert_eq!(
+            decide("accept", false),
+            Ok(Outcome::Decided("accept".to_owned()))
+        );
+        assert_eq!(
+            decide("accept", true),
+            Ok(Outcome::Decided("reject".to_owned()))
+        );
+        assert_eq!(decide("maybe", false), Err(Refusal::NotAllowed));
+        assert_eq!(
+            asked.judge(&Said::Response(json!("accept"))),
+            Err(Refusal::WrongKind)
+        );
+    }
+
+    #[test]
+    fn an_unsafe_default_is_refused() {
+        let fields = json!({"timeout_seconds": 60, "default_decision": "accept",
+                            "risk_level": "high", "reversibility": "irreversible"});
+        let error =
+            Asked::read(Kind::AwaitingConfirmation, fields.as_object().unwrap()).unwrap_err();
+        assert!(error.contains("6.4.1"), "{error}");
+    }
+}

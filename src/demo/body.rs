@@ -1,0 +1,115 @@
+//! Frames as a stream of server-sent events.
+//!
+//! Responsibilities: the text of an SSE stream (appendix B.1.3), its greeting and its heartbeat, as a
+//! body that hyper polls. Not here: which frames come (`queue`) and the headers (`plain`).
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame as Piece};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::producer::Subscription;
+use super::queue::{Delivery, Frame};
+
+/// How long a stream is silent before a comment shows that it is alive.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+/// Comes first, so that a client sees the open stream before the first event.
+const GREETING: &[u8] = b": connected\n\n";
+const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
+
+/// Writes what a subscriber gets as server-sent events.
+pub(super) struct EventBody {
+    subscription: Subscription,
+    greeted: bool,
+    heartbeat: Pin<Box<Sleep>>,
+}
+
+impl EventBody {
+    pub(super) fn new(subscription: Subscription) -> Self {
+        Self {
+            subscription,
+            greeted: false,
+            heartbeat: Box::pin(sleep(HEARTBEAT)),
+        }
+    }
+}
+
+impl Body for EventBody {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Piece<Bytes>, io::Error>>> {
+        let piece = |bytes| Poll::Ready(Some(Ok(Piece::data(bytes))));
+        if !self.greeted {
+            self.greeted = true;
+            return piece(Bytes::from_static(GREETING));
+        }
+        match self.subscription.poll_next(context) {
+            Poll::Ready(Delivery::Frame(frame)) => {
+                self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                piece(Bytes::from(written(&frame)))
+            }
+            Poll::Ready(Delivery::Ended) => Poll::Ready(None),
+            // An error breaks the connection off instead of ending the body.
+            Poll::Ready(Delivery::Cut) => {
+                Poll::Ready(Some(Err(io::Error::from(io::ErrorKind::ConnectionAborted))))
+            }
+            Poll::Pending => match self.heartbeat.as_mut().poll(context) {
+                Poll::Ready(()) => {
+                    self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                    piece(Bytes::from_static(HEARTBEAT_COMMENT))
+                }
+                Poll::Pending => Poll::Pending,
+            },
+        }
+    }
+}
+
+/// Writes a frame as one server-sent event; a text of several lines becomes several `data:` lines.
+fn written(frame: &Frame) -> String {
+    let mut text = String::with_capacity(frame.text.len() + 96);
+    text.push_str("event: aaep.event\n");
+    if let Some(event_id) = &frame.event_id {
+        text.push_str("id: ");
+        text.push_str(event_id);
+        text.push('\n');
+    }
+    for line in frame.text.split(['\n', '\r']) {
+        text.push_str("data: ");
+        text.push_str(line);
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_is_one_server_sent_event() {
+        let mut frame = Frame {
+            event_id: Some("evt_1".to_owned()),
+            critical: false,
+            text: "{\"a\":1}".to_owned(),
+        };
+        assert_eq!(
+            written(&frame),
+            "event: aaep.event\nid: evt_1\ndata: {\"a\":1}\n\n"
+        );
+        frame.event_id = None;
+        frame.text = "no\njson".to_owned();
+        assert_eq!(
+            written(&frame),
+            "event: aaep.event\ndata: no\ndata: json\n\n"
+        );
+    }
+}

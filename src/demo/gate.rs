@@ -1,0 +1,134 @@
+//! A hand on the agents' shoulder, for tests.
+//!
+//! Responsibilities: holding every agent before its next event, or only before events of one type,
+//! and telling when one is held. Not here: the pace of a scenario (`perform`).
+
+use tokio::sync::watch;
+
+/// Lets agents pass or holds them.
+#[derive(Debug)]
+pub(super) struct Gate {
+    order: watch::Sender<Order>,
+    held: watch::Sender<Held>,
+}
+
+/// Holds what agents are told, and the how-manieth order that is.
+#[derive(Debug, Clone)]
+struct Order {
+    number: u64,
+    stance: Stance,
+}
+
+#[derive(Debug, Clone)]
+enum Stance {
+    Open,
+    Shut,
+    ShutFor(String),
+}
+
+/// Counts the agents that are held under an order. The number keeps an agent that has yet to wake up
+/// after an older order from being taken for one held under the newest.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    order: u64,
+    agents: usize,
+}
+
+/// Counts one agent for as long as it is held.
+struct Hold<'a> {
+    held: &'a watch::Sender<Held>,
+    order: u64,
+}
+
+impl Stance {
+    fn holds(&self, event_type: &str) -> bool {
+        match self {
+            Stance::Open => false,
+            Stance::Shut => true,
+            Stance::ShutFor(held) => held == event_type,
+        }
+    }
+}
+
+impl<'a> Hold<'a> {
+    fn new(held: &'a watch::Sender<Held>, order: u64) -> Self {
+        held.send_modify(|held| {
+            if held.order < order {
+                *held = Held { order, agents: 0 };
+            }
+            if held.order == order {
+                held.agents += 1;
+            }
+        });
+        Self { held, order }
+    }
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.held.send_modify(|held| {
+            if held.order == self.order {
+                held.agents = held.agents.saturating_sub(1);
+            }
+        });
+    }
+}
+
+impl Gate {
+    pub(super) fn new() -> Self {
+        let order = Order {
+            number: 0,
+            stance: Stance::Open,
+        };
+        Self {
+            order: watch::Sender::new(order),
+            held: watch::Sender::new(Held::default()),
+        }
+    }
+
+    pub(super) fn open(&self) {
+        self.order(Stance::Open);
+    }
+
+    pub(super) fn shut(&self) {
+        self.order(Stance::Shut);
+    }
+
+    /// Holds agents only before events of one type, named as on the wire.
+    pub(super) fn shut_for(&self, event_type: &str) {
+        self.order(Stance::ShutFor(event_type.to_owned()));
+    }
+
+    fn order(&self, stance: Stance) {
+        self.order.send_modify(|order| {
+            order.number += 1;
+            order.stance = stance;
+        });
+    }
+
+    /// Waits until an event of this type may be sent.
+    pub(super) async fn pass(&self, event_type: &str) {
+        let mut orders = self.order.subscribe();
+        loop {
+            let number = {
+                let order = orders.borrow_and_update();
+                if !order.stance.holds(event_type) {
+                    return;
+                }
+                order.number
+            };
+            let _hold = Hold::new(&self.held, number);
+            if orders.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Waits until at least one agent is held under the latest order.
+    pub(super) async fn until_held(&self) {
+        let order = self.order.borrow().number;
+        let held = |held: &Held| held.order >= order && held.agents > 0;
+        // The sender lives as long as the gate, so the wait ends only by its condition.
+        let _ = self.held.subscribe().wait_for(held).await;
+    }
+}

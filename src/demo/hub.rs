@@ -1,0 +1,169 @@
+//! One event to everybody who listens.
+//!
+//! Responsibilities: the list of subscribers, the events kept for resuming (chapter 8.7), counts of
+//! what was dropped. Not here: the wait of a single subscriber (`queue`) and transports.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::queue::{Frame, Queue};
+
+/// How many events are kept for subscribers that come back: as many as fit into their queue.
+const KEPT_EVENTS: usize = super::queue::QUEUE_EVENTS;
+/// How many subscribers are served at once; a demo has one or two, a test a few.
+pub(super) const MAX_SUBSCRIBERS: usize = 32;
+
+/// Sends frames to all subscribers and keeps the latest.
+#[derive(Debug, Default)]
+pub(super) struct Hub {
+    subscribers: BTreeMap<u64, Arc<Queue>>,
+    /// How many have subscribed since the start; also the next one's number.
+    subscribed: u64,
+    kept: VecDeque<Arc<Frame>>,
+    dropped: u64,
+}
+
+/// Says how much a new subscriber was given of what it missed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Resumed {
+    /// It asked for nothing.
+    Fresh,
+    /// Everything after the event it named.
+    Whole,
+    /// Nothing: the event it named is unknown or no longer kept.
+    AgedOut,
+}
+
+/// Says that no more subscribers are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full;
+
+impl Hub {
+    /// Sends a frame to everybody; keeps it if it can be resumed from.
+    pub(super) fn publish(&mut self, frame: &Arc<Frame>) {
+        for queue in self.subscribers.values() {
+            self.dropped += queue.push(Arc::clone(frame));
+        }
+        if frame.event_id.is_some() {
+            if self.kept.len() >= KEPT_EVENTS {
+                self.kept.pop_front();
+            }
+            self.kept.push_back(Arc::clone(frame));
+        }
+    }
+
+    /// Takes a new subscriber, who may name the last event it got.
+    pub(super) fn subscribe(
+        &mut self,
+        last: Option<&str>,
+    ) -> Result<(u64, Arc<Queue>, Resumed), Full> {
+        if self.subscribers.len() >= MAX_SUBSCRIBERS {
+            return Err(Full);
+        }
+        let queue = Arc::new(Queue::default());
+        let resumed = match last {
+            None => Resumed::Fresh,
+            Some(last) => {
+                let known = self
+                    .kept
+                    .iter()
+                    .position(|frame| frame.event_id.as_deref() == Some(last));
+                match known {
+                    None => Resumed::AgedOut,
+                    Some(index) => {
+                        for frame in self.kept.iter().skip(index + 1) {
+                            self.dropped += queue.push(Arc::clone(frame));
+                        }
+                        Resumed::Whole
+                    }
+                }
+            }
+        };
+        let number = self.subscribed;
+        self.subscribed += 1;
+        self.subscribers.insert(number, Arc::clone(&queue));
+        Ok((number, queue, resumed))
+    }
+
+    pub(super) fn unsubscribe(&mut self, number: u64) {
+        self.subscribers.remove(&number);
+    }
+
+    pub(super) fn queues(&self) -> impl Iterator<Item = &Arc<Queue>> {
+        self.subscribers.values()
+    }
+
+    /// Counts the subscribers that are there.
+    pub(super) fn len(&self) -> usize {
+        self.subscribers.len()
+    }
+
+    /// Counts the events that were dropped for slow subscribers.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Counts the subscriptions since the start.
+    pub(super) fn subscribed(&self) -> u64 {
+        self.subscribed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::queue::Delivery;
+    use super::*;
+
+    fn frame(number: usize) -> Arc<Frame> {
+        Arc::new(Frame {
+            event_id: Some(format!("evt_{number}")),
+            critical: false,
+            text: number.to_string(),
+        })
+    }
+
+    async fn first(queue: &Queue) -> Option<String> {
+        queue.end();
+        match queue.next().await {
+            Delivery::Frame(frame) => frame.event_id.clone(),
+            Delivery::Ended | Delivery::Cut => None,
+        }
+    }
+
+    #[tokio::test]
+    async fn who_comes_back_gets_what_it_missed_and_nobody_else_does() {
+        let mut hub = Hub::default();
+        for number in 0..5 {
+            hub.publish(&frame(number));
+        }
+        let (_, queue, resumed) = hub.subscribe(Some("evt_2")).unwrap();
+        assert_eq!(resumed, Resumed::Whole);
+        assert_eq!(first(&queue).await.as_deref(), Some("evt_3"));
+        let (_, queue, resumed) = hub.subscribe(None).unwrap();
+        assert_eq!(resumed, Resumed::Fresh);
+        assert_eq!(first(&queue).await, None);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut hub = Hub::default();
+        for number in 0..KEPT_EVENTS + 3 {
+            hub.publish(&frame(number));
+        }
+        assert_eq!(hub.kept.len(), KEPT_EVENTS);
+        assert_eq!(hub.subscribe(Some("evt_2")).unwrap().2, Resumed::AgedOut);
+        assert_eq!(hub.subscribe(Some("evt_3")).unwrap().2, Resumed::Whole);
+    }
+
+    #[test]
+    fn one_subscriber_too_many_is_refused_until_another_leaves() {
+        let mut hub = Hub::default();
+        for _ in 0..MAX_SUBSCRIBERS {
+            assert!(hub.subscribe(None).is_ok());
+        }
+        assert_eq!(hub.subscribe(None).unwrap_err(), Full);
+        hub.unsubscribe(0);
+        assert!(hub.subscribe(None).is_ok());
+    }
+}

@@ -1,0 +1,394 @@
+//! Playing a scenario: which event comes at which moment.
+//!
+//! Responsibilities: the agents' steps in the order of their times, waiting at questions, branches by
+//! their outcome, the clock of timeouts (chapter 6.4). Not here: what an event looks like on the wire
+//! (`session`), who gets it (`hub`), whether a reply is valid (`questions`).
+//!
+//! Mental model: every agent has a time at which its next step is due, counted from the start of the
+//! scenario at speed 1. The performance always takes the earliest step, waits for its time (or not,
+//! when stepped) and acts. An agent that asks has no due time until its question has ended; its next
+//! step is then due from that moment on.
+
+use std::future::pending;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
+
+use super::ask::Outcome;
+use super::producer::{Pace, Shared, Timeouts};
+use super::scenario::{Act, Beat, Scenario, Template};
+use super::stage::Asking;
+
+/// What a session that its scenario left open says at its end.
+const LEFT_OPEN: &str = "The agent stopped without finishing.";
+/// What stands for the latest answer in a scenario's texts.
+const ANSWER: &str = "{answer}";
+/// The bounds of a speed or a factor: beyond them a wait is no wait, or no end is in sight.
+const FACTORS: std::ops::RangeInclusive<f64> = 0.01..=10_000.0;
+
+/// Plays one run of a scenario.
+pub(super) struct Performance {
+    shared: Arc<Shared>,
+    scenario: Arc<Scenario>,
+    sessions: Vec<String>,
+}
+
+/// Holds how far one agent has come.
+struct Part {
+    /// The index of the next step to take.
+    cursor: usize,
+    stance: Stance,
+    /// How the latest question ended.
+    outcome: Option<Outcome>,
+}
+
+enum Stance {
+    /// The next step is due.
+    Acting {
+        due: Duration,
+    },
+    /// Waits for the end of a question.
+    Asking {
+        token: String,
+        deadline: Option<Instant>,
+    },
+    Done,
+}
+
+/// Says what happens next.
+enum Turn {
+    Act(usize),
+    Resolved(usize, Outcome),
+    TimeUp(String),
+}
+
+impl Performance {
+    pub(super) fn new(shared: Arc<Shared>, scenario: Arc<Scenario>, sessions: Vec<String>) -> Self {
+        Self {
+            shared,
+            scenario,
+            sessions,
+        }
+    }
+
+    /// Plays to the end of every agent.
+    pub(super) async fn play(self) {
+        let cast = &self.scenario.cast;
+        let mut tempo = Tempo::new(self.shared.settings.pace);
+        let (answers, mut outcomes) = mpsc::channel(cast.len().max(1));
+        let mut parts: Vec<Part> = cast.iter().map(|role| Part::new(&role.beats)).collect();
+        loop {
+            let next = earliest(&parts);
+            let asking = parts.iter().any(Part::is_asking);
+            // Stepped, answers wait until nothing else is left to do: their order does not matter then.
+            let takes_answers = asking && (next.is_none() || tempo.is_real());
+            let turn = tokio::select! {
+                biased;
+                Some((index, outcome)) = outcomes.recv(), if takes_answers => Turn::Resolved(index, outcome),
+                token = first_time_up(&parts), if asking => Turn::TimeUp(token),
+                Some(index) = tempo.reach(next), if next.is_some() => Turn::Act(index),
+                else => break,
+            };
+            match turn {
+                Turn::Resolved(index, outcome) => {
+                    if let (Some(part), Some(role)) = (parts.get_mut(index), cast.get(index)) {
+                        part.outcome = Some(outcome);
+                        part.go_on(&role.beats, tempo.now());
+                    }
+                }
+                Turn::TimeUp(token) => {
+                    // The outcome comes back by the channel, like an answer that was first.
+                    self.shared
+                        .change(|stage, _| stage.questions_mut().expire(&token));
+                    if let Some(part) = parts.iter_mut().find(|part| part.asks(&token)) {
+                        part.stance = Stance::Asking {
+                            token,
+                            deadline: None,
+                        };
+                    }
+                }
+                Turn::Act(index) => {
+                    if let Some((due, _)) = next {
+                        tempo.arrive(due);
+                    }
+                    if let (Some(part), Some(role)) = (parts.get_mut(index), cast.get(index))
+                        && let Some(beat) = role.beats.get(part.cursor)
+                    {
+                        self.act(index, part, beat, &answers, &mut tempo).await;
+                        part.cursor += 1;
+                        if let Stance::Acting { due } = part.stance {
+                            part.go_on(&role.beats, due);
+                        }
+                    }
+                }
+            }
+        }
+        for session in &self.sessions {
+            self.shared.change(|stage, now| {
+                stage.close_session(session, "producer", LEFT_OPEN, now);
+            });
+        }
+    }
+
+    /// Takes one step of one agent.
+    async fn act(
+        &self,
+        index: usize,
+        part: &mut Part,
+        beat: &Beat,
+        answers: &mpsc::Sender<(usize, Outcome)>,
+        tempo: &mut Tempo,
+    ) {
+        let Some(session) = self.sessions.get(index) else {
+            return;
+        };
+        let template = with_answer(beat.act.template(), part.answer());
+        let held = Instant::now();
+        self.shared.gate.pass(template.kind.wire()).await;
+        tempo.shift(held.elapsed());
+        if !tempo.is_real() {
+            let queues: Vec<_> = self
+                .shared
+                .look(|stage| stage.hub().queues().cloned().collect());
+            for queue in queues {
+                queue.until_room().await;
+            }
+        }
+        let goes_on = match &beat.act {
+            Act::Emit(_) => self
+                .shared
+                .change(|stage, now| stage.emit(session, &template, now)),
+            Act::Ask { asked, timeout, .. } => {
+                let timeout = self.timeout(*timeout);
+                let asking = Asking {
+                    asked: asked.clone(),
+                    timeout,
+                    role: index,
+                    answers: answers.clone(),
+                };
+                let token = self
+                    .shared
+                    .change(|stage, now| stage.ask(session, &template, asking, now));
+                match token {
+                    Some(token) => {
+                        let deadline =
+                            timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+                        part.stance = Stance::Asking { token, deadline };
+                        true
+                    }
+                    None => false,
+                }
+            }
+        };
+        if !goes_on {
+            part.stance = Stance::Done;
+        }
+    }
+
+    /// Gives how long a question stays open, none when no clock ends it.
+    fn timeout(&self, written: Duration) -> Option<Duration> {
+        match self.shared.settings.timeouts {
+            Timeouts::AsWritten => Some(written),
+            Timeouts::Scaled(factor) => Some(written.mul_f64(bounded(factor))),
+            Timeouts::OnDemand => None,
+        }
+    }
+}
+
+impl Drop for Performance {
+    /// Gives back the run's place, and its sessions if it was broken off.
+    fn drop(&mut self) {
+        self.shared.change(|stage, _| {
+            stage.forget_sessions(&self.sessions);
+            stage.end_run();
+        });
+    }
+}
+
+impl Part {
+    fn new(beats: &[Beat]) -> Self {
+        let mut part = Self {
+            cursor: 0,
+            stance: Stance::Done,
+            outcome: None,
+        };
+        part.go_on(beats, Duration::ZERO);
+        part
+    }
+
+    /// Makes the next step that fits the branch due, counted from a moment.
+    fn go_on(&mut self, beats: &[Beat], from: Duration) {
+        let fits = |beat: &Beat| match &self.outcome {
+            None => beat.on.is_empty(),
+            Some(outcome) => beat.on.is_empty() || beat.on.iter().any(|label| label.fits(outcome)),
+        };
+        let rest = beats.get(self.cursor..).unwrap_or_default();
+        match rest.iter().position(fits) {
+            Some(skipped) => {
+                self.cursor += skipped;
+                let after = rest.get(skipped).map_or(Duration::ZERO, |beat| beat.after);
+                self.stance = Stance::Acting { due: from + after };
+            }
+            None => self.stance = Stance::Done,
+        }
+    }
+
+    fn is_asking(&self) -> bool {
+        match self.stance {
+            Stance::Asking { .. } => true,
+            Stance::Acting { .. } | Stance::Done => false,
+        }
+    }
+
+    fn asks(&self, asked: &str) -> bool {
+        match &self.stance {
+            Stance::Asking { token, .. } => token == asked,
+            Stance::Acting { .. } | Stance::Done => false,
+        }
+    }
+
+    /// Gives the latest answer as it may be repeated.
+    fn answer(&self) -> Option<&str> {
+        match &self.outcome {
+            Some(Outcome::Answered { words, .. }) => Some(words),
+            Some(Outcome::TimedOut { words }) => words.as_deref(),
+            Some(Outcome::Decided(_)) | None => None,
+        }
+    }
+}
+
+/// Finds the agent whose next step is due first; of several the first in the cast.
+fn earliest(parts: &[Part]) -> Option<(Duration, usize)> {
+    parts
+        .iter()
+        .enumerate()
+        .filter_map(|(index, part)| match part.stance {
+            Stance::Acting { due } => Some((due, index)),
+            Stance::Asking { .. } | Stance::Done => None,
+        })
+        .min()
+}
+
+/// Waits for the first question whose time is up; for ever when no clock ends any.
+async fn first_time_up(parts: &[Part]) -> String {
+    let first = parts
+        .iter()
+        .filter_map(|part| match &part.stance {
+            Stance::Asking {
+                token,
+                deadline: Some(deadline),
+            } => Some((*deadline, token)),
+            Stance::Asking { deadline: None, .. } | Stance::Acting { .. } | Stance::Done => None,
+        })
+        .min();
+    match first {
+        Some((deadline, token)) => {
+            sleep_until(deadline).await;
+            token.clone()
+        }
+        None => pending().await,
+    }
+}
+
+/// Holds where a performance is in its own time.
+enum Tempo {
+    Real {
+        /// When the scenario began, moved on by every hold.
+        origin: Instant,
+        speed: f64,
+    },
+    Stepped {
+        /// The latest due time that was reached.
+        reached: Duration,
+    },
+}
+
+impl Tempo {
+    fn new(pace: Pace) -> Self {
+        match pace {
+            Pace::RealTime { speed } => Tempo::Real {
+                origin: Instant::now(),
+                speed: bounded(speed),
+            },
+            Pace::Stepped => Tempo::Stepped {
+                reached: Duration::ZERO,
+            },
+        }
+    }
+
+    fn is_real(&self) -> bool {
+        match self {
+            Tempo::Real { .. } => true,
+            Tempo::Stepped { .. } => false,
+        }
+    }
+
+    fn now(&self) -> Duration {
+        match self {
+            Tempo::Real { origin, speed } => origin.elapsed().mul_f64(*speed),
+            Tempo::Stepped { reached } => *reached,
+        }
+    }
+
+    /// Waits until a step is due and gives back whose it is.
+    async fn reach(&self, next: Option<(Duration, usize)>) -> Option<usize> {
+        let (due, index) = next?;
+        match self {
+            Tempo::Real { origin, speed } => sleep_until(*origin + due.div_f64(*speed)).await,
+            // Lets connections write in between on a runtime with a single thread.
+            Tempo::Stepped { .. } => tokio::task::yield_now().await,
+        }
+        Some(index)
+    }
+
+    /// Notes that a step's time has come.
+    fn arrive(&mut self, due: Duration) {
+        match self {
+            Tempo::Real { .. } => {}
+            Tempo::Stepped { reached } => *reached = due.max(*reached),
+        }
+    }
+
+    /// Leaves time out in which the agents were held, so that they do not hurry afterwards.
+    fn shift(&mut self, held: Duration) {
+        match self {
+            Tempo::Real { origin, .. } => *origin += held,
+            Tempo::Stepped { .. } => {}
+        }
+    }
+}
+
+/// Brings a factor into its bounds; what is no number counts as 1.
+fn bounded(factor: f64) -> f64 {
+    if factor.is_nan() {
+        1.0
+    } else {
+        factor.clamp(*FACTORS.start(), *FACTORS.end())
+    }
+}
+
+/// Fills the latest answer into a template's texts.
+fn with_answer(template: &Template, answer: Option<&str>) -> Template {
+    let mut template = template.clone();
+    if let Some(answer) = answer {
+        fill(&mut template.fields, answer);
+    }
+    template
+}
+
+fn fill(fields: &mut Map<String, Value>, answer: &str) {
+    for (_, value) in fields.iter_mut() {
+        match value {
+            Value::String(text) if text.contains(ANSWER) => *text = text.replace(ANSWER, answer),
+            Value::Object(inner) => fill(inner, answer),
+            Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_)
+            | Value::Array(_) => {}
+        }
+    }
+}

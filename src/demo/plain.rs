@@ -1,0 +1,278 @@
+//! The plain pair: `GET /events` and `POST /messages`, as today's producers have it.
+//!
+//! Responsibilities: the routes without a handshake, their answers, the bounds of a request. Not here:
+//! listening (`server`), the handshake under `/aaep/v1` (not built yet: its routes become variants of
+//! `Route`, its transports take a [`Subscription`](super::producer) as `events` does).
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use serde_json::{Value, json};
+
+use super::body::EventBody;
+use super::producer::{Producer, SessionRef, StartError, Verdict};
+use super::reply::Malformed;
+use super::session::AAEP_VERSION;
+
+/// The largest request that is read: an AAEP message at its largest (chapter 3.7).
+const MAX_REQUEST_BYTES: usize = 64 * 1024;
+/// How long a client may take to send a request's body.
+const REQUEST_TIME: Duration = Duration::from_secs(10);
+/// When a client that found no room should try again, in seconds.
+const RETRY_SECONDS: &str = "5";
+
+const ABOUT: &str = "\
+hearken's demo: agents that act out scenarios over AAEP 1.0.0. Nothing they say is real.
+GET  /events    the agents' events, as server-sent events
+POST /messages  replies: confirmation.reply, clarification.reply
+POST /sessions  starts a run: {\"scenario\": NAME} or {\"user_message\": TEXT}
+GET  /healthz   whether the server is well, and its counts
+";
+
+/// What every answer is made of.
+pub(super) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Route {
+    About,
+    Health,
+    Events,
+    Messages,
+    Sessions,
+}
+
+impl Route {
+    fn of(path: &str) -> Option<Self> {
+        match path {
+            "/" => Some(Route::About),
+            "/healthz" => Some(Route::Health),
+            "/events" => Some(Route::Events),
+            "/messages" => Some(Route::Messages),
+            "/sessions" => Some(Route::Sessions),
+            _ => None,
+        }
+    }
+
+    fn method(self) -> Method {
+        match self {
+            Route::About | Route::Health | Route::Events => Method::GET,
+            Route::Messages | Route::Sessions => Method::POST,
+        }
+    }
+}
+
+/// Says why a request's body could not be read.
+enum Unread {
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+/// Answers one request.
+pub(super) async fn answer(
+    producer: Producer,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Infallible> {
+    let Some(route) = Route::of(request.uri().path()) else {
+        return Ok(fault(
+            StatusCode::NOT_FOUND,
+            "not_found",
+            "there is nothing at this path",
+        ));
+    };
+    if *request.method() != route.method() {
+        let mut response = fault(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "this path takes another method",
+        );
+        if let Ok(method) = HeaderValue::from_str(route.method().as_str()) {
+            response.headers_mut().insert(ALLOW, method);
+        }
+        return Ok(response);
+    }
+    Ok(match route {
+        Route::About => whole(StatusCode::OK, "text/plain; charset=utf-8", ABOUT.into()),
+        Route::Health => health(&producer),
+        Route::Events => events(&producer, &request),
+        Route::Messages => match read(request).await {
+            Ok(body) => message(&producer, &body),
+            Err(unread) => unread.into(),
+        },
+        Route::Sessions => match read(request).await {
+            Ok(body) => start(&producer, &body),
+            Err(unread) => unread.into(),
+        },
+    })
+}
+
+fn health(producer: &Producer) -> Response<Body> {
+    let counts = json!({
+        "status": "ok",
+        "aaep_version": AAEP_VERSION,
+        "subscribers": producer.subscribers(),
+        "open_sessions": producer.open_sessions(),
+        "open_questions": producer.open_questions(),
+        "events_sent": producer.emitted(),
+        "events_dropped": producer.dropped(),
+    });
+    document(StatusCode::OK, &counts)
+}
+
+fn events(producer: &Producer, request: &Request<Incoming>) -> Response<Body> {
+    let last = request
+        .headers()
+        .get("last-event-id")
+        .and_then(|id| id.to_str().ok())
+        .filter(|id| !id.is_empty());
+    match producer.subscribe(last) {
+        Ok(subscription) => {
+            let mut response = Response::new(EventBody::new(subscription).boxed_unsync());
+            let headers = response.headers_mut();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+            response
+        }
+        Err(_full) => busy("too_many_subscribers", "no more subscribers are taken now"),
+    }
+}
+
+fn message(producer: &Producer, body: &[u8]) -> Response<Body> {
+    let message: Result<Value, Malformed> =
+        serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
+    if let Some(request) = message.as_ref().ok().and_then(user_input) {
+        return started(producer.start_for(request));
+    }
+    match producer.receive(message) {
+        Verdict::Malformed(malformed) => fault(
+            StatusCode::BAD_REQUEST,
+            malformed.code(),
+            &malformed.to_string(),
+        ),
+        // Whether a token is right is not told (chapter 6.3.4).
+        Verdict::Taken
+        | Verdict::UnknownToken
+        | Verdict::UsedToken
+        | Verdict::TooLate
+        | Verdict::WrongKind
+        | Verdict::NotAllowed => document(StatusCode::OK, &json!({"status": "received"})),
+    }
+}
+
+/// Finds the request in the message by which the protocol's conformance suite starts a session.
+fn user_input(message: &Value) -> Option<&str> {
+    (message.get("kind")?.as_str()? == "user_input")
+        .then(|| message.get("text")?.as_str())
+        .flatten()
+}
+
+fn start(producer: &Producer, body: &[u8]) -> Response<Body> {
+    let Ok(Value::Object(fields)) = serde_json::from_slice(body) else {
+        return fault(
+            StatusCode::BAD_REQUEST,
+            "invalid_json",
+            "the body must be a JSON object",
+        );
+    };
+    let text = |name: &str| {
+        fields
+            .get(name)
+            .and_then(Value::as_str)
+            .filter(|text| !text.trim().is_empty())
+    };
+    match (text("scenario"), text("user_message")) {
+        (Some(name), _) => started(producer.start(name)),
+        (None, Some(request)) => started(producer.start_for(request)),
+        (None, None) => fault(
+            StatusCode::BAD_REQUEST,
+            "invalid_message",
+            "the body wants scenario or user_message, a text that is not empty",
+        ),
+    }
+}
+
+fn started(session: Result<SessionRef, StartError>) -> Response<Body> {
+    match session {
+        Ok(session) => document(
+            StatusCode::ACCEPTED,
+            &json!({
+                "status": "started",
+                "scenario": session.scenario(),
+                "session_id": session.ids().first(),
+                "session_ids": session.ids(),
+            }),
+        ),
+        Err(error @ StartError::Unknown) => fault(
+            StatusCode::BAD_REQUEST,
+            "unknown_scenario",
+            &error.to_string(),
+        ),
+        Err(error @ (StartError::TooMany | StartError::Stopped)) => {
+            busy("busy", &error.to_string())
+        }
+    }
+}
+
+async fn read(request: Request<Incoming>) -> Result<Bytes, Unread> {
+    let body = Limited::new(request.into_body(), MAX_REQUEST_BYTES).collect();
+    match tokio::time::timeout(REQUEST_TIME, body).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Unread::TooLarge),
+        Ok(Err(_)) => Err(Unread::Broken),
+        Err(_elapsed) => Err(Unread::TooSlow),
+    }
+}
+
+impl From<Unread> for Response<Body> {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::TooLarge => fault(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "too_large",
+                "the body is larger than 64 KiB",
+            ),
+            Unread::TooSlow => fault(
+                StatusCode::REQUEST_TIMEOUT,
+                "timeout",
+                "the body did not come in time",
+            ),
+            Unread::Broken => fault(
+                StatusCode::BAD_REQUEST,
+                "invalid_body",
+                "the body could not be read",
+            ),
+        }
+    }
+}
+
+fn busy(code: &str, message: &str) -> Response<Body> {
+    let mut response = fault(StatusCode::SERVICE_UNAVAILABLE, code, message);
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from_static(RETRY_SECONDS));
+    response
+}
+
+fn fault(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+    document(status, &json!({"error": code, "message": message}))
+}
+
+fn document(status: StatusCode, value: &Value) -> Response<Body> {
+    whole(status, "application/json", value.to_string().into())
+}
+
+fn whole(status: StatusCode, content_type: &'static str, bytes: Bytes) -> Response<Body> {
+    let body = Full::new(bytes).map_err(|never: Infallible| match never {});
+    let mut response = Response::new(body.boxed_unsync());
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}

@@ -1,0 +1,427 @@
+//! The handle on the demo's agents: starting them, and everything a test wants to see or do.
+//!
+//! Responsibilities: settings, starting scenarios, waiting for what happens without polling. Not here:
+//! listening (`server`) and what happens at which moment (`perform`).
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+
+use super::catalogue;
+use super::gate::Gate;
+use super::hub::Full;
+use super::perform::Performance;
+use super::queue::{Delivery, Queue};
+use super::reply::Malformed;
+use super::scenario::Scenario;
+use super::stage::Stage;
+
+/// Tells the time; an argument, so that tests can fix it.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// Says how fast scenarios run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pace {
+    /// As written, times a speed (2.0 is twice as fast).
+    RealTime {
+        /// The factor; kept between 0.01 and 10000.
+        speed: f64,
+    },
+    /// Without any wait and without loss: every step follows the one before, the order of several
+    /// agents is that of their written times, a slow subscriber is waited for, and an answer is taken
+    /// in when nothing else is left to do. The same replies give the same events.
+    Stepped,
+}
+
+/// Says what ends a question that nobody answers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Timeouts {
+    /// The clock, after `timeout_seconds`.
+    AsWritten,
+    /// The clock, after `timeout_seconds` times a factor; the event still says `timeout_seconds`.
+    Scaled(f64),
+    /// Only [`Producer::expire_questions`]; replies are then never late.
+    OnDemand,
+}
+
+/// Holds what a producer is started with.
+#[derive(Clone)]
+pub struct Settings {
+    /// How fast scenarios run.
+    pub pace: Pace,
+    /// What ends unanswered questions.
+    pub timeouts: Timeouts,
+    /// Where ids come from; the same seed gives the same ids.
+    pub seed: u64,
+    /// Where timestamps come from.
+    pub clock: Clock,
+}
+
+impl Settings {
+    /// Gives the settings for people: real time, timeouts as written, the system's clock.
+    pub fn live(seed: u64) -> Self {
+        Self {
+            pace: Pace::RealTime { speed: 1.0 },
+            timeouts: Timeouts::AsWritten,
+            seed,
+            clock: Arc::new(Timestamp::now),
+        }
+    }
+
+    /// Gives the settings for tests: stepped, timeouts on demand, the system's clock.
+    pub fn stepped(seed: u64) -> Self {
+        Self {
+            pace: Pace::Stepped,
+            timeouts: Timeouts::OnDemand,
+            ..Self::live(seed)
+        }
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Settings")
+            .field("pace", &self.pace)
+            .field("timeouts", &self.timeouts)
+            .field("seed", &self.seed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Says what became of a message that was posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It answered its question.
+    Taken,
+    /// No question was ever asked with its token.
+    UnknownToken,
+    /// Its question was settled before.
+    UsedToken,
+    /// It was decided after the question's time was up.
+    TooLate,
+    /// A decision for a clarification, or a response for a confirmation.
+    WrongKind,
+    /// Its decision, type or choice is not allowed by the question.
+    NotAllowed,
+    /// It is not a well-formed reply; the only case the sender is told about.
+    Malformed(Malformed),
+}
+
+/// Holds a posted message and what became of it.
+#[derive(Clone, PartialEq)]
+pub struct Received {
+    /// The message; null when it was not JSON.
+    pub message: Value,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+impl fmt::Debug for Received {
+    /// Leaves the message out: it holds a token and a person's words.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Received")
+            .field("verdict", &self.verdict)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Says why a scenario can't be started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// No scenario has that name.
+    #[error("there is no scenario of that name")]
+    Unknown,
+    /// As many scenarios are running as may.
+    #[error("too many scenarios are running")]
+    TooMany,
+    /// The producer has stopped.
+    #[error("the demo has stopped")]
+    Stopped,
+}
+
+/// Starts and watches the demo's agents; clones are the same producer.
+#[derive(Clone)]
+pub struct Producer {
+    shared: Arc<Shared>,
+}
+
+/// Names a run of a scenario.
+#[derive(Clone)]
+pub struct SessionRef {
+    shared: Arc<Shared>,
+    scenario: String,
+    ids: Vec<String>,
+}
+
+/// Holds one subscriber's place; leaving is dropping it.
+pub(super) struct Subscription {
+    shared: Arc<Shared>,
+    number: u64,
+    queue: Arc<Queue>,
+}
+
+/// Holds what the producer's tasks have in common.
+pub(super) struct Shared {
+    stage: Mutex<Stage>,
+    /// Counts the changes of the stage; waiting is watching it.
+    changes: watch::Sender<u64>,
+    pub(super) gate: Gate,
+    pub(super) settings: Settings,
+    performances: mpsc::Sender<Performance>,
+}
+
+impl Shared {
+    pub(super) fn new(settings: Settings, performances: mpsc::Sender<Performance>) -> Self {
+        Self {
+            stage: Mutex::new(Stage::new(settings.seed)),
+            changes: watch::Sender::new(0),
+            gate: Gate::new(),
+            settings,
+            performances,
+        }
+    }
+
+    /// Reads the stage.
+    pub(super) fn look<T>(&self, read: impl FnOnce(&Stage) -> T) -> T {
+        read(&self.stage.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the stage, at the time that the clock shows, and tells everybody who waits.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Stage, Timestamp) -> T) -> T {
+        let now = (self.settings.clock)();
+        let result = {
+            let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+            change(&mut stage, now)
+        };
+        self.changes.send_modify(|count| *count += 1);
+        result
+    }
+
+    async fn until(&self, condition: impl Fn(&Stage) -> bool) {
+        let mut changes = self.changes.subscribe();
+        // The sender lives as long as `self`, so this can't fail before the condition holds.
+        while !self.look(&condition) && changes.changed().await.is_ok() {}
+    }
+}
+
+impl Producer {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    /// Starts a scenario by its name.
+    ///
+    /// # Errors
+    /// [`StartError`] says why it does not start.
+    pub fn start(&self, name: &str) -> Result<SessionRef, StartError> {
+        self.play(catalogue::named(name).ok_or(StartError::Unknown)?)
+    }
+
+    /// Starts the scenario that a person's words ask for, the default one if none does.
+    ///
+    /// # Errors
+    /// [`StartError`] says why it does not start.
+    pub fn start_for(&self, request: &str) -> Result<SessionRef, StartError> {
+        self.play(catalogue::for_request(request).ok_or(StartError::Unknown)?)
+    }
+
+    /// Starts a scenario of the caller's own.
+    ///
+    /// # Errors
+    /// [`StartError`] says why it does not start.
+    pub fn start_scenario(&self, scenario: Scenario) -> Result<SessionRef, StartError> {
+        self.play(&Arc::new(scenario))
+    }
+
+    fn play(&self, scenario: &Arc<Scenario>) -> Result<SessionRef, StartError> {
+        let ids = self.shared.change(|stage, _| {
+            stage.begin_run().then(|| {
+                scenario
+                    .cast
+                    .iter()
+                    .map(|role| stage.open_session(role.producer.clone(), &scenario.language))
+                    .collect::<Vec<String>>()
+            })
+        });
+        let ids = ids.ok_or(StartError::TooMany)?;
+        let performance =
+            Performance::new(Arc::clone(&self.shared), Arc::clone(scenario), ids.clone());
+        // A performance that finds no taker gives its place and its sessions back when it is dropped.
+        self.shared
+            .performances
+            .try_send(performance)
+            .map_err(|error| match error {
+                mpsc::error::TrySendError::Full(_) => StartError::TooMany,
+                mpsc::error::TrySendError::Closed(_) => StartError::Stopped,
+            })?;
+        Ok(SessionRef {
+            shared: Arc::clone(&self.shared),
+            scenario: scenario.info.name.clone(),
+            ids,
+        })
+    }
+
+    /// Counts the subscribers that are there.
+    pub fn subscribers(&self) -> usize {
+        self.shared.look(|stage| stage.hub().len())
+    }
+
+    /// Counts the subscriptions since the start, reconnects included.
+    pub fn subscriptions(&self) -> u64 {
+        self.shared.look(|stage| stage.hub().subscribed())
+    }
+
+    /// Counts the events that were dropped for slow subscribers.
+    pub fn dropped(&self) -> u64 {
+        self.shared.look(|stage| stage.hub().dropped())
+    }
+
+    /// Counts the events that were sent.
+    pub fn emitted(&self) -> u64 {
+        self.shared.look(Stage::emitted)
+    }
+
+    /// Counts the questions that wait for an answer.
+    pub fn open_questions(&self) -> usize {
+        self.shared.look(|stage| stage.questions().len())
+    }
+
+    /// Counts the sessions that have not ended.
+    pub fn open_sessions(&self) -> usize {
+        self.shared.look(Stage::open_sessions)
+    }
+
+    /// Lists the latest messages that were posted, oldest first; 128 are kept.
+    pub fn replies(&self) -> Vec<Received> {
+        self.shared.look(Stage::received)
+    }
+
+    /// Waits until at least `count` subscribers are there.
+    pub async fn until_subscribed(&self, count: usize) {
+        self.shared.until(|stage| stage.hub().len() >= count).await;
+    }
+
+    /// Waits until no subscriber is left.
+    pub async fn until_deserted(&self) {
+        self.shared.until(|stage| stage.hub().len() == 0).await;
+    }
+
+    /// Waits until there were `count` subscriptions since the start, reconnects included.
+    pub async fn until_subscriptions(&self, count: u64) {
+        self.shared
+            .until(|stage| stage.hub().subscribed() >= count)
+            .await;
+    }
+
+    /// Waits until at least `count` questions are open.
+    pub async fn until_asked(&self, count: usize) {
+        self.shared
+            .until(|stage| stage.questions().len() >= count)
+            .await;
+    }
+
+    /// Waits until `count` messages were posted since the start.
+    pub async fn until_replies(&self, count: u64) {
+        self.shared
+            .until(|stage| stage.received_count() >= count)
+            .await;
+    }
+
+    /// Lets the time of all open questions be up; returns how many there were.
+    pub fn expire_questions(&self) -> usize {
+        self.shared
+            .change(|stage, _| stage.questions_mut().expire_all())
+    }
+
+    /// Breaks every subscriber's connection, as a crash would; returns how many there were.
+    pub fn cut_connections(&self) -> usize {
+        self.shared.look(|stage| {
+            let queues = stage.hub().queues();
+            queues.map(|queue| queue.cut()).count()
+        })
+    }
+
+    /// Holds every agent before its next event.
+    pub fn pause(&self) {
+        self.shared.gate.shut();
+    }
+
+    /// Holds every agent only before events of a type, such as `aaep:agent.awaiting.confirmation`.
+    pub fn hold_before(&self, event_type: &str) {
+        self.shared.gate.shut_for(event_type);
+    }
+
+    /// Waits until an agent is held by the latest [`Producer::pause`] or [`Producer::hold_before`].
+    pub async fn until_held(&self) {
+        self.shared.gate.until_held().await;
+    }
+
+    /// Lets every agent go on.
+    pub fn resume(&self) {
+        self.shared.gate.open();
+    }
+
+    /// Sends a text to every subscriber as if it were an event, for tests of what a subscriber makes
+    /// of anything else.
+    pub fn inject(&self, text: &str) {
+        self.shared.change(|stage, _| stage.inject(text));
+    }
+
+    pub(super) fn receive(&self, message: Result<Value, Malformed>) -> Verdict {
+        self.shared.change(|stage, _| stage.receive(message))
+    }
+
+    /// Takes a place among the subscribers, after the event that `last` names.
+    pub(super) fn subscribe(&self, last: Option<&str>) -> Result<Subscription, Full> {
+        let (number, queue) = self
+            .shared
+            .change(|stage, now| stage.subscribe(last, now))?;
+        Ok(Subscription {
+            shared: Arc::clone(&self.shared),
+            number,
+            queue,
+        })
+    }
+}
+
+impl SessionRef {
+    /// Gives the name of the scenario.
+    pub fn scenario(&self) -> &str {
+        &self.scenario
+    }
+
+    /// Lists the session ids, one an agent, in the order of the scenario's header.
+    pub fn ids(&self) -> &[String] {
+        &self.ids
+    }
+
+    /// Waits until all its sessions have ended.
+    pub async fn until_ended(&self) {
+        self.shared.until(|stage| !stage.any_open(&self.ids)).await;
+    }
+}
+
+impl Subscription {
+    /// Takes the next delivery; see [`Queue::poll_next`].
+    pub(super) fn poll_next(
+        &self,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Delivery> {
+        self.queue.poll_next(context)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        // Nothing waits for room on a queue that nobody reads any more.
+        self.queue.cut();
+        let number = self.number;
+        self.shared
+            .change(|stage, _| stage.hub_mut().unsubscribe(number));
+    }
+}

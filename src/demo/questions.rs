@@ -1,0 +1,210 @@
+//! Questions that wait for an answer.
+//!
+//! Responsibilities: which reply tokens are outstanding, used or late (chapter 6.3.4), each token
+//! settled once, by the first valid reply or by the timeout (chapters 6.3.5, 6.4). Not here: the form
+//! of a reply (`reply`), its fit (`ask`), the clock of a timeout (`perform`).
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+
+use super::ask::{Asked, Outcome, Refusal};
+use super::producer::Verdict;
+use super::queue::Frame;
+use super::reply::Reply;
+
+/// How many used tokens are remembered, only to tell "used" from "unknown" in a test's report.
+const REMEMBERED_TOKENS: usize = 1_024;
+
+/// Holds the questions that are open.
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    open: BTreeMap<String, Question>,
+    used: VecDeque<String>,
+}
+
+/// Holds an open question and whom its end concerns.
+#[derive(Debug)]
+pub(super) struct Question {
+    pub(super) session: String,
+    pub(super) asked: Asked,
+    /// When its time is up; none when only the producer's word ends it.
+    pub(super) expires: Option<Timestamp>,
+    /// The event that asked it, for subscribers that lost it.
+    pub(super) frame: Arc<Frame>,
+    /// Which of the performance's agents asked, and where it waits.
+    pub(super) role: usize,
+    pub(super) answers: mpsc::Sender<(usize, Outcome)>,
+}
+
+impl Questions {
+    pub(super) fn open(&mut self, token: String, question: Question) {
+        self.open.insert(token, question);
+    }
+
+    /// Counts the open questions.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
+    }
+
+    /// Judges a reply; a valid one settles its question.
+    pub(super) fn settle(&mut self, reply: &Reply) -> Verdict {
+        let Some(question) = self.open.get(&reply.token) else {
+            return if self.used.contains(&reply.token) {
+                Verdict::UsedToken
+            } else {
+                Verdict::UnknownToken
+            };
+        };
+        if question.expires.is_some_and(|expires| reply.at >= expires) {
+            return Verdict::TooLate;
+        }
+        match question.asked.judge(&reply.said) {
+            Ok(outcome) => {
+                self.close(&reply.token, |_| outcome);
+                Verdict::Taken
+            }
+            Err(Refusal::WrongKind) => Verdict::WrongKind,
+            Err(Refusal::NotAllowed) => Verdict::NotAllowed,
+        }
+    }
+
+    /// Ends a question by its timeout; nothing happens if an answer came first.
+    pub(super) fn expire(&mut self, token: &str) {
+        self.close(token, Asked::timed_out);
+    }
+
+    /// Ends all open questions as if their time was up; returns how many.
+    pub(super) fn expire_all(&mut self) -> usize {
+        let tokens: Vec<String> = self.open.keys().cloned().collect();
+        for token in &tokens {
+            self.expire(token);
+        }
+        tokens.len()
+    }
+
+    /// Takes back the questions of a session; their tokens are spent (chapter 6.8).
+    pub(super) fn withdraw(&mut self, session: &str) {
+        let tokens: Vec<String> = self
+            .open
+            .iter()
+            .filter(|(_, question)| question.session == session)
+            .map(|(token, _)| token.clone())
+            .collect();
+        for token in tokens {
+            self.open.remove(&token);
+            self.remember(token);
+        }
+    }
+
+    /// Gives the events of the open questions.
+    pub(super) fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
+        self.open.values().map(|question| &question.frame)
+    }
+
+    fn close(&mut self, token: &str, outcome: impl FnOnce(&Asked) -> Outcome) {
+        let Some((token, question)) = self.open.remove_entry(token) else {
+            return;
+        };
+        let outcome = outcome(&question.asked);
+        // An agent has at most one open question and the channel has a place for every agent, so
+        // this fails only when the performance itself is gone.
+        let _ = question.answers.try_send((question.role, outcome));
+        self.remember(token);
+    }
+
+    fn remember(&mut self, token: String) {
+        if self.used.len() >= REMEMBERED_TOKENS {
+            self.used.pop_front();
+        }
+        self.used.push_back(token);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use serde_json::json;
+
+    use super::*;
+
+    fn open(expires: Option<&str>) -> (Questions, mpsc::Receiver<(usize, Outcome)>) {
+        let (answers, outcomes) = mpsc::channel(1);
+        let mut questions = Questions::default();
+        let question = Question {
+            session: "sess_1".to_owned(),
+            asked: Asked::Confirmation {
+                allowed: vec!["accept".to_owned(), "reject".to_owned()],
+            },
+            expires: expires.map(|text| text.parse().unwrap()),
+            frame: Arc::new(Frame {
+                event_id: None,
+                critical: true,
+                text: String::new(),
+            }),
+            role: 0,
+            answers,
+        };
+        questions.open("rpl_1".to_owned(), question);
+        (questions, outcomes)
+    }
+
+    fn reply(token: &str, decision: &str, at: &str) -> Reply {
+        Reply::read(
+            &json!({"type": "confirmation.reply", "reply_token": token, "decision": decision,
+                            "subscription_id": "sub_1", "timestamp": at}),
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_token_is_settled_once() {
+        let (mut questions, mut outcomes) = open(None);
+        let at = "2026-01-01T00:00:00Z";
+        assert_eq!(
+            questions.settle(&reply("rpl_2", "accept", at)),
+            Verdict::UnknownToken
+        );
+        assert_eq!(
+            questions.settle(&reply("rpl_1", "maybe", at)),
+            Verdict::NotAllowed
+        );
+        assert_eq!(
+            questions.settle(&reply("rpl_1", "reject", at)),
+            Verdict::Taken
+        );
+        assert_eq!(
+            questions.settle(&reply("rpl_1", "accept", at)),
+            Verdict::UsedToken
+        );
+        questions.expire("rpl_1");
+        assert_eq!(
+            outcomes.try_recv().unwrap(),
+            (0, Outcome::Decided("reject".to_owned()))
+        );
+        assert!(outcomes.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_decision_made_after_the_time_was_up_is_late() {
+        let (mut questions, _outcomes) = open(Some("2026-01-01T00:01:00Z"));
+        let late = reply("rpl_1", "accept", "2026-01-01T00:01:00Z");
+        assert_eq!(questions.settle(&late), Verdict::TooLate);
+        let timely = reply("rpl_1", "accept", "2026-01-01T01:00:59.999+01:00");
+        assert_eq!(questions.settle(&timely), Verdict::Taken);
+    }
+
+    #[test]
+    fn a_withdrawn_question_takes_no_answer() {
+        let (mut questions, mut outcomes) = open(None);
+        questions.withdraw("sess_2");
+        assert_eq!(questions.len(), 1);
+        questions.withdraw("sess_1");
+        assert_eq!(questions.len(), 0);
+        let reply = reply("rpl_1", "accept", "2026-01-01T00:00:00Z");
+        assert_eq!(questions.settle(&reply), Verdict::UsedToken);
+        assert!(outcomes.try_recv().is_err());
+    }
+}

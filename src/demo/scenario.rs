@@ -1,0 +1,168 @@
+//! What the demo's agents do, read from JSON Lines.
+//!
+//! Responsibilities: the format of `assets/demo/NAME.jsonl` and what it says once it is read. Not
+//! here: reading it (`reader`), the files themselves (`catalogue`) and playing them (`perform`).
+//!
+//! # The format
+//! One JSON object a line; blank lines are skipped. The first line is the header:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `scenario` | the name, as in the file's name |
+//! | `title`, `description` | for people: a few words; one or two sentences |
+//! | `format` | where this page is; not read by the program |
+//! | `language` | the language of every text, BCP 47 |
+//! | `keywords` | lower-case words of a request that ask for this scenario |
+//! | `agents` | the cast: a list of `producer` objects (chapter 3.2.6); each agent has a session of its own |
+//!
+//! Every other line is a step of one agent:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `agent` | whose step it is, by `agent_id`; absent means the first agent |
+//! | `after_ms` | how long after the agent's step before (or the answer before) it comes; absent means 0 |
+//! | `on` | the step is taken only if the agent's latest question ended so; see below; absent means always |
+//! | `event` | an event's payload, `type` included, without envelope fields |
+//! | `ask` | a confirmation or clarification; the agent stops here until it is answered or timed out |
+//! | `say` | a whole streamed output: `{"output":LABEL,"tokens":{"per_second":60,"lines":[…]}}` or `{"output":LABEL,"sentences":{"every_ms":700,"texts":[…]}}`, with `content_type` if it is not plain text |
+//!
+//! A line has exactly one of `event`, `ask` and `say`. `on` holds one of these words or a list of them:
+//! a decision that the question allows (`accept`, `reject`), `answer` (a clarification was answered),
+//! `answer=VALUE` (with that choice), `timeout` (nobody answered).
+//!
+//! Agents run side by side; within an agent the order of the lines is the order of the events. The
+//! server fills in the envelope, `urgency` where the line has none, `localization_hints` where there
+//! is text, `reply_token`, `position`, `duration_ms` and `tool_invocations_count` where they can be
+//! known. `tool_call_id` and `output_id` are labels that pair lines with each other; the wire carries
+//! ids made for them. In texts `{answer}` stands for the latest answer, in words.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use super::ask::{Asked, Outcome};
+use super::kind::Kind;
+use super::reader;
+
+/// Tells a person which scenarios there are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScenarioInfo {
+    /// The name that picks it.
+    pub name: String,
+    /// What it shows, in a few words.
+    pub title: String,
+    /// What happens in it, in a sentence or two.
+    pub description: String,
+}
+
+/// Holds everything that happens in a scenario, checked.
+#[derive(Debug, Clone)]
+pub struct Scenario {
+    pub(super) info: ScenarioInfo,
+    pub(super) language: String,
+    pub(super) keywords: Vec<String>,
+    pub(super) cast: Vec<Role>,
+}
+
+/// Holds one agent and its steps.
+#[derive(Debug, Clone)]
+pub(super) struct Role {
+    /// The `producer` object of its events.
+    pub(super) producer: Map<String, Value>,
+    pub(super) beats: Vec<Beat>,
+}
+
+/// Holds one event to come.
+#[derive(Debug, Clone)]
+pub(super) struct Beat {
+    pub(super) after: Duration,
+    /// Empty means always.
+    pub(super) on: Vec<Label>,
+    pub(super) act: Act,
+}
+
+/// Says what an agent does at a beat.
+#[derive(Debug, Clone)]
+pub(super) enum Act {
+    Emit(Template),
+    Ask {
+        template: Template,
+        asked: Asked,
+        timeout: Duration,
+    },
+}
+
+/// Holds an event as the scenario writes it.
+#[derive(Debug, Clone)]
+pub(super) struct Template {
+    pub(super) kind: Kind,
+    pub(super) fields: Map<String, Value>,
+}
+
+/// Names an end that a question may come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Label {
+    Decided(String),
+    Answered,
+    Chose(String),
+    TimedOut,
+}
+
+/// Says which line of a scenario can't be used, and why.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {problem}")]
+pub struct ScenarioError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Act {
+    pub(super) fn template(&self) -> &Template {
+        match self {
+            Act::Emit(template) | Act::Ask { template, .. } => template,
+        }
+    }
+}
+
+impl Label {
+    /// Tells whether a question ended as the label says.
+    pub(super) fn fits(&self, outcome: &Outcome) -> bool {
+        match (self, outcome) {
+            (Label::Decided(label), Outcome::Decided(decision)) => label == decision,
+            (Label::Answered, Outcome::Answered { .. })
+            | (Label::TimedOut, Outcome::TimedOut { .. }) => true,
+            (Label::Chose(label), Outcome::Answered { chose, .. }) => chose.as_ref() == Some(label),
+            (Label::Decided(_), Outcome::Answered { .. } | Outcome::TimedOut { .. })
+            | (Label::Answered | Label::Chose(_), Outcome::Decided(_) | Outcome::TimedOut { .. })
+            | (Label::TimedOut, Outcome::Decided(_) | Outcome::Answered { .. }) => false,
+        }
+    }
+}
+
+impl Scenario {
+    /// Reads a scenario from the text of its file.
+    ///
+    /// # Errors
+    /// The first line that does not follow the format, with its number and the reason in words.
+    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+        reader::read(text)
+    }
+
+    /// Tells the name, the title and the description.
+    pub fn info(&self) -> &ScenarioInfo {
+        &self.info
+    }
+}
+
+impl Template {
+    /// Gives what pairs a tool's begin with its end: the call's label, else the tool's name.
+    pub(super) fn tool_label(&self) -> Option<&str> {
+        self.text("tool_call_id").or_else(|| self.text("tool"))
+    }
+
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str)
+    }
+}

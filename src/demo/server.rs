@@ -1,0 +1,157 @@
+//! Listening, and the life of everything that runs.
+//!
+//! Responsibilities: the listener, a task for each connection and each run of a scenario, stopping all
+//! of them in good order or at once. Not here: what a request means (`plain`).
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+
+use super::perform::Performance;
+use super::plain;
+use super::producer::{Producer, Settings, Shared};
+
+/// How many connections are served at once: every subscriber's, and as many for requests. More wait
+/// in the system's own queue.
+const MAX_CONNECTIONS: usize = 2 * super::hub::MAX_SUBSCRIBERS;
+/// How many started runs may wait to be picked up; they wait for an instant only.
+const WAITING_RUNS: usize = 16;
+/// How long a client may take to send a request's head, also between two requests.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How much a connection may buffer for a client that reads slowly; the rest waits in its queue.
+const BUFFER_BYTES: usize = 64 * 1024;
+/// How long connections may take to send what they have when the server stops.
+const STOP_TIME: Duration = Duration::from_secs(2);
+/// How long accepting rests after an error, so that a shortage of descriptors is no busy loop.
+const ACCEPT_REST: Duration = Duration::from_millis(100);
+/// What an agent says whose session the end of the server cuts short.
+const STOPPING: &str = "The demo is stopping.";
+
+/// Holds a running server. Dropping it kills everything at once, as a crash would;
+/// [`Running::stop`] ends it in good order.
+pub struct Running {
+    addr: SocketAddr,
+    producer: Producer,
+    stopping: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+/// Starts a producer that listens on an address; port 0 takes any free port.
+///
+/// # Errors
+/// The address can't be resolved or bound.
+pub async fn serve(address: impl ToSocketAddrs, settings: Settings) -> io::Result<Running> {
+    let listener = TcpListener::bind(address).await?;
+    let addr = listener.local_addr()?;
+    let (performances, waiting) = mpsc::channel(WAITING_RUNS);
+    let shared = Arc::new(Shared::new(settings, performances));
+    let producer = Producer::new(Arc::clone(&shared));
+    let (stopping, stop) = watch::channel(false);
+    let task = tokio::spawn(attend(listener, shared, waiting, stop));
+    Ok(Running {
+        addr,
+        producer,
+        stopping,
+        task,
+    })
+}
+
+impl Running {
+    /// Gives the address that is listened on.
+    pub fn addr(&self) -> SocketAddr {
+        self.addr
+    }
+
+    /// Gives the address as a source for `hearken watch`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.addr)
+    }
+
+    /// Gives the handle on the agents.
+    pub fn producer(&self) -> &Producer {
+        &self.producer
+    }
+
+    /// Stops in good order: every open session is cancelled, every stream ended, every task over when
+    /// this returns; at most two seconds for slow clients.
+    pub async fn stop(mut self) {
+        self.stopping.send_replace(true);
+        // An error would be the task's panic or abort; either way it is over.
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// Accepts connections and runs performances until told to stop. All tasks hang on this one: when it
+/// is dropped, so are they.
+async fn attend(
+    listener: TcpListener,
+    shared: Arc<Shared>,
+    mut waiting: mpsc::Receiver<Performance>,
+    mut stop: watch::Receiver<bool>,
+) {
+    let mut connections = JoinSet::new();
+    let mut runs = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = told_to_stop(&mut stop) => break,
+            Some(performance) = waiting.recv() => {
+                runs.spawn(performance.play());
+            }
+            Some(_) = runs.join_next(), if !runs.is_empty() => {}
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
+                Ok((stream, _)) => {
+                    let producer = Producer::new(Arc::clone(&shared));
+                    connections.spawn(connection(stream, producer, stop.clone()));
+                }
+                Err(_) => tokio::time::sleep(ACCEPT_REST).await,
+            },
+        }
+    }
+    drop(listener);
+    waiting.close();
+    shared.change(|stage, now| stage.close(STOPPING, now));
+    runs.shutdown().await;
+    let all = async { while connections.join_next().await.is_some() {} };
+    let _ = tokio::time::timeout(STOP_TIME, all).await;
+    connections.shutdown().await;
+}
+
+/// Serves one connection to its end, whatever that is: a client that breaks off is no fault here.
+async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Receiver<bool>) {
+    // Events are small and each should leave at once; without the option they only leave later.
+    let _ = stream.set_nodelay(true);
+    let service = service_fn(move |request| plain::answer(producer.clone(), request));
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(BUFFER_BYTES)
+        .serve_connection(TokioIo::new(stream), service);
+    let mut connection = std::pin::pin!(connection);
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = told_to_stop(&mut stop) => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
+
+/// Waits for the order to stop; a sender that is gone gives it too.
+async fn told_to_stop(stop: &mut watch::Receiver<bool>) {
+    let _ = stop.wait_for(|stop| *stop).await;
+}

@@ -1,0 +1,271 @@
+//! Everything the demo's producer knows, changed by one caller at a time.
+//!
+//! Responsibilities: sessions, subscribers, open questions and what was received, kept consistent with
+//! each other: an event gets its number and reaches every queue in one step. Not here: waiting
+//! (`producer`), the order of events (`perform`), transports.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use super::ask::{Asked, Outcome};
+use super::hub::{Full, Hub, Resumed};
+use super::ids::Ids;
+use super::producer::{Received, Verdict};
+use super::questions::{Question, Questions};
+use super::queue::{Frame, Queue};
+use super::reply::{Malformed, Reply};
+use super::scenario::Template;
+use super::session::{Sealed, Session};
+
+/// How many received messages are kept for tests to look at; at most 64 KiB each.
+const KEPT_MESSAGES: usize = 128;
+/// How many scenarios run at once.
+const MAX_RUNS: usize = 16;
+
+/// Holds the producer's state.
+#[derive(Debug)]
+pub(super) struct Stage {
+    ids: Ids,
+    sessions: BTreeMap<String, Session>,
+    hub: Hub,
+    questions: Questions,
+    received: VecDeque<Received>,
+    received_count: u64,
+    emitted: u64,
+    runs: usize,
+}
+
+/// Holds what a question needs beside its event.
+pub(super) struct Asking {
+    pub(super) asked: Asked,
+    /// When its time is up, counted from the event; none when no clock ends it.
+    pub(super) timeout: Option<Duration>,
+    pub(super) role: usize,
+    pub(super) answers: mpsc::Sender<(usize, Outcome)>,
+}
+
+impl Stage {
+    pub(super) fn new(seed: u64) -> Self {
+        Self {
+            ids: Ids::new(seed),
+            sessions: BTreeMap::new(),
+            hub: Hub::default(),
+            questions: Questions::default(),
+            received: VecDeque::new(),
+            received_count: 0,
+            emitted: 0,
+            runs: 0,
+        }
+    }
+
+    /// Takes a place for a run; false when all are taken.
+    pub(super) fn begin_run(&mut self) -> bool {
+        let free = self.runs < MAX_RUNS;
+        if free {
+            self.runs += 1;
+        }
+        free
+    }
+
+    pub(super) fn end_run(&mut self) {
+        self.runs = self.runs.saturating_sub(1);
+    }
+
+    /// Opens a session and returns its id; its first event is still to come.
+    pub(super) fn open_session(&mut self, producer: Map<String, Value>, language: &str) -> String {
+        let id = self.ids.mint("sess");
+        let session = Session::new(id.clone(), producer, language.to_owned());
+        self.sessions.insert(id.clone(), session);
+        id
+    }
+
+    /// Sends an event of a session; false when the session is over.
+    pub(super) fn emit(&mut self, session: &str, template: &Template, now: Timestamp) -> bool {
+        if self.seal(session, template, now).is_none() {
+            return false;
+        }
+        if template.kind.ends_session() {
+            self.sessions.remove(session);
+            self.questions.withdraw(session);
+        }
+        true
+    }
+
+    /// Sends a question and opens it; returns its token, none when the session is over.
+    pub(super) fn ask(
+        &mut self,
+        session: &str,
+        template: &Template,
+        asking: Asking,
+        now: Timestamp,
+    ) -> Option<String> {
+        let (sealed, frame) = self.seal(session, template, now)?;
+        let token = sealed.token?;
+        let question = Question {
+            session: session.to_owned(),
+            asked: asking.asked,
+            expires: asking
+                .timeout
+                .and_then(|timeout| sealed.at.checked_add(timeout).ok()),
+            frame,
+            role: asking.role,
+            answers: asking.answers,
+        };
+        self.questions.open(token.clone(), question);
+        Some(token)
+    }
+
+    fn seal(
+        &mut self,
+        session: &str,
+        template: &Template,
+        now: Timestamp,
+    ) -> Option<(Sealed, Arc<Frame>)> {
+        let mut sealed = self
+            .sessions
+            .get_mut(session)?
+            .seal(template, &mut self.ids, now);
+        let frame = Arc::new(Frame {
+            event_id: Some(sealed.event_id.clone()),
+            critical: sealed.critical,
+            text: std::mem::take(&mut sealed.json),
+        });
+        self.hub.publish(&frame);
+        self.emitted += 1;
+        Some((sealed, frame))
+    }
+
+    /// Sends a text that need not be an event, as it is.
+    pub(super) fn inject(&mut self, text: &str) {
+        let frame = Arc::new(Frame {
+            event_id: None,
+            critical: false,
+            text: text.to_owned(),
+        });
+        self.hub.publish(&frame);
+    }
+
+    /// Brings a session that is still open to its end; nothing happens if it is over.
+    pub(super) fn close_session(&mut self, id: &str, by: &str, words: &str, now: Timestamp) {
+        let Some(session) = self.sessions.get(id) else {
+            return;
+        };
+        for template in session.ending(by, words) {
+            self.emit(id, &template, now);
+        }
+        // A session that had not begun has nothing to send and is only forgotten.
+        self.sessions.remove(id);
+        self.questions.withdraw(id);
+    }
+
+    /// Drops sessions without a word, as a crash does.
+    pub(super) fn forget_sessions(&mut self, ids: &[String]) {
+        for id in ids {
+            self.sessions.remove(id);
+            self.questions.withdraw(id);
+        }
+    }
+
+    /// Brings every session to its end and ends every stream.
+    pub(super) fn close(&mut self, words: &str, now: Timestamp) {
+        let open: Vec<String> = self.sessions.keys().cloned().collect();
+        for id in open {
+            self.close_session(&id, "system", words, now);
+        }
+        for queue in self.hub.queues() {
+            queue.end();
+        }
+    }
+
+    /// Takes a message that was posted: reads it, judges it, remembers it.
+    pub(super) fn receive(&mut self, message: Result<Value, Malformed>) -> Verdict {
+        let (message, verdict) = match message {
+            Ok(message) => {
+                let verdict = match Reply::read(&message) {
+                    Ok(reply) => self.questions.settle(&reply),
+                    Err(malformed) => Verdict::Malformed(malformed),
+                };
+                (message, verdict)
+            }
+            Err(malformed) => (Value::Null, Verdict::Malformed(malformed)),
+        };
+        if self.received.len() >= KEPT_MESSAGES {
+            self.received.pop_front();
+        }
+        self.received.push_back(Received { message, verdict });
+        self.received_count += 1;
+        verdict
+    }
+
+    /// Takes a subscriber. One who missed more than is kept gets the open questions again, as the
+    /// same events, and hears of the sessions' states by an event to all (appendix B.1.5).
+    pub(super) fn subscribe(
+        &mut self,
+        last: Option<&str>,
+        now: Timestamp,
+    ) -> Result<(u64, Arc<Queue>), Full> {
+        let (number, queue, resumed) = self.hub.subscribe(last)?;
+        match resumed {
+            Resumed::Fresh | Resumed::Whole => {}
+            Resumed::AgedOut => {
+                for frame in self.questions.frames() {
+                    queue.push(Arc::clone(frame));
+                }
+                let summaries: Vec<(String, Template)> = self
+                    .sessions
+                    .iter()
+                    .filter_map(|(id, session)| Some((id.clone(), session.summary()?)))
+                    .collect();
+                for (id, summary) in summaries {
+                    self.emit(&id, &summary, now);
+                }
+            }
+        }
+        Ok((number, queue))
+    }
+
+    pub(super) fn hub(&self) -> &Hub {
+        &self.hub
+    }
+
+    pub(super) fn hub_mut(&mut self) -> &mut Hub {
+        &mut self.hub
+    }
+
+    pub(super) fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    pub(super) fn questions_mut(&mut self) -> &mut Questions {
+        &mut self.questions
+    }
+
+    /// Tells whether any of these sessions is still open.
+    pub(super) fn any_open(&self, sessions: &[String]) -> bool {
+        sessions.iter().any(|id| self.sessions.contains_key(id))
+    }
+
+    /// Counts the sessions that are open.
+    pub(super) fn open_sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    pub(super) fn received(&self) -> Vec<Received> {
+        self.received.iter().cloned().collect()
+    }
+
+    /// Counts the messages received since the start, also those no longer kept.
+    pub(super) fn received_count(&self) -> u64 {
+        self.received_count
+    }
+
+    /// Counts the events sent since the start.
+    pub(super) fn emitted(&self) -> u64 {
+        self.emitted
+    }
+}

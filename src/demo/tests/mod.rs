@@ -1,0 +1,9 @@
+//! The producer over a real socket: every scenario, every branch, every refusal.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod client;
+mod replies;
+mod requests;
+mod rules;
+mod scenarios;
+mod streams;

@@ -1,0 +1,308 @@
+//! Every scenario to its end, on every branch.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::client::{Stream, decision, post, response, server, within};
+use super::rules::faults;
+use crate::demo::{Pace, Running, Settings, Timeouts, list};
+
+/// How the person in a test behaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Person {
+    Accepts,
+    Rejects,
+    Sleeps,
+    /// Picks the choice of this number.
+    Chooses(usize),
+    Types(&'static str),
+}
+
+/// Plays a scenario against a person; returns all events in the order in which they came, and the
+/// tokens that were accepted.
+async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTreeSet<String>) {
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    let session = running.producer().start(name).unwrap();
+    let (mut events, mut accepted, mut ended) = (Vec::new(), BTreeSet::new(), 0);
+    while ended < session.ids().len() {
+        let event = stream.event().await;
+        let kind = event["type"].as_str().unwrap().to_owned();
+        match kind.as_str() {
+            "aaep:agent.awaiting.confirmation" => match person {
+                Person::Sleeps => assert_eq!(running.producer().expire_questions(), 1),
+                Person::Rejects => {
+                    post(running.addr(), "/messages", &decision(&event, "reject")).await;
+                }
+                Person::Accepts | Person::Chooses(_) | Person::Types(_) => {
+                    accepted.insert(event["reply_token"].as_str().unwrap().to_owned());
+                    post(running.addr(), "/messages", &decision(&event, "accept")).await;
+                }
+            },
+            "aaep:agent.awaiting.clarification" => {
+                let answer = match person {
+                    Person::Chooses(number) => event["choices"][number]["value"].clone(),
+                    Person::Types(text) => json!(text),
+                    Person::Accepts | Person::Rejects => event["choices"][0]["value"].clone(),
+                    Person::Sleeps => Value::Null,
+                };
+                if answer.is_null() {
+                    assert_eq!(running.producer().expire_questions(), 1);
+                } else {
+                    post(running.addr(), "/messages", &response(&event, answer)).await;
+                }
+            }
+            _ => {}
+        }
+        ended += usize::from(
+            ["completed", "errored", "cancelled"]
+                .iter()
+                .any(|end| kind == format!("aaep:agent.session.{end}")),
+        );
+        events.push(event);
+    }
+    within(session.until_ended()).await;
+    (events, accepted)
+}
+
+fn by_session(events: &[Value]) -> BTreeMap<&str, Vec<Value>> {
+    let mut sessions: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for event in events {
+        let id = event["session_id"].as_str().unwrap();
+        sessions.entry(id).or_default().push(event.clone());
+    }
+    sessions
+}
+
+fn kinds(events: &[Value]) -> Vec<&str> {
+    events
+        .iter()
+        .map(|event| event["type"].as_str().unwrap())
+        .collect()
+}
+
+fn ends_with(events: &[Value], kind: &str) -> bool {
+    kinds(events).last() == Some(&format!("aaep:agent.session.{kind}").as_str())
+}
+
+#[tokio::test]
+async fn every_scenario_keeps_the_rules_on_every_branch() {
+    let running = server(Settings::stepped(1)).await;
+    for info in list() {
+        for person in [
+            Person::Accepts,
+            Person::Rejects,
+            Person::Sleeps,
+            Person::Chooses(1),
+            Person::Types("any evening after eight"),
+        ] {
+            let (events, accepted) = play(&running, &info.name, person).await;
+            for (session, events) in by_session(&events) {
+                let faults = faults(&events, &accepted);
+                assert_eq!(
+                    faults,
+                    Vec::<String>::new(),
+                    "{} {person:?} {session}",
+                    info.name
+                );
+            }
+            let asks = kinds(&events)
+                .iter()
+                .filter(|kind| kind.contains("awaiting"))
+                .count();
+            let asking = [
+                "tour",
+                "question",
+                "email",
+                "transfer",
+                "clarification",
+                "agents",
+            ];
+            assert_eq!(
+                asks,
+                usize::from(asking.contains(&info.name.as_str())),
+                "{}",
+                info.name
+            );
+            let end = if info.name == "error" {
+                "errored"
+            } else {
+                "completed"
+            };
+            assert!(ends_with(&events, end), "{} {person:?}", info.name);
+        }
+    }
+    assert_eq!(running.producer().dropped(), 0);
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn the_irreversible_call_comes_after_the_accept_and_never_without_one() {
+    let running = server(Settings::stepped(2)).await;
+    for (name, risk) in [
+        ("email", "medium"),
+        ("transfer", "high"),
+        ("tour", "medium"),
+    ] {
+        for person in [Person::Accepts, Person::Rejects, Person::Sleeps] {
+            let (events, _) = play(&running, name, person).await;
+            let question = events
+                .iter()
+                .find(|event| event["type"] == "aaep:agent.awaiting.confirmation")
+                .unwrap();
+            assert_eq!(question["risk_level"], risk);
+            assert_eq!(question["irreversible"], true);
+            assert_eq!(question["default_decision"], "reject");
+            let calls = events
+                .iter()
+                .filter(|event| event["irreversible"] == true && !event["tool"].is_null());
+            assert_eq!(
+                calls.count(),
+                usize::from(person == Person::Accepts),
+                "{name} {person:?}"
+            );
+        }
+    }
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_in_words_is_repeated_and_silence_takes_the_default() {
+    let running = server(Settings::stepped(3)).await;
+    for (person, words) in [
+        (Person::Chooses(0), "Friday at 7"),
+        (Person::Types("Tuesday"), "Tuesday"),
+        (Person::Sleeps, "Saturday at 8"),
+    ] {
+        let (events, _) = play(&running, "clarification", person).await;
+        let end = events.last().unwrap();
+        assert_eq!(
+            end["summary_normal"],
+            format!("A table for two is booked: {words}.")
+        );
+    }
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn the_long_answer_is_what_it_should_be() {
+    let running = server(Settings::stepped(4)).await;
+    let (events, _) = play(&running, "answer", Person::Accepts).await;
+    let chunks: Vec<&Value> = events
+        .iter()
+        .filter(|event| !event["chunk"].is_null())
+        .collect();
+    // About 20 seconds at 60 tokens a second.
+    assert!((1_080..=1_380).contains(&chunks.len()), "{}", chunks.len());
+    let text: String = chunks
+        .iter()
+        .map(|event| event["chunk"].as_str().unwrap())
+        .collect();
+    for part in [
+        "1. Three pots",
+        "- Yellow leaves",
+        "2.5 square",
+        "Dr. Ines",
+        "e.g. above",
+        "```python\n",
+        "https://garden.example.org/balcony?start=small",
+    ] {
+        assert!(text.contains(part), "{part}");
+    }
+    assert!(text.ends_with("a bigger balcony."));
+    assert!(
+        chunks
+            .iter()
+            .all(|event| event["content_type"] == "text/markdown")
+    );
+    assert!(
+        chunks[..chunks.len() - 1]
+            .iter()
+            .all(|event| event["coalesce_hint"].is_null())
+    );
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn the_same_seed_clock_and_replies_give_the_same_bytes() {
+    let clock = || {
+        let settings = Settings::stepped(5);
+        Settings {
+            clock: Arc::new(|| "2026-05-24T14:22:11.342Z".parse().unwrap()),
+            ..settings
+        }
+    };
+    let mut runs = Vec::new();
+    for _ in 0..2 {
+        let running = server(clock()).await;
+        let mut all = Vec::new();
+        for name in ["agents", "tour"] {
+            all.push(play(&running, name, Person::Accepts).await.0);
+        }
+        runs.push(all);
+        running.stop().await;
+    }
+    assert_eq!(runs[0], runs[1]);
+    let other = server(Settings { seed: 6, ..clock() }).await;
+    assert_ne!(play(&other, "agents", Person::Accepts).await.0, runs[0][0]);
+    other.stop().await;
+}
+
+#[tokio::test]
+async fn three_agents_are_mixed_and_one_of_them_asks() {
+    let running = server(Settings::stepped(7)).await;
+    let (events, _) = play(&running, "agents", Person::Accepts).await;
+    let agents: Vec<&str> = events
+        .iter()
+        .map(|event| event["producer"]["agent_id"].as_str().unwrap())
+        .collect();
+    assert_eq!(agents.iter().collect::<BTreeSet<_>>().len(), 3);
+    let switches = agents.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(switches >= 8, "{agents:?}");
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn in_real_time_a_question_that_nobody_answers_times_out_by_the_clock() {
+    let running = server(Settings {
+        pace: Pace::RealTime { speed: 10_000.0 },
+        timeouts: Timeouts::Scaled(0.01),
+        ..Settings::live(8)
+    })
+    .await;
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    running.producer().start("question").unwrap();
+    let events = stream.until("session.completed").await;
+    assert_eq!(faults(&events, &BTreeSet::new()), Vec::<String>::new());
+    assert_eq!(
+        events.last().unwrap()["summary_normal"],
+        "Nothing was moved."
+    );
+    assert!(
+        events.iter().any(
+            |event| event["summary_normal"] == "No answer came. The notes stay where they are."
+        )
+    );
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn in_real_time_an_answer_takes_the_agents_on() {
+    let running = server(Settings {
+        pace: Pace::RealTime { speed: 10_000.0 },
+        ..Settings::live(9)
+    })
+    .await;
+    for (name, person) in [
+        ("agents", Person::Accepts),
+        ("tour", Person::Rejects),
+        ("answer", Person::Accepts),
+    ] {
+        let (events, accepted) = play(&running, name, person).await;
+        for events in by_session(&events).values() {
+            assert_eq!(faults(events, &accepted), Vec::<String>::new(), "{name}");
+        }
+    }
+    running.stop().await;
+}

@@ -1,0 +1,208 @@
+//! Streams that break, resume, wait, end.
+
+use std::collections::BTreeSet;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::client::{Stream, decision, post, server, within};
+use super::rules::faults;
+use crate::demo::{Running, Scenario, Settings, serve};
+
+const CONFIRMATION: &str = "aaep:agent.awaiting.confirmation";
+
+#[tokio::test]
+async fn an_event_is_named_numbered_and_greeted() {
+    let running = server(Settings::stepped(1)).await;
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    assert!(stream.head.contains("content-type: text/event-stream"));
+    assert!(stream.head.contains("cache-control: no-cache"));
+    running.producer().start("tool").unwrap();
+    let sent = stream.next().await.unwrap();
+    assert_eq!(sent.event.as_deref(), Some("aaep.event"));
+    assert_eq!(sent.id.as_deref(), sent.json()["event_id"].as_str());
+    running.producer().inject("no\njson");
+    while stream.next().await.unwrap().data != "no\njson" {}
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
+    let running = server(Settings::stepped(2)).await;
+    let producer = running.producer();
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    producer.hold_before("aaep:agent.tool.completed");
+    producer.start("tool").unwrap();
+    within(producer.until_held()).await;
+    let mut seen = stream.until("tool.invoked").await;
+    assert_eq!(producer.cut_connections(), 1);
+    assert_eq!(stream.next().await, None);
+    within(producer.until_deserted()).await;
+    producer.resume();
+    let last = seen.last().unwrap()["event_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let mut stream = Stream::greeted(running.addr(), Some(&last)).await;
+    seen.extend(stream.until("session.completed").await);
+    assert_eq!(faults(&seen, &BTreeSet::new()), Vec::<String>::new());
+    within(producer.until_subscriptions(2)).await;
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn nothing_is_replayed_to_who_does_not_ask() {
+    let running = server(Settings::stepped(3)).await;
+    within(running.producer().start("tool").unwrap().until_ended()).await;
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    running.producer().inject("marker");
+    assert_eq!(stream.next().await.unwrap().data, "marker");
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn who_missed_too_much_gets_the_open_question_again_and_the_state_of_the_rest() {
+    let running = server(Settings::stepped(4)).await;
+    let producer = running.producer();
+    let mut first = Stream::greeted(running.addr(), None).await;
+    let asking = producer.start("email").unwrap();
+    let question = first.until("awaiting.confirmation").await.pop().unwrap();
+    drop(first);
+    within(producer.until_deserted()).await;
+    producer.hold_before("aaep:agent.session.completed");
+    let writing = producer.start("answer").unwrap();
+    within(producer.until_held()).await;
+
+    let lost = question["event_id"].as_str().unwrap();
+    let mut stream = Stream::greeted(running.addr(), Some(lost)).await;
+    assert_eq!(stream.event().await, question, "the same event");
+    let summary = stream.event().await;
+    assert_eq!(summary["session_id"], writing.ids()[0]);
+    assert_eq!(summary["from_state"], "writing_output");
+    assert_eq!(summary["to_state"], "writing_output");
+    producer.resume();
+    post(running.addr(), "/messages", &decision(&question, "accept")).await;
+    within(asking.until_ended()).await;
+    within(writing.until_ended()).await;
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn one_subscriber_too_many_is_told_to_come_back() {
+    let running = server(Settings::stepped(5)).await;
+    let mut streams = Vec::new();
+    for _ in 0..32 {
+        streams.push(Stream::greeted(running.addr(), None).await);
+    }
+    let refused = Stream::open(running.addr(), None).await;
+    assert_eq!(refused.status, 503);
+    assert!(refused.head.contains("retry-after"));
+    running.producer().start("tool").unwrap();
+    for stream in &mut streams {
+        stream.until("session.completed").await;
+    }
+    drop(streams);
+    within(running.producer().until_deserted()).await;
+    Stream::greeted(running.addr(), None).await;
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn an_agent_is_held_exactly_where_a_test_wants_it() {
+    let running = server(Settings::stepped(6)).await;
+    let producer = running.producer();
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    within(producer.until_subscribed(1)).await;
+    producer.hold_before(CONFIRMATION);
+    let session = producer.start("question").unwrap();
+    within(producer.until_held()).await;
+    assert_eq!(producer.open_questions(), 0);
+    producer.pause();
+    within(producer.until_held()).await;
+    assert_eq!(producer.open_questions(), 0);
+    producer.resume();
+    within(producer.until_asked(1)).await;
+    let question = stream.until("awaiting.confirmation").await.pop().unwrap();
+    producer.hold_before("aaep:agent.session.completed");
+    post(running.addr(), "/messages", &decision(&question, "accept")).await;
+    within(producer.until_held()).await;
+    assert_eq!(producer.open_sessions(), 1);
+    producer.resume();
+    within(session.until_ended()).await;
+    running.stop().await;
+}
+
+/// Opens an event stream over HTTP/1.1, whose end tells whether it came in good order, and waits until
+/// it is one of `count` subscribers.
+async fn raw(running: &Running, count: usize) -> (TcpStream, Vec<u8>) {
+    let mut tcp = TcpStream::connect(running.addr()).await.unwrap();
+    tcp.write_all(b"GET /events HTTP/1.1\r\nHost: demo\r\n\r\n")
+        .await
+        .unwrap();
+    within(running.producer().until_subscribed(count)).await;
+    (tcp, Vec::new())
+}
+
+#[tokio::test]
+async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
+    let running = server(Settings::stepped(7)).await;
+    let addr = running.addr();
+    let producer = running.producer().clone();
+    let mut stream = Stream::greeted(addr, None).await;
+    producer.hold_before("aaep:agent.tool.completed");
+    producer.start("tool").unwrap();
+    within(producer.until_held()).await;
+    let (mut tcp, mut bytes) = raw(&running, 2).await;
+    within(running.stop()).await;
+    let events = stream.rest().await;
+    assert_eq!(faults(&events, &BTreeSet::new()), Vec::<String>::new());
+    assert_eq!(
+        events.last().unwrap()["type"],
+        "aaep:agent.session.cancelled"
+    );
+    assert_eq!(events.last().unwrap()["cancelled_by"], "system");
+    within(tcp.read_to_end(&mut bytes)).await.unwrap();
+    assert!(
+        bytes.ends_with(b"0\r\n\r\n"),
+        "the stream ended in good order"
+    );
+    assert!(TcpStream::connect(addr).await.is_err());
+    assert!(producer.start("tool").is_err());
+    assert_eq!(producer.open_sessions(), 0);
+    let again = serve(addr, Settings::stepped(8)).await.unwrap();
+    again.stop().await;
+}
+
+#[tokio::test]
+async fn a_crash_ends_everything_without_a_word() {
+    let running = server(Settings::stepped(9)).await;
+    let producer = running.producer().clone();
+    let (mut tcp, mut bytes) = raw(&running, 1).await;
+    producer.start("question").unwrap();
+    within(producer.until_asked(1)).await;
+    drop(running);
+    // A reset is as good an end as any here.
+    let _ = within(tcp.read_to_end(&mut bytes)).await;
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(!text.contains("session.cancelled"), "{text}");
+    assert!(!bytes.ends_with(b"0\r\n\r\n"), "the stream was broken off");
+    within(producer.until_deserted()).await;
+}
+
+#[tokio::test]
+async fn a_scenario_that_leaves_its_session_open_is_brought_to_an_end() {
+    let running = server(Settings::stepped(10)).await;
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    let text = [
+        r#"{"scenario":"x","title":"X","description":"Y.","language":"en-US","agents":[{"agent_id":"a","agent_name":"A"}]}"#,
+        r#"{"event":{"type":"aaep:agent.session.started","summary_normal":"A.","summary_terse":"A."}}"#,
+    ]
+    .join("\n");
+    let scenario = Scenario::parse(&text).unwrap();
+    let session = running.producer().start_scenario(scenario).unwrap();
+    let events = stream.until("session.cancelled").await;
+    assert_eq!(faults(&events, &BTreeSet::new()), Vec::<String>::new());
+    assert_eq!(events[1]["cancelled_by"], "producer");
+    within(session.until_ended()).await;
+    running.stop().await;
+}
