@@ -403,6 +403,15 @@ impl App {
                 let wishes = self.queue.cut_short(id, now.monotonic);
                 self.wish(wishes);
             }
+            VoiceEvent::Notice { text } => {
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.notice",
+                    &[("text", Arg::Own(text))],
+                    now,
+                );
+            }
             VoiceEvent::Lost { reason } => {
                 self.queue.disable();
                 self.voice = VoiceState::Lost {

@@ -1,1 +1,220 @@
-//! To be written.
+//! The command line: a contract that scripts rely on.
+//!
+//! Responsibilities: flags and their help, laid over the settings. Not here: what a command does
+//! (`runtime`), how a source is reached (`transport`).
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+use crate::app::Until;
+use crate::config::{Config, FaceChoice, Load, Verbosity, VoiceChoice};
+
+/// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
+#[derive(Debug, Parser)]
+#[command(name = "hearken", version, about, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Says what to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Try everything with an agent inside the program
+    Demo {
+        /// Which scenario to play; --list names them
+        #[arg(long, value_name = "NAME", default_value = "tour")]
+        scenario: String,
+        /// List the scenarios and leave
+        #[arg(long, conflicts_with = "serve")]
+        list: bool,
+        /// Only serve the demo's agent for others; POST /sessions starts a run
+        #[arg(long, value_name = "HOST:PORT")]
+        serve: Option<String>,
+        /// How to show and say it.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Follow one or more agents
+    Watch {
+        /// http(s)://HOST[:PORT][/PATH], a FILE of events, or - for standard input
+        #[arg(value_name = "SOURCE", required = true)]
+        sources: Vec<String>,
+        /// How to show and say it.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Play a recording through the same pipeline
+    Replay {
+        /// A recording: one event a line
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// How many times faster than it was recorded
+        #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = speed)]
+        speed: f64,
+        /// Play without any wait
+        #[arg(long, conflicts_with = "speed")]
+        no_delay: bool,
+        /// How to show and say it.
+        #[command(flatten)]
+        options: Options,
+    },
+    /// Say a text with the chosen voice
+    Say {
+        /// The text
+        #[arg(value_name = "TEXT", required = true)]
+        text: Vec<String>,
+        /// auto, speech-dispatcher, system, command:PROGRAM or none
+        #[arg(long, value_name = "VOICE")]
+        voice: Option<VoiceChoice>,
+        /// The settings file
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
+    /// Write shell completions to standard output
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Write the manual page to standard output
+    Man,
+}
+
+/// Says how to show and say what agents do.
+#[derive(Debug, Clone, Args)]
+pub struct Options {
+    /// How to show it: full screen, plain lines, or JSON
+    #[arg(long, value_enum, value_name = "FACE")]
+    pub face: Option<FaceChoice>,
+    /// How to say it: auto, speech-dispatcher, system, command:PROGRAM or none
+    #[arg(long, value_name = "VOICE")]
+    pub voice: Option<VoiceChoice>,
+    /// How long each announcement is
+    #[arg(long, value_enum, value_name = "LEVEL")]
+    pub verbosity: Option<Verbosity>,
+    /// How much is announced
+    #[arg(long, value_enum, value_name = "LOAD")]
+    pub load: Option<Load>,
+    /// Your languages, best first
+    #[arg(long, value_name = "TAG", value_delimiter = ',')]
+    pub language: Vec<String>,
+    /// Write the events to a new file as they come
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// End by itself: `ended` after every session, or `idle:SECONDS`
+    #[arg(long, value_name = "WHEN", value_parser = until)]
+    pub until: Option<Until>,
+    /// Connect without a handshake (the only way of this version)
+    #[arg(long)]
+    pub plain_pair: bool,
+    /// Take the bearer token from this environment variable
+    #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
+    pub token_env: Option<String>,
+    /// Take the bearer token from this file
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// The settings file
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The width of plain lines in columns
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..))]
+    pub width: Option<u16>,
+    /// How often a lost source is tried again; for ever if not given
+    #[arg(long, value_name = "N")]
+    pub retries: Option<u32>,
+    /// Allow http without encryption to other machines
+    #[arg(long)]
+    pub allow_plain_http: bool,
+    /// Say only what is urgent and what answers your keys
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+impl Options {
+    /// Lays the flags over the settings.
+    pub fn apply(&self, config: &mut Config) {
+        if let Some(face) = self.face {
+            config.screen.face = face;
+        }
+        if let Some(voice) = &self.voice {
+            config.voice.engine = voice.clone();
+        }
+        if let Some(verbosity) = self.verbosity {
+            config.announce.verbosity = verbosity;
+        }
+        if let Some(load) = self.load {
+            config.announce.load = load;
+        }
+        if !self.language.is_empty() {
+            config.announce.languages.clone_from(&self.language);
+        }
+        if let Some(width) = self.width {
+            config.screen.width = width;
+        }
+        if let Some(retries) = self.retries {
+            config.links.retries = Some(retries);
+        }
+        config.links.allow_plain_http |= self.allow_plain_http;
+        config.announce.quiet |= self.quiet;
+    }
+}
+
+fn until(text: &str) -> Result<Until, String> {
+    match text.strip_prefix("idle:") {
+        None if text == "ended" => Ok(Until::Ended),
+        None => Err("say ended, or idle: and a number of seconds, as in idle:30".to_owned()),
+        Some(seconds) => match seconds.parse::<u64>() {
+            Ok(seconds) if (1..=86_400).contains(&seconds) => {
+                Ok(Until::Idle(Duration::from_secs(seconds)))
+            }
+            Ok(_) | Err(_) => Err("idle: wants a number of seconds from 1 to 86400".to_owned()),
+        },
+    }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
+        Ok(_) | Err(_) => Err("the speed is a number from 0.01 to 1000".to_owned()),
+    }
+}
+
+/// Writes the completions of a shell.
+pub fn completions(shell: Shell) -> Vec<u8> {
+    let mut out = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "hearken", &mut out);
+    out
+}
+
+/// Writes the manual page.
+///
+/// # Errors
+/// Never in practice: it is written to memory.
+pub fn man() -> std::io::Result<Vec<u8>> {
+    let mut out = Vec::new();
+    clap_mangen::Man::new(Cli::command()).render(&mut out)?;
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn ends_are_read() {
+        assert_eq!(until("ended"), Ok(Until::Ended));
+        assert_eq!(until("idle:5"), Ok(Until::Idle(Duration::from_secs(5))));
+        assert!(until("idle:").is_err() && until("idle:0").is_err() && until("never").is_err());
+        assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
+    }
+}

@@ -141,6 +141,8 @@ pub struct AnnounceConfig {
     pub fold_after_seconds: u64,
     /// How long a stream may pause in mid-sentence before a clause is said, in milliseconds.
     pub pause_ms: u64,
+    /// Whether only what is urgent and what answers a key is spoken; the rest is shown.
+    pub quiet: bool,
 }
 
 impl Default for AnnounceConfig {
@@ -152,6 +154,7 @@ impl Default for AnnounceConfig {
             fold: true,
             fold_after_seconds: 6,
             pause_ms: 900,
+            quiet: false,
         }
     }
 }

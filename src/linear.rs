@@ -1,1 +1,117 @@
-//! To be written.
+//! The linear face and the JSON face: one announcement, one line.
+//!
+//! Responsibilities: turning an announcement into labelled, append-only lines of plain text, or into
+//! one JSON object. Not here: where the lines go (`runtime`), what is announced (`app`).
+//!
+//! A line is `LABEL: MESSAGE (TIME)`: the message comes first after a label in words and the time
+//! last. An agent's text can't begin a line without its label: line breaks in it are spaces, and a
+//! line that is wrapped begins with its label again.
+
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value};
+use unicode_width::UnicodeWidthStr;
+
+use crate::announce::{About, Announcement, Mark, name_of, wrap};
+use crate::app::App;
+
+/// The least room for words beside a label, in columns, whatever width is asked for.
+const NARROWEST: usize = 12;
+
+/// Writes one announcement as plain text, each line ended by a line feed. `width` 0 leaves wrapping
+/// to whoever shows it.
+pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, width: u16) -> String {
+    let label = app.label(told);
+    let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
+    let message = format!("{} ({time})", told.text());
+    let mut out = String::new();
+    let room = match usize::from(width) {
+        0 => 0,
+        width => width.saturating_sub(label.width() + 2).max(NARROWEST),
+    };
+    for line in wrap(&message, room) {
+        out.push_str(&label);
+        out.push_str(": ");
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Writes one announcement as a JSON object on one line, without a line feed.
+pub fn json(app: &App, told: &Announcement) -> String {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| {
+        map.insert(key.to_owned(), value);
+    };
+    put("at", format!("{:.3}", told.at.wall).into());
+    put(
+        "class",
+        serde_json::to_value(told.class).unwrap_or(Value::Null),
+    );
+    put(
+        "kind",
+        serde_json::to_value(told.kind).unwrap_or(Value::Null),
+    );
+    put(
+        "session",
+        told.key.as_ref().map(|key| key.session.as_str()).into(),
+    );
+    put("agent", told.agent.as_deref().map(name_of).into());
+    put("text", told.text().into());
+    put("spoken", told.spoken().into());
+    put(
+        "language",
+        told.language().unwrap_or(app.phrases().language()).into(),
+    );
+    put(
+        "own_words",
+        told.segments
+            .iter()
+            .any(|segment| segment.mark == Mark::Own)
+            .into(),
+    );
+    if let Some(about) = told.about {
+        put("question", about.prompt().0.into());
+        if let (About::Asks(id), Some(prompt)) = (about, app.prompt(about.prompt())) {
+            put(
+                "reply_token",
+                prompt.question.token().map(|token| token.reveal()).into(),
+            );
+            let keys = answers(prompt, id.0);
+            put("keys", keys.into());
+        }
+    }
+    Value::Object(map).to_string()
+}
+
+/// Lists the lines that answer a question.
+fn answers(prompt: &crate::session::Prompt, number: u64) -> Vec<String> {
+    use crate::protocol::ResponseKind;
+    use crate::session::Question;
+    if !prompt.is_answerable() {
+        return Vec::new();
+    }
+    match &prompt.question {
+        Question::Confirmation(_) if prompt.wants_second_step() => {
+            vec![
+                format!("y {number}"),
+                format!("c {number}"),
+                format!("n {number}"),
+            ]
+        }
+        Question::Confirmation(_) => vec![format!("y {number}"), format!("n {number}")],
+        Question::Clarification(asked) => asked
+            .accepted_response_kinds
+            .iter()
+            .flat_map(|kind| match kind {
+                ResponseKind::YesNo => vec![format!("y {number}"), format!("n {number}")],
+                ResponseKind::MultipleChoice => (1..=asked.choices.len())
+                    .map(|n| format!("o {n}"))
+                    .collect(),
+                ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
+                    vec!["a TEXT".to_owned()]
+                }
+            })
+            .collect(),
+    }
+}

@@ -1,3 +1,102 @@
-//! The command `hearken`.
+//! The command `hearken`: arguments in, exit code out, errors as one line.
 
-fn main() {}
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::Parser;
+use hearken::app::Exit;
+use hearken::cli::{self, Cli, Command};
+use hearken::runtime;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            // Help and version go to standard output and are no fault.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error.into()),
+    };
+    let outcome = runtime.block_on(run(cli));
+    // A blocking read of standard input must keep nobody from leaving.
+    runtime.shutdown_background();
+    match outcome {
+        Ok(Exit::Clean) => ExitCode::SUCCESS,
+        Ok(Exit::NoSource) => ExitCode::from(1),
+        Ok(Exit::Interrupted) => ExitCode::from(130),
+        Ok(Exit::Terminated) => ExitCode::from(143),
+        Err(error) => fail(&error),
+    }
+}
+
+async fn run(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        Command::Demo { list: true, .. } => print(runtime::list().as_bytes()),
+        Command::Demo {
+            serve: Some(address),
+            ..
+        } => {
+            runtime::serve(&address, |url| {
+                let _ = writeln!(
+                    std::io::stdout(),
+                    "Serving the demo at {url}. POST {url}/sessions starts a run."
+                );
+            })
+            .await
+        }
+        Command::Demo {
+            scenario, options, ..
+        } => {
+            let (plan, agent) = runtime::demo(&scenario, &options).await?;
+            let exit = runtime::run(plan).await;
+            agent.stop().await;
+            exit
+        }
+        Command::Watch { sources, options } => {
+            runtime::run(runtime::watch(&sources, &options)?).await
+        }
+        Command::Replay {
+            file,
+            speed,
+            no_delay,
+            options,
+        } => {
+            runtime::run(runtime::replay(
+                &file,
+                (!no_delay).then_some(speed),
+                &options,
+            )?)
+            .await
+        }
+        Command::Say {
+            text,
+            voice,
+            config,
+        } => {
+            let engine = runtime::say(&text.join(" "), voice, config.as_deref()).await?;
+            print(format!("Said by {engine}.\n").as_bytes())
+        }
+        Command::Completions { shell } => print(&cli::completions(shell)),
+        Command::Man => print(&cli::man()?),
+    }
+}
+
+fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
+    std::io::stdout().write_all(bytes)?;
+    Ok(Exit::Clean)
+}
+
+/// Writes an error with its sources as one line. What can't be used is a fault of the call: 2.
+fn fail(error: &anyhow::Error) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "hearken: {error:#}");
+    ExitCode::from(2)
+}

@@ -1,1 +1,215 @@
-//! To be written.
+//! The shell around the pure core: one loop that brings facts in and carries wishes out.
+//!
+//! Responsibilities: the event loop, reading settings and tokens, choosing the face, opening links
+//! and the voice, drawing. Not here: any decision about what is said, shown or sent (`app`).
+//!
+//! The loop looks at what arrived in a fixed order: keys and signals, then the voice, then the
+//! deadline, then the links, so that a flood of events never makes a key wait.
+
+mod feed;
+mod input;
+mod output;
+mod plan;
+mod settings;
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+
+use crate::announce::Utterance;
+use crate::app::{App, Effect, Exit, Input};
+use crate::protocol::Now;
+use crate::session::LinkId;
+use crate::transport::{LinkEvent, LinkHandle, Recorder};
+use crate::voice::{self, VoiceHandle, VoiceSink};
+
+pub use plan::{Plan, demo, list, replay, say, serve, watch};
+
+use feed::Feeds;
+use input::Inputs;
+use output::Output;
+
+/// Full-screen redraws come at most this often.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// How many facts are taken in one go before the screen may be drawn again.
+const BATCH: usize = 256;
+
+/// Runs a plan to its end.
+///
+/// # Errors
+/// When the terminal or the recording can't be opened; nothing is left changed then.
+pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
+    let started = Instant::now();
+    let now = move || Now {
+        monotonic: started.elapsed(),
+        wall: jiff::Timestamp::now(),
+    };
+    let mut recorder = plan.record.as_deref().map(Recorder::create).transpose()?;
+    for (at, source) in plan.setup.sources.iter().enumerate() {
+        if let Some(recorder) = &mut recorder {
+            recorder.source(jiff::Timestamp::now(), at, &source.name)?;
+        }
+    }
+    let (voice_sink, mut voice_news) = VoiceSink::channel();
+    let voice = plan.setup.voice.then(|| {
+        voice::open(
+            &plan.setup.config.voice.engine,
+            &plan.setup.config.voice,
+            false,
+            voice_sink,
+        )
+    });
+    let linger = Duration::from_millis(plan.setup.config.voice.linger_ms);
+    let mut inputs = Inputs::open(plan.setup.lines, plan.face, started)?;
+    let mut output = Output::open(plan.face, &plan.setup.config.screen)?;
+    let mut feeds = Feeds::open(plan.feeds, plan.links)?;
+    let mut shell = Shell {
+        recorder,
+        voice,
+        exit: None,
+        failures: Vec::new(),
+    };
+    let mut app = App::new(plan.setup);
+
+    let mut queue = vec![Input::Start];
+    let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or(started);
+    let mut dirty = true;
+    while shell.exit.is_none() {
+        for input in queue.drain(..) {
+            let at = now();
+            shell.record(&input, at);
+            let effects = app.update(input, at);
+            shell.run(effects, &app, &mut feeds, &mut output, at);
+            dirty = true;
+        }
+        queue.extend(shell.failures.drain(..).map(Input::RecordingFailed));
+        if !queue.is_empty() {
+            continue;
+        }
+        if shell.exit.is_some() {
+            break;
+        }
+        let draws = output.draws();
+        if draws && dirty && drawn.elapsed() >= FRAME {
+            output.draw(&app, now())?;
+            drawn = Instant::now();
+            dirty = false;
+        }
+        let redraw = (draws && dirty).then(|| drawn + FRAME);
+        let deadline = app.deadline().map(|at| started + at);
+        tokio::select! {
+            biased;
+            input = inputs.next() => queue.push(input),
+            news = voice_news.recv(), if shell.voice.is_some() => {
+                if let Some(news) = news {
+                    queue.push(Input::Voice(news));
+                }
+            }
+            () = until(deadline) => queue.push(Input::Deadline),
+            () = until(redraw) => {}
+            (link, event) = feeds.next() => {
+                queue.push(Input::Link { link, event });
+                while queue.len() < BATCH && let Some((link, event)) = feeds.try_next() {
+                    queue.push(Input::Link { link, event });
+                }
+            }
+        }
+        // A resize changes nothing in the app, but the screen.
+        dirty |= inputs.take_resized();
+    }
+    output.close();
+    if let Some(voice) = shell.voice.take() {
+        voice.close(linger).await;
+    }
+    feeds.close();
+    Ok(shell.exit.unwrap_or(Exit::Clean))
+}
+
+async fn until(at: Option<Instant>) {
+    match at {
+        Some(at) => tokio::time::sleep_until(at.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Holds what effects act upon.
+struct Shell {
+    recorder: Option<Recorder>,
+    voice: Option<VoiceHandle>,
+    exit: Option<Exit>,
+    failures: Vec<String>,
+}
+
+impl Shell {
+    /// Records what comes over the links, before anybody changes it.
+    fn record(&mut self, input: &Input, at: Now) {
+        if let (Some(recorder), Input::Link { link, event }) = (&mut self.recorder, input)
+            && let Err(error) = recorder.news(at.wall, link.0, event)
+        {
+            self.failures.push(error.to_string());
+        }
+    }
+
+    fn run(
+        &mut self,
+        effects: Vec<Effect>,
+        app: &App,
+        feeds: &mut Feeds,
+        output: &mut Output,
+        at: Now,
+    ) {
+        for effect in effects {
+            match effect {
+                Effect::Show(told) => {
+                    if output.show(app, &told).is_err() {
+                        // Nobody reads any more: the pipe is closed or the terminal is gone.
+                        self.exit = Some(Exit::Clean);
+                    }
+                }
+                Effect::Speak(utterance) => self.speak(utterance),
+                Effect::Hush => {
+                    if let Some(voice) = &self.voice {
+                        voice.stop();
+                    }
+                }
+                Effect::Send {
+                    link,
+                    request,
+                    body,
+                } => {
+                    if let Some(recorder) = &mut self.recorder
+                        && let Err(error) = recorder.reply(at.wall, link.0, request, &body)
+                    {
+                        self.failures.push(error.to_string());
+                    }
+                    feeds.send(link, request, body);
+                }
+                Effect::Close(link) => feeds.leave(link),
+                Effect::Reading { link, on } => feeds.reading(link, on),
+                Effect::Bell => output.bell(),
+                Effect::Notify(text) => output.notify(&text),
+                Effect::Title(title) => output.title(title.as_deref()),
+                Effect::FlushInput => input::flush(),
+                Effect::Quit(exit) => self.exit = Some(exit),
+            }
+        }
+    }
+
+    fn speak(&self, utterance: Utterance) {
+        if let Some(voice) = &self.voice {
+            voice.speak(utterance);
+        }
+    }
+}
+
+/// Names the channel on which a feed's news come.
+type News = mpsc::Receiver<(usize, LinkEvent)>;
+
+/// Holds an open source.
+struct Open {
+    id: LinkId,
+    news: News,
+    handle: Option<LinkHandle>,
+    reading: bool,
+}

@@ -445,7 +445,11 @@ impl Announcer {
         }
     }
 
-    fn keep(&mut self, announcement: Announcement) -> Arc<Announcement> {
+    fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
+        let wanted = matches!(announcement.class, Class::Alert | Class::Response);
+        if self.settings.quiet && !wanted && announcement.aloud == Aloud::Yes {
+            announcement.aloud = Aloud::Shown;
+        }
         let announcement = Arc::new(announcement);
         self.history.push(Arc::clone(&announcement));
         announcement

@@ -19,6 +19,7 @@ pub mod sentence;
 pub mod speakable;
 pub mod utterance;
 mod wording;
+mod wrap;
 
 pub use announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
 pub use announcer::{Announcer, Manner, output_topic};
@@ -26,3 +27,4 @@ pub use history::History;
 pub use phrase::{Arg, Args, PhraseError, Phrases, Segment, join, join_spoken, name_of};
 pub use queue::{SpeechQueue, Unsaid, Wish};
 pub use utterance::{Class, Mark, Utterance, UtteranceId};
+pub use wrap::wrap;

@@ -262,7 +262,7 @@ impl Announcer {
     pub fn keys(&self, prompt: &Prompt) -> String {
         let n = || [("n", Arg::own(prompt.id.0))];
         let unanswerable = match (prompt.standing, prompt.question.token()) {
-            (Standing::NotAnswerable, _) => Some("question.recording"),
+            (Standing::NotAnswerable, _) => Some("question.one_way"),
             (Standing::Live | Standing::LinkLost, None) => Some("question.no_token"),
             (Standing::Live | Standing::LinkLost, Some(_)) => None,
         };

@@ -7,7 +7,7 @@ use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode};
 use crate::protocol::{Decision, Now};
-use crate::session::{LinkId, Phase, Prompt, PromptId, Question};
+use crate::session::{LinkId, Prompt, PromptId, Question};
 
 use super::answering::By;
 use super::links::LinkPhase;
@@ -333,40 +333,7 @@ impl App {
             words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
         }
         for session in self.sessions.iter().filter(|session| !session.is_ended()) {
-            let phase = match session.phase {
-                Phase::Running => "status.phase.running",
-                Phase::Waiting(_) => "status.phase.waiting",
-                Phase::Ended(_) => continue,
-            };
-            let tools: Vec<String> = session
-                .tools
-                .iter()
-                .map(|call| crate::announce::name_of(&call.tool))
-                .collect();
-            let tools = if tools.is_empty() {
-                String::new()
-            } else {
-                phrases.text("status.tools", &[("tools", Arg::Own(tools.join(", ")))])
-            };
-            let state = session
-                .state
-                .as_deref()
-                .filter(|_| matches!(session.phase, Phase::Running));
-            words.push(phrases.text(
-                "status.session",
-                &[
-                    ("agent", Arg::Name(session.agent.clone())),
-                    ("phase", Arg::Own(phrases.text(phase, &[]))),
-                    (
-                        "state",
-                        state.map_or_else(
-                            || Arg::own(""),
-                            |state| Arg::Name(state.replace('_', " ")),
-                        ),
-                    ),
-                    ("tools", Arg::Own(tools)),
-                ],
-            ));
+            words.push(self.session_words(session, now.monotonic));
         }
         for view in self
             .links

@@ -80,6 +80,14 @@ enum Told {
 }
 
 impl LinkView {
+    /// Tells whether it should be up and is not.
+    pub fn is_down(&self) -> bool {
+        match self.phase {
+            LinkPhase::Disconnected | LinkPhase::Connecting { .. } | LinkPhase::Failed => true,
+            LinkPhase::Connected | LinkPhase::Streaming | LinkPhase::Completed => false,
+        }
+    }
+
     pub(super) fn new(id: LinkId, source: SourceSetup, ids: &mut u64) -> Self {
         Self {
             id,

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
-use crate::announce::{AnnouncementId, Announcer, History, Phrases};
+use crate::announce::{
+    Announcement, AnnouncementId, Announcer, Arg, History, Kind, Phrases, name_of,
+};
 use crate::config::{Config, Verbosity};
 use crate::keys::Mode;
-use crate::session::{Prompt, PromptId, Sessions};
+use crate::session::{Ending, Phase, Prompt, PromptId, Session, Sessions};
 
 use super::App;
 use super::asking::Shown;
@@ -112,5 +114,107 @@ impl App {
     /// Gives the face and why it was chosen, as phrase keys.
     pub fn face(&self) -> (&'static str, &'static str) {
         self.face
+    }
+
+    /// Gives the label of an announcement in words: what it is, and whose when there are several.
+    pub fn label(&self, told: &Announcement) -> String {
+        let key = match told.kind {
+            Kind::SessionStarted
+            | Kind::SessionCompleted
+            | Kind::SessionErrored
+            | Kind::SessionCancelled => "label.session",
+            Kind::State => "label.state",
+            Kind::Progress => "label.progress",
+            Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
+            Kind::Output => "label.output",
+            Kind::Confirmation | Kind::Clarification => "label.question",
+            Kind::Handoff => "label.handoff",
+            Kind::Unknown => "label.unknown",
+            Kind::Connection => "label.connection",
+            Kind::Reply => "label.reply",
+            Kind::Danger => "label.danger",
+            Kind::Anomaly => "label.anomaly",
+            Kind::Hint => "label.hint",
+        };
+        let several = self.sessions.agents() > 1;
+        let agent = told
+            .agent
+            .as_deref()
+            .filter(|_| several || told.kind == Kind::Output)
+            .map(name_of)
+            .unwrap_or_default();
+        self.phrases().text(key, &[("agent", Arg::Own(agent))])
+    }
+
+    /// Words what is known of the voice.
+    pub fn voice_words(&self) -> String {
+        let phrases = self.phrases();
+        match &self.voice {
+            VoiceState::Off => phrases.text("headline.voice.off", &[]),
+            VoiceState::Checking => phrases.text("headline.voice.checking", &[]),
+            VoiceState::Ready { engine } => phrases.text(
+                "headline.voice.ready",
+                &[("engine", Arg::Own(engine.clone()))],
+            ),
+            VoiceState::Lost { .. } => phrases.text("headline.voice.lost", &[]),
+            VoiceState::None { .. } => phrases.text("headline.voice.none", &[]),
+        }
+    }
+
+    /// Words one session in a line: who, phase, state, tools with their time, progress.
+    pub fn session_words(&self, session: &Session, now: Duration) -> String {
+        let phrases = self.phrases();
+        let phase = match session.phase {
+            Phase::Running => "status.phase.running",
+            Phase::Waiting(_) => "status.phase.waiting",
+            Phase::Ended(Ending::Completed) => "status.phase.completed",
+            Phase::Ended(Ending::Errored) => "status.phase.errored",
+            Phase::Ended(Ending::Cancelled) => "status.phase.cancelled",
+        };
+        let tools: Vec<String> = session
+            .tools
+            .iter()
+            .map(|call| {
+                let since = self.announcer.time(now.saturating_sub(call.since));
+                let args = [
+                    ("tool", Arg::Name(call.tool.clone())),
+                    ("since", Arg::Own(since)),
+                ];
+                phrases.text("status.tool", &args)
+            })
+            .collect();
+        let tools = if tools.is_empty() {
+            String::new()
+        } else {
+            phrases.text("status.tools", &[("tools", Arg::Own(tools.join(", ")))])
+        };
+        let state = session
+            .state
+            .as_deref()
+            .filter(|_| session.phase == Phase::Running);
+        let percent = session
+            .progress
+            .as_ref()
+            .and_then(|progress| progress.percent);
+        phrases.text(
+            "status.session",
+            &[
+                ("agent", Arg::Name(session.agent.clone())),
+                ("phase", Arg::Own(phrases.text(phase, &[]))),
+                (
+                    "state",
+                    state.map_or_else(|| Arg::own(""), |state| Arg::Name(state.replace('_', " "))),
+                ),
+                ("tools", Arg::Own(tools)),
+                (
+                    "percent",
+                    Arg::own(
+                        percent
+                            .map(|percent| format!("{percent:.0}"))
+                            .unwrap_or_default(),
+                    ),
+                ),
+            ],
+        )
     }
 }

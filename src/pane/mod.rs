@@ -1,1 +1,243 @@
-//! To be written.
+//! The full face: a pane in the alternate screen. Reads the app, never changes it.
+//!
+//! Responsibilities: laying out what the app holds on any size from 40 by 10 upwards. Not here: what
+//! is said or asked, and in which words (`app`, `announce`); the terminal itself (`runtime`).
+//!
+//! From the top: one line that says what is going on, the question if one is shown, the sessions
+//! where there is room, the transcript, what is being typed, and one line of keys. The real cursor
+//! stands where the person's attention belongs, because a screen reader and a braille display follow
+//! it. Nothing is told by colour or by a glyph alone.
+
+mod help;
+mod question;
+mod sessions;
+mod transcript;
+
+use jiff::tz::TimeZone;
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::{Color, Modifier, Style};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use crate::announce::{Arg, wrap};
+use crate::app::App;
+use crate::keys::Mode;
+use crate::protocol::Now;
+
+/// From this height on the sessions have lines of their own.
+const ROOM_FOR_SESSIONS: u16 = 18;
+
+/// Says how the pane looks; meaning never hangs on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look {
+    /// Whether the terminal's own colours are used (off with `NO_COLOR`).
+    pub colours: bool,
+}
+
+impl Look {
+    fn heading(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    fn alert(self) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED);
+        if self.colours {
+            style.fg(Color::Yellow)
+        } else {
+            style
+        }
+    }
+
+    fn danger(self) -> Style {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        if self.colours {
+            style.fg(Color::Red)
+        } else {
+            style
+        }
+    }
+
+    fn quiet(self) -> Style {
+        if self.colours {
+            Style::new().fg(Color::Cyan)
+        } else {
+            Style::new()
+        }
+    }
+}
+
+/// Draws everything, and puts the cursor where attention belongs.
+pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) {
+    let mut area = frame.area();
+    if area.width == 0 || area.height == 0 {
+        return;
+    }
+    let top = take_top(&mut area, 1);
+    let height = keys_height(app, area);
+    let keys = take_bottom(&mut area, height);
+    frame.render_widget(
+        Paragraph::new(Line::styled(headline(app), look.heading())),
+        top,
+    );
+    draw_keys(frame, app, keys, look);
+    if app.mode() == Mode::Help {
+        help::draw(frame, area, look);
+        frame.set_cursor_position(Position::new(area.x, area.y));
+        return;
+    }
+    let mut cursor = None;
+    if matches!(app.mode(), Mode::Editing(_) | Mode::Choosing(..)) {
+        let line = take_bottom(&mut area, 1);
+        cursor = Some(draw_editor(frame, app, line, look));
+    }
+    if app.shown().is_some() {
+        let height = question::height(app, now, area);
+        let place = take_top(&mut area, height);
+        let at = question::draw(frame, app, now, place, look);
+        cursor = cursor.or(Some(at));
+    }
+    if frame.area().height >= ROOM_FOR_SESSIONS {
+        let lines = sessions::lines(app, now, area.width);
+        let height = u16::try_from(lines.len())
+            .unwrap_or(u16::MAX)
+            .min(area.height / 4);
+        let place = take_top(&mut area, height);
+        sessions::draw(frame, &lines, place, look);
+    }
+    let at = transcript::draw(frame, app, zone, area, look);
+    frame.set_cursor_position(cursor.unwrap_or(at));
+}
+
+/// Takes rows from the top of an area.
+fn take_top(area: &mut Rect, height: u16) -> Rect {
+    let height = height.min(area.height);
+    let taken = Rect { height, ..*area };
+    area.y += height;
+    area.height -= height;
+    taken
+}
+
+/// Takes rows from the bottom of an area.
+fn take_bottom(area: &mut Rect, height: u16) -> Rect {
+    let height = height.min(area.height);
+    area.height -= height;
+    Rect {
+        y: area.y + area.height,
+        height,
+        ..*area
+    }
+}
+
+/// Says in one line what is going on: open questions first, then agents, then what is not as usual.
+fn headline(app: &App) -> String {
+    let open = app
+        .questions()
+        .iter()
+        .filter(|prompt| prompt.is_answerable())
+        .count();
+    let running = app
+        .sessions()
+        .iter()
+        .filter(|session| !session.is_ended())
+        .count();
+    let mut parts = Vec::new();
+    if open > 0 {
+        parts.push(
+            app.phrases()
+                .text("headline.questions", &[("n", Arg::own(open))]),
+        );
+    }
+    parts.push(
+        app.phrases()
+            .text("headline.sessions", &[("n", Arg::own(running))]),
+    );
+    let down = app.links().iter().filter(|link| link.is_down()).count();
+    if down > 0 {
+        parts.push(
+            app.phrases()
+                .text("headline.down", &[("n", Arg::own(down))]),
+        );
+    }
+    parts.push(app.voice_words());
+    format!("hearken  {}", parts.join("  "))
+}
+
+/// Lists the keys that matter now, as many as fit.
+fn key_words(app: &App) -> Vec<&'static str> {
+    match app.mode() {
+        Mode::Help => vec!["keys.help"],
+        Mode::Editing(_) => vec!["keys.editing"],
+        Mode::Choosing(..) => vec!["keys.choosing"],
+        Mode::Confirming(_) => vec!["keys.confirming"],
+        Mode::Quitting => vec!["keys.quitting"],
+        Mode::Leaving(_) => vec!["keys.leaving"],
+        Mode::Watching if app.shown().is_some() => vec!["keys.question", "keys.always"],
+        Mode::Watching => vec!["keys.always"],
+    }
+}
+
+fn key_lines(app: &App, width: u16) -> Vec<String> {
+    let words: Vec<String> = key_words(app)
+        .into_iter()
+        .map(|key| app.phrases().text(key, &[]))
+        .collect();
+    wrap(&words.join("  "), usize::from(width))
+}
+
+fn keys_height(app: &App, area: Rect) -> u16 {
+    let lines = key_lines(app, area.width).len();
+    u16::try_from(lines)
+        .unwrap_or(1)
+        .clamp(1, (area.height / 4).max(1))
+}
+
+fn draw_keys(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
+    let lines: Vec<Line<'_>> = key_lines(app, area.width)
+        .into_iter()
+        .map(|line| Line::styled(line, look.quiet()))
+        .collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// Draws what is being typed, and gives the cursor's place.
+fn draw_editor(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> Position {
+    use unicode_width::UnicodeWidthStr;
+    let label = app.phrases().text("editor.label", &[]);
+    let (text, cursor) = match app.mode() {
+        Mode::Choosing(_, 0) => (String::new(), 0),
+        Mode::Choosing(_, so_far) => (so_far.to_string(), so_far.to_string().len()),
+        Mode::Watching
+        | Mode::Confirming(_)
+        | Mode::Editing(_)
+        | Mode::Quitting
+        | Mode::Leaving(_)
+        | Mode::Help => {
+            let (text, cursor) = app.editor();
+            (text.to_owned(), cursor)
+        }
+    };
+    let before: String = text.chars().take(cursor).collect();
+    let room = usize::from(area.width).saturating_sub(label.width() + 2);
+    // The part around the cursor is shown when the answer is longer than the line.
+    let skipped = before.width().saturating_sub(room);
+    let mut left = 0;
+    let visible: String = text
+        .chars()
+        .skip_while(|c| {
+            let hidden = left < skipped;
+            left += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
+            hidden
+        })
+        .collect();
+    frame.render_widget(
+        Paragraph::new(Line::styled(format!("{label} {visible}"), look.heading())),
+        area,
+    );
+    let x = label.width() + 1 + before.width().min(room);
+    let x = area.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX));
+    Position::new(x.min(area.right().saturating_sub(1)), area.y)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,82 @@
+//! The question that keys are meant for, with nothing left out as long as there is room.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+
+use crate::announce::{Arg, Segment, wrap};
+use crate::app::App;
+use crate::protocol::Now;
+
+use super::Look;
+
+/// Gives the rows that the question wants, leaving a row or two of the transcript in sight.
+pub(super) fn height(app: &App, now: Now, area: Rect) -> u16 {
+    let wanted = u16::try_from(lines(app, now, area.width).len()).unwrap_or(u16::MAX);
+    wanted.min(area.height.saturating_sub(2).max(area.height / 2))
+}
+
+/// Draws it, and gives the place of its first row, where the cursor belongs.
+pub(super) fn draw(frame: &mut Frame<'_>, app: &App, now: Now, area: Rect, look: Look) -> Position {
+    let mut lines = lines(app, now, area.width);
+    let room = usize::from(area.height);
+    if lines.len() > room && room > 0 {
+        // What does not fit is said so, in words; the details key reads it all.
+        lines.truncate(room.saturating_sub(1));
+        lines.push(app.phrases().text("pane.more", &[]));
+    }
+    let styled: Vec<Line<'_>> = lines
+        .into_iter()
+        .enumerate()
+        .map(|(at, line)| {
+            if at == 0 {
+                Line::styled(line, look.alert())
+            } else {
+                Line::raw(line)
+            }
+        })
+        .collect();
+    frame.render_widget(Paragraph::new(styled), area);
+    Position::new(area.x, area.y)
+}
+
+fn lines(app: &App, now: Now, width: u16) -> Vec<String> {
+    let Some((_, prompt)) = app.shown() else {
+        return Vec::new();
+    };
+    let answerable: Vec<_> = app
+        .questions()
+        .into_iter()
+        .filter(|prompt| prompt.is_answerable())
+        .collect();
+    let place = answerable
+        .iter()
+        .position(|other| other.id == prompt.id)
+        .map_or(1, |at| at + 1);
+    let left = app
+        .time_left(prompt, now.monotonic)
+        .map(|left| app.announcer().time(left))
+        .unwrap_or_default();
+    let head = app.phrases().text(
+        "pane.question",
+        &[
+            ("place", Arg::own(place)),
+            ("count", Arg::own(answerable.len())),
+            ("n", Arg::own(prompt.id.0)),
+            ("agent", Arg::Name(prompt.agent.clone())),
+            ("left", Arg::Own(left)),
+        ],
+    );
+    let mut lines = wrap(&head, usize::from(width));
+    let words: Vec<Segment> = app.announcer().ask_again(prompt, app.sessions(), now);
+    // The program's words and the agent's are never on one row, so that none can pass for the other.
+    for segment in words
+        .iter()
+        .skip(1)
+        .filter(|segment| !segment.text.is_empty())
+    {
+        lines.extend(wrap(&segment.text, usize::from(width)));
+    }
+    lines
+}

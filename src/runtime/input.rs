@@ -1,0 +1,133 @@
+//! Keys, lines and signals, as facts for the app.
+
+use std::io::BufRead;
+use std::time::Instant;
+
+use crossterm::event::{Event, EventStream};
+use futures_util::StreamExt;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+
+use crate::app::{Input, LineSource};
+
+use super::plan::Face;
+
+/// How many lines wait for the loop; then whoever writes them waits.
+const WAITING: usize = 64;
+
+/// The longest line that is taken; the rest of it is no answer that a person types.
+const LONGEST_LINE: usize = 64 * 1024;
+
+/// Holds everything that the person and the system can tell us.
+pub(super) struct Inputs {
+    keys: Option<EventStream>,
+    lines: Option<mpsc::Receiver<Input>>,
+    interrupt: Signal,
+    terminate: Signal,
+    hangup: Signal,
+    resized: bool,
+}
+
+impl Inputs {
+    pub(super) fn open(
+        lines: Option<LineSource>,
+        face: Face,
+        started: Instant,
+    ) -> anyhow::Result<Self> {
+        Ok(Self {
+            keys: (face == Face::Full).then(EventStream::new),
+            lines: lines.map(|source| read_lines(source, started)),
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+            resized: false,
+        })
+    }
+
+    /// Waits for the next fact.
+    pub(super) async fn next(&mut self) -> Input {
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.terminate.recv() => return Input::Terminate,
+                _ = self.hangup.recv() => return Input::Terminate,
+                _ = self.interrupt.recv() => return Input::Interrupt,
+                event = next_key(&mut self.keys) => match event {
+                    Some(Event::Key(key)) => return Input::Key(key),
+                    Some(Event::Paste(text)) => return Input::Paste(text),
+                    Some(Event::Resize(..)) => {
+                        self.resized = true;
+                        // Nothing changed but the screen; the deadline input does no harm.
+                        return Input::Deadline;
+                    }
+                    Some(Event::FocusGained | Event::FocusLost | Event::Mouse(_)) => {}
+                    // The terminal is gone.
+                    None => return Input::Terminate,
+                },
+                line = next_line(&mut self.lines) => match line {
+                    Some(line) => return line,
+                    // The end of standard input changes nothing.
+                    None => self.lines = None,
+                },
+            }
+        }
+    }
+
+    pub(super) fn take_resized(&mut self) -> bool {
+        std::mem::take(&mut self.resized)
+    }
+}
+
+async fn next_key(keys: &mut Option<EventStream>) -> Option<Event> {
+    match keys {
+        Some(stream) => loop {
+            match stream.next().await {
+                Some(Ok(event)) => return Some(event),
+                // A sequence that can't be read is no key.
+                Some(Err(error)) if error.kind() == std::io::ErrorKind::Other => {}
+                Some(Err(_)) | None => return None,
+            }
+        },
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_line(lines: &mut Option<mpsc::Receiver<Input>>) -> Option<Input> {
+    match lines {
+        Some(receiver) => receiver.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Reads lines on a thread of its own: a blocking read must keep nobody from leaving.
+fn read_lines(source: LineSource, started: Instant) -> mpsc::Receiver<Input> {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    let _ = source;
+    std::thread::spawn(move || {
+        let mut input = std::io::stdin().lock();
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            match std::io::Read::take(&mut input, LONGEST_LINE as u64).read_until(b'\n', &mut bytes)
+            {
+                Ok(0) | Err(_) => return,
+                Ok(_) => {
+                    let read = started.elapsed();
+                    let text = String::from_utf8_lossy(&bytes)
+                        .trim_end_matches(['\n', '\r'])
+                        .to_owned();
+                    if sender.blocking_send(Input::Line { text, read }).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    });
+    receiver
+}
+
+/// Throws away what was typed ahead on a terminal.
+pub(super) fn flush() {
+    // A failure means that there is no terminal to flush.
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+}

@@ -1,0 +1,169 @@
+//! Where the faces' output goes, and a terminal that is restored on every way out.
+
+use std::io::{self, IsTerminal, Stdout, Write};
+
+use crossterm::cursor::Show;
+use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
+use crossterm::execute;
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use jiff::tz::TimeZone;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+
+use crate::announce::Announcement;
+use crate::app::App;
+use crate::config::ScreenConfig;
+use crate::linear;
+use crate::pane::{self, Look};
+use crate::protocol::Now;
+
+use super::plan::Face;
+
+/// Notifications are cut to this many characters; terminals and desktops cut them anyway.
+const LONGEST_NOTE: usize = 200;
+
+/// Writes one face's output.
+pub(super) struct Output {
+    face: Face,
+    out: Stdout,
+    zone: TimeZone,
+    look: Look,
+    width: u16,
+    /// Whether control sequences for bell, title and notifications may be written.
+    signals: bool,
+    titled: bool,
+    terminal: Option<Terminal<CrosstermBackend<Stdout>>>,
+}
+
+impl Output {
+    pub(super) fn open(face: Face, screen: &ScreenConfig) -> anyhow::Result<Self> {
+        let out = io::stdout();
+        let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
+        let signals = face != Face::Json && out.is_terminal() && !dumb;
+        let terminal = if face == Face::Full {
+            restore_on_panic();
+            enable_raw_mode()?;
+            let mut stdout = io::stdout();
+            execute!(stdout, EnterAlternateScreen, EnableBracketedPaste)?;
+            Some(Terminal::new(CrosstermBackend::new(stdout))?)
+        } else {
+            None
+        };
+        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let look = Look { colours };
+        Ok(Self {
+            face,
+            out,
+            look,
+            zone: TimeZone::system(),
+            width: screen.width,
+            signals,
+            titled: false,
+            terminal,
+        })
+    }
+
+    /// Tells whether this face is drawn.
+    pub(super) fn draws(&self) -> bool {
+        self.terminal.is_some()
+    }
+
+    pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
+        if let Some(terminal) = &mut self.terminal {
+            terminal.draw(|frame| pane::draw(frame, app, now, &self.zone, self.look))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn show(&mut self, app: &App, told: &Announcement) -> io::Result<()> {
+        match self.face {
+            // The pane reads the app.
+            Face::Full => Ok(()),
+            Face::Linear => {
+                let lines = linear::lines(app, told, &self.zone, self.width);
+                self.out.write_all(lines.as_bytes())?;
+                self.out.flush()
+            }
+            Face::Json => {
+                let mut line = linear::json(app, told);
+                line.push('\n');
+                self.out.write_all(line.as_bytes())?;
+                self.out.flush()
+            }
+        }
+    }
+
+    pub(super) fn bell(&mut self) {
+        self.signal("\x07");
+    }
+
+    /// Sends a notification through the terminal (OSC 9, which most terminals know). The text was
+    /// cleaned before; what could end the sequence is taken out once more.
+    pub(super) fn notify(&mut self, text: &str) {
+        let text: String = text
+            .chars()
+            .filter(|c| !c.is_control() && *c != '\u{9c}')
+            .take(LONGEST_NOTE)
+            .collect();
+        self.signal(&format!("\x1b]9;{text}\x1b\\"));
+    }
+
+    /// Sets the title, or restores the one that was there.
+    pub(super) fn title(&mut self, title: Option<&str>) {
+        match title {
+            Some(title) => {
+                if !self.titled {
+                    self.titled = true;
+                    self.signal("\x1b[22;2t");
+                }
+                self.signal(&format!("\x1b]2;{title}\x1b\\"));
+            }
+            None if self.titled => {
+                self.titled = false;
+                self.signal("\x1b[23;2t");
+            }
+            None => {}
+        }
+    }
+
+    fn signal(&mut self, sequence: &str) {
+        if self.signals {
+            // A terminal that is gone is noticed by the next line or key.
+            let _ = self.out.write_all(sequence.as_bytes());
+            let _ = self.out.flush();
+        }
+    }
+
+    /// Gives the terminal back as it was.
+    pub(super) fn close(&mut self) {
+        self.title(None);
+        if self.terminal.take().is_some() {
+            restore();
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Undoes everything that the full face does to a terminal; each step is tried whatever the others did.
+fn restore() {
+    let _ = execute!(io::stdout(), DisableBracketedPaste);
+    let _ = execute!(io::stdout(), LeaveAlternateScreen);
+    let _ = execute!(io::stdout(), Show);
+    let _ = disable_raw_mode();
+}
+
+/// A panic's message must be readable, and the shell usable after it.
+fn restore_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        restore();
+        before(info);
+    }));
+}

@@ -1,0 +1,294 @@
+//! From the command line to a run: sources, face, voice, end.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use crate::announce::{Class, Manner, Mark, Phrases, Utterance, UtteranceId};
+use crate::app::{Exit, LineSource, Setup, SourceSetup, Until};
+use crate::cli::Options;
+use crate::config::{Config, FaceChoice, VoiceChoice};
+use crate::demo;
+use crate::transport::{LinkSettings, Source};
+use crate::voice::{self, VoiceEvent, VoiceSink};
+
+use super::feed::Feed;
+use super::settings;
+
+/// Names the face that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// The pane.
+    Full,
+    /// Plain lines.
+    Linear,
+    /// JSON lines.
+    Json,
+}
+
+/// Holds everything that a run needs.
+pub struct Plan {
+    pub(super) setup: Setup,
+    pub(super) face: Face,
+    pub(super) feeds: Vec<Feed>,
+    pub(super) links: LinkSettings,
+    pub(super) record: Option<PathBuf>,
+}
+
+/// Follows sources.
+///
+/// # Errors
+/// When a source, the settings or the token can't be used.
+pub fn watch(sources: &[String], options: &Options) -> anyhow::Result<Plan> {
+    let config = configured(options)?;
+    let mut feeds = Vec::new();
+    let mut described = Vec::new();
+    for text in sources {
+        let source = Source::parse(text, &config.links)?;
+        described.push(SourceSetup {
+            name: source.name(),
+            answerable: matches!(source, Source::Http(_)),
+            recording: matches!(source, Source::File(_)),
+        });
+        feeds.push(Feed::Link(source));
+    }
+    let takes_stdin = sources.iter().any(|source| source == "-");
+    plan(
+        config,
+        options,
+        feeds,
+        described,
+        Until::NoSource,
+        takes_stdin,
+    )
+}
+
+/// Plays a recording.
+///
+/// # Errors
+/// When the settings can't be used.
+pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Result<Plan> {
+    let config = configured(options)?;
+    let feed = Feed::Recording {
+        path: file.to_owned(),
+        speed,
+    };
+    let name = file.file_name().map_or_else(
+        || file.display().to_string(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    let source = SourceSetup {
+        name,
+        answerable: false,
+        recording: true,
+    };
+    plan(
+        config,
+        options,
+        vec![feed],
+        vec![source],
+        Until::NoSource,
+        false,
+    )
+}
+
+/// Starts the agent inside and follows it; the agent lives as long as the returned handle.
+///
+/// # Errors
+/// When the scenario is not known, or no port is free on loopback.
+pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, demo::Running)> {
+    if !demo::list().iter().any(|info| info.name == scenario) {
+        let names: Vec<&str> = demo::list().iter().map(|info| info.name.as_str()).collect();
+        anyhow::bail!(
+            "there is no scenario {scenario:?}; choose one of {}",
+            names.join(", ")
+        );
+    }
+    let config = configured(options)?;
+    let running = demo::serve("127.0.0.1:0", demo::Settings::live(seed()?))
+        .await
+        .context("the demo can't listen on this machine")?;
+    let source = Source::parse(&running.url(), &config.links)?;
+    let producer = running.producer().clone();
+    let name = scenario.to_owned();
+    tokio::spawn(async move {
+        producer.until_subscribed(1).await;
+        // The name was checked; a server that is stopping has nothing to start any more.
+        let _ = producer.start(&name);
+    });
+    let described = SourceSetup {
+        name: "the demo".to_owned(),
+        answerable: true,
+        recording: false,
+    };
+    let plan = plan(
+        config,
+        options,
+        vec![Feed::Link(source)],
+        vec![described],
+        Until::Ended,
+        false,
+    )?;
+    Ok((plan, running))
+}
+
+/// Lists the scenarios as plain text.
+pub fn list() -> String {
+    let mut text = String::new();
+    for info in demo::list() {
+        text.push_str(&format!(
+            "{}: {}. {}\n",
+            info.name, info.title, info.description
+        ));
+    }
+    text
+}
+
+/// Serves the demo's agent until an interrupt.
+///
+/// # Errors
+/// When the address can't be listened on.
+pub async fn serve(address: &str, announce: impl FnOnce(&str)) -> anyhow::Result<Exit> {
+    let settings = demo::Settings::live(seed()?);
+    let running = demo::serve(address, settings)
+        .await
+        .with_context(|| format!("{address} can't be listened on"))?;
+    announce(&running.url());
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    let exit = tokio::select! {
+        _ = tokio::signal::ctrl_c() => Exit::Interrupted,
+        _ = terminate.recv() => Exit::Terminated,
+    };
+    running.stop().await;
+    Ok(exit)
+}
+
+/// Says a text and waits for its end.
+///
+/// # Errors
+/// When there is no voice, or it fails.
+pub async fn say(
+    text: &str,
+    choice: Option<VoiceChoice>,
+    file: Option<&Path>,
+) -> anyhow::Result<String> {
+    let mut config = settings::load(file)?;
+    if let Some(choice) = choice {
+        config.voice.engine = choice;
+    }
+    let spoken =
+        crate::announce::speakable::speak(text, crate::announce::speakable::Profile::Prose);
+    let (sink, mut news) = VoiceSink::channel();
+    let voice = voice::open(&config.voice.engine, &config.voice, false, sink);
+    let mut engine = String::new();
+    let outcome = loop {
+        match news.recv().await {
+            Some(VoiceEvent::Ready { engine: name } | VoiceEvent::Recovered { engine: name }) => {
+                engine = name;
+                voice.speak(Utterance {
+                    id: UtteranceId(1),
+                    class: Class::Response,
+                    text: spoken.clone(),
+                    language: None,
+                    mark: Mark::Own,
+                });
+            }
+            Some(VoiceEvent::Ended(_)) => break Ok(engine),
+            Some(VoiceEvent::Cut(_)) => break Err(anyhow::anyhow!("the voice was cut short")),
+            Some(VoiceEvent::Lost { reason } | VoiceEvent::None { reason }) => {
+                break Err(anyhow::anyhow!("there is no voice: {reason}"));
+            }
+            Some(VoiceEvent::Begun(_) | VoiceEvent::Notice { .. }) => {}
+            None => break Err(anyhow::anyhow!("the voice is gone")),
+        }
+    };
+    voice.close(Duration::ZERO).await;
+    outcome
+}
+
+fn configured(options: &Options) -> anyhow::Result<Config> {
+    let mut config = settings::load(options.config.as_deref())?;
+    options.apply(&mut config);
+    Ok(config)
+}
+
+fn plan(
+    config: Config,
+    options: &Options,
+    feeds: Vec<Feed>,
+    sources: Vec<SourceSetup>,
+    until: Until,
+    takes_stdin: bool,
+) -> anyhow::Result<Plan> {
+    let (face, why) = choose_face(config.screen.face, takes_stdin);
+    let key = match face {
+        Face::Full => "start.face.full",
+        Face::Linear => "start.face.linear",
+        Face::Json => "start.face.json",
+    };
+    let lines = match face {
+        Face::Full => None,
+        // The events come in there; who would answer them is not asked in this version.
+        Face::Linear | Face::Json if takes_stdin => None,
+        Face::Linear | Face::Json if std::io::stdin().is_terminal() => Some(LineSource::Terminal),
+        Face::Linear | Face::Json => Some(LineSource::Pipe),
+    };
+    let until = match (options.until, face) {
+        (Some(until), _) => until,
+        // A screen stays until the person leaves it, to look back.
+        (None, Face::Full) => Until::Asked,
+        (None, Face::Linear | Face::Json) => until,
+    };
+    let token = settings::token(options.token_env.as_deref(), options.token_file.as_deref())?;
+    let seed = seed()?;
+    Ok(Plan {
+        face,
+        feeds,
+        links: LinkSettings::new(config.links.clone(), token, seed),
+        record: options.record.clone(),
+        setup: Setup {
+            voice: config.voice.engine != VoiceChoice::None,
+            config,
+            phrases: Arc::new(Phrases::english()?),
+            manner: if face == Face::Full {
+                Manner::Keys
+            } else {
+                Manner::Lines
+            },
+            lines,
+            face: (key, why),
+            until,
+            seed,
+            sources,
+        },
+    })
+}
+
+/// Chooses the face, and says why as a phrase key.
+fn choose_face(wanted: FaceChoice, takes_stdin: bool) -> (Face, &'static str) {
+    let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
+    match wanted {
+        FaceChoice::Full => (Face::Full, "start.why.asked"),
+        FaceChoice::Linear => (Face::Linear, "start.why.asked"),
+        FaceChoice::Json => (Face::Json, "start.why.asked"),
+        FaceChoice::Auto if !std::io::stdout().is_terminal() => {
+            (Face::Linear, "start.why.not_terminal")
+        }
+        FaceChoice::Auto if takes_stdin || !std::io::stdin().is_terminal() => {
+            (Face::Linear, "start.why.input")
+        }
+        FaceChoice::Auto if dumb => (Face::Linear, "start.why.dumb"),
+        FaceChoice::Auto => (Face::Full, "start.why.terminal"),
+    }
+}
+
+/// Draws the run's first random number.
+fn seed() -> anyhow::Result<u64> {
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("this machine gives no random numbers: {error}"))?;
+    Ok(u64::from_le_bytes(bytes))
+}
