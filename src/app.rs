@@ -301,6 +301,10 @@ impl App {
         self.tick(now);
         self.refresh_shown(now);
         self.refresh_title();
+        // Speech last: what this fact brought is put in order before any of it is begun.
+        let wishes = self.queue.tick(now.monotonic);
+        self.wish(wishes);
+        self.note_said();
         self.check_end(now);
         std::mem::take(&mut self.effects)
     }
@@ -354,8 +358,6 @@ impl App {
         for announcement in told {
             self.emit(announcement, now);
         }
-        let wishes = self.queue.tick(now.monotonic);
-        self.wish(wishes);
         self.retry(now);
         self.alarm(now);
         if self.flush_at.is_some_and(|at| now.monotonic >= at) {

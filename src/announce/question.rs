@@ -382,16 +382,6 @@ impl Announcer {
                 }
             }
         };
-        if let Closing::StateLeft {
-            summary: Some(summary),
-            ..
-        } = how
-        {
-            args.push((
-                "summary",
-                Arg::Agent(summary.clone(), prompt.language.clone()),
-            ));
-        }
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 

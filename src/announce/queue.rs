@@ -256,7 +256,8 @@ impl SpeechQueue {
         self.said.drain(..).collect()
     }
 
-    /// Takes an announcement to be said, and gives what the voice must do at once.
+    /// Takes an announcement to be said, and gives what the voice must do at once. Nothing is begun
+    /// here but by the next [`SpeechQueue::tick`], so that what arrives together is put in order first.
     pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
         if !self.enabled {
             return Vec::new();
@@ -293,7 +294,6 @@ impl SpeechQueue {
         if lane == Lane::Text {
             self.fold(now);
         }
-        wishes.extend(self.drive(now));
         wishes
     }
 

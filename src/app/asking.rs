@@ -171,7 +171,8 @@ impl App {
             .announcer
             .phrases()
             .say(key, self.announcer.verbosity(), args);
-        let kind = if class == Class::Response {
+        // What an answer brings is told as such; what happens to a question, as a question.
+        let kind = if key.starts_with("reply.") {
             Kind::Reply
         } else {
             kind_of(prompt)

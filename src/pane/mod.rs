@@ -23,7 +23,8 @@ use ratatui::widgets::Paragraph;
 use crate::announce::{Arg, wrap};
 use crate::app::App;
 use crate::keys::Mode;
-use crate::protocol::Now;
+use crate::protocol::{Now, ResponseKind};
+use crate::session::{Prompt, Question};
 
 /// From this height on the sessions have lines of their own.
 const ROOM_FOR_SESSIONS: u16 = 18;
@@ -172,8 +173,44 @@ fn key_words(app: &App) -> Vec<&'static str> {
         Mode::Confirming(_) => vec!["keys.confirming"],
         Mode::Quitting => vec!["keys.quitting"],
         Mode::Leaving(_) => vec!["keys.leaving"],
-        Mode::Watching if app.shown().is_some() => vec!["keys.question", "keys.always"],
-        Mode::Watching => vec!["keys.always"],
+        Mode::Watching => {
+            let mut words = app
+                .shown()
+                .map(|(_, prompt)| answer_keys(prompt))
+                .unwrap_or_default();
+            if app
+                .questions()
+                .iter()
+                .filter(|prompt| prompt.is_answerable())
+                .count()
+                > 1
+            {
+                words.push("keys.more");
+            }
+            words.push("keys.always");
+            words
+        }
+    }
+}
+
+fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
+    match &prompt.question {
+        Question::Confirmation(_) => vec!["keys.confirmation"],
+        Question::Clarification(asked) => {
+            let mut words: Vec<&'static str> = asked
+                .accepted_response_kinds
+                .iter()
+                .map(|kind| match kind {
+                    ResponseKind::MultipleChoice => "keys.choice",
+                    ResponseKind::YesNo => "keys.yes_no",
+                    ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
+                        "keys.text"
+                    }
+                })
+                .collect();
+            words.dedup();
+            words
+        }
     }
 }
 

@@ -315,12 +315,13 @@ impl Sessions {
         if let Some(kind) = found {
             self.anomaly(context, kind, event.from_state.clone());
         }
-        context.push(What::StateChanged(event.clone()));
+        // What it means for a question comes first: it is what the person waits for.
         if event.from_state == "awaiting_input" {
             self.left_awaiting(context, &event);
         } else if event.to_state != "awaiting_input" {
             self.perhaps_resolved(context);
         }
+        context.push(What::StateChanged(event));
     }
 
     /// The agent left `awaiting_input`: the question that blocked it is decided. With several open
@@ -333,10 +334,6 @@ impl Sessions {
             .collect();
         let how = Closing::StateLeft {
             to: event.to_state.clone(),
-            summary: event
-                .summary
-                .pick(crate::protocol::Level::Normal)
-                .map(str::to_owned),
         };
         let answered = open
             .iter()

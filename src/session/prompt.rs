@@ -104,10 +104,8 @@ pub enum ReplyState {
 pub enum Closing {
     /// The agent left `awaiting_input` (A.4).
     StateLeft {
-        /// The state it entered.
+        /// The state it entered; the agent's words about it are told with the state itself.
         to: String,
-        /// The agent's words about it.
-        summary: Option<String>,
     },
     /// The linked tool went on.
     ToolWentOn,
