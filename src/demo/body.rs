@@ -16,7 +16,7 @@ use super::producer::Subscription;
 use super::queue::{Delivery, Frame};
 
 /// How long a stream is silent before a comment shows that it is alive.
-const HEARTBEAT: Duration = Duration::from_secs(15);
+pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Comes first, so that a client sees the open stream before the first event.
 const GREETING: &[u8] = b": connected\n\n";
 const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
@@ -26,15 +26,23 @@ pub(super) struct EventBody {
     subscription: Subscription,
     greeted: bool,
     heartbeat: Pin<Box<Sleep>>,
+    silence: Duration,
 }
 
 impl EventBody {
-    pub(super) fn new(subscription: Subscription) -> Self {
+    /// Writes for a subscriber, with a comment after so much silence.
+    pub(super) fn new(subscription: Subscription, silence: Duration) -> Self {
         Self {
             subscription,
             greeted: false,
-            heartbeat: Box::pin(sleep(HEARTBEAT)),
+            heartbeat: Box::pin(sleep(silence)),
+            silence,
         }
+    }
+
+    fn rest(&mut self) {
+        let next = Instant::now() + self.silence;
+        self.heartbeat.as_mut().reset(next);
     }
 }
 
@@ -53,7 +61,7 @@ impl Body for EventBody {
         }
         match self.subscription.poll_next(context) {
             Poll::Ready(Delivery::Frame(frame)) => {
-                self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                self.rest();
                 piece(Bytes::from(written(&frame)))
             }
             Poll::Ready(Delivery::Ended) => Poll::Ready(None),
@@ -63,7 +71,7 @@ impl Body for EventBody {
             }
             Poll::Pending => match self.heartbeat.as_mut().poll(context) {
                 Poll::Ready(()) => {
-                    self.heartbeat.as_mut().reset(Instant::now() + HEARTBEAT);
+                    self.rest();
                     piece(Bytes::from_static(HEARTBEAT_COMMENT))
                 }
                 Poll::Pending => Poll::Pending,

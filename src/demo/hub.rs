@@ -21,6 +21,8 @@ pub(super) struct Hub {
     subscribed: u64,
     kept: VecDeque<Arc<Frame>>,
     dropped: u64,
+    /// Whether the streams were ended for good; nobody is taken any more.
+    ended: bool,
 }
 
 /// Says how much a new subscriber was given of what it missed.
@@ -34,7 +36,7 @@ pub(super) enum Resumed {
     AgedOut,
 }
 
-/// Says that no more subscribers are taken.
+/// Says that no more subscribers are taken: there are too many, or the end has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Full;
 
@@ -57,7 +59,7 @@ impl Hub {
         &mut self,
         last: Option<&str>,
     ) -> Result<(u64, Arc<Queue>, Resumed), Full> {
-        if self.subscribers.len() >= MAX_SUBSCRIBERS {
+        if self.ended || self.subscribers.len() >= MAX_SUBSCRIBERS {
             return Err(Full);
         }
         let queue = Arc::new(Queue::default());
@@ -87,6 +89,14 @@ impl Hub {
 
     pub(super) fn unsubscribe(&mut self, number: u64) {
         self.subscribers.remove(&number);
+    }
+
+    /// Ends every stream in good order, and takes nobody any more.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        for queue in self.subscribers.values() {
+            queue.end();
+        }
     }
 
     pub(super) fn queues(&self) -> impl Iterator<Item = &Arc<Queue>> {
@@ -165,5 +175,8 @@ mod tests {
         assert_eq!(hub.subscribe(None).unwrap_err(), Full);
         hub.unsubscribe(0);
         assert!(hub.subscribe(None).is_ok());
+        hub.unsubscribe(1);
+        hub.end();
+        assert_eq!(hub.subscribe(None).unwrap_err(), Full);
     }
 }

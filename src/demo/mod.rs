@@ -34,14 +34,14 @@ mod say;
 mod scenario;
 mod server;
 mod session;
+mod settings;
 mod stage;
 #[cfg(test)]
 mod tests;
 
 pub use catalogue::{DEFAULT, list};
-pub use producer::{
-    Clock, Pace, Producer, Received, SessionRef, Settings, StartError, Timeouts, Verdict,
-};
+pub use producer::{Producer, Received, SessionRef, StartError, Verdict};
 pub use reply::Malformed;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};
 pub use server::{Running, serve};
+pub use settings::{Clock, Pace, Settings, Timeouts};

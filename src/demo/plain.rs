@@ -15,7 +15,7 @@ use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 
-use super::body::EventBody;
+use super::body::{EventBody, HEARTBEAT};
 use super::producer::{Producer, SessionRef, StartError, Verdict};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
@@ -133,7 +133,8 @@ fn events(producer: &Producer, request: &Request<Incoming>) -> Response<Body> {
         .filter(|id| !id.is_empty());
     match producer.subscribe(last) {
         Ok(subscription) => {
-            let mut response = Response::new(EventBody::new(subscription).boxed_unsync());
+            let mut response =
+                Response::new(EventBody::new(subscription, HEARTBEAT).boxed_unsync());
             let headers = response.headers_mut();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));

@@ -1,6 +1,6 @@
 //! The handle on the demo's agents: starting them, and everything a test wants to see or do.
 //!
-//! Responsibilities: settings, starting scenarios, waiting for what happens without polling. Not here:
+//! Responsibilities: starting scenarios, waiting for what happens without polling. Not here:
 //! listening (`server`) and what happens at which moment (`perform`).
 
 use std::fmt;
@@ -17,80 +17,8 @@ use super::perform::Performance;
 use super::queue::{Delivery, Queue};
 use super::reply::Malformed;
 use super::scenario::Scenario;
+use super::settings::Settings;
 use super::stage::Stage;
-
-/// Tells the time; an argument, so that tests can fix it.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
-
-/// Says how fast scenarios run.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Pace {
-    /// As written, times a speed (2.0 is twice as fast).
-    RealTime {
-        /// The factor; kept between 0.01 and 10000.
-        speed: f64,
-    },
-    /// Without any wait and without loss: every step follows the one before, the order of several
-    /// agents is that of their written times, a slow subscriber is waited for, and an answer is taken
-    /// in when nothing else is left to do. The same replies give the same events.
-    Stepped,
-}
-
-/// Says what ends a question that nobody answers.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Timeouts {
-    /// The clock, after `timeout_seconds`.
-    AsWritten,
-    /// The clock, after `timeout_seconds` times a factor; the event still says `timeout_seconds`.
-    Scaled(f64),
-    /// Only [`Producer::expire_questions`]; replies are then never late.
-    OnDemand,
-}
-
-/// Holds what a producer is started with.
-#[derive(Clone)]
-pub struct Settings {
-    /// How fast scenarios run.
-    pub pace: Pace,
-    /// What ends unanswered questions.
-    pub timeouts: Timeouts,
-    /// Where ids come from; the same seed gives the same ids.
-    pub seed: u64,
-    /// Where timestamps come from.
-    pub clock: Clock,
-}
-
-impl Settings {
-    /// Gives the settings for people: real time, timeouts as written, the system's clock.
-    pub fn live(seed: u64) -> Self {
-        Self {
-            pace: Pace::RealTime { speed: 1.0 },
-            timeouts: Timeouts::AsWritten,
-            seed,
-            clock: Arc::new(Timestamp::now),
-        }
-    }
-
-    /// Gives the settings for tests: stepped, timeouts on demand, the system's clock.
-    pub fn stepped(seed: u64) -> Self {
-        Self {
-            pace: Pace::Stepped,
-            timeouts: Timeouts::OnDemand,
-            ..Self::live(seed)
-        }
-    }
-}
-
-impl fmt::Debug for Settings {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Settings")
-            .field("pace", &self.pace)
-            .field("timeouts", &self.timeouts)
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
-    }
-}
 
 /// Says what became of a message that was posted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

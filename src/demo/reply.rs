@@ -74,15 +74,19 @@ impl Reply {
     /// Reads a reply; the first fault found is returned.
     pub(super) fn read(message: &Value) -> Result<Self, Malformed> {
         let fields = message.as_object().ok_or(Malformed::NotAnObject)?;
-        let (own, said): (&[&str], fn(&Map<String, Value>) -> Result<Said, Malformed>) =
-            match fields.get("type").and_then(Value::as_str) {
-                Some("confirmation.reply") => (
-                    &["decision", "decision_rationale", "modified_action"],
-                    decision,
-                ),
-                Some("clarification.reply") => (&["response", "confidence"], response),
-                Some(_) | None => return Err(Malformed::UnknownType),
-            };
+        let read_said: fn(&Map<String, Value>) -> Result<Said, Malformed>;
+        let own: &[&str];
+        match fields.get("type").and_then(Value::as_str) {
+            Some("confirmation.reply") => {
+                own = &["decision", "decision_rationale", "modified_action"];
+                read_said = decision;
+            }
+            Some("clarification.reply") => {
+                own = &["response", "confidence"];
+                read_said = response;
+            }
+            Some(_) | None => return Err(Malformed::UnknownType),
+        }
         const SHARED: [&str; 6] = [
             "type",
             "reply_token",
@@ -104,7 +108,7 @@ impl Reply {
         optional_text(fields, "correlation_id", 0..=usize::MAX)?;
         Ok(Self {
             token: token.to_owned(),
-            said: said(fields)?,
+            said: read_said(fields)?,
             at,
         })
     }
@@ -353,6 +357,17 @@ mod tests {
             ),
         ] {
             assert_eq!(Reply::read(&message), Err(fault), "{message}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_in_any_field_makes_it_panic(
+            field in "type|reply_token|decision|subscription_id|timestamp|decided_by|response",
+            text in "\\PC{0,40}|[0-9TZtz:.+-]{0,40}",
+        ) {
+            let _ = Reply::read(&with(accept(), &field, json!(text)));
+            let _ = timestamp(&text);
         }
     }
 

@@ -154,11 +154,9 @@ fn tokenize(text: &str) -> Vec<String> {
     tokens
         .into_iter()
         .flat_map(|token| {
+            let word = token.strip_prefix(' ').unwrap_or(&token);
             let splits = token.len() > WHOLE_WORD_CHARS
-                && token
-                    .trim_start()
-                    .bytes()
-                    .all(|sign| sign.is_ascii_alphabetic());
+                && word.bytes().all(|sign| sign.is_ascii_alphabetic());
             let middle = if splits {
                 token.len().div_ceil(2)
             } else {
@@ -215,6 +213,13 @@ mod tests {
         assert!(tokens.contains(&"234".to_owned()), "{tokens:?}");
         assert!(tokens.iter().all(|token| !token.is_empty()));
         assert!(tokens.contains(&"isation".to_owned()), "{tokens:?}");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_character_is_lost_or_made_up(text in "\\PC{0,200}|[a-zA-Z{}\\s0-9.,]{0,80}") {
+            proptest::prop_assert_eq!(tokenize(&text).concat(), text);
+        }
     }
 
     #[test]

@@ -17,14 +17,15 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::perform::Performance;
 use super::plain;
-use super::producer::{Producer, Settings, Shared};
+use super::producer::{Producer, Shared};
+use super::settings::Settings;
 
 /// How many connections are served at once: every subscriber's, and as many for requests. More wait
 /// in the system's own queue.
 const MAX_CONNECTIONS: usize = 2 * super::hub::MAX_SUBSCRIBERS;
 /// How many started runs may wait to be picked up; they wait for an instant only.
 const WAITING_RUNS: usize = 16;
-/// How long a client may take to send a request's head, also between two requests.
+/// How long a client may take to send a request's head.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 /// How much a connection may buffer for a client that reads slowly; the rest waits in its queue.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -139,6 +140,9 @@ async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Rece
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
+        // One request a connection: no idle client keeps a place, and none sends its answer into a
+        // connection that is just being closed for idleness.
+        .keep_alive(false)
         .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(stream), service);
     let mut connection = std::pin::pin!(connection);

@@ -177,9 +177,7 @@ impl Stage {
         for id in open {
             self.close_session(&id, "system", words, now);
         }
-        for queue in self.hub.queues() {
-            queue.end();
-        }
+        self.hub.end();
     }
 
     /// Takes a message that was posted: reads it, judges it, remembers it.

@@ -1,13 +1,16 @@
 //! Streams that break, resume, wait, end.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
+use http_body_util::BodyExt;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::client::{Stream, decision, post, server, within};
 use super::rules::faults;
-use crate::demo::{Running, Scenario, Settings, serve};
+use crate::demo::body::EventBody;
+use crate::demo::{Pace, Running, Scenario, Settings, serve};
 
 const CONFIRMATION: &str = "aaep:agent.awaiting.confirmation";
 
@@ -47,6 +50,50 @@ async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
     seen.extend(stream.until("session.completed").await);
     assert_eq!(faults(&seen, &BTreeSet::new()), Vec::<String>::new());
     within(producer.until_subscriptions(2)).await;
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn a_silent_stream_beats() {
+    let running = server(Settings::stepped(11)).await;
+    let subscription = running.producer().subscribe(None).ok().unwrap();
+    let mut body = EventBody::new(subscription, Duration::from_millis(1));
+    for text in [": connected\n\n", ": heartbeat\n\n", ": heartbeat\n\n"] {
+        let piece = within(body.frame()).await.unwrap().unwrap();
+        assert_eq!(piece.into_data().unwrap(), text);
+    }
+    running.stop().await;
+}
+
+#[tokio::test]
+async fn who_does_not_read_loses_what_is_old_but_never_a_question() {
+    let settings = Settings {
+        pace: Pace::RealTime { speed: 10_000.0 },
+        ..Settings::live(12)
+    };
+    let running = server(settings).await;
+    let producer = running.producer();
+    let mut stream = Stream::greeted(running.addr(), None).await;
+    let big = "x".repeat(16 * 1024);
+    let flood = || (0..1_500).for_each(|_| producer.inject(&big));
+    flood();
+    producer.start("question").unwrap();
+    within(producer.until_asked(1)).await;
+    flood();
+    assert!(producer.dropped() > 0);
+    let mut questions = 0;
+    let mut read = 0;
+    producer.inject("marker");
+    loop {
+        let data = stream.next().await.unwrap().data;
+        questions += usize::from(data.contains("awaiting.confirmation"));
+        read += 1;
+        if data == "marker" {
+            break;
+        }
+    }
+    assert_eq!(questions, 1);
+    assert!(read < 3_000, "{read}");
     running.stop().await;
 }
 
