@@ -114,6 +114,12 @@ fn quick() -> Limits {
 /// Keeps a folder of a test's own, taken away at its end.
 pub struct Folder(pub std::path::PathBuf);
 
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Folder {
     /// Makes a new folder below the machine's temporary one.
     pub fn new() -> Self {
