@@ -17,6 +17,8 @@ use super::limits::Limits;
 use super::*;
 use crate::announce::utterance::{Class, Mark};
 
+mod chaos;
+#[cfg(target_os = "linux")]
 mod command;
 mod conversation;
 pub mod fake_ssip;

@@ -15,7 +15,7 @@ fn open_configured(server: &FakeSsip, config: &VoiceConfig) -> (VoiceHandle, Ear
         server.surroundings(),
         &VoiceChoice::SpeechDispatcher,
         config,
-        true,
+        false,
         sink,
         quick(),
     );
