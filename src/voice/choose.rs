@@ -125,6 +125,11 @@ pub(super) async fn run(
     reader_present: bool,
     limits: Limits,
 ) {
+    let limits = if reader_present {
+        limits.beside_a_reader()
+    } else {
+        limits
+    };
     let search = find(&surroundings, &choice, &config, reader_present, limits);
     let Some((found, notice)) = desk.until(search).await else {
         return;
@@ -171,7 +176,14 @@ async fn find(
             Err(reason) => Found::Nothing { reason },
         },
         VoiceChoice::Command(command) => match program(surroundings, command) {
-            Ok(program) => Found::Program(Box::new(CommandVoice::new(program, limits))),
+            Ok(program) => {
+                let voice = CommandVoice::new(program, limits);
+                let notice = config.rate.map(|_| {
+                    "the configured rate has no effect here; put the rate into the voice's command"
+                        .to_owned()
+                });
+                return (Found::Program(Box::new(voice)), notice);
+            }
             Err(reason) => Found::Nothing { reason },
         },
         VoiceChoice::System => Found::Nothing {

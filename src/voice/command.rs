@@ -50,12 +50,16 @@ struct Saying {
 enum State {
     Idle,
     Saying(Box<Saying>),
-    /// SIGTERM was sent; SIGKILL follows at the latest then.
-    Ending {
-        child: Child,
-        group: Option<Pid>,
-        kill_at: Instant,
-    },
+    Ending(Box<Ending>),
+}
+
+/// A program that was sent SIGTERM.
+#[derive(Debug)]
+struct Ending {
+    child: Child,
+    group: Option<Pid>,
+    /// When SIGKILL follows at the latest.
+    kill_at: Instant,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -198,14 +202,14 @@ impl CommandVoice {
                     id, child, group, ..
                 } = *saying;
                 signal(group, Signal::TERM);
-                self.state = State::Ending {
+                self.state = State::Ending(Box::new(Ending {
                     child,
                     group,
                     kill_at: Instant::now() + self.limits.term,
-                };
+                }));
                 Some(id)
             }
-            ending @ State::Ending { .. } => {
+            ending @ State::Ending(_) => {
                 self.state = ending;
                 None
             }
@@ -327,16 +331,21 @@ fn has_ended(group: Option<Pid>) -> bool {
     }
 }
 
-/// Ends a program: waits a little for its own end, kills what is left of its group, reaps it.
-///
-/// One that can't even be killed (it hangs in the kernel) is left to the runtime after `limit`.
-async fn finish(child: &mut Child, group: Option<Pid>, kill_at: Instant, limit: Duration) {
-    while !has_ended(group) && Instant::now() < kill_at {
-        tokio::time::sleep(LOOK).await;
-    }
-    signal(group, Signal::KILL);
-    if tokio::time::timeout(limit, child.wait()).await.is_err() {
-        tracing::warn!("a speech program could not be ended");
+impl Ending {
+    /// Waits a little for the program's own end, kills what is left of its group, reaps it.
+    ///
+    /// One that can't even be killed (it hangs in the kernel) is left to the runtime after `limit`.
+    async fn finish(&mut self, limit: Duration) {
+        while !has_ended(self.group) && Instant::now() < self.kill_at {
+            tokio::time::sleep(LOOK).await;
+        }
+        signal(self.group, Signal::KILL);
+        if tokio::time::timeout(limit, self.child.wait())
+            .await
+            .is_err()
+        {
+            tracing::warn!("a speech program could not be ended");
+        }
     }
 }
 
@@ -345,7 +354,7 @@ impl Voice for CommandVoice {
         self.stop();
         match self.state {
             State::Idle => self.start(utterance),
-            State::Saying(_) | State::Ending { .. } => self.next = Some(utterance),
+            State::Saying(_) | State::Ending(_) => self.next = Some(utterance),
         }
     }
 
@@ -376,12 +385,8 @@ impl Voice for CommandVoice {
                     let turn = saying.turn().await;
                     self.turned(turn);
                 }
-                State::Ending {
-                    child,
-                    group,
-                    kill_at,
-                } => {
-                    finish(child, *group, *kill_at, self.limits.call).await;
+                State::Ending(ending) => {
+                    ending.finish(self.limits.call).await;
                     self.state = State::Idle;
                 }
             }
@@ -391,13 +396,8 @@ impl Voice for CommandVoice {
     fn close(&mut self) -> impl Future<Output = ()> {
         self.stop();
         async {
-            if let State::Ending {
-                child,
-                group,
-                kill_at,
-            } = &mut self.state
-            {
-                finish(child, *group, *kill_at, self.limits.call).await;
+            if let State::Ending(ending) = &mut self.state {
+                ending.finish(self.limits.call).await;
                 self.state = State::Idle;
             }
         }
@@ -410,7 +410,7 @@ impl Drop for CommandVoice {
         match &self.state {
             State::Idle => {}
             State::Saying(saying) => signal(saying.group, Signal::KILL),
-            State::Ending { group, .. } => signal(*group, Signal::KILL),
+            State::Ending(ending) => signal(ending.group, Signal::KILL),
         }
     }
 }

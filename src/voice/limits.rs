@@ -77,6 +77,17 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Gives the limits that hold where a screen reader speaks over the same daemon.
+    ///
+    /// A message waits until the reader's own has ended, which for a paragraph takes a while; taking
+    /// that for a fault would cut a question that was about to be said.
+    pub(super) fn beside_a_reader(self) -> Self {
+        Self {
+            begin: self.begin.saturating_mul(6),
+            ..self
+        }
+    }
+
     /// Gives the wait before try number `attempt`, the first being 0: doubled each time, capped.
     pub(super) fn backoff(&self, attempt: u32) -> Duration {
         self.backoff_first

@@ -39,7 +39,7 @@ pub(in crate::voice) enum Fault {
     NoSound,
     /// A message was taken but never began.
     #[error(
-        "speech-dispatcher takes the words but never begins to speak; check the audio device and whether its speech is paused"
+        "speech-dispatcher takes the words but never begins to speak; its audio device is gone, it is paused, or another program keeps it busy"
     )]
     NeverBegan,
     /// A message began and did not end in many times the time it needs.

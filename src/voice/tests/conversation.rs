@@ -173,6 +173,27 @@ fn a_daemon_without_numbers_is_followed_by_the_first_beginning() {
 }
 
 #[test]
+fn events_about_other_messages_are_not_ours() {
+    let mut talk = Talk::usual();
+    talk.say(utterance(1, "hello"));
+    talk.sends("SET SELF PRIORITY MESSAGE");
+    talk.hears("202 OK");
+    talk.speaks("hello", 2);
+    for code in [701, 702, 703, 704] {
+        talk.event(code, 1);
+    }
+    assert_eq!(talk.news(), []);
+    talk.event(701, 2);
+    assert_eq!(talk.news(), [News::Begun(ID)]);
+    for code in [702, 703, 704] {
+        talk.event(code, 3);
+    }
+    assert_eq!(talk.news(), []);
+    talk.event(702, 2);
+    assert_eq!(talk.news(), [News::Ended(ID)]);
+}
+
+#[test]
 fn a_stop_goes_out_at_once_and_is_the_last_of_its_message() {
     let mut talk = Talk::usual();
     talk.say(utterance(1, "hello"));

@@ -17,6 +17,8 @@ use super::limits::Limits;
 use super::*;
 use crate::announce::utterance::{Class, Mark};
 
+mod chaos;
+#[cfg(target_os = "linux")]
 mod command;
 mod conversation;
 pub mod fake_ssip;
@@ -113,6 +115,12 @@ fn quick() -> Limits {
 
 /// Keeps a folder of a test's own, taken away at its end.
 pub struct Folder(pub std::path::PathBuf);
+
+impl Default for Folder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Folder {
     /// Makes a new folder below the machine's temporary one.

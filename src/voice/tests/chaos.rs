@@ -1,0 +1,274 @@
+//! The conversation with a daemon that answers late, wrongly and in any order.
+//!
+//! Whatever happens, in any order: no command is sent where it would become text, no utterance is
+//! told twice, nothing is told about one that was stopped, and the next utterance is still said.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Instant;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::voice::dialogue::{Dialogue, Greeting, News, Told};
+
+/// One thing that happens.
+#[derive(Debug, Clone)]
+enum Act {
+    Speak {
+        own: bool,
+        language: Option<&'static str>,
+    },
+    Stop,
+    /// So many of the daemon's replies arrive, in pieces of so many bytes.
+    Deliver {
+        replies: usize,
+        piece: usize,
+    },
+    /// The daemon refuses the next command that it reads.
+    Refuse,
+    /// An event about the latest message, or one so many before it.
+    Event {
+        code: u16,
+        back: u64,
+    },
+}
+
+fn act() -> impl Strategy<Value = Act> {
+    let language = prop_oneof![
+        Just(None),
+        Just(Some("en-US")),
+        Just(Some("de")),
+        Just(Some("xx")),
+        Just(Some("\r\nQUIT"))
+    ];
+    prop_oneof![
+        3 => (any::<bool>(), language).prop_map(|(own, language)| Act::Speak { own, language }),
+        2 => Just(Act::Stop),
+        6 => (1..4_usize, 1..40_usize).prop_map(|(replies, piece)| Act::Deliver { replies, piece }),
+        1 => Just(Act::Refuse),
+        4 => (prop_oneof![Just(700_u16), 701..=705_u16], 0..3_u64)
+            .prop_map(|(code, back)| Act::Event { code, back }),
+    ]
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Reading {
+    Commands,
+    Text(String),
+}
+
+/// A daemon that reads at once and answers when it is told to.
+struct Daemon {
+    reading: Reading,
+    unread: Vec<u8>,
+    replies: VecDeque<String>,
+    messages: u64,
+    refuse: bool,
+}
+
+impl Daemon {
+    fn read(&mut self, bytes: &[u8]) {
+        self.unread.extend_from_slice(bytes);
+        while let Some(end) = self.unread.windows(2).position(|pair| pair == b"\r\n") {
+            let line: Vec<u8> = self.unread.drain(..end + 2).collect();
+            let line = String::from_utf8(line[..end].to_vec()).unwrap();
+            self.line(&line);
+        }
+    }
+
+    fn line(&mut self, line: &str) {
+        let refuse = std::mem::take(&mut self.refuse);
+        match &mut self.reading {
+            Reading::Text(text) if line == "." => {
+                let reply = if text.is_empty() {
+                    "227 OK MESSAGE CANCELED\r\n".to_owned()
+                } else if refuse {
+                    "413 ERR\r\n".to_owned()
+                } else {
+                    self.messages += 1;
+                    format!("225-{}\r\n225 OK\r\n", self.messages)
+                };
+                self.reading = Reading::Commands;
+                self.replies.push_back(reply);
+            }
+            Reading::Text(text) => {
+                assert!(
+                    line == " " || line.starts_with("words"),
+                    "{line:?} became a text"
+                );
+                text.push_str(line);
+            }
+            Reading::Commands => {
+                let reply = match line {
+                    _ if refuse && line != "CANCEL SELF" => "300 ERR INTERNAL\r\n",
+                    "SPEAK" => {
+                        self.reading = Reading::Text(String::new());
+                        "230 OK\r\n"
+                    }
+                    "LIST OUTPUT_MODULES" => "250-espeak-ng\r\n250 OK\r\n",
+                    "GET OUTPUT_MODULE" => "251-espeak-ng\r\n251 OK\r\n",
+                    "GET LANGUAGE" => "251-en-US\r\n251 OK\r\n",
+                    "GET PITCH" => "251-0\r\n251 OK\r\n",
+                    "LIST SYNTHESIS_VOICES" => "249-German\tde\tnone\r\n249 OK\r\n",
+                    "CANCEL SELF" => "213 OK\r\n",
+                    set if set.starts_with("SET SELF ") => "200 OK\r\n",
+                    other => panic!("{other:?} became a command"),
+                };
+                self.replies.push_back(reply.to_owned());
+            }
+        }
+    }
+}
+
+/// What was told about an utterance.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Told1 {
+    #[default]
+    Nothing,
+    Begun,
+    Settled,
+}
+
+struct Chaos {
+    dialogue: Dialogue,
+    daemon: Daemon,
+    now: Instant,
+    told: BTreeMap<UtteranceId, Told1>,
+    current: Option<UtteranceId>,
+    failed: bool,
+}
+
+impl Chaos {
+    fn new() -> Self {
+        let now = Instant::now();
+        let greeting = Greeting {
+            client_name: "ann:hearken:main".to_owned(),
+            rate: Some(10),
+            own_pitch: 20,
+        };
+        let mut chaos = Self {
+            dialogue: Dialogue::new(greeting, Told::default(), Limits::default(), now),
+            daemon: Daemon {
+                reading: Reading::Commands,
+                unread: Vec::new(),
+                replies: VecDeque::new(),
+                messages: 0,
+                refuse: false,
+            },
+            now,
+            told: BTreeMap::new(),
+            current: None,
+            failed: false,
+        };
+        chaos.settle();
+        chaos.event(702, 1);
+        chaos
+    }
+
+    /// Lets the daemon read and the test listen.
+    fn exchange(&mut self) {
+        let bytes = self.dialogue.outgoing().to_vec();
+        self.dialogue.wrote(bytes.len());
+        self.daemon.read(&bytes);
+        while let Some(news) = self.dialogue.news() {
+            let (id, told) = match news {
+                News::Opened | News::Notice(_) => continue,
+                News::Failed(_) => {
+                    self.failed = true;
+                    continue;
+                }
+                News::Begun(id) => (id, Told1::Begun),
+                News::Ended(id) | News::Cut(id) => (id, Told1::Settled),
+            };
+            assert_eq!(self.current, Some(id), "news about a stopped utterance");
+            let before = self.told.entry(id).or_default();
+            match (&before, &told) {
+                (Told1::Nothing, _) | (Told1::Begun, Told1::Settled) => {}
+                (Told1::Begun | Told1::Settled, _) => panic!("{told:?} after {before:?}"),
+            }
+            if told == Told1::Settled {
+                self.current = None;
+            }
+            *before = told;
+        }
+    }
+
+    fn hear(&mut self, bytes: &[u8]) {
+        self.dialogue.receive(bytes, self.now);
+        self.exchange();
+    }
+
+    fn event(&mut self, code: u16, number: u64) {
+        self.hear(format!("{code}-{number}\r\n{code}-1\r\n{code} X\r\n").as_bytes());
+    }
+
+    /// Delivers every reply until the daemon has nothing left to say.
+    fn settle(&mut self) {
+        self.exchange();
+        while let Some(reply) = self.daemon.replies.pop_front() {
+            self.hear(reply.as_bytes());
+        }
+    }
+
+    fn speak(&mut self, id: u64, own: bool, language: Option<&str>) {
+        let utterance = Utterance {
+            language: language.map(str::to_owned),
+            mark: if own { Mark::Own } else { Mark::Agent },
+            ..utterance(id, &format!("words {id}"))
+        };
+        self.current = Some(utterance.id);
+        self.dialogue.speak(utterance, self.now);
+        self.exchange();
+    }
+
+    fn act(&mut self, id: u64, act: Act) {
+        match act {
+            Act::Speak { own, language } => self.speak(id, own, language),
+            Act::Stop => {
+                self.current = None;
+                self.dialogue.stop(self.now);
+                self.exchange();
+            }
+            Act::Refuse => self.daemon.refuse = true,
+            Act::Event { code, back } => {
+                self.event(code, self.daemon.messages.saturating_sub(back));
+            }
+            Act::Deliver { replies, piece } => {
+                for _ in 0..replies {
+                    let Some(reply) = self.daemon.replies.pop_front() else {
+                        break;
+                    };
+                    for piece in reply.as_bytes().chunks(piece) {
+                        self.hear(piece);
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn nothing_goes_wrong_in_any_order(acts in proptest::collection::vec(act(), 0..60)) {
+        let mut chaos = Chaos::new();
+        for (id, act) in (1..).zip(acts) {
+            chaos.act(id, act);
+        }
+        chaos.daemon.refuse = false;
+        chaos.settle();
+        // Three refusals in a row end a conversation; any other one goes on.
+        if !chaos.failed {
+            chaos.speak(1_000_000, true, Some("de"));
+            chaos.settle();
+            chaos.event(701, chaos.daemon.messages);
+            chaos.event(702, chaos.daemon.messages);
+            prop_assert_eq!(chaos.told.get(&UtteranceId(1_000_000)), Some(&Told1::Settled));
+            for number in 0..=chaos.daemon.messages {
+                chaos.event(703, number);
+            }
+            prop_assert!(chaos.dialogue.is_quiet());
+        }
+    }
+}

@@ -1,0 +1,629 @@
+//! Real sound: hearken's voice through speech-dispatcher and espeak-ng into a recorder.
+//!
+//! Responsibilities: showing that words can be heard, that a stop silences, and that the daemon's
+//! real faults (killed, frozen, without a device) are told and survived. Not here: orders of replies
+//! and events, which the scripted server of `src/voice/tests` plays better.
+//!
+//! Every test builds its own sound system in a folder of its own: PulseAudio with a null sink, a
+//! speech-dispatcher on a socket of its own, and parec on the sink's monitor. All of it is ended
+//! with the test. It fails, and does not skip, where the programs are missing:
+//! speech-dispatcher, speech-dispatcher-espeak-ng, speech-dispatcher-audio-plugins, espeak-ng,
+//! pulseaudio, pulseaudio-utils.
+#![cfg(feature = "audio")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stderr
+)]
+
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use hearken::announce::utterance::{Class, Mark, Utterance, UtteranceId};
+use hearken::config::{VoiceChoice, VoiceConfig};
+use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
+use rustix::process::{Pid, Signal};
+use tokio::sync::mpsc;
+
+/// How long any wait may take before the test fails.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Samples a second of the recording.
+const RATE: u32 = 44_100;
+
+/// What counts as sound: one in a hundred of the full scale; the null sink's silence is exact zeros.
+const LOUD: u16 = 327;
+
+/// Ends a child with its group when it goes out of scope.
+struct Process(Child);
+
+impl Process {
+    fn start(command: &mut Command) -> Self {
+        let child = command.process_group(0).stdin(Stdio::null()).spawn();
+        Self(child.unwrap_or_else(|error| panic!("{command:?}: {error}; install the packages")))
+    }
+
+    fn signal(&self, signal: Signal) {
+        let pid = Pid::from_raw(self.0.id().cast_signed()).unwrap();
+        let _ = rustix::process::kill_process_group(pid, signal);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits for a condition, with a bound.
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A sound system in a folder of its own.
+struct Rig {
+    daemon: Option<Process>,
+    pulse: Option<Process>,
+    folder: PathBuf,
+}
+
+impl Rig {
+    /// Builds a folder with the daemon's settings, without starting anything.
+    fn folder() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("hearken-audio-{}-{number}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        for part in ["run", "log", "home", "pulse/pulse", "conf/modules", "bin"] {
+            std::fs::create_dir_all(folder.join(part)).unwrap();
+        }
+        std::fs::copy(
+            "/etc/speech-dispatcher/modules/espeak-ng.conf",
+            folder.join("conf/modules/espeak-ng.conf"),
+        )
+        .expect("speech-dispatcher-espeak-ng is installed");
+        let log = folder.join("log");
+        let settings = [
+            "LogLevel 3".to_owned(),
+            format!("LogDir \"{}\"", log.display()),
+            "DefaultVolume 100".to_owned(),
+            "DefaultModule espeak-ng".to_owned(),
+            "DefaultLanguage \"en-US\"".to_owned(),
+            "AudioOutputMethod \"pulse\"".to_owned(),
+            "AddModule \"espeak-ng\" \"sd_espeak-ng\" \"espeak-ng.conf\"".to_owned(),
+        ];
+        std::fs::write(folder.join("conf/speechd.conf"), settings.join("\n") + "\n").unwrap();
+        Self {
+            daemon: None,
+            pulse: None,
+            folder,
+        }
+    }
+
+    /// Builds a folder and a sound server.
+    fn with_sound() -> Self {
+        let mut rig = Self::folder();
+        let socket = rig.folder.join("pulse/pulse.sock");
+        rig.pulse = Some(Process::start(
+            Command::new("pulseaudio")
+                .args(["-n", "--daemonize=no", "--exit-idle-time=-1"])
+                .args(["--disallow-exit=true", "--use-pid-file=no"])
+                .arg("--load=module-null-sink sink_name=nul rate=44100 format=s16le channels=1")
+                .arg(format!(
+                    "--load=module-native-protocol-unix socket={} auth-anonymous=1",
+                    socket.display()
+                ))
+                .env("XDG_RUNTIME_DIR", rig.folder.join("pulse"))
+                .env("HOME", rig.folder.join("home"))
+                .stdout(Stdio::null())
+                .stderr(Stdio::null()),
+        ));
+        until("the sound server", || UnixStream::connect(&socket).is_ok());
+        rig
+    }
+
+    /// Builds everything.
+    fn new() -> Self {
+        let mut rig = Self::with_sound();
+        rig.start_daemon();
+        rig
+    }
+
+    fn pulse_address(&self) -> String {
+        format!("unix:{}", self.folder.join("pulse/pulse.sock").display())
+    }
+
+    fn socket(&self) -> PathBuf {
+        self.folder.join("run/speechd.sock")
+    }
+
+    fn start_daemon(&mut self) {
+        let _ = std::fs::remove_file(self.socket());
+        self.daemon = Some(Process::start(
+            Command::new("speech-dispatcher")
+                .args(["-s", "-t", "0"])
+                .arg("-C")
+                .arg(self.folder.join("conf"))
+                .arg("-L")
+                .arg(self.folder.join("log"))
+                .arg("-P")
+                .arg(self.folder.join("daemon.pid"))
+                .args(["-c", "unix_socket", "-S"])
+                .arg(self.socket())
+                .env("HOME", self.folder.join("home"))
+                .env("PULSE_SERVER", self.pulse_address())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null()),
+        ));
+        let socket = self.socket();
+        until("the daemon", || UnixStream::connect(&socket).is_ok());
+    }
+
+    fn daemon(&self) -> &Process {
+        self.daemon.as_ref().expect("the daemon runs")
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let mut address = std::ffi::OsString::from("unix_socket:");
+        address.push(self.socket());
+        Surroundings {
+            speechd_address: Some(address),
+            user: "test".to_owned(),
+            ..Surroundings::default()
+        }
+    }
+
+    fn record(&self) -> Recorder {
+        let mut process = Process::start(
+            Command::new("parec")
+                .args(["-d", "nul.monitor", "--raw", "--format=s16le"])
+                .args(["--rate=44100", "--channels=1", "--latency-msec=10"])
+                .env("PULSE_SERVER", self.pulse_address())
+                .env("HOME", self.folder.join("home"))
+                .stdout(Stdio::piped())
+                .stderr(Stdio::null()),
+        );
+        let mut output = process.0.stdout.take().unwrap();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&heard);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            let mut odd = Vec::new();
+            while let Ok(count) = output.read(&mut bytes) {
+                if count == 0 {
+                    return;
+                }
+                let at = Instant::now();
+                odd.extend_from_slice(&bytes[..count]);
+                let whole = odd.len() / 2 * 2;
+                let samples = odd
+                    .drain(..whole)
+                    .collect::<Vec<u8>>()
+                    .chunks_exact(2)
+                    .map(|pair| i16::from_le_bytes([pair[0], pair[1]]))
+                    .collect();
+                kept.lock().unwrap().push(Chunk { at, samples });
+            }
+        });
+        let recorder = Recorder {
+            _process: process,
+            heard,
+        };
+        until("the recorder", || {
+            !recorder.heard.lock().unwrap().is_empty()
+        });
+        recorder
+    }
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // A daemon that put itself into the background is known by its file only.
+        if let Ok(pid) = std::fs::read_to_string(self.folder.join("daemon.pid"))
+            && let Ok(pid) = pid.trim().parse()
+            && let Some(pid) = Pid::from_raw(pid)
+        {
+            let _ = rustix::process::kill_process(pid, Signal::TERM);
+            until("the daemon's end", || {
+                rustix::process::test_kill_process(pid).is_err() || self.daemon.is_some()
+            });
+        }
+        self.daemon = None;
+        self.pulse = None;
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}
+
+struct Chunk {
+    at: Instant,
+    samples: Vec<i16>,
+}
+
+fn is_loud(sample: &i16) -> bool {
+    sample.unsigned_abs() >= LOUD
+}
+
+/// What is heard, with the time at which it was.
+struct Recorder {
+    _process: Process,
+    heard: Arc<Mutex<Vec<Chunk>>>,
+}
+
+impl Recorder {
+    /// Gives the times of the chunks with sound, from a moment on.
+    fn loud(&self, from: Instant) -> Vec<Instant> {
+        let heard = self.heard.lock().unwrap();
+        heard
+            .iter()
+            .filter(|chunk| chunk.at >= from && chunk.samples.iter().any(is_loud))
+            .map(|chunk| chunk.at)
+            .collect()
+    }
+
+    /// Waits until as much time was recorded after a moment.
+    fn recorded(&self, from: Instant, time: Duration) {
+        until("the recording", || {
+            let heard = self.heard.lock().unwrap();
+            heard.last().is_some_and(|chunk| chunk.at >= from + time)
+        });
+    }
+
+    /// Gives the samples from a moment on, without the silence around them.
+    fn sound(&self, from: Instant) -> Vec<i16> {
+        let heard = self.heard.lock().unwrap();
+        let samples: Vec<i16> = heard
+            .iter()
+            .filter(|chunk| chunk.at >= from)
+            .flat_map(|chunk| chunk.samples.iter().copied())
+            .collect();
+        match (
+            samples.iter().position(is_loud),
+            samples.iter().rposition(is_loud),
+        ) {
+            (Some(first), Some(last)) => samples[first..=last].to_vec(),
+            (None, _) | (_, None) => Vec::new(),
+        }
+    }
+}
+
+/// Gives the pitch in hertz: the strongest echo of the sound in itself between 60 and 400 Hz, as the
+/// median over its voiced parts.
+fn pitch(sound: &[i16]) -> f64 {
+    let mut pitches = Vec::new();
+    for part in sound.chunks_exact(2048) {
+        let part: Vec<f64> = part.iter().map(|sample| f64::from(*sample)).collect();
+        let energy: f64 = part.iter().map(|sample| sample * sample).sum();
+        let echo = |lag: usize| -> f64 { part.iter().zip(&part[lag..]).map(|(a, b)| a * b).sum() };
+        let (lag, strength) = (110..735)
+            .map(|lag| (lag, echo(lag) / energy))
+            .max_by(|one, other| one.1.total_cmp(&other.1))
+            .unwrap();
+        if strength > 0.4 {
+            pitches.push(f64::from(RATE) / lag as f64);
+        }
+    }
+    pitches.sort_by(f64::total_cmp);
+    pitches[pitches.len() / 2]
+}
+
+fn utterance(id: u64, text: &str) -> Utterance {
+    Utterance {
+        id: UtteranceId(id),
+        class: Class::Outcome,
+        text: text.to_owned(),
+        language: None,
+        mark: Mark::Agent,
+    }
+}
+
+fn open(surroundings: Surroundings) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
+    let (sink, events) = VoiceSink::channel();
+    let choice = VoiceChoice::SpeechDispatcher;
+    let config = VoiceConfig::default();
+    let handle = open_in(surroundings, &choice, &config, true, sink);
+    (handle, events)
+}
+
+async fn next(events: &mut mpsc::Receiver<VoiceEvent>) -> VoiceEvent {
+    tokio::time::timeout(PATIENCE, events.recv())
+        .await
+        .expect("news within the patience")
+        .expect("the voice still tells")
+}
+
+async fn ready(events: &mut mpsc::Receiver<VoiceEvent>) {
+    match next(events).await {
+        VoiceEvent::Ready { engine } => assert_eq!(engine, "speech-dispatcher"),
+        other => panic!("not ready: {other:?}"),
+    }
+}
+
+async fn begun(events: &mut mpsc::Receiver<VoiceEvent>, id: u64) {
+    assert_eq!(next(events).await, VoiceEvent::Begun(UtteranceId(id)));
+}
+
+async fn said(events: &mut mpsc::Receiver<VoiceEvent>, id: u64) {
+    begun(events, id).await;
+    assert_eq!(next(events).await, VoiceEvent::Ended(UtteranceId(id)));
+}
+
+const LONG: &str = "The agent wants to send an email to Bob with the subject lunch on Friday, \
+    and it will go out at once when you accept this question by a key.";
+
+#[tokio::test]
+async fn hello_can_be_heard() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let recorder = rig.record();
+    let mut delays = Vec::new();
+    for number in 1..=5 {
+        let asked = Instant::now();
+        handle.speak(utterance(number, "hello"));
+        begun(&mut events, number).await;
+        let told = asked.elapsed();
+        assert_eq!(
+            next(&mut events).await,
+            VoiceEvent::Ended(UtteranceId(number))
+        );
+        recorder.recorded(Instant::now(), Duration::from_millis(150));
+        let first = *recorder.loud(asked).first().expect("hello is heard") - asked;
+        let length = recorder.sound(asked).len() as f64 / f64::from(RATE);
+        eprintln!("hello: begun told after {told:?}, first sound after {first:?}, {length:.2} s");
+        assert!((0.15..1.5).contains(&length), "{length} s");
+        delays.push(first);
+    }
+    delays.sort_unstable();
+    assert!(delays[2] < Duration::from_millis(300), "{delays:?}");
+}
+
+#[tokio::test]
+async fn a_stop_is_silence_within_100_ms() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let recorder = rig.record();
+    let mut silences = Vec::new();
+    for number in 1..=20 {
+        handle.speak(utterance(number, LONG));
+        begun(&mut events, number).await;
+        let began = Instant::now();
+        until("sound", || recorder.loud(began).len() > 20);
+        recorder.recorded(began, Duration::from_millis(150 + 37 * number));
+        let stopped = Instant::now();
+        handle.stop();
+        assert_eq!(
+            next(&mut events).await,
+            VoiceEvent::Cut(UtteranceId(number))
+        );
+        recorder.recorded(stopped, Duration::from_millis(400));
+        let last = recorder.loud(stopped).last().copied();
+        silences.push(last.map_or(Duration::ZERO, |last| last - stopped));
+    }
+    silences.sort_unstable();
+    let (median, worst) = (silences[10], silences[19]);
+    eprintln!("stop to silence: median {median:?}, worst {worst:?}");
+    assert!(worst < Duration::from_millis(100), "{silences:?}");
+}
+
+#[tokio::test]
+async fn own_words_sound_higher_than_an_agents() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let recorder = rig.record();
+    let mut pitches = Vec::new();
+    for (number, mark) in (1..).zip([Mark::Agent, Mark::Own, Mark::Agent]) {
+        let asked = Instant::now();
+        handle.speak(Utterance {
+            mark,
+            ..utterance(number, "Are you sure about our email to Laura?")
+        });
+        said(&mut events, number).await;
+        recorder.recorded(Instant::now(), Duration::from_millis(150));
+        pitches.push(pitch(&recorder.sound(asked)));
+    }
+    eprintln!("pitch of agent, own, agent: {pitches:.0?} Hz");
+    assert!(pitches[1] > pitches[0] * 1.05, "{pitches:?}");
+    assert!((pitches[2] / pitches[0] - 1.0).abs() < 0.04, "{pitches:?}");
+}
+
+#[tokio::test]
+async fn a_newer_utterance_is_heard_instead_of_the_older_ones() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    for number in 1..=30 {
+        handle.speak(utterance(number, LONG));
+        if number % 3 == 0 {
+            while next(&mut events).await != VoiceEvent::Begun(UtteranceId(number)) {}
+        }
+    }
+    let asked = Instant::now();
+    handle.speak(utterance(31, "done"));
+    while next(&mut events).await != VoiceEvent::Ended(UtteranceId(31)) {}
+    let took = asked.elapsed();
+    assert!(
+        took < Duration::from_secs(3),
+        "{took:?}: something was left in the queue"
+    );
+}
+
+#[tokio::test]
+async fn hostile_words_are_only_words_to_the_real_daemon() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let texts = [
+        ".",
+        "a\r\n.\r\nSET ALL RATE 100\r\nPAUSE ALL\r\nQUIT",
+        "..\n...\n.a",
+        "\0.\0\r\nSTOP ALL",
+        "<speak><mark name='x'/>&amp;",
+        "still there",
+    ];
+    for (number, text) in (1..).zip(texts) {
+        handle.speak(utterance(number, text));
+        said(&mut events, number).await;
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_language_is_told_once_and_heard() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let recorder = rig.record();
+    for (number, tag) in (1..).zip(["de", "xx-YY", "xx-YY"]) {
+        let asked = Instant::now();
+        handle.speak(Utterance {
+            language: Some(tag.to_owned()),
+            ..utterance(number, "hello")
+        });
+        if number == 2 {
+            match next(&mut events).await {
+                VoiceEvent::Notice { text } => assert!(text.contains("xx-YY"), "{text}"),
+                other => panic!("{other:?}"),
+            }
+        }
+        begun(&mut events, number).await;
+        eprintln!("{tag}: begun after {:?}", asked.elapsed());
+        assert_eq!(
+            next(&mut events).await,
+            VoiceEvent::Ended(UtteranceId(number))
+        );
+        recorder.recorded(Instant::now(), Duration::from_millis(100));
+        assert!(!recorder.loud(asked).is_empty(), "{tag} is heard");
+    }
+}
+
+#[tokio::test]
+async fn a_killed_daemon_is_lost_and_its_successor_is_heard() {
+    let mut rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    handle.speak(utterance(1, LONG));
+    begun(&mut events, 1).await;
+    rig.daemon().signal(Signal::KILL);
+    let killed = Instant::now();
+    assert_eq!(next(&mut events).await, VoiceEvent::Cut(UtteranceId(1)));
+    assert!(matches!(next(&mut events).await, VoiceEvent::Lost { .. }));
+    eprintln!("killed to lost: {:?}", killed.elapsed());
+    rig.start_daemon();
+    let back = Instant::now();
+    assert!(matches!(
+        next(&mut events).await,
+        VoiceEvent::Recovered { .. }
+    ));
+    eprintln!("back to recovered: {:?}", back.elapsed());
+    let recorder = rig.record();
+    let asked = Instant::now();
+    handle.speak(utterance(2, "hello"));
+    said(&mut events, 2).await;
+    recorder.recorded(Instant::now(), Duration::from_millis(100));
+    assert!(!recorder.loud(asked).is_empty(), "the successor is heard");
+}
+
+#[tokio::test]
+async fn a_frozen_daemon_is_lost_and_comes_back() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    rig.daemon().signal(Signal::STOP);
+    let frozen = Instant::now();
+    handle.speak(utterance(1, "hello"));
+    assert_eq!(next(&mut events).await, VoiceEvent::Cut(UtteranceId(1)));
+    assert!(matches!(next(&mut events).await, VoiceEvent::Lost { .. }));
+    eprintln!("frozen to lost: {:?}", frozen.elapsed());
+    rig.daemon().signal(Signal::CONT);
+    assert!(matches!(
+        next(&mut events).await,
+        VoiceEvent::Recovered { .. }
+    ));
+    handle.speak(utterance(2, "hello"));
+    said(&mut events, 2).await;
+}
+
+#[tokio::test]
+async fn a_daemon_without_a_device_is_no_voice_in_words() {
+    let mut rig = Rig::folder();
+    rig.start_daemon();
+    let began = Instant::now();
+    let (_handle, mut events) = open(rig.surroundings());
+    match next(&mut events).await {
+        VoiceEvent::None { reason } => assert!(reason.contains("can't play sound"), "{reason}"),
+        other => panic!("{other:?}"),
+    }
+    eprintln!("no device found out after {:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn an_installed_daemon_is_started_and_heard() {
+    let rig = Rig::with_sound();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let real = std::env::split_paths(&path)
+        .map(|folder| folder.join("speech-dispatcher"))
+        .find(|path| path.exists())
+        .expect("speech-dispatcher is installed");
+    let program = rig.folder.join("bin/speech-dispatcher");
+    let script = format!(
+        "#!/bin/sh\nexport HOME={0}/home XDG_RUNTIME_DIR={0}/run PULSE_SERVER={1}\n\
+         exec {2} -C {0}/conf -L {0}/log -P {0}/daemon.pid \"$@\"\n",
+        rig.folder.display(),
+        rig.pulse_address(),
+        real.display()
+    );
+    std::fs::write(&program, script).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    // The daemon starts itself only for the socket that it has by default.
+    let surroundings = Surroundings {
+        speechd_address: None,
+        runtime_dir: Some(rig.folder.join("run")),
+        path: program.parent().map(|folder| folder.as_os_str().to_owned()),
+        ..rig.surroundings()
+    };
+    let began = Instant::now();
+    let (handle, mut events) = open(surroundings);
+    ready(&mut events).await;
+    eprintln!("started and ready after {:?}", began.elapsed());
+    let recorder = rig.record();
+    let asked = Instant::now();
+    handle.speak(utterance(1, "hello"));
+    said(&mut events, 1).await;
+    recorder.recorded(Instant::now(), Duration::from_millis(100));
+    assert!(!recorder.loud(asked).is_empty(), "it is heard");
+    handle.close(Duration::ZERO).await;
+}
+
+#[tokio::test]
+async fn closing_leaves_silence() {
+    let rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let recorder = rig.record();
+    handle.speak(utterance(1, LONG));
+    begun(&mut events, 1).await;
+    let began = Instant::now();
+    until("sound", || recorder.loud(began).len() > 20);
+    let closing = Instant::now();
+    handle.close(Duration::from_millis(200)).await;
+    let closed = Instant::now();
+    eprintln!("closed after {:?}", closed - closing);
+    recorder.recorded(closed, Duration::from_millis(400));
+    let last = recorder.loud(closed).last().copied();
+    let after = last.map_or(Duration::ZERO, |last| last - closed);
+    assert!(after < Duration::from_millis(100), "{after:?}");
+}
