@@ -16,6 +16,7 @@ use hyper::body::Incoming;
 use serde_json::{Value, json};
 
 use super::body::{EventBody, HEARTBEAT};
+use super::catalogue;
 use super::producer::{Producer, SessionRef, StartError, Verdict};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
@@ -98,7 +99,7 @@ pub(super) async fn answer(
         return Ok(response);
     }
     Ok(match route {
-        Route::About => whole(StatusCode::OK, "text/plain; charset=utf-8", ABOUT.into()),
+        Route::About => whole(StatusCode::OK, "text/plain; charset=utf-8", about().into()),
         Route::Health => health(&producer),
         Route::Events => events(&producer, &request),
         Route::Messages => match read(request).await {
@@ -110,6 +111,14 @@ pub(super) async fn answer(
             Err(unread) => unread.into(),
         },
     })
+}
+
+fn about() -> String {
+    let mut text = format!("{ABOUT}\nThe scenarios:\n");
+    for info in catalogue::list() {
+        text.push_str(&format!("{:<14} {}\n", info.name, info.title));
+    }
+    text
 }
 
 fn health(producer: &Producer) -> Response<Body> {

@@ -32,7 +32,7 @@ pub enum Timeouts {
     AsWritten,
     /// The clock, after `timeout_seconds` times a factor; the event still says `timeout_seconds`.
     Scaled(f64),
-    /// Only [`Producer::expire_questions`]; replies are then never late.
+    /// Only [`Producer::expire_questions`](super::Producer::expire_questions); replies are then never late.
     OnDemand,
 }
 

@@ -79,7 +79,10 @@ async fn other_paths_and_methods_are_refused_in_json() {
     let (status, head, body) = request(running.addr(), "GET", "/", "").await;
     assert_eq!(status, 200);
     assert!(head.contains("text/plain"));
-    assert!(body.contains("POST /sessions"));
+    assert!(
+        body.contains("POST /sessions") && body.contains("\ntour "),
+        "{body}"
+    );
     let (status, _, body) = request(running.addr(), "GET", "/healthz", "").await;
     assert_eq!(status, 200);
     let health: Value = serde_json::from_str(&body).unwrap();
