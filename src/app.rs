@@ -5,13 +5,14 @@
 //! effects. Not here: sockets, screens, engines, the clock (`runtime`).
 //!
 //! The folder: `links` (news of sources), `asking` (which question is shown and when it may be
-//! answered), `answering` (what the person decides and what becomes of it), `commands` (everything
+//! answered), `answering` (what the person decides), `sending` (what becomes of it), `commands` (everything
 //! else that a key or a line can want), `view` (what the faces read).
 
 mod answering;
 mod asking;
 mod commands;
 mod links;
+mod sending;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +36,7 @@ pub use asking::Shown;
 pub use links::{LinkPhase, LinkView};
 pub use view::VoiceState;
 
-use answering::Outgoing;
+use sending::Outgoing;
 
 /// Says where lines come from, which decides when one counts as an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -415,7 +416,7 @@ impl App {
                 );
             }
             VoiceEvent::Lost { reason } => {
-                self.queue.disable();
+                // Speech is still handed over: a trial is what brings some voices back.
                 self.voice = VoiceState::Lost {
                     reason: reason.clone(),
                 };
@@ -530,6 +531,17 @@ impl App {
 
     /// Ends the run, after what is being said where there is time.
     fn quit(&mut self, exit: Exit) {
+        // Nothing that could still speak remains: that is how it ended, whoever closed the screen.
+        let over = self.links.iter().all(|link| link.phase.is_over());
+        let failed = self
+            .links
+            .iter()
+            .any(|link| matches!(link.phase, LinkPhase::Failed));
+        let exit = if exit == Exit::Clean && over && failed {
+            Exit::NoSource
+        } else {
+            exit
+        };
         if self.quitting.is_none() {
             self.quitting = Some(exit);
             self.effects.push(Effect::Quit(exit));

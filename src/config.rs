@@ -286,8 +286,13 @@ impl LinkConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The text is not valid TOML or holds an unknown or ill-typed setting.
-    #[error("the settings can't be read: {}", .0.message())]
-    Toml(#[from] toml::de::Error),
+    #[error("line {line} of the settings can't be read: {problem}")]
+    Toml {
+        /// The line of the fault, from 1.
+        line: usize,
+        /// What is wrong there, on one line.
+        problem: String,
+    },
     /// A value is outside its range.
     #[error("the setting {name} is out of range: {reason}")]
     Range {
@@ -301,7 +306,15 @@ pub enum ConfigError {
 impl Config {
     /// Reads settings from TOML text; what is not named keeps its default.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        let config: Config = toml::from_str(text)?;
+        let config: Config = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start.min(text.len()));
+            ConfigError::Toml {
+                line: text
+                    .get(..at)
+                    .map_or(1, |before| before.matches('\n').count() + 1),
+                problem: error.message().replace('\n', " "),
+            }
+        })?;
         config.check()?;
         Ok(config)
     }

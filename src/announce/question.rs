@@ -156,7 +156,6 @@ impl Announcer {
             ("risk", text(risk)),
             ("reversibility", text(reversibility)),
             ("timeout", Arg::Own(self.timeout(prompt, left))),
-            ("left", Arg::own("")),
             (
                 "context",
                 self.exact(

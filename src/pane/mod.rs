@@ -195,6 +195,7 @@ fn key_words(app: &App) -> Vec<&'static str> {
 
 fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
     match &prompt.question {
+        Question::Confirmation(_) if prompt.wants_second_step() => vec!["keys.confirmation_twice"],
         Question::Confirmation(_) => vec!["keys.confirmation"],
         Question::Clarification(asked) => {
             let mut words: Vec<&'static str> = asked

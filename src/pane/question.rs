@@ -11,9 +11,15 @@ use crate::protocol::Now;
 
 use super::Look;
 
+/// Up to this height the question has all rows to itself: it is what matters.
+const SMALL: u16 = 12;
+
 /// Gives the rows that the question wants, leaving a row or two of the transcript in sight.
 pub(super) fn height(app: &App, now: Now, area: Rect) -> u16 {
     let wanted = u16::try_from(lines(app, now, area.width).len()).unwrap_or(u16::MAX);
+    if area.height <= SMALL {
+        return area.height;
+    }
     wanted.min(area.height.saturating_sub(2).max(area.height / 2))
 }
 

@@ -21,108 +21,34 @@
 //!
 //! # Tuning by symptom
 //! An answer is talked over: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
-//! lower the fold time in the settings. Results of a busy minute are missed: raise [`OUTCOME_LIFE`].
+//! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
+
+mod fold;
+mod order;
+mod table;
+#[cfg(test)]
+mod tests;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::Verbosity;
-use crate::session::PromptId;
+use crate::session::{PromptId, SessionKey};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
 use super::phrase::{Arg, Phrases};
 use super::utterance::{Class, Utterance, UtteranceId};
+use table::{Arrival, LANES, Lane, arrival};
 
 /// How long an alert waits for the answer to a key to be said to its end.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// After this long the answer to a key is of no use any more.
-const RESPONSE_LIFE: Duration = Duration::from_secs(10);
-/// After this long a result is old news; it is counted.
-const OUTCOME_LIFE: Duration = Duration::from_secs(30);
-/// After this long a tool's start or a state is old news.
-const ACTIVITY_LIFE: Duration = Duration::from_secs(5);
-/// After this long progress is old news.
-const PROGRESS_LIFE: Duration = Duration::from_secs(2);
 /// Two presses of the stop key within this time clear P2 to P4; speech goes on after it otherwise.
 const SECOND_STOP: Duration = Duration::from_millis(500);
-/// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.
-const CHARACTERS_PER_SECOND: usize = 15;
+/// How long after an engine lost an alert it is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
 /// How long a folded output may go on arriving before its count so far is said.
 const FOLD_PATIENCE: Duration = Duration::from_secs(4);
-/// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
-/// no bound of their own: sessions bound questions, and each agent's dangers need events.
-const MOST_WAITING: usize = 512;
-
-/// Names a lane of the queue, most urgent first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Lane {
-    Alert,
-    Response,
-    Outcome,
-    Activity,
-    Text,
-    Progress,
-}
-
-const LANES: usize = 6;
-
-impl Lane {
-    fn of(announcement: &Announcement) -> Self {
-        match announcement.class {
-            Class::Alert => Self::Alert,
-            Class::Response => Self::Response,
-            Class::Outcome => Self::Outcome,
-            Class::Activity => Self::Activity,
-            Class::Stream if announcement.kind == Kind::Progress => Self::Progress,
-            Class::Stream => Self::Text,
-        }
-    }
-
-    fn life(self) -> Option<Duration> {
-        match self {
-            Self::Alert | Self::Text => None,
-            Self::Response => Some(RESPONSE_LIFE),
-            Self::Outcome => Some(OUTCOME_LIFE),
-            Self::Activity => Some(ACTIVITY_LIFE),
-            Self::Progress => Some(PROGRESS_LIFE),
-        }
-    }
-}
-
-/// Says what becomes of what plays when something arrives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    /// The arrival waits.
-    Waits,
-    /// The arrival waits, but not longer than [`PATIENCE`].
-    WaitsABit,
-    /// What plays is cut and forgotten.
-    Drops,
-    /// What plays is cut and said again later, from its beginning.
-    SaysAgain,
-    /// What plays is cut and resumed at the start of its sentence.
-    Resumes,
-}
-
-fn arrival(playing: Lane, arriving: Lane) -> Arrival {
-    use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
-    match (playing, arriving) {
-        (Alert, Response) => Arrival::SaysAgain,
-        (Alert, Alert | Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Response, Alert) => Arrival::WaitsABit,
-        (Response, Response) => Arrival::Drops,
-        (Response, Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Outcome, Alert | Response) => Arrival::SaysAgain,
-        (Outcome, Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Activity, Alert | Response | Outcome) => Arrival::Drops,
-        (Activity, Activity | Text | Progress) => Arrival::Waits,
-        (Text, Alert | Response) => Arrival::Resumes,
-        (Text, Outcome | Activity | Text | Progress) => Arrival::Waits,
-        (Progress, Alert | Response | Outcome | Activity | Text) => Arrival::Drops,
-        (Progress, Progress) => Arrival::Waits,
-    }
-}
 
 /// Says what the voice should do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -155,6 +81,7 @@ struct Item {
 
 #[derive(Debug, Clone)]
 struct Fold {
+    key: Option<SessionKey>,
     topic: Option<String>,
     count: u64,
     last: Duration,
@@ -309,17 +236,17 @@ impl SpeechQueue {
         if playing.utterance != id {
             return Vec::new();
         }
-        let finished = playing.item.next >= playing.item.announcement.segments.len();
-        if finished {
+        if playing.item.next >= playing.item.announcement.segments.len() {
             self.finish();
-        } else {
-            // The next segment goes straight on, unless something more urgent waits.
-            let item = playing.item.clone();
-            let lane = playing.lane;
-            self.playing = None;
-            self.lanes[lane as usize].push_front(Waiting::Item(item));
+            return self.drive(now);
         }
-        self.drive(now)
+        // What was begun goes on with its next words; whatever may interrupt it did so when it came.
+        let (lane, item) = (playing.lane, playing.item.clone());
+        self.playing = None;
+        match self.play(lane, item) {
+            Some(wish) => vec![wish],
+            None => self.drive(now),
+        }
     }
 
     /// Takes the news that an utterance was cut, by us or by the engine.
@@ -331,17 +258,17 @@ impl SpeechQueue {
             .as_ref()
             .is_some_and(|playing| playing.utterance == id)
         {
-            // Not by us: the engine lost it. An alert must be heard; the rest is in the history.
+            // Not by us: the engine lost it. An alert must be heard and is tried again after a while;
+            // the rest is in the history.
             if let Some(playing) = self.playing.take()
                 && playing.lane == Lane::Alert
-                && !playing.item.again
             {
                 let item = Item {
                     next: 0,
-                    again: true,
                     ..playing.item
                 };
                 self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
+                self.quiet_until = Some(now + TRY_AGAIN);
             }
         }
         self.drive(now)
@@ -475,6 +402,7 @@ impl SpeechQueue {
 
     /// Gives the engine the next thing, if it is free and nothing holds it back.
     fn drive(&mut self, now: Duration) -> Vec<Wish> {
+        self.expire(now);
         if !self.enabled || self.playing.is_some() || self.stopping.is_some() {
             return Vec::new();
         }
@@ -482,7 +410,6 @@ impl SpeechQueue {
             return Vec::new();
         }
         self.quiet_until = None;
-        self.expire(now);
         if self.expired_outcomes > 0 {
             let count = std::mem::take(&mut self.expired_outcomes);
             let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
@@ -496,7 +423,7 @@ impl SpeechQueue {
             Lane::Text,
             Lane::Progress,
         ] {
-            while let Some(waiting) = self.lanes[lane as usize].pop_front() {
+            while let Some(waiting) = self.take_next(lane) {
                 match waiting {
                     Waiting::Item(item) => {
                         if let Some(wish) = self.play(lane, item) {
@@ -551,132 +478,6 @@ impl SpeechQueue {
             language: segment.language,
             mark: segment.mark,
         }))
-    }
-
-    /// Applies what an arrival does to those of its kind that wait.
-    fn make_room(&mut self, lane: Lane, arriving: &Announcement) {
-        let same_topic = |waiting: &Waiting| match waiting {
-            Waiting::Item(item) => {
-                item.announcement.key == arriving.key
-                    && item.announcement.topic.is_some()
-                    && item.announcement.topic == arriving.topic
-            }
-            Waiting::Fold(_) => false,
-        };
-        match lane {
-            // The answer to an older key is of no use any more.
-            Lane::Response => self.lanes[Lane::Response as usize].clear(),
-            Lane::Activity => {
-                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
-            }
-            Lane::Progress => self.lanes[Lane::Progress as usize].retain(|waiting| match waiting {
-                Waiting::Item(item) => item.announcement.key != arriving.key,
-                Waiting::Fold(_) => true,
-            }),
-            // A tool's result makes its start that was not yet said superfluous.
-            Lane::Outcome => {
-                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
-            }
-            Lane::Alert | Lane::Text => {}
-        }
-    }
-
-    fn bound(&mut self, lane: Lane) {
-        if lane != Lane::Alert && self.lanes[lane as usize].len() > MOST_WAITING {
-            self.lanes[lane as usize].pop_front();
-            self.unsaid.expired += 1;
-        }
-    }
-
-    fn expire(&mut self, now: Duration) {
-        let mut expired = 0;
-        for lane in [
-            Lane::Response,
-            Lane::Outcome,
-            Lane::Activity,
-            Lane::Progress,
-        ] {
-            let Some(life) = lane.life() else { continue };
-            let before = self.lanes[lane as usize].len();
-            self.lanes[lane as usize].retain(|waiting| match waiting {
-                Waiting::Item(item) => now < item.since + life,
-                Waiting::Fold(_) => true,
-            });
-            let gone = (before - self.lanes[lane as usize].len()) as u64;
-            expired += gone;
-            if lane == Lane::Outcome {
-                self.expired_outcomes += gone;
-            }
-        }
-        self.unsaid.expired += expired;
-    }
-
-    /// Folds the middle of the newest output's waiting text when its backlog is too long: what fits
-    /// into the time stays, the rest becomes a count, and the newest sentence stays as the end.
-    fn fold(&mut self, now: Duration) {
-        let Some(limit) = self.fold_after else { return };
-        let lane = &mut self.lanes[Lane::Text as usize];
-        let Some(Waiting::Item(newest)) = lane.back() else {
-            return;
-        };
-        let topic = newest.announcement.topic.clone();
-        let of_topic = |waiting: &Waiting| match waiting {
-            Waiting::Item(item) => item.announcement.topic == topic,
-            Waiting::Fold(fold) => fold.topic == topic,
-        };
-        let folded_at = lane
-            .iter()
-            .position(|waiting| matches!(waiting, Waiting::Fold(fold) if fold.topic == topic));
-        let budget = usize::try_from(limit.as_secs())
-            .unwrap_or(usize::MAX)
-            .saturating_mul(CHARACTERS_PER_SECOND);
-        let mut spent = 0;
-        let mut kept_first = false;
-        let mut out = Vec::new();
-        let last = lane.len() - 1;
-        for (at, waiting) in lane.iter().enumerate() {
-            let Waiting::Item(item) = waiting else {
-                continue;
-            };
-            if at == last || !of_topic(waiting) || item.next > 0 {
-                continue;
-            }
-            spent += item
-                .announcement
-                .segments
-                .iter()
-                .map(|segment| segment.spoken.chars().count())
-                .sum::<usize>();
-            let after_fold = folded_at.is_some_and(|folded| at > folded);
-            if after_fold || (spent > budget && kept_first) {
-                out.push(at);
-            }
-            kept_first = true;
-        }
-        if let Some(folded_at) = folded_at
-            && let Some(Waiting::Fold(fold)) = lane.get_mut(folded_at)
-        {
-            fold.last = now;
-            fold.count += out.len() as u64;
-        }
-        let Some(first) = out.first().copied() else {
-            return;
-        };
-        for at in out.iter().rev() {
-            lane.remove(*at);
-        }
-        self.unsaid.folded += out.len() as u64;
-        if folded_at.is_none() {
-            lane.insert(
-                first,
-                Waiting::Fold(Fold {
-                    topic,
-                    count: out.len() as u64,
-                    last: now,
-                    complete: false,
-                }),
-            );
-        }
     }
 
     /// Makes the item that tells how many announcements were left out.

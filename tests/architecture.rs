@@ -1,0 +1,317 @@
+//! Holds the import table of the design: who may use whom.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each room may import of ours, and which guarded crates.
+const TABLE: &[(&str, &[&str], &[&str])] = &[
+    ("protocol", &[], &["serde_json"]),
+    ("config", &[], &[]),
+    ("dialect", &["protocol"], &["serde_json"]),
+    ("session", &["protocol"], &[]),
+    ("announce", &["session", "protocol", "config"], &[]),
+    ("keys", &["config"], &["crossterm"]),
+    (
+        "app",
+        &[
+            "announce",
+            "session",
+            "protocol",
+            "dialect",
+            "keys",
+            "config",
+            "transport",
+            "voice",
+        ],
+        &["crossterm"],
+    ),
+    (
+        "pane",
+        &["app", "announce", "session", "protocol", "keys", "config"],
+        &["ratatui"],
+    ),
+    (
+        "linear",
+        &["app", "announce", "session", "protocol", "keys", "config"],
+        &["serde_json"],
+    ),
+    (
+        "transport",
+        &["config"],
+        &[
+            "tokio",
+            "reqwest",
+            "serde_json",
+            "eventsource_client",
+            "hyper",
+        ],
+    ),
+    ("voice", &["config", "announce"], &["tokio", "serde_json"]),
+    (
+        "demo",
+        &["protocol", "config"],
+        &["tokio", "serde_json", "hyper"],
+    ),
+    (
+        "runtime",
+        &[
+            "announce",
+            "app",
+            "cli",
+            "config",
+            "demo",
+            "dialect",
+            "keys",
+            "linear",
+            "pane",
+            "protocol",
+            "session",
+            "transport",
+            "voice",
+        ],
+        &["tokio", "ratatui", "crossterm", "reqwest"],
+    ),
+    ("cli", &["app", "config"], &[]),
+    ("main", &["app", "cli", "runtime"], &["tokio"]),
+];
+
+/// Crates that only some rooms may touch.
+const GUARDED: &[&str] = &[
+    "tokio",
+    "reqwest",
+    "serde_json",
+    "ratatui",
+    "crossterm",
+    "eventsource_client",
+    "hyper",
+];
+
+/// What a pure room must not read: the clock, the environment, the disk, randomness.
+const PURE: &[&str] = &[
+    "protocol", "dialect", "session", "announce", "keys", "app", "config",
+];
+const IMPURE: &[&str] = &[
+    "Instant::now",
+    "SystemTime",
+    "Timestamp::now",
+    "Zoned::now",
+    "std::env",
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::thread",
+    "getrandom",
+    "println!",
+    "eprintln!",
+];
+
+/// Only the plain data of these rooms may reach `app`.
+const APP_DATA: &[(&str, &[&str])] = &[
+    ("transport", &["Fault", "Frame", "LinkEvent"]),
+    ("voice", &["VoiceEvent"]),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ext| ext == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Gives the room that a file belongs to: the first part of its path below `src`.
+fn room(path: &Path) -> String {
+    let below = path.strip_prefix("src").unwrap();
+    let first = below
+        .components()
+        .next()
+        .unwrap()
+        .as_os_str()
+        .to_string_lossy()
+        .into_owned();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+fn is_test(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    text.ends_with("tests.rs") || text.contains("/tests/")
+}
+
+/// The code of a file without comments, strings of documentation and its test module.
+fn code(path: &Path) -> String {
+    let text = fs::read_to_string(path).unwrap();
+    let text = text
+        .split("\n#[cfg(test)]\n#[allow")
+        .next()
+        .unwrap()
+        .split("\n#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap();
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Finds every first segment after `crate::` (or `hearken::` in main), in `use` lines and in paths,
+/// grouped imports included.
+fn own_imports(code: &str) -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for root in ["crate::", "hearken::"] {
+        for (at, _) in code.match_indices(root) {
+            let rest = &code[at + root.len()..];
+            if let Some(inner) = rest.strip_prefix('{') {
+                let mut depth = 1;
+                let mut item = String::new();
+                for c in inner.chars() {
+                    match c {
+                        '{' => depth += 1,
+                        '}' => depth -= 1,
+                        _ => {}
+                    }
+                    if depth == 0 || (depth == 1 && c == ',') {
+                        found.insert(split(item.trim()));
+                        item.clear();
+                    } else {
+                        item.push(c);
+                    }
+                    if depth == 0 {
+                        break;
+                    }
+                }
+            } else {
+                let end = rest
+                    .find([';', '\n', '(', ')', '<', '>', ',', ' ', '!'])
+                    .unwrap_or(rest.len());
+                let path = if rest[..end].ends_with("::{") || rest[..end].contains('{') {
+                    rest.split(';').next().unwrap()
+                } else {
+                    &rest[..end]
+                };
+                found.insert(split(path));
+            }
+        }
+    }
+    found.retain(|(first, _)| !first.is_empty());
+    found
+}
+
+fn split(path: &str) -> (String, String) {
+    let (first, rest) = path.split_once("::").unwrap_or((path, ""));
+    (first.trim().to_owned(), rest.trim().to_owned())
+}
+
+/// Lists every import that the table does not allow.
+fn violations(path: &Path, room: &str, code: &str) -> Vec<String> {
+    let Some((_, own, crates)) = TABLE.iter().find(|(name, _, _)| *name == room) else {
+        return vec![format!(
+            "{}: the room {room} is not in the table",
+            path.display()
+        )];
+    };
+    let mut found = Vec::new();
+    for (first, rest) in own_imports(code) {
+        let known = TABLE.iter().any(|(name, _, _)| *name == first);
+        if known && first != room && !own.contains(&first.as_str()) {
+            found.push(format!("{}: {room} must not use {first}", path.display()));
+        }
+        if room == "app"
+            && let Some((_, allowed)) = APP_DATA.iter().find(|(name, _)| *name == first)
+        {
+            let names: Vec<&str> = rest
+                .split([',', '{', '}', ':', ' ', '\n'])
+                .filter(|name| !name.is_empty())
+                .collect();
+            if !names.iter().all(|name| {
+                allowed.contains(name)
+                    || name.chars().next().is_some_and(char::is_uppercase) && rest.contains("::")
+            }) {
+                found.push(format!(
+                    "{}: app may use only the plain data of {first}, not {rest}",
+                    path.display()
+                ));
+            }
+        }
+    }
+    for name in GUARDED {
+        let used = code.contains(&format!("{name}::")) || code.contains(&format!("use {name};"));
+        if used && !crates.contains(name) {
+            found.push(format!(
+                "{}: {room} must not use the crate {name}",
+                path.display()
+            ));
+        }
+    }
+    if PURE.contains(&room) {
+        for word in IMPURE {
+            if code.contains(word) {
+                found.push(format!(
+                    "{}: {room} is pure and must not use {word}",
+                    path.display()
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn every_room_imports_only_what_the_design_allows() {
+    let mut files = Vec::new();
+    sources(Path::new("src"), &mut files);
+    let mut found = Vec::new();
+    let mut seen = 0;
+    for path in files.iter().filter(|path| !is_test(path)) {
+        let room = room(path);
+        if room == "lib" {
+            continue;
+        }
+        seen += 1;
+        found.extend(violations(path, &room, &code(path)));
+    }
+    assert!(seen > 40, "only {seen} files were looked at");
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn a_forbidden_use_is_found() {
+    for (room, line) in [
+        ("session", "use crate::announce::Kind;"),
+        ("protocol", "use crate::{config::Config, session::Session};"),
+        ("announce", "use tokio::sync::mpsc;"),
+        ("pane", "let x = crate::transport::open(a);"),
+        ("app", "use crate::transport::LinkHandle;"),
+        ("app", "let now = std::time::Instant::now();"),
+        ("session", "let now = jiff::Timestamp::now();"),
+        ("keys", "use crate::app::App;"),
+    ] {
+        let found = violations(Path::new("src/x.rs"), room, line);
+        assert!(!found.is_empty(), "{room}: {line}");
+    }
+    for (room, line) in [
+        ("app", "use crate::transport::{Fault, LinkEvent};"),
+        ("app", "use crate::voice::VoiceEvent;"),
+        ("session", "use crate::protocol::{Now, Event};"),
+        ("transport", "use tokio::sync::mpsc;"),
+    ] {
+        assert_eq!(
+            violations(Path::new("src/x.rs"), room, line),
+            Vec::<String>::new(),
+            "{room}: {line}"
+        );
+    }
+}
+
+#[test]
+fn no_file_is_longer_than_the_conventions_allow() {
+    let mut files = Vec::new();
+    sources(Path::new("src"), &mut files);
+    for path in files.iter().filter(|path| !is_test(path)) {
+        let lines = code(path).lines().count();
+        assert!(lines <= 600, "{} has {lines} lines", path.display());
+    }
+}

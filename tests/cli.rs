@@ -1,0 +1,363 @@
+//! The command line as scripts see it: one clear sentence, the right exit code.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+
+use crate::support::child::{Hearken, command};
+use crate::support::terminal::Terminal;
+
+/// Answers every connection with the same bytes.
+fn server(answer: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut stream = stream;
+            let mut request = BufReader::new(stream.try_clone().unwrap()).lines();
+            while request
+                .next()
+                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+            {}
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    address
+}
+
+/// An address on which nobody listens: a port that no test is ever given.
+fn dead() -> String {
+    "http://127.0.0.1:1".to_owned()
+}
+
+const HTML: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\nConnection: close\r\n\r\n<html";
+const DENIED: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+const BROKEN: &str =
+    "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+fn faults() -> Vec<(String, &'static str)> {
+    vec![
+        (dead(), "nobody answers at that address"),
+        (
+            server(HTML),
+            "the server answered with text/html, not with an event stream",
+        ),
+        (server(DENIED), "the server wants a token (status 401)"),
+        (server(BROKEN), "the server has an error (status 500)"),
+    ]
+}
+
+#[test]
+fn each_fault_is_one_clear_sentence_in_lines_with_exit_code_1() {
+    for (url, words) in faults() {
+        let child = Hearken::start(&[
+            "watch",
+            &url,
+            "--face",
+            "linear",
+            "--voice",
+            "none",
+            "--retries",
+            "0",
+        ]);
+        let (code, errors, lines) = child.exit();
+        assert_eq!(code, 1, "{lines:?}");
+        let told: Vec<&String> = lines
+            .iter()
+            .filter(|line| line.starts_with("Connection:"))
+            .collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].contains(words), "{told:?}");
+        assert_eq!(errors, "");
+    }
+}
+
+#[test]
+fn each_fault_is_one_clear_sentence_in_json_with_exit_code_1() {
+    for (url, words) in faults() {
+        let child = Hearken::start(&[
+            "watch",
+            &url,
+            "--face",
+            "json",
+            "--voice",
+            "none",
+            "--retries",
+            "0",
+        ]);
+        let (code, _, lines) = child.exit();
+        assert_eq!(code, 1);
+        let told: Vec<Value> = lines
+            .iter()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|value| value["kind"] == "connection")
+            .collect();
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(
+            told[0]["spoken"].as_str().unwrap().contains(words),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn each_fault_is_one_clear_sentence_on_the_screen_with_exit_code_1() {
+    for (url, words) in faults() {
+        let mut terminal = Terminal::start(
+            120,
+            24,
+            &[
+                "watch",
+                &url,
+                "--face",
+                "full",
+                "--voice",
+                "none",
+                "--retries",
+                "0",
+            ],
+        );
+        terminal.wait(words);
+        terminal.press("q");
+        assert_eq!(terminal.exit(), 1, "{words}");
+    }
+}
+
+#[test]
+fn a_dead_port_is_tried_again_and_told_once() {
+    let url = dead();
+    let mut child = Hearken::start(&[
+        "watch", &url, "--face", "linear", "--voice", "none", "--until", "idle:2",
+    ]);
+    child.wait("the fault", |line| {
+        line.contains("can't be reached: nobody answers at that address. It is tried again")
+    });
+    child.say("q");
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 0, "the person left");
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line.contains("can't be reached"))
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn bad_usage_is_one_sentence_with_exit_code_2() {
+    for (arguments, words) in [
+        (vec!["watch"], "SOURCE"),
+        (vec!["watch", "http://user:secret@127.0.0.1:1/"], "refused"),
+        (vec!["watch", "http://example.com/"], "http"),
+        (vec!["watch", "gopher://x"], "gopher"),
+        (
+            vec!["demo", "--scenario", "nonsense"],
+            "there is no scenario",
+        ),
+        (
+            vec!["watch", "http://127.0.0.1:1", "--until", "never"],
+            "ended",
+        ),
+        (
+            vec![
+                "watch",
+                "http://127.0.0.1:1",
+                "--config",
+                "/nonexistent/x.toml",
+            ],
+            "can't be read",
+        ),
+        (
+            vec![
+                "watch",
+                "http://127.0.0.1:1",
+                "--token-env",
+                "HEARKEN_NO_SUCH",
+            ],
+            "is not set",
+        ),
+    ] {
+        let output = command(&arguments).output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {errors}");
+        assert!(errors.contains(words), "{arguments:?}: {errors}");
+        assert!(!errors.contains("secret"), "{errors}");
+        assert!(output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn the_end_of_standard_input_changes_nothing() {
+    let mut child = Hearken::start(&[
+        "demo",
+        "--scenario",
+        "tool",
+        "--face",
+        "linear",
+        "--voice",
+        "none",
+    ]);
+    child.end_input();
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 0);
+    assert!(
+        lines
+            .iter()
+            .any(|line| line.starts_with("Session: Finished")),
+        "{lines:?}"
+    );
+    assert!(
+        lines[0].contains("Face: linear, because you asked for it. Voice: none"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn a_recording_is_private_and_plays_into_the_same_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let file = path.to_string_lossy().into_owned();
+    let child = Hearken::start(&[
+        "demo",
+        "--scenario",
+        "tool",
+        "--face",
+        "json",
+        "--voice",
+        "none",
+        "--record",
+        &file,
+    ]);
+    let (code, _, live) = child.exit();
+    assert_eq!(code, 0);
+    let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode, 0o600);
+    let recorded = std::fs::read_to_string(&path).unwrap();
+    for line in recorded.lines() {
+        assert!(serde_json::from_str::<Value>(line).unwrap()["event_id"].is_string());
+    }
+    let (code, _, again) = Hearken::start(&[
+        "replay",
+        &file,
+        "--no-delay",
+        "--face",
+        "json",
+        "--voice",
+        "none",
+    ])
+    .exit();
+    assert_eq!(code, 0);
+    let texts = |lines: &[String]| -> Vec<String> {
+        lines
+            .iter()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|value| value["kind"] != "connection" && value["kind"] != "hint")
+            .map(|value| format!("{} {} {}", value["kind"], value["class"], value["spoken"]))
+            .collect()
+    };
+    assert_eq!(texts(&again), texts(&live));
+    let (code, errors, _) = Hearken::start(&[
+        "demo",
+        "--scenario",
+        "tool",
+        "--face",
+        "json",
+        "--voice",
+        "none",
+        "--record",
+        &file,
+    ])
+    .exit();
+    assert_eq!(code, 2, "an existing recording is never overwritten");
+    assert!(errors.contains("exists"), "{errors}");
+}
+
+#[test]
+fn json_lines_keep_their_contract() {
+    let child = Hearken::start(&[
+        "demo",
+        "--scenario",
+        "question",
+        "--face",
+        "json",
+        "--voice",
+        "none",
+        "--until",
+        "idle:3",
+    ]);
+    let (_, _, lines) = child.exit();
+    let classes = ["alert", "response", "outcome", "activity", "stream"];
+    let mut asked = 0;
+    for line in &lines {
+        let value: Value = serde_json::from_str(line).unwrap();
+        assert!(
+            value["at"]
+                .as_str()
+                .unwrap()
+                .parse::<jiff::Timestamp>()
+                .is_ok()
+        );
+        assert!(
+            classes.contains(&value["class"].as_str().unwrap()),
+            "{line}"
+        );
+        for key in ["kind", "text", "spoken", "language"] {
+            assert!(value[key].is_string(), "{key}: {line}");
+        }
+        for key in ["session", "agent"] {
+            assert!(value.get(key).is_some(), "{key}: {line}");
+        }
+        if value.get("reply_token").is_some_and(Value::is_string) {
+            asked += 1;
+            assert_eq!(value["question"], 1);
+            assert!(
+                value["keys"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .any(|key| key == "y 1"),
+                "{line}"
+            );
+        }
+    }
+    assert_eq!(asked, 1);
+}
+
+#[test]
+fn lines_of_a_width_keep_to_it() {
+    let child = Hearken::start(&[
+        "demo",
+        "--scenario",
+        "tool",
+        "--face",
+        "linear",
+        "--voice",
+        "none",
+        "--width",
+        "40",
+    ]);
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 0);
+    assert!(lines.len() > 8);
+    for line in &lines {
+        assert!(line.chars().count() <= 40, "{line}");
+        assert!(line.contains(": "), "every line has its label: {line}");
+    }
+}
+
+#[test]
+fn completions_and_the_manual_page_are_written() {
+    let completions = command(&["completions", "bash"]).output().unwrap();
+    assert!(
+        String::from_utf8(completions.stdout)
+            .unwrap()
+            .contains("hearken")
+    );
+    let man = command(&["man"]).output().unwrap();
+    assert!(String::from_utf8(man.stdout).unwrap().contains(".TH"));
+    let list = command(&["demo", "--list"]).output().unwrap();
+    assert!(String::from_utf8(list.stdout).unwrap().lines().count() >= 9);
+}

@@ -1,0 +1,155 @@
+//! Holds README, docs and settings to the code.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use hearken::config::Config;
+use hearken::keys::{BINDINGS, LINES};
+
+fn read(path: &str) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn the_annotated_settings_are_the_defaults() {
+    assert_eq!(
+        Config::from_toml(&read("assets/config.toml")).unwrap(),
+        Config::default()
+    );
+}
+
+#[test]
+fn every_setting_is_annotated() {
+    let text = read("assets/config.toml");
+    let written = toml::to_string(&Config::default()).unwrap();
+    for line in written.lines().filter(|line| line.contains(" = ")) {
+        let name = line.split(" = ").next().unwrap();
+        assert!(
+            text.contains(&format!("{name} =")),
+            "{name} is not in assets/config.toml"
+        );
+    }
+    let mut commented = false;
+    for line in text.lines() {
+        if line.starts_with('#') {
+            commented = true;
+        } else if line.contains(" = ") {
+            assert!(commented, "{line} has no comment before it");
+            commented = false;
+        }
+    }
+}
+
+#[test]
+fn faults_of_a_settings_file_are_told_in_words() {
+    for (text, words) in [
+        (
+            "[announce]\nverbosity = \"loud\"",
+            "line 2 of the settings can't be read: unknown variant",
+        ),
+        ("[nonsense]", "nonsense"),
+        (
+            "[questions]\nbounce_ms = 5000",
+            "questions.bounce_ms is out of range: 0 to 1000",
+        ),
+        ("[voice]\nengine = \"robot\"", "robot"),
+        ("x = [", "can't be read"),
+    ] {
+        let error = Config::from_toml(text).unwrap_err().to_string();
+        assert!(error.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn the_readme_names_every_key_and_line() {
+    let readme = read("README.md");
+    for binding in BINDINGS {
+        let row = format!("| `{}` | {} |", binding.key, binding.does);
+        assert!(readme.contains(&row), "missing in README: {row}");
+    }
+    for line in LINES {
+        let row = format!("| `{}` | {} |", line.line, line.does);
+        assert!(readme.contains(&row), "missing in README: {row}");
+    }
+}
+
+#[test]
+fn the_readme_names_every_folder_and_scenario() {
+    let readme = read("README.md");
+    for entry in fs::read_dir("src").unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().into_owned();
+        let name = name.trim_end_matches(".rs");
+        assert!(
+            readme.contains(&format!("src/{name}")),
+            "src/{name} is not in the tree of the README"
+        );
+    }
+    for info in hearken::demo::list() {
+        assert!(
+            readme.contains(&format!("`{}`", info.name)),
+            "the scenario {} is not in the README",
+            info.name
+        );
+    }
+}
+
+/// Every phrase key that the code names is in the file, and every phrase of the file is used.
+#[test]
+fn the_phrase_file_and_the_code_agree() {
+    let mut code = String::new();
+    let mut stack = vec![Path::new("src").to_owned()];
+    while let Some(folder) = stack.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                stack.push(path);
+            } else {
+                code.push_str(&fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let phrases = file["phrases"].as_table().unwrap();
+    let unused: BTreeSet<&String> = phrases
+        .keys()
+        // These are looked up by status.
+        .filter(|key| !key.starts_with("fault.status."))
+        .filter(|key| !code.contains(&format!("\"{key}\"")))
+        .collect();
+    assert!(unused.is_empty(), "phrases that nobody says: {unused:?}");
+    let groups: BTreeSet<&str> = phrases
+        .keys()
+        .map(|key| key.split('.').next().unwrap())
+        .collect();
+    let mut missing = BTreeSet::new();
+    for piece in code.split('"').skip(1).step_by(2) {
+        let looks_like_one = piece.contains('.')
+            && groups.contains(piece.split('.').next().unwrap())
+            && piece
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '.' || c == '_');
+        if looks_like_one && !phrases.contains_key(piece) {
+            missing.insert(piece);
+        }
+    }
+    // Event types of the protocol look like keys and are none.
+    missing.retain(|key| {
+        !["session.started", "tool.invoked", "agent"].contains(key) && !key.ends_with(".rs")
+    });
+    let protocol = [
+        "state.changed",
+        "progress.updated",
+        "handoff.requested",
+        "session.errored",
+        "session.cancelled",
+        "session.completed",
+        "output.streaming",
+        "tool.completed",
+        "voice.rate",
+        "voice.own_pitch",
+        "questions.arm_ms",
+    ];
+    missing.retain(|key| !protocol.contains(key));
+    assert!(missing.is_empty(), "keys that no phrase has: {missing:?}");
+}

@@ -1,0 +1,11 @@
+//! The hermetic tests: everything on loopback, nothing installed, no sleeps.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod architecture;
+mod cli;
+mod documents;
+mod replies;
+mod support;
+mod terminal;
+mod transcripts;

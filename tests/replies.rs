@@ -1,0 +1,107 @@
+//! Answers against the demo's agent, through pipes: what arrives there, and how often.
+
+use hearken::demo::{Producer, Running, Settings, serve};
+
+use crate::support::child::Hearken;
+use crate::support::{block_on, within};
+
+/// Runs a scenario against the program and lets the test talk to it.
+fn with(scenario: &'static str, test: impl FnOnce(&mut Hearken, &Producer) + Send) {
+    block_on(async {
+        let running: Running = serve("127.0.0.1:0", Settings::stepped(3)).await.unwrap();
+        let producer = running.producer().clone();
+        let mut child =
+            Hearken::start(&["watch", &running.url(), "--face", "json", "--voice", "none"]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start(scenario).unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| test(&mut child, &producer));
+        running.stop().await;
+    });
+}
+
+#[test]
+fn an_email_is_accepted_in_two_steps() {
+    with("email", |child, producer| {
+        let asked = child.announced("confirmation", "Question 1");
+        assert_eq!(asked["class"], "alert");
+        child.say("y 1");
+        child.announced("reply", "second step");
+        assert_eq!(producer.replies().len(), 0);
+        child.say("c 1");
+        child.announced("reply", "Accepting question 1");
+        child.announced("reply", "sent");
+        child.announced("confirmation", "settled after your answer, accept");
+        child.announced("tool_completed", "send_email done");
+        child.announced("session_completed", "Finished");
+        assert_eq!(producer.replies().len(), 1);
+    });
+}
+
+#[test]
+fn an_email_is_rejected_with_a_reason() {
+    with("email", |child, producer| {
+        child.announced("confirmation", "Question 1");
+        child.say("r not now");
+        child.announced("reply", "Rejecting question 1");
+        child.announced("confirmation", "settled after your answer, reject");
+        child.announced("output", "You rejected");
+        let replies = producer.replies();
+        assert_eq!(replies.len(), 1);
+        assert_eq!(replies[0].message["decision_rationale"], "not now");
+    });
+}
+
+#[test]
+fn a_choice_is_sent_as_its_value() {
+    with("clarification", |child, producer| {
+        let asked = child.announced("clarification", "Question 1");
+        assert!(
+            asked["keys"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|key| key == "o 1"),
+            "{asked}"
+        );
+        child.say("o 1");
+        child.announced("reply", "Answering question 1");
+        child.announced("clarification", "settled after your answer");
+        assert_eq!(producer.replies().len(), 1);
+    });
+}
+
+#[test]
+fn silence_is_told_as_what_it_does() {
+    with("email", |child, producer| {
+        child.announced("confirmation", "Question 1");
+        producer.expire_questions();
+        child.announced("confirmation", "settled without you");
+    });
+}
+
+#[test]
+fn three_agents_stay_apart_and_are_named() {
+    with("agents", |child, _| {
+        let asked = child.announced("confirmation", "Question 1");
+        let spoken = asked["spoken"].as_str().unwrap();
+        let agent = asked["agent"].as_str().unwrap();
+        assert!(spoken.contains(agent), "{spoken}");
+        child.say("n 1");
+        for _ in 0..3 {
+            child.announced("session_completed", "");
+        }
+        let mut agents: Vec<String> = child
+            .seen()
+            .iter()
+            .filter_map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).unwrap()["agent"]
+                    .as_str()
+                    .map(str::to_owned)
+            })
+            .collect();
+        agents.sort();
+        agents.dedup();
+        assert_eq!(agents.len(), 3, "{agents:?}");
+    });
+}

@@ -1,0 +1,153 @@
+//! The program as a child process with pipes.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::PATIENCE;
+
+/// Holds a running `hearken` whose lines can be waited for.
+pub struct Hearken {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<String>,
+    seen: Vec<String>,
+}
+
+/// Makes the command with an environment in which nothing of the machine's user shows.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hearken"));
+    command
+        .args(arguments)
+        .env_remove("XDG_CONFIG_HOME")
+        .env("HOME", "/nonexistent")
+        .env("TZ", "UTC")
+        .env_remove("NO_COLOR");
+    command
+}
+
+impl Hearken {
+    /// Starts it with pipes on all three ends.
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut child = command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let stdin = child.stdin.take();
+        Self {
+            child,
+            stdin,
+            lines,
+            seen: Vec::new(),
+        }
+    }
+
+    /// Types a line.
+    pub fn say(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        writeln!(stdin, "{line}").unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Ends its standard input.
+    pub fn end_input(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Waits for the next line that fits, and gives it.
+    pub fn wait(&mut self, what: &str, fits: impl Fn(&str) -> bool) -> String {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self
+                .lines
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
+                Ok(line) => {
+                    self.seen.push(line.clone());
+                    if fits(&line) {
+                        return line;
+                    }
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    let _ = self.child.kill();
+                    let mut errors = String::new();
+                    let _ = self
+                        .child
+                        .stderr
+                        .take()
+                        .unwrap()
+                        .read_to_string(&mut errors);
+                    panic!("no {what} came; seen:\n{}\n{errors}", self.seen.join("\n"));
+                }
+            }
+        }
+    }
+
+    /// Waits for a JSON announcement of a kind whose text has certain words.
+    pub fn announced(&mut self, kind: &str, words: &str) -> Value {
+        let fits = |line: &str| {
+            let value: Value =
+                serde_json::from_str(line).unwrap_or_else(|_| panic!("no JSON: {line}"));
+            value["kind"] == kind && value["text"].as_str().unwrap().contains(words)
+        };
+        let line = self.wait(&format!("{kind} with {words:?}"), fits);
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// Gives every line so far.
+    pub fn seen(&self) -> &[String] {
+        &self.seen
+    }
+
+    /// Waits for its end, and gives the exit code and what it wrote to standard error.
+    pub fn exit(mut self) -> (i32, String, Vec<String>) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self
+                .lines
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
+                Ok(line) => self.seen.push(line),
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    let _ = self.child.kill();
+                    panic!("it does not end; seen:\n{}", self.seen.join("\n"));
+                }
+            }
+        }
+        let mut errors = String::new();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut errors)
+            .unwrap();
+        let status = self.child.wait().unwrap();
+        (
+            status.code().unwrap_or(-1),
+            errors,
+            std::mem::take(&mut self.seen),
+        )
+    }
+}
+
+impl Drop for Hearken {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,27 @@
+//! What the tests share: the program as a child process, a virtual stage, a terminal.
+
+pub mod child;
+pub mod stage;
+pub mod terminal;
+
+use std::time::Duration;
+
+/// Nothing on loopback takes this long; a test that waits so long has failed.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs a future on a runtime of its own.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
+}
+
+/// Waits for a future, but not for ever.
+pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future)
+        .await
+        .unwrap_or_else(|_| panic!("no {what} in time"))
+}

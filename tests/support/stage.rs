@@ -1,0 +1,214 @@
+//! The app on a virtual clock, with a voice that only remembers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use hearken::announce::{Manner, Mark, Phrases, Utterance};
+use hearken::app::{App, Effect, Exit, Input, Setup, SourceSetup, Until};
+use hearken::config::Config;
+use hearken::linear;
+use hearken::pane::{self, Look};
+use hearken::protocol::Now;
+use hearken::session::LinkId;
+use hearken::transport::{Frame, LinkEvent};
+use hearken::voice::VoiceEvent;
+use jiff::tz::TimeZone;
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+
+/// How many characters the remembered voice says in a second.
+const SPEED: u64 = 15;
+
+/// Plays facts into the app, deadline by deadline, and remembers what came out.
+pub struct Stage {
+    pub app: App,
+    pub now: Now,
+    pub script: Vec<String>,
+    pub lines: Vec<String>,
+    pub sent: Vec<(u64, String)>,
+    pub quit: Option<Exit>,
+    playing: Option<(Utterance, Duration, Duration)>,
+    started: Now,
+}
+
+impl Stage {
+    pub fn new(config: Config, start: jiff::Timestamp) -> Self {
+        let now = Now {
+            monotonic: Duration::ZERO,
+            wall: start,
+        };
+        let app = App::new(Setup {
+            config,
+            phrases: Arc::new(Phrases::english().unwrap()),
+            manner: Manner::Keys,
+            lines: None,
+            face: ("start.face.full", "start.why.terminal"),
+            voice: true,
+            until: Until::Asked,
+            seed: 1,
+            sources: vec![SourceSetup {
+                name: "the demo".into(),
+                answerable: true,
+                recording: false,
+            }],
+        });
+        let mut stage = Self {
+            app,
+            now,
+            script: Vec::new(),
+            lines: Vec::new(),
+            sent: Vec::new(),
+            quit: None,
+            playing: None,
+            started: now,
+        };
+        stage.input(Input::Start);
+        stage.input(Input::Voice(VoiceEvent::Ready {
+            engine: "memory".into(),
+        }));
+        stage.link(LinkEvent::Connected);
+        stage
+    }
+
+    pub fn link(&mut self, event: LinkEvent) {
+        self.input(Input::Link {
+            link: LinkId(0),
+            event,
+        });
+    }
+
+    pub fn frame(&mut self, text: &str) {
+        self.link(LinkEvent::Frame(Frame {
+            text: text.to_owned(),
+        }));
+    }
+
+    pub fn press(&mut self, key: char) {
+        self.input(Input::Key(KeyEvent::new(
+            KeyCode::Char(key),
+            KeyModifiers::NONE,
+        )));
+    }
+
+    pub fn input(&mut self, input: Input) {
+        let mut pending = vec![input];
+        while let Some(input) = pending.pop() {
+            for effect in self.app.update(input, self.now) {
+                match effect {
+                    Effect::Show(told) => {
+                        self.lines
+                            .push(linear::lines(&self.app, &told, &TimeZone::UTC, 0))
+                    }
+                    Effect::Speak(utterance) => {
+                        assert!(self.playing.is_none(), "two utterances at once");
+                        let characters = utterance.text.chars().count() as u64;
+                        let length = Duration::from_millis((characters * 1000 / SPEED).max(200));
+                        self.playing =
+                            Some((utterance, self.now.monotonic, self.now.monotonic + length));
+                    }
+                    Effect::Hush => {
+                        if let Some((utterance, since, _)) = self.playing.take() {
+                            self.note(&utterance, since, " [cut]");
+                            pending.push(Input::Voice(VoiceEvent::Cut(utterance.id)));
+                        }
+                    }
+                    Effect::Send { request, body, .. } => {
+                        self.sent.push((request, body));
+                        pending.push(Input::Link {
+                            link: LinkId(0),
+                            event: LinkEvent::Replied {
+                                request,
+                                outcome: Ok(()),
+                            },
+                        });
+                    }
+                    Effect::Quit(exit) => self.quit = Some(exit),
+                    Effect::Close(_)
+                    | Effect::Reading { .. }
+                    | Effect::Bell
+                    | Effect::Notify(_)
+                    | Effect::Title(_)
+                    | Effect::FlushInput => {}
+                }
+            }
+        }
+    }
+
+    /// Lets time pass, deadline by deadline.
+    pub fn wait(&mut self, time: Duration) {
+        let end = self.now.monotonic + time;
+        for round in 0.. {
+            assert!(round < 100_000, "a deadline that never passes");
+            let spoken = self.playing.as_ref().map(|(_, _, ends)| *ends);
+            let next = [self.app.deadline(), spoken]
+                .into_iter()
+                .flatten()
+                .min()
+                .filter(|at| *at <= end);
+            let Some(next) = next else { break };
+            self.forward(next);
+            if spoken.is_some_and(|ends| ends <= self.now.monotonic) {
+                let (utterance, since, _) = self.playing.take().unwrap();
+                self.note(&utterance, since, "");
+                self.input(Input::Voice(VoiceEvent::Ended(utterance.id)));
+            } else {
+                self.input(Input::Deadline);
+            }
+        }
+        self.forward(end);
+    }
+
+    /// Waits until nothing is said any more.
+    pub fn wait_for_silence(&mut self) {
+        for _ in 0..1000 {
+            self.wait(Duration::from_millis(500));
+            if self.playing.is_none() {
+                self.wait(Duration::from_millis(600));
+                if self.playing.is_none() {
+                    return;
+                }
+            }
+        }
+        panic!("it never falls silent");
+    }
+
+    fn forward(&mut self, to: Duration) {
+        let ahead = to.saturating_sub(self.now.monotonic);
+        self.now = self.now.after(ahead);
+    }
+
+    fn note(&mut self, utterance: &Utterance, since: Duration, how: &str) {
+        let class = format!("{:?}", utterance.class).to_lowercase();
+        let whose = match utterance.mark {
+            Mark::Own => "own",
+            Mark::Agent => "agent",
+        };
+        let since = since.saturating_sub(self.started.monotonic).as_secs_f64();
+        self.script.push(format!(
+            "{since:6.1} {class:8} {whose:5} {}{how}",
+            utterance.text
+        ));
+    }
+
+    /// Draws the screen as plain text, with the cursor's place below it.
+    pub fn screen(&self, columns: u16, rows: u16) -> String {
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let look = Look { colours: false };
+        terminal
+            .draw(|frame| pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look))
+            .unwrap();
+        let buffer = terminal.backend().buffer().clone();
+        let mut text = String::new();
+        for y in 0..rows {
+            let mut line = String::new();
+            for x in 0..columns {
+                line.push_str(buffer[(x, y)].symbol());
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        let cursor = terminal.get_cursor_position().unwrap();
+        format!("{text}(cursor at column {}, row {})\n", cursor.x, cursor.y)
+    }
+}

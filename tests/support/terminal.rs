@@ -1,0 +1,173 @@
+//! The program in a real pseudo-terminal, with its screen as text.
+
+use std::io::{Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+use super::PATIENCE;
+
+/// Holds a running `hearken` in a terminal.
+pub struct Terminal {
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+    writer: Box<dyn Write + Send>,
+    bytes: Receiver<Vec<u8>>,
+    parser: vt100::Parser,
+    raw: Vec<u8>,
+}
+
+impl Terminal {
+    /// Starts it.
+    pub fn start(columns: u16, rows: u16, arguments: &[&str]) -> Self {
+        Self::start_with(columns, rows, arguments, &[("TERM", "xterm-256color")])
+    }
+
+    /// Starts it with more of an environment.
+    pub fn start_with(
+        columns: u16,
+        rows: u16,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
+        let size = PtySize {
+            rows,
+            cols: columns,
+            pixel_width: 0,
+            pixel_height: 0,
+        };
+        let pair = native_pty_system().openpty(size).unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_hearken"));
+        command.args(arguments);
+        command.cwd("/");
+        command.env("HOME", "/nonexistent");
+        command.env("TZ", "UTC");
+        command.env_remove("XDG_CONFIG_HOME");
+        command.env_remove("NO_COLOR");
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let (sender, bytes) = channel();
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count) = reader.read(&mut buffer) {
+                if count == 0 || sender.send(buffer[..count].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        let writer = pair.master.take_writer().unwrap();
+        Self {
+            child,
+            master: pair.master,
+            writer,
+            bytes,
+            parser: vt100::Parser::new(rows, columns, 0),
+            raw: Vec::new(),
+        }
+    }
+
+    /// Presses keys.
+    pub fn press(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    /// Gives the screen as text.
+    pub fn screen(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    /// Gives everything that was written to the terminal.
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// Gives the screen with its modes.
+    pub fn parsed(&self) -> &vt100::Screen {
+        self.parser.screen()
+    }
+
+    /// Waits until the screen shows certain words.
+    pub fn wait(&mut self, words: &str) {
+        self.wait_until(words, |screen| screen.replace('\n', " ").contains(words));
+    }
+
+    /// Waits until the screen is as wished.
+    pub fn wait_until(&mut self, what: &str, fits: impl Fn(&str) -> bool) {
+        let until = Instant::now() + PATIENCE;
+        while !fits(&self.screen()) {
+            if !self.take(until) {
+                panic!("no {what:?} on the screen:\n{}", self.screen());
+            }
+        }
+    }
+
+    /// Takes what comes for a while, when nothing but time is waited for.
+    pub fn let_pass(&mut self, time: Duration) {
+        let until = Instant::now() + time;
+        while self.take(until) {}
+    }
+
+    /// Takes what comes next; false when nothing came until then.
+    fn take(&mut self, until: Instant) -> bool {
+        match self
+            .bytes
+            .recv_timeout(until.saturating_duration_since(Instant::now()))
+        {
+            Ok(bytes) => {
+                self.parser.process(&bytes);
+                self.raw.extend(bytes);
+                true
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => false,
+        }
+    }
+
+    /// Sends a signal to the program.
+    pub fn signal(&mut self, signal: rustix::process::Signal) {
+        let id = i32::try_from(self.child.process_id().unwrap()).unwrap();
+        rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
+    }
+
+    /// Changes the size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.parser.screen_mut().set_size(rows, columns);
+        self.master
+            .resize(PtySize {
+                rows,
+                cols: columns,
+                pixel_width: 0,
+                pixel_height: 0,
+            })
+            .unwrap();
+    }
+
+    /// Waits for its end, and gives the exit code.
+    pub fn exit(&mut self) -> u32 {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                while self.take(Instant::now() + Duration::from_millis(100)) {}
+                return status.exit_code();
+            }
+            assert!(
+                Instant::now() < until,
+                "it does not end:\n{}",
+                self.screen()
+            );
+            self.take(Instant::now() + Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
