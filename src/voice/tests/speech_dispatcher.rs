@@ -530,7 +530,7 @@ async fn a_stop_is_on_the_socket_within_10_ms() {
     let reader = tokio::spawn(async move {
         let mut bytes = 0;
         while let Some(event) = flood.recv().await {
-            bytes += serde_json::from_str::<serde_json::Value>(&event).map_or(0, |_| event.len());
+            bytes += event.matches(':').count();
         }
         bytes
     });
