@@ -333,7 +333,7 @@ fn open(surroundings: Surroundings) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>)
     let (sink, events) = VoiceSink::channel();
     let choice = VoiceChoice::SpeechDispatcher;
     let config = VoiceConfig::default();
-    let handle = open_in(surroundings, &choice, &config, true, sink);
+    let handle = open_in(surroundings, &choice, &config, false, sink);
     (handle, events)
 }
 
@@ -549,6 +549,53 @@ async fn a_frozen_daemon_is_lost_and_comes_back() {
     assert!(matches!(next(&mut events).await, VoiceEvent::Lost { .. }));
     eprintln!("frozen to lost: {:?}", frozen.elapsed());
     rig.daemon().signal(Signal::CONT);
+    assert!(matches!(
+        next(&mut events).await,
+        VoiceEvent::Recovered { .. }
+    ));
+    handle.speak(utterance(2, "hello"));
+    said(&mut events, 2).await;
+}
+
+/// Gives the processes that a process started.
+fn children(parent: u32) -> Vec<Pid> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+        let Ok(status) = std::fs::read_to_string(entry.path().join("status")) else {
+            continue;
+        };
+        if status.contains(&format!("\nPPid:\t{parent}\n"))
+            && let Some(pid) = entry.file_name().to_str().and_then(|pid| pid.parse().ok())
+        {
+            found.extend(Pid::from_raw(pid));
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn a_daemon_whose_synthesiser_died_is_lost_and_not_silence() {
+    let mut rig = Rig::new();
+    let (handle, mut events) = open(rig.surroundings());
+    ready(&mut events).await;
+    let synthesisers = children(rig.daemon().0.id());
+    assert!(!synthesisers.is_empty());
+    for synthesiser in synthesisers {
+        rustix::process::kill_process(synthesiser, Signal::KILL).unwrap();
+    }
+    let asked = Instant::now();
+    handle.speak(utterance(1, "hello"));
+    loop {
+        match next(&mut events).await {
+            VoiceEvent::Begun(_) | VoiceEvent::Cut(_) => {}
+            VoiceEvent::Lost { reason } => break eprintln!("{reason}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    eprintln!("synthesiser killed to lost: {:?}", asked.elapsed());
+    // The daemon never starts another; a new daemon does.
+    rig.daemon = None;
+    rig.start_daemon();
     assert!(matches!(
         next(&mut events).await,
         VoiceEvent::Recovered { .. }

@@ -83,7 +83,7 @@ impl Limits {
     /// that for a fault would cut a question that was about to be said.
     pub(super) fn beside_a_reader(self) -> Self {
         Self {
-            begin: self.begin.saturating_mul(6),
+            begin: self.begin.saturating_mul(3),
             ..self
         }
     }

@@ -115,7 +115,7 @@ impl Desk {
     /// Carries out the orders that have come.
     fn obey(&mut self, voice: &mut impl Voice) {
         let mut orders = self.mailbox.take();
-        if orders.stop {
+        if orders.stop || orders.next.is_some() {
             self.hush(voice);
         }
         self.account(&mut orders);

@@ -39,11 +39,11 @@ pub(in crate::voice) enum Fault {
     NoSound,
     /// A message was taken but never began.
     #[error(
-        "speech-dispatcher takes the words but never begins to speak; its audio device is gone, it is paused, or another program keeps it busy"
+        "speech-dispatcher takes the words but never begins to speak: its audio device is gone, it is paused, or another program keeps it busy; if it stays silent, restart it"
     )]
     NeverBegan,
     /// A message began and did not end in many times the time it needs.
-    #[error("speech-dispatcher began to speak and got stuck")]
+    #[error("speech-dispatcher began to speak and got stuck; if it stays silent, restart it")]
     NeverEnded,
     /// Messages were refused one after another.
     #[error("speech-dispatcher refuses to speak, with code {0}")]

@@ -198,16 +198,21 @@ impl FakeSsip {
         self.state().answers.retain(|(known, _)| *known != prefix);
     }
 
-    /// Waits until an answer is held, and lets it go in the usual way.
-    pub fn release(&self) {
+    /// Waits until an answer is held.
+    pub fn wait_held(&self) {
+        let end = Instant::now() + PATIENCE;
         let mut state = self.state();
         while state.held == 0 {
-            let (woken, time) = self.shared.1.wait_timeout(state, PATIENCE).unwrap();
-            assert!(!time.timed_out(), "no answer is held");
-            state = woken;
+            let left = end.saturating_duration_since(Instant::now());
+            assert!(!left.is_zero(), "no answer is held");
+            state = self.shared.1.wait_timeout(state, left).unwrap().0;
         }
-        state.held -= 1;
-        drop(state);
+    }
+
+    /// Waits until an answer is held, and lets it go in the usual way.
+    pub fn release(&self) {
+        self.wait_held();
+        self.state().held -= 1;
         self.shared.1.notify_all();
     }
 

@@ -103,10 +103,10 @@ impl Ear {
 /// Gives time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
 fn quick() -> Limits {
     Limits {
-        call: Duration::from_millis(400),
-        begin: Duration::from_millis(300),
-        probe: Duration::from_millis(300),
-        spawn: Duration::from_millis(800),
+        call: Duration::from_secs(1),
+        begin: Duration::from_secs(1),
+        probe: Duration::from_secs(1),
+        spawn: Duration::from_secs(1),
         backoff_first: Duration::from_millis(10),
         backoff_cap: Duration::from_millis(40),
         ..Limits::default()

@@ -169,7 +169,7 @@ async fn a_stop_overtakes_a_daemon_that_does_not_answer() {
     // The text's reply is held: the cancel is on the socket all the same.
     server.answer("TEXT", Answer::Held);
     handle.speak(utterance(2, "second"));
-    server.wait_message("second");
+    server.wait_held();
     handle.stop();
     ear.expect(VoiceEvent::Cut(id(2))).await;
     handle.speak(utterance(3, "third"));
@@ -213,13 +213,14 @@ async fn the_latest_of_many_utterances_is_said() {
 
 #[tokio::test]
 async fn a_mute_daemon_is_no_voice() {
-    for command in ["SET SELF CLIENT_NAME", "GET LANGUAGE", "SPEAK"] {
+    let mute = ["SET SELF CLIENT_NAME", "GET LANGUAGE", "SPEAK"].map(|command| async move {
         let server = FakeSsip::start();
         server.answer(command, Answer::Nothing);
         let (_handle, mut ear) = open_daemon(&server);
         let reason = ear.none().await;
         assert!(reason.contains("does not answer"), "{reason}");
-    }
+    });
+    futures_util::future::join_all(mute).await;
 }
 
 #[tokio::test]
@@ -420,6 +421,7 @@ async fn closing_leaves_nothing_in_the_daemon() {
     handle.speak(utterance(1, "a long story"));
     ear.expect(VoiceEvent::Begun(id(1))).await;
     handle.close(Duration::from_millis(10)).await;
+    server.wait_command("QUIT", 1);
     let commands = server.commands();
     assert_eq!(commands[commands.len() - 2..], ["CANCEL SELF", "QUIT"]);
     assert_eq!(ear.rest().await, [VoiceEvent::Cut(id(1))]);
@@ -528,7 +530,7 @@ async fn a_stop_is_on_the_socket_within_10_ms() {
     let reader = tokio::spawn(async move {
         let mut bytes = 0;
         while let Some(event) = flood.recv().await {
-            bytes += serde_json::from_str::<serde_json::Value>(&event).map_or(0, |_| event.len());
+            bytes += event.matches(':').count();
         }
         bytes
     });
