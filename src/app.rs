@@ -327,6 +327,7 @@ impl App {
             self.queue.deadline(),
             self.shown.as_ref().and_then(Shown::alarm),
             self.flush_at,
+            self.links.iter().filter_map(|view| view.steady_at).min(),
             outgoing,
             idle,
         ]
@@ -361,6 +362,7 @@ impl App {
         }
         self.retry(now);
         self.alarm(now);
+        self.tick_links(now);
         if self.flush_at.is_some_and(|at| now.monotonic >= at) {
             self.flush_at = None;
             self.effects.push(Effect::FlushInput);

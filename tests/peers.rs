@@ -1,1 +1,271 @@
-//! x
+//! Real producers that nobody here wrote, from PyPI, on loopback. `.ci/run` installs them and names
+//! the folder in `HEARKEN_PEERS`; without them these tests fail, because they can't run.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+#[path = "support/child.rs"]
+#[allow(dead_code)]
+mod child;
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use child::Hearken;
+use serde_json::Value;
+
+/// A Python server starts within this time even on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Holds a running producer.
+struct Peer {
+    child: Child,
+    port: u16,
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port()
+}
+
+fn program(name: &str) -> Command {
+    let folder = std::env::var("HEARKEN_PEERS")
+        .expect("HEARKEN_PEERS names the virtual environment with the producers; .ci/run makes it");
+    Command::new(format!("{folder}/bin/{name}"))
+}
+
+impl Peer {
+    fn start(name: &str, port: u16, more: &[&str]) -> Self {
+        let child = program(name)
+            .args(["--port", &port.to_string()])
+            .args(more)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let peer = Self { child, port };
+        let until = Instant::now() + PATIENCE;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(Instant::now() < until, "{name} does not listen");
+            std::thread::yield_now();
+        }
+        peer
+    }
+
+    fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Posts JSON and gives the status line.
+    fn post(&self, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        write!(
+            stream,
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer.lines().next().unwrap_or_default().to_owned()
+    }
+
+    fn ask(&self, message: &str) {
+        let status = self.post("/sessions", &format!("{{\"user_message\": \"{message}\"}}"));
+        assert!(status.contains(" 20"), "{status}");
+    }
+
+    fn kill(mut self) -> u16 {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        self.port
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn watch(peer: &Peer) -> Hearken {
+    let mut hearken = Hearken::start(&["watch", &peer.url(), "--face", "json", "--voice", "none"]);
+    hearken.announced("connection", "Connected");
+    hearken
+}
+
+fn kinds(hearken: &Hearken) -> Vec<String> {
+    hearken
+        .seen()
+        .iter()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["kind"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
+}
+
+#[test]
+fn a_balance_is_asked_for_and_heard_to_its_end() {
+    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    peer.ask("What is my balance");
+    hearken.announced("session_started", "What is my balance");
+    hearken.announced("tool_invoked", "fetch_balance");
+    hearken.announced("tool_completed", "$3,247.18");
+    hearken.announced("output", "Here's what I found.");
+    hearken.announced(
+        "output",
+        "Your account is in good standing with no pending issues.",
+    );
+    hearken.announced("output", "Is there anything else I can help you with?");
+    hearken.announced("session_completed", "Response complete");
+    let kinds = kinds(&hearken);
+    assert!(
+        !kinds
+            .iter()
+            .any(|kind| kind == "danger" || kind == "confirmation"),
+        "{kinds:?}"
+    );
+}
+
+/// Starts the email run and waits for its question.
+fn asked(peer: &Peer, hearken: &mut Hearken) -> Value {
+    peer.ask("Send an email to bob");
+    hearken.announced("tool_invoked", "can't be undone");
+    let question = hearken.announced("confirmation", "Call send_email with arguments");
+    assert_eq!(question["class"], "alert");
+    assert!(
+        question["reply_token"]
+            .as_str()
+            .unwrap()
+            .starts_with("rpl_")
+    );
+    let text = question["text"].as_str().unwrap();
+    for words in [
+        "recipient@example.com",
+        "cannot be easily undone",
+        "High risk",
+        "can't be undone",
+        "rejected",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    question
+}
+
+#[test]
+fn an_email_is_accepted() {
+    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    asked(&peer, &mut hearken);
+    hearken.say("y 1");
+    hearken.announced("reply", "second step");
+    hearken.say("c 1");
+    hearken.announced("reply", "Accepting question 1");
+    hearken.announced("reply", "Answer to question 1 sent");
+    hearken.announced("tool_completed", "Email sent to recipient@example.com");
+    hearken.announced("confirmation", "settled after your answer, accept");
+    hearken.announced("session_completed", "");
+    assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
+}
+
+#[test]
+fn an_email_is_rejected() {
+    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    asked(&peer, &mut hearken);
+    hearken.say("n 1");
+    hearken.announced("reply", "Rejecting question 1");
+    hearken.announced("tool_completed", "User declined to authorize this action");
+    hearken.announced("confirmation", "settled after your answer, reject");
+    // What the agent says next must not be heard as the deed.
+    hearken.announced("output", "You rejected: Call send_email");
+    hearken.announced("session_completed", "");
+    assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
+}
+
+#[test]
+fn a_server_that_dies_with_a_question_open_and_comes_back() {
+    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    asked(&peer, &mut hearken);
+    let port = peer.kill();
+    hearken.announced("connection", "is lost");
+    let fate = hearken.announced("confirmation", "perhaps already decided");
+    assert!(
+        fate["text"]
+            .as_str()
+            .unwrap()
+            .contains("takes it as rejected"),
+        "{fate}"
+    );
+    hearken.say("y 1");
+    hearken.announced("reply", "can't be answered");
+    let peer = Peer::start("aaep-minimal-producer", port, &[]);
+    hearken.announced("connection", "is back");
+    hearken.say("y 1");
+    hearken.announced("reply", "can't be answered");
+    asked(&peer, &mut hearken);
+    hearken.say("y 2");
+    hearken.announced("reply", "second step");
+    hearken.say("c 2");
+    hearken.announced("tool_completed", "Email sent");
+    hearken.announced("confirmation", "settled after your answer, accept");
+}
+
+/// The langchain producer sends its email without asking: exactly one danger.
+#[test]
+fn an_agent_that_never_asks_is_a_danger() {
+    let peer = Peer::start("aaep-langchain-server", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    peer.ask("Send an email to bob");
+    let danger = hearken.announced("danger", "you were not asked");
+    assert_eq!(danger["class"], "alert");
+    hearken.announced("session_completed", "");
+    assert_eq!(
+        kinds(&hearken)
+            .iter()
+            .filter(|kind| *kind == "danger")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_recording_is_read_by_the_peers_replay() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder
+        .path()
+        .join("run.jsonl")
+        .to_string_lossy()
+        .into_owned();
+    {
+        let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+        let mut hearken = Hearken::start(&[
+            "watch",
+            &peer.url(),
+            "--face",
+            "json",
+            "--voice",
+            "none",
+            "--record",
+            &file,
+        ]);
+        hearken.announced("connection", "Connected");
+        peer.ask("What is my balance");
+        hearken.announced("session_completed", "Response complete");
+    }
+    // It plays from its start on, whoever listens; in a loop nothing is missed.
+    let replay = Peer::start("aaep-replay", free_port(), &["--file", &file, "--loop"]);
+    let mut hearken = watch(&replay);
+    hearken.announced("tool_completed", "$3,247.18");
+    hearken.announced("session_completed", "Response complete");
+}

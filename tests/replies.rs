@@ -30,7 +30,6 @@ fn an_email_is_accepted_in_two_steps() {
         assert_eq!(producer.replies().len(), 0);
         child.say("c 1");
         child.announced("reply", "Accepting question 1");
-        child.announced("reply", "sent");
         child.announced("confirmation", "settled after your answer, accept");
         child.announced("tool_completed", "send_email done");
         child.announced("session_completed", "Finished");

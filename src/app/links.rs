@@ -13,6 +13,10 @@ use super::{App, Effect, SourceSetup};
 /// Undecodable frames of one link are shown at most this often; all of them are counted.
 const GARBAGE_EVERY: Duration = Duration::from_secs(10);
 
+/// A link that came back is told when something came over it, or when it held for this long: one
+/// that opens and closes at once is not back.
+const STEADY: Duration = Duration::from_secs(1);
+
 /// Says where a link is in its life: the stream machine of the project's design.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LinkPhase {
@@ -66,6 +70,8 @@ pub struct LinkView {
     pub dropped: u64,
     pub(super) subscription: String,
     told: Told,
+    /// When a link that came back is taken for steady.
+    pub(super) steady_at: Option<Duration>,
     garbage_told: Option<Duration>,
     full: bool,
 }
@@ -100,6 +106,7 @@ impl LinkView {
             dropped: 0,
             subscription: format!("sub_{:016x}{:016x}", next_id(ids), next_id(ids)),
             told: Told::Nothing,
+            steady_at: None,
             garbage_told: None,
             full: false,
         }
@@ -150,25 +157,58 @@ impl App {
             return;
         };
         view.phase = LinkPhase::Connected;
-        let key = match view.told {
-            Told::Nothing | Told::Unreachable => "link.connected",
-            Told::Lost => "link.back",
-            Told::Up => return,
+        match view.told {
+            Told::Up => {}
+            Told::Lost => view.steady_at = Some(now.monotonic + STEADY),
+            Told::Nothing | Told::Unreachable => {
+                view.told = Told::Up;
+                let how = if view.answerable {
+                    self.announcer.phrases().text("link.plain_pair", &[])
+                } else {
+                    String::new()
+                };
+                let args = [
+                    ("source", Arg::Own(view.name.clone())),
+                    ("how", Arg::Own(how)),
+                ];
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "link.connected",
+                    &args,
+                    now,
+                );
+            }
+        }
+    }
+
+    /// Tells that a link is back.
+    fn link_back(&mut self, id: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
         };
-        view.told = Told::Up;
-        let how = if view.answerable {
-            self.announcer.phrases().text("link.plain_pair", &[])
-        } else {
-            String::new()
-        };
-        let args = [
-            ("source", Arg::Own(view.name.clone())),
-            ("how", Arg::Own(how)),
-        ];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        if view.steady_at.take().is_some() {
+            view.told = Told::Up;
+            let args = [("source", Arg::Own(view.name.clone()))];
+            self.say(Class::Outcome, Kind::Connection, "link.back", &args, now);
+        }
+    }
+
+    /// Tells of links that held long enough to be called back.
+    pub(super) fn tick_links(&mut self, now: Now) {
+        let steady: Vec<LinkId> = self
+            .links
+            .iter()
+            .filter(|view| view.steady_at.is_some_and(|at| now.monotonic >= at))
+            .map(|view| view.id)
+            .collect();
+        for id in steady {
+            self.link_back(id, now);
+        }
     }
 
     fn frame(&mut self, id: LinkId, frame: &Frame, now: Now) {
+        self.link_back(id, now);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
@@ -236,6 +276,7 @@ impl App {
             return;
         };
         view.phase = LinkPhase::Disconnected;
+        view.steady_at = None;
         let key = match view.told {
             Told::Nothing => "link.unreachable",
             Told::Up => "link.lost",

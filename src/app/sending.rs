@@ -128,7 +128,10 @@ impl App {
         let n = ("n", Arg::own(prompt.id.0));
         match outcome {
             Ok(()) => {
-                self.tell_about(Class::Outcome, &prompt, "reply.sent", &[n], now);
+                // Where the agent's events came first, the outcome is already told.
+                if prompt.is_open() {
+                    self.tell_about(Class::Outcome, &prompt, "reply.sent", &[n], now);
+                }
                 let changes = self.sessions.reply_sent(sent.prompt, now);
                 self.tell(changes, now);
                 self.bound_questions(sent.link, now);

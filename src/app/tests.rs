@@ -571,6 +571,7 @@ fn a_lost_link_is_told_once_with_the_fate_of_its_questions() {
     assert!(stage.sent.is_empty());
     assert!(stage.heard("can't be answered: its connection was lost"));
     stage.link(0, LinkEvent::Connected);
+    stage.wait(1000);
     assert_eq!(
         stage
             .lines
@@ -788,6 +789,26 @@ fn the_history_is_read_back_and_forth() {
             stage.lines
         );
     }
+}
+
+#[test]
+fn a_link_that_opens_and_closes_at_once_is_not_back() {
+    let mut stage = Stage::new(PIPE);
+    for _ in 0..5 {
+        stage.link(
+            0,
+            LinkEvent::Lost {
+                fault: Fault::Closed,
+                retry_in: Duration::from_secs(1),
+            },
+        );
+        stage.wait(900);
+        stage.link(0, LinkEvent::Connected);
+        stage.wait(50);
+    }
+    assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
+    stage.event("session.started", json!({"summary_normal": "Hello"}));
+    assert!(stage.lines[1].contains("is back"), "{:?}", stage.lines);
 }
 
 proptest! {

@@ -2,6 +2,8 @@
 
 use serde_json::json;
 
+use super::super::check::ENVELOPE_FIELDS;
+use super::super::event::*;
 use super::*;
 
 fn with(fields: Value) -> Value {

@@ -9,6 +9,7 @@
 //! understood together with its [`Finding`]s; only what is no JSON object or names no type at all
 //! is a [`DecodeError`].
 
+mod check;
 mod clock;
 mod decode;
 mod envelope;
@@ -16,6 +17,7 @@ mod event;
 mod fields;
 mod finding;
 mod ids;
+mod payload;
 mod reply;
 
 pub use clock::Now;

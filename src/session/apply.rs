@@ -3,28 +3,28 @@
 use std::time::Duration;
 
 use crate::protocol::{
-    AwaitingClarification, AwaitingConfirmation, Envelope, Event, Now, OutputStreaming,
-    StateChanged, TextDirection, ToolCompleted, ToolInvoked, ToolStatus, Urgency,
+    Envelope, Event, Now, OutputStreaming, StateChanged, TextDirection, ToolCompleted, ToolInvoked,
+    ToolStatus, Urgency,
 };
 
 use super::anomaly::{AnomalyKind, Danger};
 use super::change::{Change, Ended, What};
-use super::key::{LinkId, SessionKey};
+use super::key::SessionKey;
 use super::model::{
     Consent, Ending, MOST_CALL_IDS, MOST_OUTPUTS, MOST_TOOLS, Phase, Sequence, Session, ToolCall,
 };
-use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
-use super::sessions::{MOST_OPEN, Sessions};
+use super::prompt::{Closing, Prompt, PromptId};
+use super::sessions::Sessions;
 
 /// Carries what one event brings along while it is applied, and collects its changes.
 pub(super) struct Context {
     pub(super) key: SessionKey,
-    agent: String,
-    now: Now,
-    urgency: Urgency,
-    language: Option<String>,
+    pub(super) agent: String,
+    pub(super) now: Now,
+    pub(super) urgency: Urgency,
+    pub(super) language: Option<String>,
     direction: Option<TextDirection>,
-    replayed: bool,
+    pub(super) replayed: bool,
     changes: Vec<Change>,
 }
 
@@ -152,56 +152,6 @@ impl Sessions {
         }
     }
 
-    /// Raises the questions that were held back while old events may have been replayed.
-    pub(super) fn raise_held(&mut self, link: LinkId, now: Now) -> Vec<Change> {
-        let over = self
-            .links
-            .get_mut(&link)
-            .is_none_or(|state| state.end_burst_if_due(now.monotonic));
-        if !over {
-            return Vec::new();
-        }
-        let mine = |sessions: &Self, id: &PromptId| {
-            sessions
-                .prompts
-                .get(id)
-                .is_some_and(|prompt| prompt.key.link == link)
-        };
-        let raised: Vec<PromptId> = self
-            .held
-            .iter()
-            .copied()
-            .filter(|id| mine(self, id))
-            .collect();
-        self.held.retain(|id| !raised.contains(id));
-        let mut changes = Vec::new();
-        for prompt in raised.iter().filter_map(|id| self.prompts.get(id)) {
-            let mut tell = |what| {
-                changes.push(Change {
-                    urgency: Urgency::Critical,
-                    ..self.bare_change(prompt, now, what)
-                })
-            };
-            tell(What::PromptOpened(prompt.id));
-            if prompt.question.accepts_by_silence() {
-                tell(What::Danger(Danger::AcceptsBySilence { prompt: prompt.id }));
-            }
-        }
-        changes
-    }
-
-    /// An event of the asking session on a link that is back: the same server is there.
-    fn revive(&mut self, key: &SessionKey) -> Vec<PromptId> {
-        let mut revived = Vec::new();
-        for prompt in self.prompts.values_mut() {
-            if prompt.key == *key && prompt.is_open() && prompt.standing == Standing::LinkLost {
-                prompt.standing = Standing::Live;
-                revived.push(prompt.id);
-            }
-        }
-        revived
-    }
-
     fn after_end(&mut self, context: &mut Context, event: &Event) {
         let kind = match event {
             Event::SessionCompleted(_) | Event::SessionErrored(_) | Event::SessionCancelled(_) => {
@@ -289,16 +239,6 @@ impl Sessions {
         context.push(What::SessionEnded(event));
     }
 
-    /// Closes a question and tells it, unless it was never raised.
-    fn close_told(&mut self, context: &mut Context, id: PromptId, how: Closing) {
-        if self.held.contains(&id) {
-            self.close(id, Closing::DecidedBefore);
-            return;
-        }
-        self.close(id, how.clone());
-        context.push(What::PromptClosed { prompt: id, how });
-    }
-
     fn change_state(&mut self, context: &mut Context, event: StateChanged) {
         let Some(session) = self.sessions.get_mut(&context.key) else {
             return;
@@ -322,55 +262,6 @@ impl Sessions {
             self.perhaps_resolved(context);
         }
         context.push(What::StateChanged(event));
-    }
-
-    /// The agent left `awaiting_input`: the question that blocked it is decided. With several open
-    /// only an answered one can be told apart; otherwise each is only perhaps decided.
-    fn left_awaiting(&mut self, context: &mut Context, event: &StateChanged) {
-        let open: Vec<&Prompt> = self
-            .prompts
-            .values()
-            .filter(|prompt| prompt.key == context.key && prompt.is_open())
-            .collect();
-        let how = Closing::StateLeft {
-            to: event.to_state.clone(),
-        };
-        let answered = open
-            .iter()
-            .find(|prompt| prompt.answer().is_some())
-            .map(|prompt| prompt.id);
-        let chosen = match (open.as_slice(), answered) {
-            ([], _) => {
-                if let Some(session) = self.sessions.get_mut(&context.key) {
-                    session.unseen_questions = session.unseen_questions.saturating_add(1).min(8);
-                }
-                return;
-            }
-            ([only], _) => Some(only.id),
-            (_, answered) => answered,
-        };
-        match chosen {
-            Some(id) => self.close_told(context, id, how),
-            None => self.perhaps_resolved(context),
-        }
-    }
-
-    /// Something else happened in a session that should be blocked: its questions may be decided.
-    fn perhaps_resolved(&mut self, context: &mut Context) {
-        let mut told = Vec::new();
-        for prompt in self.prompts.values_mut() {
-            if prompt.key == context.key
-                && prompt.is_open()
-                && !prompt.perhaps_told
-                && !self.held.contains(&prompt.id)
-            {
-                prompt.perhaps_told = true;
-                told.push(prompt.id);
-            }
-        }
-        for id in told {
-            context.push(What::PromptPerhapsResolved(id));
-        }
     }
 
     fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
@@ -522,124 +413,6 @@ impl Sessions {
         });
         if has_text {
             self.perhaps_resolved(context);
-        }
-    }
-
-    fn confirm(&mut self, context: &mut Context, event: AwaitingConfirmation, envelope: &Envelope) {
-        let question = Question::Confirmation(event);
-        let accepts_by_silence = question.accepts_by_silence();
-        let id = self.open(context, question, envelope);
-        if let Some(id) = id {
-            self.link_question(id);
-            if accepts_by_silence && !self.held.contains(&id) {
-                context.push(What::Danger(Danger::AcceptsBySilence { prompt: id }));
-            }
-        }
-    }
-
-    fn clarify(
-        &mut self,
-        context: &mut Context,
-        event: AwaitingClarification,
-        envelope: &Envelope,
-    ) {
-        self.open(context, Question::Clarification(event), envelope);
-    }
-
-    /// Opens a question; `None` when it is one that we already have under the same token.
-    fn open(
-        &mut self,
-        context: &mut Context,
-        question: Question,
-        envelope: &Envelope,
-    ) -> Option<PromptId> {
-        let same_token = |prompt: &&mut Prompt| {
-            prompt.key == context.key
-                && question.token().is_some()
-                && prompt.question.token() == question.token()
-        };
-        if let Some(known) = self.prompts.values_mut().find(same_token) {
-            // The same question under a new event id: it lives, and is not raised a second time.
-            if known.is_open() && known.standing == Standing::LinkLost {
-                known.standing = Standing::Live;
-            }
-            self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
-            return None;
-        }
-        let asked_again: Vec<PromptId> = self
-            .prompts
-            .values()
-            .filter(|prompt| {
-                prompt.key == context.key
-                    && prompt.is_open()
-                    && prompt.question.subject() == question.subject()
-            })
-            .map(|prompt| prompt.id)
-            .collect();
-        for id in asked_again {
-            self.close_told(context, id, Closing::AskedAgain);
-        }
-        let awaiting = self
-            .sessions
-            .get(&context.key)
-            .and_then(|session| session.state.as_deref())
-            == Some("awaiting_input");
-        if !awaiting {
-            self.anomaly(context, AnomalyKind::AwaitingInputMissing, String::new());
-        }
-        if question.token().is_none() {
-            self.anomaly(context, AnomalyKind::QuestionWithoutToken, String::new());
-        }
-        self.next_prompt += 1;
-        let id = PromptId(self.next_prompt);
-        let answerable = self
-            .links
-            .get(&context.key.link)
-            .is_none_or(super::link::LinkState::is_answerable);
-        self.prompts.insert(
-            id,
-            Prompt {
-                id,
-                key: context.key.clone(),
-                agent: context.agent.clone(),
-                question,
-                language: context.language.clone(),
-                opened: context.now,
-                asked: envelope.timestamp,
-                reply: ReplyState::Unanswered,
-                standing: if answerable {
-                    Standing::Live
-                } else {
-                    Standing::NotAnswerable
-                },
-                tool: None,
-                call_id: None,
-                warned: Warning::None,
-                perhaps_told: false,
-            },
-        );
-        self.bound_unsure(context.key.link);
-        self.refresh_phase(&context.key);
-        if context.replayed {
-            self.held.push(id);
-        } else {
-            context.push(What::PromptOpened(id));
-        }
-        Some(id)
-    }
-
-    /// Questions whose link was lost may have no end of their own; the oldest leave.
-    fn bound_unsure(&mut self, link: LinkId) {
-        let unsure: Vec<PromptId> = self
-            .prompts
-            .values()
-            .filter(|prompt| {
-                prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::LinkLost
-            })
-            .map(|prompt| prompt.id)
-            .collect();
-        for id in unsure.iter().rev().skip(MOST_OPEN) {
-            self.close(*id, Closing::LinkGone);
         }
     }
 

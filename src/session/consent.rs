@@ -12,7 +12,7 @@ use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::key::SessionKey;
 use super::model::{Consent, Session, ToolCall};
-use super::prompt::{Prompt, PromptId, Question, ReplyState};
+use super::prompt::{Prompt, PromptId, Question};
 use super::sessions::Sessions;
 
 /// How long an irreversible call may run before the person is told that nobody was asked: producers
@@ -129,9 +129,7 @@ impl Sessions {
                     && prompt.tool.as_deref() == Some(call.tool.as_str())
                     && (prompt.call_id.is_none() || prompt.call_id == call.call_id)
             })
-            .filter(|prompt| {
-                prompt.was_rejected() && !matches!(prompt.reply, ReplyState::Sending { .. })
-            });
+            .filter(|prompt| prompt.was_rejected());
         if let Some(prompt) = rejected {
             return Some(Danger::DoneAfterRejection {
                 tool: call.tool.clone(),

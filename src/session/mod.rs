@@ -18,6 +18,7 @@ mod key;
 mod link;
 mod model;
 mod prompt;
+mod questions;
 mod sessions;
 
 pub use anomaly::{Anomaly, AnomalyKind, Danger};

@@ -237,6 +237,13 @@ impl Sessions {
             decided,
             attempt,
         };
+        // What the agent says next must not be heard as the deed; its words may come before the
+        // server's receipt.
+        if prompt.was_rejected()
+            && let Some(session) = self.sessions.get_mut(&prompt.key)
+        {
+            session.rejected = Some(prompt.question.subject().to_owned());
+        }
         attempt
     }
 
@@ -253,12 +260,6 @@ impl Sessions {
                     answer: answer.clone(),
                     decided: *decided,
                 };
-                if prompt.was_rejected()
-                    && let Some(session) = self.sessions.get_mut(&prompt.key)
-                {
-                    // What the agent says next must not be heard as the deed.
-                    session.rejected = Some(prompt.question.subject().to_owned());
-                }
                 Vec::new()
             }
             ReplyState::Withdrawn {
@@ -289,6 +290,9 @@ impl Sessions {
             && matches!(prompt.reply, ReplyState::Sending { .. })
         {
             prompt.reply = ReplyState::Unanswered;
+            if let Some(session) = self.sessions.get_mut(&prompt.key) {
+                session.rejected = None;
+            }
         }
     }
 
