@@ -1,5 +1,6 @@
 //! What is worth saying, when, and in which words. Pure: time comes in as an argument.
 
+pub mod coalesce;
 pub mod sentence;
 pub mod utterance;
 

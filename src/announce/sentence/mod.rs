@@ -29,6 +29,7 @@ mod lines;
 mod lists;
 mod rules;
 mod scan;
+mod tail;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -36,6 +37,7 @@ mod words;
 use enclosure::Enclosures;
 use languages::Language;
 use line::{Fence, Line};
+pub use tail::Tail;
 
 /// How many bytes of a table's first row are kept to name the columns of later pieces.
 const HEADER: usize = 1024;
@@ -236,6 +238,10 @@ impl Segmenter {
         self.base + self.start as u64
     }
 
+    fn language(&self) -> &'static Language {
+        self.language
+    }
+
     fn context_after_cut(&self) -> Context {
         if self.fence.is_some() {
             return match &self.context {
@@ -283,6 +289,16 @@ impl Segmenter {
         self.fresh = true;
         sentence
     }
+}
+
+/// Says whether a cut at a place would split what a reader sees as one character.
+pub(crate) fn splits_cluster(text: &str, at: usize) -> bool {
+    rules::splits_cluster(text, at)
+}
+
+/// Says whether a character belongs to a script that shows no word ends.
+pub(crate) fn is_spaceless(c: char) -> bool {
+    chars::is_east_asian(c)
 }
 
 /// Reads the words after a code block's opening marks.

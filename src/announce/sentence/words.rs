@@ -233,7 +233,7 @@ fn is_roman(word: &str) -> bool {
 }
 
 /// Says whether a word is made of short parts with full stops between: "U.S", "a.m", "LL.AA".
-fn is_dotted(word: &str) -> bool {
+pub(super) fn is_dotted(word: &str) -> bool {
     word.contains('.')
         && word.split('.').all(|part| {
             (1..=2).contains(&part.chars().count()) && part.chars().all(char::is_alphabetic)
