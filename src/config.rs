@@ -141,6 +141,9 @@ pub struct AnnounceConfig {
     pub fold_after_seconds: u64,
     /// How long a stream may pause in mid-sentence before a clause is said, in milliseconds.
     pub pause_ms: u64,
+    /// Whether text that an agent marks as not to be said on its own (`coalesce_hint: none`) is cut at
+    /// sentence ends all the same, instead of waiting for a hint or the end.
+    pub relax_none: bool,
     /// Whether only what is urgent and what answers a key is spoken; the rest is shown.
     pub quiet: bool,
 }
@@ -154,6 +157,7 @@ impl Default for AnnounceConfig {
             fold: true,
             fold_after_seconds: 6,
             pause_ms: 900,
+            relax_none: false,
             quiet: false,
         }
     }

@@ -13,7 +13,7 @@ use crate::protocol::{Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
-use super::coalesce::{Chunk, Coalescer, Hint, Piece, Policy};
+use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece, Policy};
 use super::history::History;
 use super::phrase::{Arg, Args, Phrases, Segment};
 use super::speakable::{self, Profile};
@@ -301,7 +301,11 @@ impl Announcer {
                 Load::High => Policy::EveryBoundary,
             };
             let state = OutputState {
-                coalescer: Coalescer::new(policy, Duration::from_millis(self.settings.pause_ms)),
+                coalescer: Coalescer::new(coalesce::Settings {
+                    policy,
+                    pause: Duration::from_millis(self.settings.pause_ms),
+                    relax_none: self.settings.relax_none,
+                }),
                 agent: change.agent.clone(),
                 urgency: change.urgency,
                 replayed: change.replayed,
@@ -349,7 +353,7 @@ impl Announcer {
         let Some(state) = self.outputs.get_mut(key) else {
             return Vec::new();
         };
-        let pieces = state.coalescer.finish();
+        let pieces = state.coalescer.close();
         let told = self.pieces(key, pieces, now, sessions);
         self.outputs.remove(key);
         told
@@ -377,6 +381,25 @@ impl Announcer {
         };
         let topic = output_topic(&key.0, key.1.as_ref());
         let mut told = Vec::new();
+        let notes = self
+            .outputs
+            .get_mut(key)
+            .map(|state| state.coalescer.take_notes())
+            .unwrap_or_default();
+        for note in notes {
+            let (phrase, count) = match note {
+                Note::Overlap => ("output.overlap", 0),
+                Note::Gap { missing } => ("output.gap", missing),
+                Note::Late => ("output.late", 0),
+                Note::Unended => ("output.unended", 0),
+                Note::Held => ("output.held", 0),
+            };
+            let segments =
+                self.phrases
+                    .say(phrase, self.settings.verbosity, &[("n", Arg::own(count))]);
+            let draft = Draft::new(Class::Activity, Kind::Anomaly, segments).aloud(Aloud::Shown);
+            told.push(self.publish(&change, sessions, draft));
+        }
         for piece in pieces {
             let text = speakable::one_line(&piece.text);
             if text.is_empty() {

@@ -1,0 +1,139 @@
+//! The brackets and quotation marks that are open where the scanner stands.
+//!
+//! Responsibilities: a small stack; what a mark means beside its neighbours. Not here: what an open
+//! bracket forbids (`rules`).
+
+use super::chars::{Pair, closes, goes_before_opening, opens};
+
+/// How many pairs may be open inside each other; deeper ones are not followed, since no sentence
+/// that a person can follow by ear needs them.
+const DEPTH: usize = 8;
+
+/// How many bytes after the outermost opening mark its closing is still waited for.
+///
+/// Text inside brackets and quotes is kept whole up to this length (some 15 seconds of speech);
+/// past it the opening mark is taken for a stray one, so that an unclosed bracket silences nothing.
+pub(super) const REACH: u64 = 240;
+
+/// Holds the open pairs, outermost first.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Enclosures {
+    open: [Pair; DEPTH],
+    depth: usize,
+    since: u64,
+}
+
+impl Enclosures {
+    /// Makes an empty stack.
+    pub(super) fn new() -> Self {
+        Self {
+            open: [Pair::Round; DEPTH],
+            depth: 0,
+            since: 0,
+        }
+    }
+
+    /// Says whether anything is open at a byte of the stream; forgets what has been open too long.
+    pub(super) fn holds(&mut self, place: u64) -> bool {
+        if self.depth > 0 && place.saturating_sub(self.since) > REACH {
+            self.depth = 0;
+        }
+        self.depth > 0
+    }
+
+    /// Gives the innermost open pair.
+    pub(super) fn top(&self) -> Option<Pair> {
+        self.depth.checked_sub(1).map(|top| self.open[top])
+    }
+
+    fn has(&self, pair: Pair) -> bool {
+        self.open[..self.depth].contains(&pair)
+    }
+
+    fn push(&mut self, pair: Pair, place: u64) {
+        if self.depth == 0 {
+            self.since = place;
+        }
+        if self.depth < DEPTH {
+            self.open[self.depth] = pair;
+            self.depth += 1;
+        }
+    }
+
+    /// Closes a pair and everything opened inside it; says whether it was open.
+    pub(super) fn close(&mut self, pair: Pair) -> bool {
+        match self.open[..self.depth].iter().rposition(|&p| p == pair) {
+            Some(at) => {
+                self.depth = at;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes note of a mark in running text, between its neighbours.
+    pub(super) fn mark(&mut self, c: char, before: Option<char>, place: u64) {
+        self.holds(place);
+        let may_open = before.is_none_or(goes_before_opening);
+        if let Some(pair) = opens(c) {
+            return self.push(pair, place);
+        }
+        if let Some(pair) = closes(c) {
+            self.close(pair);
+            return;
+        }
+        match c {
+            '"' => self.turn(Pair::Straight, Pair::Straight, may_open, place),
+            '“' => self.turn(Pair::Low, Pair::Curved, may_open, place),
+            '«' => self.turn(Pair::AngleInward, Pair::Angle, may_open, place),
+            '»' => self.turn(Pair::Angle, Pair::AngleInward, may_open, place),
+            '”' => self.close_either(Pair::Curved, Pair::Low),
+            '‘' if may_open => self.push(Pair::Single, place),
+            '‹' if may_open => self.push(Pair::SingleAngle, place),
+            '›' => {
+                self.close(Pair::SingleAngle);
+            }
+            _ => {}
+        }
+    }
+
+    /// Closes the one pair if it is open, else opens the other.
+    fn turn(&mut self, closing: Pair, opening: Pair, may_open: bool, place: u64) {
+        if !self.close(closing) && may_open {
+            self.push(opening, place);
+        }
+    }
+
+    fn close_either(&mut self, one: Pair, other: Pair) {
+        if !self.close(one) {
+            self.close(other);
+        }
+    }
+
+    /// Takes a mark right after a sentence's end as a closing one.
+    pub(super) fn shut(&mut self, c: char) {
+        if let Some(pair) = closes(c) {
+            self.close(pair);
+            return;
+        }
+        match c {
+            '"' => {
+                self.close(Pair::Straight);
+            }
+            '“' | '”' => self.close_either(Pair::Curved, Pair::Low),
+            '’' => {
+                self.close(Pair::Single);
+            }
+            '«' | '»' => self.close_either(Pair::Angle, Pair::AngleInward),
+            '›' => {
+                self.close(Pair::SingleAngle);
+            }
+            _ => {}
+        }
+    }
+
+    /// Says whether a mark would close something here.
+    pub(super) fn would_shut(&self, pair: Pair) -> bool {
+        self.has(pair)
+    }
+}

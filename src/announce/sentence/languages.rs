@@ -1,0 +1,326 @@
+//! What the boundary finder knows of single languages: abbreviations, words that start sentences,
+//! habits of writing.
+//!
+//! Responsibilities: the table and the search in it. Not here: how the entries are used (`rules`).
+//! A list is one string with a space between its words, all in lower case and without their last full stop; the search ignores case.
+
+/// Says how an abbreviation behaves when a full stop and a space follow it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Abbreviation {
+    /// Never ends a sentence: a title before a name, "e.g.", "vs.".
+    Never,
+    /// Is one only before a number ("No. 5", "p. 55"); else it is a word or a letter.
+    Numbered,
+    /// Ends a sentence only before a word that starts one ("Co. It closed").
+    Inner,
+    /// Ends a sentence before any capital ("etc. Then").
+    Outer,
+}
+
+/// Holds what is known of one language.
+#[derive(Debug)]
+pub(super) struct Language {
+    /// The primary subtags that pick it.
+    tags: &'static [&'static str],
+    never: &'static str,
+    numbered: &'static str,
+    inner: &'static str,
+    outer: &'static str,
+    /// Words that start a sentence after an abbreviation; also the proof against "12. Juni".
+    starters: &'static str,
+    /// Words that neither end a line of their own nor stand before the next item's number.
+    connectors: &'static str,
+    /// Words that open a sentence which has no verb yet ("At 5 a.m. Mr. Smith went").
+    openers: &'static str,
+    /// Whether a full stop after a number of one or two digits makes it an ordinal.
+    pub ordinals: bool,
+    /// Whether a sentence may start with a small letter.
+    pub small_starts: bool,
+    /// Whether long sentences are chained by commas and may be cut at them.
+    pub comma_chains: bool,
+}
+
+/// Titles and abbreviations that agents write in any language.
+const COMMON: Language = Language {
+    tags: &[],
+    never: "mr mrs ms dr prof mt st ft e.g i.e eg ie vs cf viz approx ph.d.s",
+    numbered: "no nos n° nº nr p pp vol vols fig figs sec ch art eq ver ed tel ext ca ln jan \
+            feb mar apr jun jul aug sep sept oct nov dec",
+    inner: "inc ltd co corp jr sr bros plc llc dept est",
+    outer: "etc",
+    starters: "",
+    connectors: "",
+    openers: "",
+    ordinals: false,
+    small_starts: false,
+    comma_chains: false,
+};
+
+const PLAIN: Language = Language {
+    tags: &[],
+    never: "",
+    numbered: "",
+    inner: "",
+    outer: "",
+    starters: "",
+    connectors: "",
+    openers: "",
+    ordinals: false,
+    small_starts: false,
+    comma_chains: false,
+};
+
+/// The languages; the first is also used where none is named.
+const LANGUAGES: &[Language] = &[
+    Language {
+        tags: &["en"],
+        never: "messrs mmes rev hon gen col lt sgt capt cmdr adm maj gov sen rep pres supt det \
+            insp fr incl excl resp",
+        numbered: "par para paras chap chaps app ex eqn eqs tab mon tue tues wed thu thurs fri sat \
+            sun ref refs lv op pt pts",
+        inner: "al assn assoc ave blvd rd hwy pkwy sq bldg apt dist univ govt intl mfg min max \
+            misc esq hrs mins secs lb lbs oz yd hr fla calif mass tex wash ariz colo conn \
+            minn tenn va",
+        outer: "",
+        starters: "a an the this that these those it he she they we you i my his her its our your \
+            their there here who what when where why how which whose if as in on at by for \
+            from with after before while since because although though but and or so then \
+            thus however therefore moreover also finally first second third next now today \
+            yesterday tomorrow no yes not please let let's do does did is are was were can \
+            could should would shall must have has had each every all some any many most \
+            several both either neither one two three another other such once until unless \
+            despite during through instead meanwhile later still just only perhaps maybe \
+            it's that's there's i'm i've i'll we'll we've they're he's she's don't even \
+            nothing everyone someone nobody",
+        connectors: "a an the of to in on at by for from with and or but is are was were be than as \
+            that this into version versions step steps chapter section page line lines \
+            figure table number node python java level part phase stage least most about \
+            only equals between = + - * / < > & ==",
+        openers: "at by around about before after until till from since near on past between in \
+            the of exactly just nearly almost every each that this morning afternoon evening \
+            night day week",
+        ..PLAIN
+    },
+    Language {
+        tags: &["es"],
+        never: "sr sra srta sres sras d dña dra dres lic ing arq ud uds vd vds profa gral cap \
+            tte cnel sgto mons fr excmo excma ilmo ilma ee ff rr jj aa admón avda av p.ej ej",
+        numbered: "núm num núms pág págs pag párr párrf arts cra cl ene abr may ago set dic lun mié \
+            mier jue vie sáb dom izq der apdo cód inc lib tít",
+        inner: "cía hnos s.a s.l hs km dpto depto prov",
+        outer: "uu",
+        starters: "el la los las un una él ella ellos esto este esta eso y pero en por para con si \
+            no sí cuando como qué quién cómo dónde luego después también se es yo",
+        connectors: "de del a al en con por para y o el la los las un una que es versión paso \
+            capítulo página",
+        ..PLAIN
+    },
+    Language {
+        tags: &["de"],
+        never: "hr fr frl med jur phil rer nat dipl ing mag bzw bspw bsp ggf evtl inkl exkl vgl \
+            sog sogen zzgl abzgl insb insbes kath evang geb gest gegr ehem allg bes betr bez \
+            str hl z.b u.a d.h z.t i.d.r o.ä s z u d i v o m a rd stellv versch österr \
+            schweiz dt engl franz lat griech russ mio mrd tsd",
+        numbered: "kap abb abs bd bde aufl anm jg jh hrsg nrn ziff lit mär mai okt dez rn sp z",
+        inner: "gmbh ag kg e.v std sek max min",
+        outer: "usw usf uvm",
+        starters: "der die das ein eine er sie es wir ihr ich du dies diese dieser dieses und aber \
+            oder doch dann danach dort hier in im am an auf mit für von vor nach wenn weil \
+            als da so was wer wo wie warum man nicht nun jetzt heute auch nur zudem außerdem \
+            jedoch bitte ist sind hat haben kann alle beide",
+        connectors: "der die das des dem den ein eine einer von vom zu zum zur in im am an auf mit \
+            für und oder ist als bis ab version schritt kapitel seite zeile",
+        ordinals: true,
+        ..PLAIN
+    },
+    Language {
+        tags: &["fr"],
+        never: "m mm mme mmes mlle mlles me mgr dr pr p.ex c.-à-d ex env boul av ll aa ii rr",
+        numbered: "n chap fasc janv févr fév avr juil sept déc t al éd coll par",
+        inner: "cie sté s.a s.a.r.l ets apr av",
+        outer: "",
+        starters: "le la les un une il elle ils elles on nous vous je tu ce cet cette ces et mais \
+            ou donc puis ensuite dans sur avec pour par si quand comme que qui où comment \
+            pourquoi en à c'est il ensuite aussi enfin",
+        connectors: "le la les un une de des du à au aux en dans sur avec pour par et ou que est \
+            version étape chapitre page ligne",
+        ..PLAIN
+    },
+    Language {
+        tags: &["it"],
+        never: "sig sigg dott dr avv ing arch geom rag on mons ecc es p.es sig.ra dott.ssa \
+            psicol dir amm spett egr",
+        numbered: "pag pagg cap fig tab gen mag giu lug ago set ott dic",
+        inner: "s.p.a s.r.l",
+        outer: "",
+        starters: "il lo la i gli le un una questo questa è ma e poi se non in per con",
+        connectors: "di a da in con su per e o il la versione passo",
+        ..PLAIN
+    },
+    Language {
+        tags: &["pt"],
+        never: "sr sra srta dra profa exmo exma d av p.ex",
+        numbered: "nº pág págs cap fev abr mai ago set out dez",
+        inner: "cia ltda s.a",
+        outer: "",
+        starters: "o a os as um uma ele ela eles isto isso este esta mas e em se não depois também",
+        connectors: "de do da a ao em no na com por para e ou versão passo",
+        ..PLAIN
+    },
+    Language {
+        tags: &["nl"],
+        never: "dhr mevr mw drs ir mr bijv bv o.a d.w.z m.b.t t.o.v enz evt incl resp",
+        numbered: "blz nr hfst afb mrt mei okt",
+        inner: "b.v n.v",
+        outer: "",
+        starters: "de het een hij zij ze wij we ik jij dit dat deze die en maar of dan daar hier in \
+            op als",
+        connectors: "de het een van in op met voor en of is versie stap",
+        ..PLAIN
+    },
+    Language {
+        tags: &["ru", "uk", "bg", "be"],
+        never: "г гг им ул т.е т.к т.н напр проф акад гр св см ср тов пр тыс млн млрд вул м див \
+            журн чл нар вид пл пгт просп",
+        numbered: "стр стор рис гл табл п пп ст д кв с янв фев апр авг сент окт нояб дек",
+        inner: "руб коп в вв р рр год хв т.д т.п др",
+        outer: "",
+        starters: "он она оно они мы вы я это этот эта в на и но а если когда что как затем потом \
+            также не по",
+        connectors: "в на с из от до по и или версия шаг",
+        ..PLAIN
+    },
+    Language {
+        tags: &[
+            "pl", "cs", "sk", "hr", "sl", "sr", "bs", "hu", "fi", "da", "nb", "nn", "no", "is",
+            "et", "lv", "tr",
+        ],
+        never: "np tzn tzw m.in inż mgr ul św tj např napr tzv ing skt mudr judr f.eks bl.a dvs \
+            kl esim örn pl",
+        numbered: "str rys nr rozdz č s obr kap",
+        ordinals: true,
+        ..PLAIN
+    },
+    Language {
+        tags: &["el"],
+        never: "κ κα κος κκ δρ π.χ δηλ βλ αρ καθ π.μ μ.μ λ.χ",
+        numbered: "σελ σ εικ κεφ αρ άρθ τ",
+        inner: "κ.ά κ.λπ κλπ α.ε",
+        small_starts: true,
+        ..PLAIN
+    },
+    Language {
+        tags: &["ar", "fa", "ur"],
+        never: "د أ م ص ج س هـ ا.د أ.د",
+        comma_chains: true,
+        ..PLAIN
+    },
+    Language {
+        tags: &["hy"],
+        ..PLAIN
+    },
+    Language {
+        tags: &["zh", "ja", "ko", "th", "hi", "mr", "am", "my"],
+        ..PLAIN
+    },
+];
+
+impl Language {
+    /// Picks the table for a BCP 47 tag; an unknown tag gets the common abbreviations alone.
+    pub(super) fn of(tag: Option<&str>) -> &'static Language {
+        let Some(tag) = tag else {
+            return &LANGUAGES[0];
+        };
+        let primary = tag.split(['-', '_']).next().unwrap_or(tag);
+        LANGUAGES
+            .iter()
+            .find(|language| {
+                language
+                    .tags
+                    .iter()
+                    .any(|t| t.eq_ignore_ascii_case(primary))
+            })
+            .unwrap_or(&COMMON)
+    }
+
+    /// Says what a word before a full stop abbreviates, if anything; `word` has no last full stop.
+    pub(super) fn abbreviation(&self, word: &str) -> Option<Abbreviation> {
+        self.own_abbreviation(word)
+            .or_else(|| COMMON.own_abbreviation(word))
+    }
+
+    fn own_abbreviation(&self, word: &str) -> Option<Abbreviation> {
+        if holds(self.never, word) {
+            Some(Abbreviation::Never)
+        } else if holds(self.inner, word) {
+            Some(Abbreviation::Inner)
+        } else if holds(self.numbered, word) {
+            Some(Abbreviation::Numbered)
+        } else if holds(self.outer, word) {
+            Some(Abbreviation::Outer)
+        } else {
+            None
+        }
+    }
+
+    /// Says whether a word commonly starts a sentence.
+    pub(super) fn starts(&self, word: &str) -> bool {
+        holds(self.starters, word)
+    }
+
+    /// Says whether a word binds to what follows it.
+    pub(super) fn connects(&self, word: &str) -> bool {
+        holds(self.connectors, word)
+    }
+
+    /// Says whether a word opens a phrase of time that is not yet a sentence.
+    pub(super) fn opens(&self, word: &str) -> bool {
+        holds(self.openers, word)
+    }
+}
+
+/// Searches a list without regard to case; a curly apostrophe counts as a straight one.
+fn holds(list: &str, word: &str) -> bool {
+    if word.is_ascii() {
+        return list
+            .split(' ')
+            .any(|entry| !entry.is_empty() && entry.eq_ignore_ascii_case(word));
+    }
+    let folded = word.to_lowercase().replace('’', "'");
+    list.split(' ').any(|entry| entry == folded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_picks_its_language_by_the_primary_part() {
+        assert!(Language::of(Some("de-AT")).ordinals);
+        assert!(Language::of(Some("EL")).small_starts);
+        assert!(Language::of(None).starts("The"));
+        assert!(!Language::of(Some("xx")).starts("The"));
+        assert_eq!(
+            Language::of(Some("xx")).abbreviation("Dr"),
+            Some(Abbreviation::Never)
+        );
+    }
+
+    #[test]
+    fn every_entry_is_in_lower_case() {
+        for language in LANGUAGES.iter().chain([&COMMON]) {
+            for list in [
+                language.never,
+                language.numbered,
+                language.inner,
+                language.outer,
+                language.starters,
+                language.connectors,
+                language.openers,
+            ] {
+                assert_eq!(list, list.to_lowercase());
+                assert!(!list.contains("  "), "{list}");
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Whether a line's end is a sentence's end.
+//!
+//! Responsibilities: headings, items, tables, empty lines; lines broken by hand in mid-sentence. Not
+//! here: what kind of line begins at a place (`line`).
+
+use super::End;
+use super::chars::is_east_asian;
+use super::enclosure::Enclosures;
+use super::line::{LOOK, Line};
+use super::rules::{Step, TOKEN, View};
+
+/// The narrowest and the widest line, in characters, that is taken for one broken by hand in the
+/// middle of a sentence.
+const WRAPPED: std::ops::RangeInclusive<usize> = 50..=200;
+
+/// How many spaces before a line make it preformatted text (CommonMark 4.4).
+const INDENT: usize = 4;
+
+impl View<'_> {
+    /// Decides at the end of a line; `width` is the line's length in characters. Gives the step and
+    /// what the next line is.
+    pub(super) fn newline(
+        &self,
+        at: usize,
+        line: Line,
+        width: usize,
+        open: &Enclosures,
+    ) -> Option<Step> {
+        let begin = at + 1;
+        if at <= self.lead {
+            return Some(Step::On(begin));
+        }
+        let rest = &self.text[begin..];
+        let next = Line::at(rest, self.finished)?;
+        let step = |cut: bool, end: End| {
+            Some(if cut {
+                self.cut(begin, end, begin)
+            } else {
+                Step::On(begin)
+            })
+        };
+        match (line, next) {
+            (_, Line::Blank) => {
+                let Some(stop) = rest.bytes().take(LOOK).position(|b| b == b'\n') else {
+                    return Some(Step::On(begin));
+                };
+                Some(Step::Cut(begin + stop + 1, End::Paragraph))
+            }
+            (Line::Row, Line::Row) => step(false, End::Line),
+            (Line::Row, _) => step(true, End::Block),
+            (Line::Heading | Line::Rule | Line::Fence(_), _) => step(true, End::Line),
+            (_, Line::Heading | Line::Item | Line::Row | Line::Rule | Line::Fence(_)) => {
+                step(true, End::Line)
+            }
+            (Line::Item | Line::Text | Line::Blank, Line::Text) => {
+                let indent = rest.bytes().take_while(|&b| b == b' ').count();
+                let wrapped = (line == Line::Item || indent < INDENT)
+                    && self.wrapped(at, begin, width, open)?;
+                step(!wrapped, End::Line)
+            }
+        }
+    }
+
+    /// Says whether a line was broken in mid-sentence and the next one carries it on.
+    fn wrapped(&self, at: usize, begin: usize, width: usize, open: &Enclosures) -> Option<bool> {
+        let above = self.window(at).trim_end_matches('\r');
+        let trimmed = above.trim_end();
+        let trailing = above.len() - trimmed.len();
+        let last = trimmed.chars().next_back();
+        let mut here = begin;
+        let ahead = self.ahead();
+        let next = loop {
+            match ahead.peek(here)? {
+                Some(c) if (c.is_whitespace() || c == '>') && here - begin < TOKEN => {
+                    here += c.len_utf8();
+                }
+                Some(c) => break c,
+                None => return Some(true),
+            }
+        };
+        if last.is_some_and(is_east_asian) && is_east_asian(next) {
+            // A line that ends in a particle is broken, not over.
+            return Some(last.is_some_and(|c| "のはをにでとがもへや".contains(c)));
+        }
+        if matches!(last, Some('、' | '，')) {
+            return Some(true);
+        }
+        let caseless = next.is_alphabetic() && !next.is_uppercase() && !next.is_lowercase();
+        if caseless {
+            return Some(WRAPPED.contains(&width) && last.is_some_and(char::is_alphabetic));
+        }
+        if !next.is_lowercase() {
+            return Some(false);
+        }
+        let word = self.word_before(at);
+        Some(
+            trailing == 1
+                || last == Some(',')
+                || WRAPPED.contains(&width)
+                || self.language.connects(word)
+                || open.top().is_some(),
+        )
+    }
+}
