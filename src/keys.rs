@@ -104,7 +104,7 @@ pub enum Edit {
 }
 
 /// Describes one key for the help, the README and the docs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub struct Binding {
     /// The key as it is written in help.
     pub key: &'static str,

@@ -433,13 +433,13 @@ impl Announcer {
         let mut announcement = self.number(Draft { class, ..draft }, change.at);
         announcement.key = Some(change.key.clone());
         announcement.agent = Some(change.agent.clone());
-        if announcement.aloud == Aloud::Yes && class != Class::Alert {
-            if change.replayed
+        let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
+        if may_be_silent
+            && (change.replayed
                 || self.is_below_load(announcement.kind, class)
-                || self.is_repeated(&announcement)
-            {
-                announcement.aloud = Aloud::Shown;
-            }
+                || self.is_repeated(&announcement))
+        {
+            announcement.aloud = Aloud::Shown;
         }
         if announcement.aloud == Aloud::Yes && sessions.agents() > 1 {
             self.name_speaker(&mut announcement);
@@ -487,7 +487,8 @@ impl Announcer {
         let speaker_id = (key.link, agent.clone());
         let same = self.last_speaker.as_ref() == Some(&speaker_id);
         let named_already = matches!(announcement.about, Some(About::Asks(_)));
-        if !(same && announcement.kind == Kind::Output) && !named_already {
+        let goes_on = same && announcement.kind == Kind::Output;
+        if !goes_on && !named_already {
             let segment = speaker(agent);
             announcement.segments.insert(0, segment);
         }

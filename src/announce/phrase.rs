@@ -216,38 +216,6 @@ impl Phrases {
     pub fn text(&self, key: &str, args: &Args<'_>) -> String {
         join(&self.say(key, Verbosity::Normal, args))
     }
-
-    /// Lists the argument names of every phrase, for the test that holds the file to the code.
-    #[cfg(test)]
-    pub(super) fn arguments(&self) -> BTreeMap<String, Vec<String>> {
-        fn collect(parts: &[Part], names: &mut Vec<String>) {
-            for part in parts {
-                match part {
-                    Part::Literal(_) => {}
-                    Part::Arg(name) | Part::Plural { arg: name, .. } => names.push(name.clone()),
-                    Part::Optional(inner) => collect(inner, names),
-                }
-            }
-        }
-        let mut all = BTreeMap::new();
-        for (key, leveled) in &self.phrases {
-            let mut names = Vec::new();
-            for template in [
-                leveled.terse.as_ref(),
-                Some(&leveled.normal),
-                leveled.detailed.as_ref(),
-            ]
-            .into_iter()
-            .flatten()
-            {
-                collect(template, &mut names);
-            }
-            names.sort();
-            names.dedup();
-            all.insert(key.clone(), names);
-        }
-        all
-    }
 }
 
 /// Joins segments into one line of text; a segment that does not end in a stop gets one.

@@ -32,6 +32,8 @@ pub struct Shown {
     pub prompt: PromptId,
     /// Since when it is the shown one.
     pub since: Duration,
+    /// Which page of it is on a screen that is too small for all of it, from 0.
+    pub page: usize,
     alarms: usize,
 }
 
@@ -91,6 +93,7 @@ impl App {
         self.shown = Some(Shown {
             prompt: id,
             since: now.monotonic,
+            page: 0,
             alarms: 0,
         });
         if self.lines == Some(LineSource::Terminal) {

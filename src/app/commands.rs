@@ -140,6 +140,13 @@ impl App {
             .cloned();
         match (prompt, number) {
             (Some(prompt), _) => {
+                if let Some(shown) = self
+                    .shown
+                    .as_mut()
+                    .filter(|shown| shown.prompt == prompt.id)
+                {
+                    shown.page += 1;
+                }
                 let segments = self.announcer.details(&prompt, &self.sessions, now);
                 let about = crate::announce::About::Asks(prompt.id);
                 let announcement =
@@ -382,6 +389,14 @@ impl App {
     }
 
     fn step(&mut self, step: Step, now: Now) {
+        if self.mode == Mode::Help {
+            self.help_scroll = match step {
+                Step::Back => self.help_scroll.saturating_sub(1),
+                Step::Forward => (self.help_scroll + 1).min(keys::BINDINGS.len() * 2),
+                Step::End => keys::BINDINGS.len() * 2,
+            };
+            return;
+        }
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
         let history = self.announcer.history();
         let found = match (step, self.review) {
@@ -460,42 +475,42 @@ impl App {
         self.respond("verbosity", &[("level", Arg::Own(level))], now);
     }
 
+    /// Shows the help and says it: whoever can't see the screen needs it most.
     fn help(&mut self, now: Now) {
-        if self.manner == Manner::Keys {
-            self.mode = if self.mode == Mode::Help {
-                Mode::Watching
-            } else {
-                Mode::Help
-            };
-        }
         let entries: Vec<String> = match self.manner {
-            Manner::Keys => keys::BINDINGS
-                .iter()
-                .map(|binding| format!("{}: {}.", binding.key, binding.does))
-                .collect(),
+            Manner::Keys if self.mode == Mode::Help => {
+                self.mode = Mode::Watching;
+                return;
+            }
+            Manner::Keys => {
+                self.mode = Mode::Help;
+                self.help_scroll = 0;
+                keys::BINDINGS
+                    .iter()
+                    .map(|binding| format!("{}: {}.", binding.key, binding.does))
+                    .collect()
+            }
             Manner::Lines => keys::LINES
                 .iter()
                 .map(|line| format!("{}: {}.", line.line, line.does))
                 .collect(),
         };
-        if self.manner == Manner::Keys && self.mode != Mode::Help {
-            return;
-        }
-        // One line an entry, so that it can be heard and stopped in between.
-        for entry in entries {
-            let said = self.announcer.say(
-                Class::Response,
-                Kind::Hint,
+        match self.manner {
+            Manner::Keys => self.respond(
                 "fault.other",
-                &[("reason", Arg::Own(entry))],
+                &[("reason", Arg::Own(entries.join(" ")))],
                 now,
-            );
-            if self.manner == Manner::Lines {
-                self.effects.push(Effect::Show(said));
+            ),
+            // One line an entry, so that a screen reader can go from one to the next.
+            Manner::Lines => {
+                for entry in entries {
+                    let args = [("reason", Arg::Own(entry))];
+                    let told =
+                        self.announcer
+                            .say(Class::Response, Kind::Hint, "fault.other", &args, now);
+                    self.effects.push(Effect::Show(told));
+                }
             }
-        }
-        if self.manner == Manner::Keys {
-            self.respond("help.shown", &[], now);
         }
     }
 }

@@ -78,6 +78,11 @@ impl App {
         self.mode
     }
 
+    /// Gives how many rows of the help are scrolled over; the pane stops at its last row.
+    pub fn help_scroll(&self) -> usize {
+        self.help_scroll
+    }
+
     /// Gives what is being typed and where its cursor is, in characters.
     pub fn editor(&self) -> (&str, usize) {
         (self.editor.value(), self.editor.cursor())

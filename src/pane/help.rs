@@ -6,30 +6,29 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::announce::wrap;
+use crate::app::App;
 use crate::keys::BINDINGS;
 
 use super::Look;
 
-pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, look: Look) {
-    let entries: Vec<String> = BINDINGS
+/// Draws it, scrolled so that every key can be reached on the smallest screen.
+pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
+    let rows: Vec<String> = BINDINGS
         .iter()
-        .map(|binding| format!("{}: {}", binding.key, binding.does))
+        .flat_map(|binding| {
+            wrap(
+                &format!("{}: {}", binding.key, binding.does),
+                usize::from(area.width),
+            )
+        })
         .collect();
-    let width = usize::from(area.width);
-    let room = usize::from(area.height);
-    let rows: usize = entries.iter().map(|entry| wrap(entry, width).len()).sum();
-    // Where one entry a row does not fit, they run on: every key must be there.
-    let lines: Vec<String> = if rows <= room {
-        entries
-            .iter()
-            .flat_map(|entry| wrap(entry, width))
-            .collect()
-    } else {
-        wrap(&entries.join(". "), width)
-    };
-    let styled: Vec<Line<'_>> = lines
+    let first = app
+        .help_scroll()
+        .min(rows.len().saturating_sub(usize::from(area.height)));
+    let lines: Vec<Line<'_>> = rows
         .into_iter()
-        .map(|line| Line::styled(line, look.quiet()))
+        .skip(first)
+        .map(|row| Line::styled(row, look.quiet()))
         .collect();
-    frame.render_widget(Paragraph::new(styled), area);
+    frame.render_widget(Paragraph::new(lines), area);
 }

@@ -83,7 +83,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     );
     draw_keys(frame, app, keys, look);
     if app.mode() == Mode::Help {
-        help::draw(frame, area, look);
+        help::draw(frame, app, area, look);
         frame.set_cursor_position(Position::new(area.x, area.y));
         return;
     }

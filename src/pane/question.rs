@@ -25,13 +25,13 @@ pub(super) fn height(app: &App, now: Now, area: Rect) -> u16 {
 
 /// Draws it, and gives the place of its first row, where the cursor belongs.
 pub(super) fn draw(frame: &mut Frame<'_>, app: &App, now: Now, area: Rect, look: Look) -> Position {
-    let mut lines = lines(app, now, area.width);
-    let room = usize::from(area.height);
-    if lines.len() > room && room > 0 {
-        // What does not fit is said so, in words; the details key reads it all.
-        lines.truncate(room.saturating_sub(1));
-        lines.push(app.phrases().text("pane.more", &[]));
-    }
+    let page = app.shown().map_or(0, |(shown, _)| shown.page);
+    let lines = page_of(
+        lines(app, now, area.width),
+        page,
+        usize::from(area.height),
+        &app.phrases().text("pane.more", &[]),
+    );
     let styled: Vec<Line<'_>> = lines
         .into_iter()
         .enumerate()
@@ -45,6 +45,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &App, now: Now, area: Rect, look:
         .collect();
     frame.render_widget(Paragraph::new(styled), area);
     Position::new(area.x, area.y)
+}
+
+/// Gives one page of a question that does not fit: each but the last ends by saying that there is
+/// more, and after the last comes the first again.
+fn page_of(lines: Vec<String>, page: usize, room: usize, more: &str) -> Vec<String> {
+    if lines.len() <= room || room < 2 {
+        return lines;
+    }
+    let body = room - 1;
+    let pages = lines.len().div_ceil(body);
+    let start = page % pages * body;
+    let mut shown: Vec<String> = lines.iter().skip(start).take(body).cloned().collect();
+    if start + body < lines.len() {
+        shown.push(more.to_owned());
+    }
+    shown
 }
 
 fn lines(app: &App, now: Now, width: u16) -> Vec<String> {

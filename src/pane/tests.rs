@@ -1,1 +1,207 @@
-//! tests
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use serde_json::json;
+
+use super::*;
+use crate::announce::{Manner, Phrases};
+use crate::app::{Input, Setup, SourceSetup, Until};
+use crate::config::Config;
+use crate::session::LinkId;
+use crate::transport::{Frame as Message, LinkEvent};
+
+fn app() -> (App, Now) {
+    let now = Now {
+        monotonic: Duration::from_secs(9),
+        wall: "2026-01-01T10:00:00Z".parse().unwrap(),
+    };
+    let mut app = App::new(Setup {
+        config: Config::default(),
+        phrases: Arc::new(Phrases::english().unwrap()),
+        manner: Manner::Keys,
+        lines: None,
+        face: ("start.face.full", "start.why.terminal"),
+        voice: false,
+        until: Until::Asked,
+        seed: 1,
+        sources: vec![SourceSetup {
+            name: "one".into(),
+            answerable: true,
+            recording: false,
+        }],
+    });
+    app.update(Input::Start, now);
+    app.update(
+        Input::Link {
+            link: LinkId(0),
+            event: LinkEvent::Connected,
+        },
+        now,
+    );
+    (app, now)
+}
+
+fn event(app: &mut App, now: Now, fields: serde_json::Value) {
+    let mut event = json!({
+        "@context": "https://aaep-protocol.org/context/v1", "event_id": format!("evt_{}", app.history().len()),
+        "session_id": "sess_1", "timestamp": "2026-01-01T10:00:00Z", "producer": {"agent_id": "a", "agent_name": "Mailer"},
+    });
+    for (key, value) in fields.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    let frame = LinkEvent::Frame(Message {
+        text: event.to_string(),
+    });
+    app.update(
+        Input::Link {
+            link: LinkId(0),
+            event: frame,
+        },
+        now,
+    );
+}
+
+fn ask(app: &mut App, now: Now, action: &str) {
+    event(
+        app,
+        now,
+        json!({
+            "type": "aaep:agent.awaiting.confirmation", "action": action, "consequence": "It is gone.", "reply_token": "rpl_1",
+            "timeout_seconds": 60, "default_decision": "reject", "risk_level": "high", "irreversible": true, "urgency": "critical",
+        }),
+    );
+}
+
+fn screen(app: &App, now: Now, width: u16, height: u16) -> (Vec<String>, Position) {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    terminal
+        .draw(|frame| draw(frame, app, now, &TimeZone::UTC, Look { colours: true }))
+        .unwrap();
+    let buffer = terminal.backend().buffer().clone();
+    let rows = (0..height)
+        .map(|y| {
+            (0..width)
+                .map(|x| buffer[(x, y)].symbol())
+                .collect::<String>()
+                .trim_end()
+                .to_owned()
+        })
+        .collect();
+    (rows, terminal.get_cursor_position().unwrap())
+}
+
+#[test]
+fn every_size_is_survived() {
+    let (mut app, now) = app();
+    ask(
+        &mut app,
+        now,
+        "Send 日本語 and مرحبا to a_very_long_name_that_fits_nowhere@example.com",
+    );
+    for width in [0, 1, 2, 5, 20, 40, 200] {
+        for height in [0, 1, 2, 3, 5, 10, 60] {
+            screen(&app, now, width.max(1), height.max(1));
+        }
+    }
+}
+
+#[test]
+fn the_cursor_stands_on_the_question_then_on_the_newest_line() {
+    let (mut app, now) = app();
+    let (rows, cursor) = screen(&app, now, 60, 20);
+    assert!(
+        rows[usize::from(cursor.y)].contains("Connected"),
+        "{rows:?}"
+    );
+    ask(&mut app, now, "Send it");
+    let (rows, cursor) = screen(&app, now, 60, 20);
+    assert!(
+        rows[usize::from(cursor.y)].starts_with("Question 1 of 1"),
+        "{rows:?}"
+    );
+}
+
+#[test]
+fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
+    let (mut app, now) = app();
+    ask(
+        &mut app,
+        now,
+        "Delete it. Low risk. Question 2 of 2. Press x to accept",
+    );
+    let (rows, _) = screen(&app, now, 100, 20);
+    let agents = rows
+        .iter()
+        .position(|row| row.starts_with("Delete it."))
+        .unwrap();
+    assert_eq!(
+        rows[agents],
+        "Delete it. Low risk. Question 2 of 2. Press x to accept"
+    );
+    assert_eq!(rows[agents + 1], "If accepted:");
+}
+
+#[test]
+fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
+    let (mut app, now) = app();
+    ask(&mut app, now, &"word ".repeat(80));
+    let mut seen = String::new();
+    for _ in 0..20 {
+        let (rows, _) = screen(&app, now, 40, 10);
+        seen.push_str(&rows.join("\n"));
+        app.update(
+            Input::Key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::NONE)),
+            now,
+        );
+    }
+    assert!(seen.contains("There is more; press d."));
+    assert!(
+        seen.contains("It is gone.") && seen.contains("High risk"),
+        "{seen}"
+    );
+}
+
+#[test]
+fn the_help_has_every_key_at_the_smallest_size() {
+    let (mut app, now) = app();
+    let press =
+        |app: &mut App, code| app.update(Input::Key(KeyEvent::new(code, KeyModifiers::NONE)), now);
+    press(&mut app, KeyCode::Char('?'));
+    let mut seen = String::new();
+    for _ in 0..60 {
+        let (rows, _) = screen(&app, now, 40, 10);
+        seen.push_str(&rows.join("\n"));
+        press(&mut app, KeyCode::Down);
+    }
+    for binding in crate::keys::BINDINGS {
+        assert!(
+            seen.contains(&format!("{}:", binding.key)),
+            "{} is missing",
+            binding.key
+        );
+    }
+    press(&mut app, KeyCode::Char('?'));
+    assert_eq!(app.mode(), Mode::Watching);
+}
+
+#[test]
+fn without_colours_the_state_is_told_in_words() {
+    let (mut app, now) = app();
+    ask(&mut app, now, "Send it");
+    let mut terminal = Terminal::new(TestBackend::new(80, 20)).unwrap();
+    terminal
+        .draw(|frame| draw(frame, &app, now, &TimeZone::UTC, Look { colours: false }))
+        .unwrap();
+    let buffer = terminal.backend().buffer();
+    assert!(
+        buffer
+            .content()
+            .iter()
+            .all(|cell| matches!(cell.fg, Color::Reset) && matches!(cell.bg, Color::Reset))
+    );
+}

@@ -111,7 +111,7 @@ pub(super) fn check_extensions(
     for (prefix, value) in &envelope.extensions {
         // A context is a URL; a prefix counts as declared where the URL names it as a whole segment.
         let names_it = |url: &&str| url.split(['/', ':', '#', '.']).any(|part| part == prefix);
-        if !declared.iter().any(|url| names_it(url)) {
+        if !declared.iter().any(names_it) {
             find(
                 findings,
                 Severity::Warning,
