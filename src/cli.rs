@@ -41,7 +41,7 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// http(s)://HOST[:PORT][/PATH], a FILE of events, or - for standard input
+        /// An address (http://… or https://…), a FILE of events, or - for standard input
         #[arg(value_name = "SOURCE", required = true)]
         sources: Vec<String>,
         /// How to show and say it.
