@@ -40,6 +40,7 @@ const BATCH: usize = 256;
 /// # Errors
 /// When the terminal or the recording can't be opened; nothing is left changed then.
 pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
+    output::end_on_panic(plan.face);
     let started = Instant::now();
     let now = move || Now {
         monotonic: started.elapsed(),

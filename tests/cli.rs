@@ -361,3 +361,34 @@ fn completions_and_the_manual_page_are_written() {
     let list = command(&["demo", "--list"]).output().unwrap();
     assert!(String::from_utf8(list.stdout).unwrap().lines().count() >= 9);
 }
+
+#[test]
+fn the_demo_serves_others_and_two_sources_are_followed_at_once() {
+    let mut first = Hearken::start(&["demo", "--serve", "127.0.0.1:0"]);
+    let mut second = Hearken::start(&["demo", "--serve", "127.0.0.1:0"]);
+    let address = |line: String| {
+        let url = line
+            .split_whitespace()
+            .find(|word| word.starts_with("http://"))
+            .unwrap();
+        url.trim_end_matches('.').to_owned()
+    };
+    let one = address(first.wait("an address", |line| line.contains("Serving the demo at")));
+    let two = address(second.wait("an address", |line| line.contains("Serving the demo at")));
+    let mut child = Hearken::start(&["watch", &one, &two, "--face", "json", "--voice", "none"]);
+    child.announced("connection", "Connected");
+    child.announced("connection", "Connected");
+    for (url, scenario) in [(&one, "tool"), (&two, "handoff")] {
+        let mut stream = std::net::TcpStream::connect(url.trim_start_matches("http://")).unwrap();
+        let body = format!("{{\"scenario\": \"{scenario}\"}}");
+        let head = "POST /sessions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n";
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        let mut answer = String::new();
+        std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 202"), "{answer}");
+    }
+    child.announced("session_started", "");
+    child.announced("session_started", "");
+    child.announced("handoff", "");
+    child.announced("session_completed", "");
+}

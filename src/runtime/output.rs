@@ -21,6 +21,9 @@ use crate::protocol::Now;
 
 use super::plan::Face;
 
+/// The exit code after a panic, as Rust gives it by itself.
+const PANICKED: i32 = 101;
+
 /// Notifications are cut to this many characters; terminals and desktops cut them anyway.
 const LONGEST_NOTE: usize = 200;
 
@@ -43,7 +46,6 @@ impl Output {
         let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
         let signals = face != Face::Json && out.is_terminal() && !dumb;
         let terminal = if face == Face::Full {
-            restore_on_panic();
             enable_raw_mode()?;
             let mut stdout = io::stdout();
             execute!(stdout, EnterAlternateScreen, EnableBracketedPaste)?;
@@ -159,11 +161,16 @@ fn restore() {
     let _ = disable_raw_mode();
 }
 
-/// A panic's message must be readable, and the shell usable after it.
-fn restore_on_panic() {
+/// Makes any panic, on whatever thread, end the program visibly: the terminal is given back first, so
+/// that the message can be read. Going on without a link, a voice or a screen would be worse: the
+/// person would wait for something that can't come.
+pub(super) fn end_on_panic(face: Face) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        restore();
+        if face == Face::Full {
+            restore();
+        }
         before(info);
+        std::process::exit(PANICKED);
     }));
 }
