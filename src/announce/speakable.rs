@@ -1,4 +1,14 @@
 //! The one door through which an agent's text passes before it is shown or spoken.
+//!
+//! Responsibilities: the two profiles by name, the program's default words. Not here: how a text is
+//! cleaned and read (`normalise`).
+
+use std::sync::LazyLock;
+
+use super::normalise::{self, Words};
+
+/// The words of the program's own language.
+static WORDS: LazyLock<Words> = LazyLock::new(Words::default);
 
 /// Says how an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,24 +19,34 @@ pub enum Profile {
     Exact,
 }
 
-/// Cleans a text for the screen, a notification or a log: one line, no control or hidden characters.
+/// Cleans a text for the screen, a notification or a log: one line, no control or hidden characters,
+/// single spaces.
 pub fn one_line(text: &str) -> String {
-    text.split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .filter(|c| !c.is_control())
-        .collect()
+    let clean = normalise::clean(text);
+    let mut out = String::with_capacity(clean.len());
+    for word in clean.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
 }
 
 /// Turns a text into the words that are spoken.
 pub fn speak(text: &str, profile: Profile) -> String {
-    let _ = profile;
-    one_line(text)
+    speak_with(text, profile, &WORDS)
+}
+
+/// Turns a text into the words that are spoken, in the words of a given language.
+pub fn speak_with(text: &str, profile: Profile, words: &Words) -> String {
+    match profile {
+        Profile::Prose => normalise::prose(text, words),
+        Profile::Exact => normalise::exact(text, words),
+    }
 }
 
 /// Tells whether a text holds characters that are removed because nobody could see or hear them.
 pub fn hides(text: &str) -> bool {
-    text.chars()
-        .any(|c| c.is_control() && c != '\n' && c != '\t')
+    normalise::hides(text)
 }

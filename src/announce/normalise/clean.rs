@@ -1,0 +1,275 @@
+//! Taking out of a text what no person can see or hear.
+//!
+//! Responsibilities: control characters, whole terminal sequences, hidden characters. Not here:
+//! which characters are hidden (`hidden`), words.
+//!
+//! Mental model: `walk` hands on the text in runs of ordinary characters with the breaks between
+//! them and answers whether it left anything out. A sequence whose end is missing loses only its
+//! introducer: to show its inside is safer than to let it swallow the rest.
+
+use std::borrow::Cow;
+
+use super::hidden::{is_hidden, is_selector, joins, selects};
+
+/// What stands between or instead of ordinary characters.
+enum Piece<'a> {
+    /// Ordinary characters.
+    Run(&'a str),
+    /// The end of a line.
+    Line,
+    /// A tab or another control that is white space.
+    Space,
+}
+
+/// Makes a text safe for a screen, a log or a notification, on one line.
+///
+/// A line's end and a tab become a space; nothing else is changed that a person could see. Takes no
+/// copy when there is nothing to do.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    if is_simple(text) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(copy(text, ' '))
+}
+
+/// Makes a text safe like [`clean`] and keeps its lines, each ended by `\n`.
+pub fn clean_lines(text: &str) -> Cow<'_, str> {
+    if text
+        .bytes()
+        .all(|b| (b' '..0x7f).contains(&b) || b == b'\n')
+    {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(copy(text, '\n'))
+}
+
+/// Tells whether a text holds something that a person could neither see nor hear, and that is
+/// therefore left out of everything shown or said. White space does not count.
+pub fn hides(text: &str) -> bool {
+    !is_simple(text) && walk(text, |_| ())
+}
+
+fn is_simple(text: &str) -> bool {
+    // Folded rather than cut short: the compiler turns it into wide instructions.
+    text.bytes()
+        .fold(true, |simple, b| simple & (b' '..0x7f).contains(&b))
+}
+
+fn copy(text: &str, line: char) -> String {
+    let mut out = String::with_capacity(text.len());
+    walk(text, |piece| match piece {
+        Piece::Run(run) => out.push_str(run),
+        Piece::Line => out.push(line),
+        Piece::Space => out.push(' '),
+    });
+    out
+}
+
+/// Hands on what a person can see; tells whether anything else was there.
+fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
+    let mut removed = false;
+    // The last character that was handed on, for the marks that lean on it.
+    let mut before = None;
+    let mut start = 0;
+    let mut at = 0;
+    while let Some(c) = text[at..].chars().next() {
+        let next = at + c.len_utf8();
+        if matches!(c, ' '..='~') {
+            before = Some(c);
+            at = next;
+            continue;
+        }
+        let (stays, end, piece) = match c {
+            '\r' if text[next..].starts_with('\n') => (false, next + 1, Some(Piece::Line)),
+            '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => (false, next, Some(Piece::Line)),
+            '\t' | '\u{b}' | '\u{c}' => (false, next, Some(Piece::Space)),
+            '\u{1b}' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}' => {
+                (false, sequence(text, at), None)
+            }
+            '\u{200c}' | '\u{200d}' => (joins(c, before, text[next..].chars().next()), next, None),
+            c if is_selector(c) => (selects(c, before, text[next..].chars().next()), next, None),
+            c => (!is_hidden(c), next, None),
+        };
+        if stays {
+            before = Some(c);
+        } else {
+            if start < at {
+                take(Piece::Run(&text[start..at]));
+            }
+            start = end;
+            match piece {
+                Some(piece) => {
+                    before = None;
+                    take(piece);
+                }
+                None => removed = true,
+            }
+        }
+        at = end;
+    }
+    if start < text.len() {
+        take(Piece::Run(&text[start..]));
+    }
+    removed
+}
+
+/// Finds the end of the terminal sequence that begins at `at` with ESC or a C1 introducer.
+///
+/// Each search ends at the next control character, so a text of introducers costs linear time.
+fn sequence(text: &str, at: usize) -> usize {
+    let mut chars = text[at..].char_indices();
+    let introducer = chars.next().map(|(_, c)| c);
+    let kind = match introducer {
+        Some('\u{1b}') => chars.next().map(|(_, c)| c),
+        Some('\u{9b}') => Some('['),
+        _ => Some(']'),
+    };
+    let body = at + chars.offset();
+    match kind {
+        Some('[') => control_sequence(&text[body..]).map_or(body, |length| body + length),
+        Some(']' | 'P' | 'X' | '^' | '_' | 'k') => {
+            control_string(&text[body..]).map_or(body, |length| body + length)
+        }
+        // A character set or another sequence with intermediate bytes.
+        Some(' '..='/') => {
+            let rest = text[body..].trim_start_matches(|c| matches!(c, ' '..='/'));
+            match rest.chars().next() {
+                Some('0'..='~') => text.len() - rest.len() + 1,
+                _ => body,
+            }
+        }
+        Some('0'..='~') => body,
+        // ESC before anything else is only itself.
+        _ => at + 1,
+    }
+}
+
+/// Measures the rest of a control sequence: parameters, intermediates, one final byte.
+fn control_sequence(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let parameters = bytes
+        .iter()
+        .take_while(|b| (0x30..0x40).contains(*b))
+        .count();
+    let between = bytes[parameters..]
+        .iter()
+        .take_while(|b| (0x20..0x30).contains(*b))
+        .count();
+    let last = parameters + between;
+    bytes
+        .get(last)
+        .filter(|b| (0x40..0x7f).contains(*b))
+        .map(|_| last + 1)
+}
+
+/// Measures the rest of a control string with its terminator: BEL, ESC and a backslash, or U+009C.
+fn control_string(text: &str) -> Option<usize> {
+    let end = text.find(|c: char| c.is_control())?;
+    let rest = &text[end..];
+    ["\u{7}", "\u{1b}\\", "\u{9c}"]
+        .iter()
+        .find(|terminator| rest.starts_with(**terminator))
+        .map(|terminator| end + terminator.len())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_to_do_takes_no_copy() {
+        assert!(matches!(clean("Just words."), Cow::Borrowed(_)));
+        assert!(matches!(clean_lines("Two\nlines."), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn whole_sequences_go() {
+        for (raw, shown) in [
+            ("\x1b[31mred\x1b[0m", "red"),
+            ("\u{9b}1;31mred\u{9b}0m", "red"),
+            ("\x1b]0;title\x07text", "text"),
+            (
+                "\x1b]8;;https://example.com\x1b\\link\x1b]8;;\x1b\\",
+                "link",
+            ),
+            ("\u{9d}0;title\u{9c}text", "text"),
+            ("\x1bPq#0;2\x1b\\text", "text"),
+            ("\x1b(Btext", "text"),
+            ("\x1bctext", "text"),
+            ("\x1b[?25l\x1b[2Jtext", "text"),
+            ("a\x1b", "a"),
+            ("\x1bé", "é"),
+            ("\x1b[31", "31"),
+        ] {
+            assert_eq!(clean(raw), shown, "{raw:?}");
+            assert!(hides(raw), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn a_sequence_without_an_end_hides_no_words() {
+        assert_eq!(clean("\x1b]0;rm -rf / and more"), "0;rm -rf / and more");
+        assert_eq!(clean("\x1b]0;rm -rf /\nnext\x07"), "0;rm -rf / next");
+    }
+
+    #[test]
+    fn white_space_becomes_a_space_and_hides_nothing() {
+        assert_eq!(clean("a\tb\r\nc\nd\u{2028}e\rf"), "a b c d e f");
+        assert_eq!(clean_lines("a\tb\r\nc\u{2029}d"), "a b\nc\nd");
+        assert!(!hides("a\tb\r\nc\nd\u{2028}e"));
+    }
+
+    #[test]
+    fn hidden_characters_go_and_are_told() {
+        for raw in [
+            "pay\u{202e}load",
+            "pay\u{200b}load",
+            "pay\u{ad}load",
+            "pay\u{2060}load",
+            "\u{feff}payload",
+            "pay\u{e0041}\u{e0042}load",
+            "pay\u{3164}load",
+            "pay\u{2800}load",
+            "payload\0",
+            "pay\u{8}load",
+            "pay\u{200d}load",
+            "pay\u{200c}load",
+            "pay\u{fe0f}load",
+            "pay\u{e000}load",
+            "pay\u{378}load",
+            "pay\u{2066}load\u{2069}",
+            "pay\u{61c}load",
+            "pay\u{200e}load",
+            "payload\u{fff9}",
+        ] {
+            assert_eq!(clean(raw), "payload", "{raw:?}");
+            assert!(hides(raw), "{raw:?}");
+        }
+    }
+
+    #[test]
+    fn joiners_and_selectors_stay_where_they_work() {
+        for text in [
+            "می\u{200c}خواهم",
+            "क्\u{200d}ष",
+            "👩\u{200d}💻",
+            "❤\u{fe0f}\u{200d}🔥",
+            "⚠\u{fe0f}",
+            "1\u{fe0f}\u{20e3}",
+            "葛\u{e0100}",
+            "🏳\u{fe0f}\u{200d}🌈",
+            "👍🏽",
+            "日本語",
+            "ไทย",
+            "é e\u{301}",
+        ] {
+            assert_eq!(clean(text), text);
+            assert!(!hides(text), "{text:?}");
+        }
+        // A chain of selectors can carry bytes.
+        assert_eq!(clean("😀\u{fe0f}\u{fe0f}\u{e0101}"), "😀\u{fe0f}");
+        assert_eq!(clean("😀\u{e0101}\u{e0102}"), "😀");
+        assert_eq!(clean("👩\u{200d}"), "👩");
+    }
+}

@@ -1,0 +1,362 @@
+//! A line of prose: plain words fast, marks and links where they are.
+//!
+//! Responsibilities: finding the tokens, the marks around them, inline code, links. Not here: what
+//! is inside a token (`token`), what a line is (`prose`).
+
+use super::signs::{is_run, run};
+use super::spoken::{Spoken, is_stop};
+use super::token;
+use super::words::Words;
+
+/// What a byte can mean for a token, as bits.
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const DIGIT: u8 = 4;
+const STOP: u8 = 8;
+const DASH: u8 = 16;
+const HIGH: u8 = 32;
+const OTHER: u8 = 64;
+const SPACE: u8 = 128;
+
+const CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [OTHER; 256];
+    let mut b = 0;
+    while b < 256 {
+        classes[b] = match b as u8 {
+            b'a'..=b'z' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            b'0'..=b'9' => DIGIT,
+            b' ' => SPACE,
+            b'.' | b',' | b';' | b'!' | b'?' | b'"' | b'\'' | b'(' | b')' | b':' => STOP,
+            b'-' => DASH,
+            0x80..=0xff => HIGH,
+            _ => OTHER,
+        };
+        b += 1;
+    }
+    classes
+}
+
+/// Puts a line's words behind what was spoken before.
+pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
+    let mut inline = Inline {
+        line,
+        words,
+        code: false,
+        linked: false,
+        image: false,
+        parenthesis: Ahead::new(b')'),
+        space: Ahead::new(b' '),
+        backtick: Ahead::new(b'`'),
+    };
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    // A stretch of plain words with one space between them is put in at once.
+    let mut plain = 0..0;
+    while at < bytes.len() {
+        if bytes[at] == b' ' {
+            at += 1;
+            continue;
+        }
+        let (end, is_plain) = scan(line, at);
+        if is_plain {
+            if plain.is_empty() {
+                plain = at..end;
+            } else if plain.end + 1 == at {
+                plain.end = end;
+            } else {
+                put(line, &plain, spoken);
+                plain = at..end;
+            }
+            inline.linked = false;
+            at = end;
+        } else {
+            put(line, &plain, spoken);
+            plain = 0..0;
+            spoken.gap();
+            at = inline.token(at, end, spoken);
+        }
+    }
+    put(line, &plain, spoken);
+    spoken.gap();
+}
+
+fn put(line: &str, plain: &std::ops::Range<usize>, spoken: &mut Spoken) {
+    if !plain.is_empty() {
+        spoken.gap();
+        spoken.text(&line[plain.clone()]);
+        spoken.gap();
+    }
+}
+
+/// Finds a token's end and whether it is a word that can be said as it is.
+fn scan(line: &str, start: usize) -> (usize, bool) {
+    let bytes = line.as_bytes();
+    let mut at = start;
+    let mut seen = 0;
+    let mut odd = false;
+    let mut last = 0;
+    let mut capitals = 0_usize;
+    while at < bytes.len() {
+        let class = CLASSES[usize::from(bytes[at])];
+        if class == SPACE {
+            break;
+        }
+        // A capital behind a small letter, two stops in a row, a letter behind a stop.
+        odd |= (class == UPPER && last == LOWER) || (last == STOP && class == STOP);
+        odd |= last == STOP && class != STOP && (bytes[at - 1] == b':' || bytes[at - 1] == b'.');
+        capitals += usize::from(class == UPPER);
+        seen |= class;
+        last = class;
+        at += 1;
+    }
+    let letters = seen & (LOWER | UPPER | HIGH) != 0;
+    let is_odd = odd
+        || seen & OTHER != 0
+        || seen & LOWER != 0 && capitals > 1
+        || seen & DIGIT != 0 && (letters || seen & DASH != 0)
+        || seen & DASH != 0
+            && (bytes[start] == b'-' || last == DASH || line[start..at].contains("--"))
+        || seen == STOP
+        || bytes[start] == b'.'
+        || seen & HIGH != 0 && !is_foreign_word(&line[start..at]);
+    (at, !is_odd)
+}
+
+/// Tells whether a token has letters of any script and ordinary punctuation only.
+fn is_foreign_word(token: &str) -> bool {
+    token.chars().all(|c| match c {
+        '\0'..='\u{7f}' => true,
+        '×' | '÷' | '\u{a0}' => false,
+        '\u{a1}'..='\u{1fff}' => !c.is_whitespace(),
+        '‘' | '’' | '“' | '”' | '…' | '—' => true,
+        '\u{2c00}'..='\u{2dff}' | '\u{3001}'..='\u{302f}' | '\u{3031}'..='\u{303c}' => true,
+        '\u{3040}'..='\u{3295}' | '\u{3400}'..='\u{d7ff}' | '\u{f900}'..='\u{fb4f}' => true,
+        c => c.is_alphanumeric(),
+    })
+}
+
+/// Remembers where the next of a sign is, so that looking ahead stays linear.
+struct Ahead {
+    sign: u8,
+    found: Option<usize>,
+    searched: bool,
+}
+
+impl Ahead {
+    fn new(sign: u8) -> Self {
+        Self {
+            sign,
+            found: None,
+            searched: false,
+        }
+    }
+
+    /// Finds the first one at or behind a place; places must not go back.
+    fn from(&mut self, line: &str, at: usize) -> Option<usize> {
+        let is_stale = self.found.is_some_and(|found| found < at);
+        if !self.searched || is_stale {
+            self.searched = true;
+            let here = line.as_bytes()[at..].iter().position(|b| *b == self.sign);
+            self.found = here.map(|offset| at + offset);
+        }
+        self.found
+    }
+}
+
+struct Inline<'a> {
+    line: &'a str,
+    words: &'a Words,
+    /// Between backticks.
+    code: bool,
+    /// The last word was "link".
+    linked: bool,
+    /// Between an image's brackets.
+    image: bool,
+    parenthesis: Ahead,
+    space: Ahead,
+    backtick: Ahead,
+}
+
+impl Inline<'_> {
+    /// Says what stands between two places; gives the place to go on from, which is behind a link's
+    /// address when the token had one.
+    fn token(&mut self, start: usize, end: usize, spoken: &mut Spoken) -> usize {
+        let mut from = start;
+        let mut at = start;
+        while at < end {
+            let rest = &self.line[at..end];
+            if rest.starts_with('`') {
+                self.part(from, at, spoken);
+                let run = rest.len() - rest.trim_start_matches('`').len();
+                at += run;
+                self.code = !self.code
+                    && at < self.line.len()
+                    && self.backtick.from(self.line, at).is_some();
+                from = at;
+            } else if !self.code && rest.starts_with("](") {
+                if let Some(close) = self.destination(at + 2) {
+                    self.part(from, at, spoken);
+                    if !self.image && !self.linked {
+                        spoken.word(&self.words.link);
+                        self.linked = true;
+                    }
+                    self.image = false;
+                    // What follows without a space belongs to the next round, as do stops.
+                    return self.stops(close + 1, spoken);
+                }
+                at += 2;
+            } else if !self.code && rest.starts_with("![") {
+                self.part(from, at, spoken);
+                spoken.word(&self.words.image);
+                self.image = true;
+                at += 2;
+                from = at;
+            } else if let Some(length) = tag(rest).filter(|_| !self.code) {
+                self.part(from, at, spoken);
+                at += length;
+                from = at;
+            } else {
+                at += rest.chars().next().map_or(1, char::len_utf8);
+            }
+        }
+        self.part(from, end, spoken);
+        end
+    }
+
+    /// Finds the parenthesis that closes a link's address.
+    fn destination(&mut self, at: usize) -> Option<usize> {
+        let mut close = self.parenthesis.from(self.line, at)?;
+        let is_titled = |space: usize| self.line[space..].trim_start().starts_with(['"', '\'']);
+        if self
+            .space
+            .from(self.line, at)
+            .is_some_and(|space| space < close && !is_titled(space))
+        {
+            return None;
+        }
+        // An address may hold pairs of its own.
+        let opened = self.line[at..close].bytes().filter(|b| *b == b'(').count();
+        for _ in 0..opened {
+            if self.line.as_bytes().get(close + 1) != Some(&b')') {
+                break;
+            }
+            close += 1;
+        }
+        Some(close)
+    }
+
+    /// Puts stops right behind the last word.
+    fn stops(&mut self, at: usize, spoken: &mut Spoken) -> usize {
+        let rest = &self.line[at..];
+        let after = rest.trim_start_matches(['*', '_', ')', '.', ',', ';', ':', '!', '?']);
+        let stops = &rest[..rest.len() - after.len()];
+        if let Some(stop) = stops.chars().find(|c| is_stop(*c)) {
+            spoken.stop(stop);
+        }
+        at + stops.len()
+    }
+
+    /// Says a part of a token that has no link or backtick inside.
+    fn part(&mut self, start: usize, end: usize, spoken: &mut Spoken) {
+        let part = &self.line[start..end];
+        if part.is_empty() {
+            return;
+        }
+        let was_linked = std::mem::take(&mut self.linked);
+        if self.repeated(part, spoken) {
+            return;
+        }
+        if self.words.prose_sign(part).is_some() {
+            token::say(part, self.code, self.words, spoken);
+            return;
+        }
+        let code = self.code;
+        let marks = move |c| c == '_' || !code && c == '*';
+        let inner = part.trim_start_matches(|c| matches!(c, '[' | '{' | '<') || marks(c));
+        let opening = &inner[..inner.len()
+            - inner
+                .trim_start_matches(['(', '"', '“', '‘', '«', '¿', '¡'])
+                .len()];
+        let inner =
+            inner[opening.len()..].trim_start_matches(|c| matches!(c, '[' | '{' | '<') || marks(c));
+        let closes = move |c| matches!(c, ']' | '}' | '>') || marks(c);
+        let is_stop_like = |c| {
+            matches!(
+                c,
+                ')' | '"' | '\'' | '”' | '’' | '»' | '.' | ',' | ';' | ':' | '!' | '?' | '…'
+            )
+        };
+        let mut middle = inner.trim_end_matches(|c| closes(c) || is_stop_like(c));
+        if inner[middle.len()..].starts_with(')') && middle.ends_with('(') {
+            middle = &middle[..middle.len() - 1];
+        }
+        let closing = inner[middle.len()..]
+            .strip_prefix("()")
+            .unwrap_or(&inner[middle.len()..]);
+        spoken.text(opening);
+        if middle.is_empty() && opening.is_empty() && self.code {
+            // Nothing but signs between backticks: they are what is meant.
+            token::say(part, true, self.words, spoken);
+            return;
+        }
+        token::say(middle, self.code, self.words, spoken);
+        self.linked = was_linked && middle.is_empty() || spoken_link(middle);
+        self.closing(closing, closes, spoken);
+    }
+
+    fn closing(&self, closing: &str, closes: impl Fn(char) -> bool, spoken: &mut Spoken) {
+        if closing.contains("...") {
+            spoken.stop('…');
+        }
+        let mut last = None;
+        for c in closing.chars().filter(|c| !closes(*c)) {
+            if is_stop(c) {
+                if last != Some(c) {
+                    spoken.stop(c);
+                }
+            } else {
+                spoken.close(c);
+            }
+            last = Some(c);
+        }
+    }
+
+    /// Says a token that is one sign many times.
+    fn repeated(&self, part: &str, spoken: &mut Spoken) -> bool {
+        let Some(c) = part.chars().next().filter(|c| !c.is_alphanumeric()) else {
+            return false;
+        };
+        if !is_run(part, c) || !part.trim_start_matches(c).is_empty() {
+            return false;
+        }
+        match self.words.sign(c) {
+            Some(sign) if !matches!(c, '!' | '?' | '.' | '…') => {
+                spoken.word(&run(self.words, part.len() / c.len_utf8(), &sign.many));
+                true
+            }
+            Some(_) | None => false,
+        }
+    }
+}
+
+fn spoken_link(middle: &str) -> bool {
+    middle.contains("://") || middle.starts_with("www.")
+}
+
+/// Measures an HTML tag without attributes at the beginning of a text.
+fn tag(text: &str) -> Option<usize> {
+    const TAGS: [&str; 22] = [
+        "a", "b", "br", "code", "details", "div", "em", "hr", "i", "kbd", "li", "ol", "p", "pre",
+        "span", "strong", "sub", "summary", "sup", "td", "tr", "ul",
+    ];
+    let name = text.strip_prefix('<')?;
+    let name = name.strip_prefix('/').unwrap_or(name);
+    let length = name.bytes().take_while(u8::is_ascii_lowercase).count();
+    let rest = &name[length..];
+    let rest = rest.strip_prefix('/').unwrap_or(rest).strip_prefix('>')?;
+    TAGS.contains(&&name[..length])
+        .then(|| text.len() - rest.len())
+}

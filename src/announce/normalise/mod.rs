@@ -1,0 +1,32 @@
+//! Written text into spoken words.
+//!
+//! Responsibilities: cleaning a text for every way out, and three readings of it: prose (structure
+//! in words, long things short), questions (nothing left out) and commands (every sign said). Not
+//! here: where sentences end (`sentence`), who says them when (`queue`).
+//!
+//! Mental model: every reading cleans first, then walks the text once from left to right and puts
+//! words into [`spoken::Spoken`], which keeps the spaces right. No reading looks back, and a look
+//! ahead is remembered, so that the time is linear whatever an agent sends. Every word that is not
+//! in the text comes from [`Words`].
+
+mod clean;
+mod english;
+mod hidden;
+mod identifier;
+mod inline;
+mod picture;
+mod pronunciation;
+mod prose;
+mod signs;
+mod spoken;
+mod token;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+pub use clean::{clean, clean_lines, hides};
+pub use pronunciation::Pronunciation;
+pub use prose::{Reader, prose};
+pub use signs::{command, exact};
+pub use words::{Sign, Word, Words};

@@ -1,0 +1,87 @@
+//! Pictures, flags and drawings inside a text.
+//!
+//! Responsibilities: how far such a cluster reaches and what it is called. Not here: whether it is
+//! said at all.
+
+use super::hidden::{is_pictograph, is_selector};
+use super::words::{Words, fill};
+
+/// What is found at a place that is not a letter.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Picture {
+    /// A picture with a short name.
+    Named(String),
+    /// A picture or symbol without one.
+    Nameless,
+    /// Lines, blocks and braille patterns: so many.
+    Drawing(usize),
+    /// A mark that only changes how its neighbour looks.
+    Mark,
+}
+
+/// Looks at the beginning of a text; gives what it is and its length in bytes.
+pub(super) fn picture_at(text: &str, words: &Words) -> Option<(Picture, usize)> {
+    let c = text.chars().next()?;
+    if c < '\u{200c}' {
+        return None;
+    }
+    if is_drawing(c) {
+        let rest = text.trim_start_matches(is_drawing);
+        let length = text.len() - rest.len();
+        return Some((Picture::Drawing(text[..length].chars().count()), length));
+    }
+    // Joined pictures are taken together below; this joiner follows a sign that is said alone. One
+    // that `clean` has left inside a word belongs to the word.
+    if c == '\u{200d}' && text.chars().nth(1).is_some_and(is_pictograph) {
+        return Some((Picture::Mark, c.len_utf8()));
+    }
+    if is_selector(c) || matches!(c, '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}') {
+        return Some((Picture::Mark, c.len_utf8()));
+    }
+    if is_regional(c) {
+        let letters: String = text.chars().take(2).filter_map(regional).collect();
+        let length = letters.len() * c.len_utf8();
+        return Some((
+            Picture::Named(fill(&words.flag, &[("letters", &letters)])),
+            length,
+        ));
+    }
+    if !(is_pictograph(c) && c >= '\u{2300}' || matches!(c, '\u{2190}'..='\u{2bff}')) {
+        return None;
+    }
+    let name = words.picture(c).map(str::to_owned);
+    Some((
+        name.map_or(Picture::Nameless, Picture::Named),
+        cluster(text),
+    ))
+}
+
+/// Measures a picture with its marks and everything that is joined to it.
+fn cluster(text: &str) -> usize {
+    let mut joined = true;
+    text.char_indices()
+        .find(|&(_, c)| match c {
+            '\u{200d}' => {
+                joined = true;
+                false
+            }
+            '\u{fe0e}' | '\u{fe0f}' | '\u{20e3}' | '\u{1f3fb}'..='\u{1f3ff}' => false,
+            _ => !std::mem::take(&mut joined),
+        })
+        .map_or(text.len(), |(at, _)| at)
+}
+
+fn is_regional(c: char) -> bool {
+    matches!(c, '\u{1f1e6}'..='\u{1f1ff}')
+}
+
+fn regional(c: char) -> Option<char> {
+    is_regional(c)
+        .then(|| u32::from(c) - 0x1f1e6 + u32::from('A'))
+        .and_then(char::from_u32)
+}
+
+/// Lines, boxes, blocks, shades, and the braille patterns that spinners are made of.
+fn is_drawing(c: char) -> bool {
+    matches!(c, '\u{2500}'..='\u{25a9}' | '\u{2800}'..='\u{28ff}' | '\u{1fb00}'..='\u{1fbff}' | '\u{23ba}'..='\u{23bd}')
+}

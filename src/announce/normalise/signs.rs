@@ -1,0 +1,309 @@
+//! Questions and commands: nothing is left out, every sign that a shell knows is said.
+//!
+//! Responsibilities: which sign is a word and which is a pause. Not here: the signs' names
+//! (`words`), pictures (`picture`).
+//!
+//! Mental model: letters and digits pass as they are. A sign passes as punctuation only where it
+//! can be nothing else; in doubt its name is said. Too many words are a nuisance, a sign that
+//! nobody heard is a danger.
+
+use super::clean::clean_lines;
+use super::picture::{Picture, picture_at};
+use super::spoken::Spoken;
+use super::words::{Words, fill};
+
+/// How many of one sign in a row are counted instead of being said one by one.
+const RUN: usize = 4;
+
+/// Says how strictly signs are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// A sentence that may hold a command.
+    Question,
+    /// A command and nothing else.
+    Command,
+}
+
+/// What becomes of a sign.
+enum Fate {
+    /// It is said by its name.
+    Said,
+    /// It stays as it is.
+    Kept,
+    /// It stays as a pause behind the last word.
+    Pause,
+    /// It parts two words.
+    Gap,
+}
+
+/// Speaks a question's text: an action, a consequence, a choice.
+///
+/// Every letter and digit is kept and Markdown is no markup. Sentence punctuation stays
+/// punctuation, every other sign is said by its name. Source: `Text into speech`.
+pub fn exact(text: &str, words: &Words) -> String {
+    Reading::new(text, words, Manner::Question)
+}
+
+/// Speaks a command: like [`exact`], with every sign said, stops and inner dashes too.
+pub fn command(text: &str, words: &Words) -> String {
+    Reading::new(text, words, Manner::Command)
+}
+
+/// One walk through a text.
+struct Reading<'a> {
+    text: &'a str,
+    words: &'a Words,
+    manner: Manner,
+    /// The text has signs that only commands have, so that brackets are said too.
+    commandish: bool,
+    /// Where the present run of characters without white space began.
+    token: usize,
+    /// A single quote was said and waits for its partner.
+    quoted: bool,
+    before: Option<char>,
+    spoken: Spoken,
+}
+
+impl<'a> Reading<'a> {
+    fn new(text: &str, words: &Words, manner: Manner) -> String {
+        let clean = clean_lines(text);
+        let text = clean.trim();
+        let mut reading = Reading {
+            text,
+            words,
+            manner,
+            commandish: manner == Manner::Command || is_commandish(text),
+            token: 0,
+            quoted: false,
+            before: None,
+            spoken: Spoken::with_room(text.len() + text.len() / 4),
+        };
+        let mut at = 0;
+        while at < text.len() {
+            at = reading.step(at);
+        }
+        reading.spoken.finish()
+    }
+
+    /// Speaks what stands at a place; gives the place after it.
+    fn step(&mut self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        let Some(c) = rest.chars().next() else {
+            return self.text.len();
+        };
+        let end = if c.is_ascii_alphanumeric() {
+            let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            self.spoken.text(&rest[..length]);
+            at + length
+        } else if c.is_whitespace() {
+            let after = rest.trim_start();
+            let space = &rest[..rest.len() - after.len()];
+            self.spoken.gap();
+            if space.contains('\n') {
+                self.spoken.stop(',');
+                self.spoken.word(&self.words.new_line);
+                self.spoken.stop(',');
+            }
+            self.token = self.text.len() - after.len();
+            self.token
+        } else if c.is_ascii() {
+            self.sign(at, rest, c)
+        } else {
+            self.foreign(at, rest, c)
+        };
+        self.before = self.text[..end].chars().next_back();
+        end
+    }
+
+    fn sign(&mut self, at: usize, rest: &str, c: char) -> usize {
+        if is_run(rest, c)
+            && let Some(sign) = self.words.sign(c)
+        {
+            let length = rest.len() - rest.trim_start_matches(c).len();
+            self.spoken.word(&run(self.words, length, &sign.many));
+            return at + length;
+        }
+        let next = rest[1..].chars().next();
+        let fate = match self.manner {
+            Manner::Question => self.in_question(at, rest, c, next),
+            Manner::Command => self.in_command(c, next),
+        };
+        match fate {
+            Fate::Said => return at + self.say(rest, c),
+            Fate::Kept => self.spoken.letter(c),
+            Fate::Pause => self.spoken.stop(c),
+            Fate::Gap => self.spoken.gap(),
+        }
+        at + 1
+    }
+
+    /// Says the sign at the beginning of a text by its name; gives its length in bytes.
+    fn say(&mut self, rest: &str, c: char) -> usize {
+        match self.words.sign_at(rest) {
+            Some(sign) => {
+                self.spoken.word(&sign.one);
+                sign.sign.len()
+            }
+            None => {
+                self.spoken.letter(c);
+                c.len_utf8()
+            }
+        }
+    }
+
+    fn in_command(&self, c: char, next: Option<char>) -> Fate {
+        match c {
+            '.' if is_digit(self.before) && is_digit(next) => Fate::Kept,
+            _ => Fate::Said,
+        }
+    }
+
+    fn in_question(&mut self, at: usize, rest: &str, c: char, next: Option<char>) -> Fate {
+        let before = self.before;
+        let inside = is_word(before) && is_word(next);
+        let between_digits = is_digit(before) && is_digit(next);
+        match c {
+            '-' if between_digits => Fate::Said,
+            '-' if inside => {
+                let is_flag = self.text[self.token..].starts_with('-');
+                if is_flag || is_digit(before) || is_digit(next) {
+                    Fate::Gap
+                } else {
+                    Fate::Kept
+                }
+            }
+            '_' if inside => Fate::Gap,
+            '.' | ',' | ':' if between_digits => Fate::Kept,
+            '.' if is_word(before) && rest.starts_with("...") && ends(rest[3..].chars().next()) => {
+                Fate::Kept
+            }
+            '.' if before == Some('.') && self.spoken.last() == Some('.') => Fate::Kept,
+            '.' if inside && self.in_abbreviation(at) => Fate::Kept,
+            '.' | ',' | ':' | '!' if closes(before) && ends(next) => Fate::Pause,
+            '?' if closes(before) && ends(next) && !self.goes_on(rest) => Fate::Pause,
+            '(' | ')' if !self.commandish => Fate::Kept,
+            '\'' if inside || (is_word(before) && !self.quoted) => Fate::Kept,
+            '\'' => {
+                self.quoted = !self.quoted;
+                Fate::Said
+            }
+            '$' if is_digit(next) && !self.is_parameter(rest) => Fate::Kept,
+            '%' if is_digit(before) && !is_word(next) => Fate::Kept,
+            _ => Fate::Said,
+        }
+    }
+
+    /// Tells whether a question mark stands inside a sentence, as a pattern for file names does.
+    fn goes_on(&self, rest: &str) -> bool {
+        let after = rest[1..].trim_start();
+        after
+            .chars()
+            .next()
+            .is_some_and(|c| c.is_lowercase() || matches!(c, '-' | '/' | '.' | '~'))
+    }
+
+    fn in_abbreviation(&self, at: usize) -> bool {
+        let token = &self.text[self.token..];
+        let token = token.strip_prefix('(').unwrap_or(token);
+        let begins = self.text.len() - token.len();
+        let is_it =
+            |word: &super::Word| token.starts_with(word.as_ref()) && at < begins + word.len();
+        begins <= at && self.words.abbreviations.iter().any(is_it)
+    }
+
+    /// Tells whether a dollar and a digit are a shell's parameter rather than a price.
+    fn is_parameter(&self, rest: &str) -> bool {
+        self.commandish
+            && !rest[2..].starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','))
+    }
+
+    fn foreign(&mut self, at: usize, rest: &str, c: char) -> usize {
+        let next = rest[c.len_utf8()..].chars().next();
+        let is_pause = match c {
+            '…' | '—' => is_word(self.before) || self.before == Some(' '),
+            '–' => is_word(self.before) || next == Some(' '),
+            '‐' | '‑' => is_word(self.before) && is_word(next),
+            _ => false,
+        };
+        if self.manner == Manner::Question && is_pause {
+            self.spoken.letter(c);
+            return at + c.len_utf8();
+        }
+        if c.is_alphanumeric() {
+            self.spoken.letter(c);
+            return at + c.len_utf8();
+        }
+        if self.words.sign_at(rest).is_some() {
+            return at + self.say(rest, c);
+        }
+        match picture_at(rest, self.words) {
+            Some((picture, length)) => {
+                match picture {
+                    Picture::Named(name) => self.spoken.word(&name),
+                    Picture::Nameless => self.spoken.word(&self.words.symbol),
+                    Picture::Drawing(1) => self.spoken.word(&self.words.drawing.one),
+                    Picture::Drawing(n) => {
+                        let many = run(self.words, n, &self.words.drawing.many);
+                        self.spoken.word(&many);
+                    }
+                    Picture::Mark => {}
+                }
+                at + length
+            }
+            None => {
+                self.spoken.letter(c);
+                at + c.len_utf8()
+            }
+        }
+    }
+}
+
+/// Tells whether a text begins with so many of an ASCII sign that they are counted.
+pub(super) fn is_run(text: &str, c: char) -> bool {
+    text.len() >= RUN && text.chars().take(RUN).all(|other| other == c)
+}
+
+/// Says how many there are of a sign.
+pub(super) fn run(words: &Words, n: usize, name: &str) -> String {
+    fill(&words.run, &[("n", &n.to_string()), ("sign", name)])
+}
+
+/// Tells whether a text has a sign that sentences do without.
+fn is_commandish(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let pair = |a: u8, b: u8| match (a, b) {
+        (b' ' | b'\n' | b'`' | b'"' | b'\'', b'-') => false,
+        (b'$', b) => b.is_ascii_alphabetic() || matches!(b, b'{' | b'(' | b'?' | b'!' | b'@'),
+        (b'&', b'&') => true,
+        (a, b'(') => a.is_ascii_alphanumeric(),
+        _ => false,
+    };
+    let is_flag = |three: &[u8]| {
+        three[0] == b' ' && three[1] == b'-' && (three[2] == b'-' || three[2].is_ascii_alphabetic())
+    };
+    bytes.iter().any(|b| b"|`<>\\*={}~^;".contains(b))
+        || bytes.windows(2).any(|two| pair(two[0], two[1]))
+        || bytes.windows(3).any(is_flag)
+}
+
+fn is_word(c: Option<char>) -> bool {
+    c.is_some_and(char::is_alphanumeric)
+}
+
+fn is_digit(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_ascii_digit())
+}
+
+/// Tells whether a stop can follow.
+fn closes(c: Option<char>) -> bool {
+    c.is_some_and(|c| {
+        c.is_alphanumeric()
+            || matches!(c, ')' | '"' | '\'' | '`' | '”' | '’' | '»' | '%')
+            || !c.is_ascii() && !c.is_whitespace()
+    })
+}
+
+/// Tells whether a stop can stand before this.
+fn ends(c: Option<char>) -> bool {
+    c.is_none_or(|c| c.is_whitespace() || matches!(c, ')' | '"' | '\'' | '”' | '’' | '»'))
+}

@@ -1,0 +1,101 @@
+//! A text that is being put together word by word.
+//!
+//! Responsibilities: exactly one space between words, none before a stop. Not here: which words.
+
+/// Collects spoken words.
+#[derive(Debug, Default)]
+pub(super) struct Spoken {
+    out: String,
+    gap: bool,
+}
+
+impl Spoken {
+    /// Makes an empty one with room for a text of about this many bytes.
+    pub(super) fn with_room(bytes: usize) -> Self {
+        Self {
+            out: String::with_capacity(bytes),
+            gap: false,
+        }
+    }
+
+    /// Puts letters right behind what was put before, unless a gap was asked for.
+    pub(super) fn text(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        if self.gap && !self.out.is_empty() {
+            self.out.push(' ');
+        }
+        self.gap = false;
+        self.out.push_str(text);
+    }
+
+    /// Puts one character like [`Spoken::text`].
+    pub(super) fn letter(&mut self, c: char) {
+        let mut bytes = [0; 4];
+        self.text(c.encode_utf8(&mut bytes));
+    }
+
+    /// Asks for a space before whatever comes next.
+    pub(super) fn gap(&mut self) {
+        self.gap = true;
+    }
+
+    /// Puts a word that stands by itself.
+    pub(super) fn word(&mut self, word: &str) {
+        self.gap = true;
+        self.text(word);
+        self.gap = true;
+    }
+
+    /// Puts a stop or comma behind the last word; nothing when there is no word or a stop is there.
+    pub(super) fn stop(&mut self, stop: char) {
+        if self
+            .out
+            .chars()
+            .next_back()
+            .is_some_and(|last| !is_stop(last))
+        {
+            self.out.push(stop);
+        }
+        self.gap = true;
+    }
+
+    /// Puts a closing quote or bracket right behind the last word.
+    pub(super) fn close(&mut self, c: char) {
+        if !self.out.is_empty() {
+            self.out.push(c);
+        }
+    }
+
+    /// Gives the last character.
+    pub(super) fn last(&self) -> Option<char> {
+        self.out.chars().next_back()
+    }
+
+    /// Gives the whole text.
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+}
+
+/// Tells whether a character makes a voice pause.
+pub(super) fn is_stop(c: char) -> bool {
+    matches!(
+        c,
+        '.' | ','
+            | ';'
+            | ':'
+            | '!'
+            | '?'
+            | '…'
+            | '。'
+            | '！'
+            | '？'
+            | '：'
+            | '、'
+            | '，'
+            | '।'
+            | '؟'
+    )
+}

@@ -1,0 +1,302 @@
+//! One token of prose that is more than a plain word.
+//!
+//! Responsibilities: addresses, paths, flags, identifiers, operators, pictures. Not here: marks
+//! that reach over several tokens (`inline`).
+
+use super::identifier::{is_uuid, say_id, say_name, time};
+use super::picture::{Picture, picture_at};
+use super::signs::{is_run, run};
+use super::spoken::Spoken;
+use super::words::{Words, fill};
+
+/// Says a token's middle, the marks around it taken off. `code` tells that it stands in backticks.
+pub(super) fn say(token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
+    if token.is_empty() {
+        return;
+    }
+    if let Some(sign) = words
+        .prose_sign(token)
+        .filter(|sign| !code || sign.sign.len() > 1)
+    {
+        spoken.word(&sign.one);
+    } else if let Some(at) = address(token) {
+        signs(&token[..at], token, code, words, spoken);
+        host(&token[at..], words, spoken);
+    } else if let Some(said) = time(token, words) {
+        spoken.word(&said);
+    } else if is_uuid(token) {
+        say_id(token, words, spoken);
+    } else {
+        signs(token, token, code, words, spoken);
+    }
+}
+
+/// Finds where a web address begins in a token.
+fn address(token: &str) -> Option<usize> {
+    if let Some(colon) = token.find("://") {
+        let scheme =
+            token[..colon].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '+');
+        return (scheme.len() < colon).then_some(scheme.len());
+    }
+    let is_bare = token
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("www."));
+    is_bare.then_some(0)
+}
+
+/// Says an address by its host.
+///
+/// What stands before an @ is not the host, however much it may look like one.
+fn host(address: &str, words: &Words, spoken: &mut Spoken) {
+    let after = address
+        .split_once("://")
+        .map_or(address, |(_, after)| after);
+    let authority = after.split(['/', '?', '#', '\\']).next().unwrap_or(after);
+    let host = authority.rsplit('@').next().unwrap_or(authority);
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+            (name, Some(port))
+        }
+        Some(_) | None => (host, None),
+    };
+    let name = name.trim_matches(['[', ']']);
+    let name = name.strip_prefix("www.").unwrap_or(name);
+    if name.is_empty() {
+        signs(after, after, false, words, spoken);
+        return;
+    }
+    spoken.gap();
+    for c in name.chars() {
+        match c {
+            '.' | '-' | ':' => spoken.letter(c),
+            c if c.is_alphanumeric() => spoken.letter(c),
+            c => match words.sign(c) {
+                Some(sign) => spoken.word(&sign.one),
+                None => spoken.gap(),
+            },
+        }
+    }
+    if let Some(port) = port {
+        spoken.word(&fill(&words.port, &[("n", port)]));
+    }
+    spoken.word(&words.link);
+}
+
+/// Tells whether a token is an e-mail address.
+fn is_mail(token: &str) -> bool {
+    token.split_once('@').is_some_and(|(name, host)| {
+        let fits = |part: &str| {
+            part.bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"._%+-".contains(&b))
+        };
+        !name.is_empty() && fits(name) && fits(host) && host.contains('.') && !host.starts_with('.')
+    })
+}
+
+/// Says part of a token, sign by sign.
+fn signs(part: &str, token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
+    let mail = is_mail(token);
+    let is_flag = part.starts_with('-')
+        && part.len() > 1
+        && !part[1..].starts_with(|c: char| c.is_ascii_digit());
+    let mut before: Option<char> = None;
+    // The last picture, which is not said again right behind itself.
+    let mut picture = None;
+    let mut at = 0;
+    while let Some(c) = part[at..].chars().next() {
+        let rest = &part[at..];
+        let length = if c.is_ascii_alphanumeric() {
+            let length = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
+            say_name(&rest[..length], words, spoken);
+            length
+        } else if c.is_ascii() {
+            let next = rest[1..].chars().next();
+            let alone = part.len() == 1;
+            Place {
+                words,
+                code,
+                mail,
+                is_flag,
+                alone,
+                before,
+                next,
+                at,
+            }
+            .ascii(rest, c, spoken)
+        } else {
+            foreign(rest, c, words, &mut picture, spoken)
+        };
+        at += length;
+        before = part[..at].chars().next_back();
+    }
+}
+
+/// Says something that is not ASCII; gives its length.
+fn foreign(
+    rest: &str,
+    c: char,
+    words: &Words,
+    last: &mut Option<String>,
+    spoken: &mut Spoken,
+) -> usize {
+    if c.is_alphanumeric() && words.picture(c).is_none() {
+        *last = None;
+        spoken.letter(c);
+        return c.len_utf8();
+    }
+    let plain = &rest[..c.len_utf8()];
+    let is_pictorial = rest[c.len_utf8()..].starts_with('\u{fe0f}') && words.picture(c).is_some();
+    if let Some(sign) = words.prose_sign(plain).filter(|_| !is_pictorial) {
+        spoken.word(&sign.one);
+        return c.len_utf8();
+    }
+    match picture_at(rest, words) {
+        Some((found, length)) => {
+            spoken.gap();
+            if let Picture::Named(name) = found {
+                if last.as_ref() != Some(&name) {
+                    spoken.word(&name);
+                }
+                *last = Some(name);
+            }
+            length
+        }
+        // A list's dot is a mark, not a word.
+        None if matches!(c, '•' | '·' | '‣') => {
+            spoken.gap();
+            c.len_utf8()
+        }
+        None => {
+            spoken.letter(c);
+            c.len_utf8()
+        }
+    }
+}
+
+/// Where an ASCII sign stands.
+struct Place<'a> {
+    words: &'a Words,
+    code: bool,
+    mail: bool,
+    is_flag: bool,
+    /// The sign is the whole token.
+    alone: bool,
+    before: Option<char>,
+    next: Option<char>,
+    at: usize,
+}
+
+impl Place<'_> {
+    /// Says the sign at the beginning of a text; gives how many bytes that took.
+    fn ascii(&self, rest: &str, c: char, spoken: &mut Spoken) -> usize {
+        if is_run(rest, c)
+            && let Some(sign) = self.words.sign(c)
+        {
+            let length = rest.len() - rest.trim_start_matches(c).len();
+            spoken.word(&run(self.words, length, &sign.many));
+            return length;
+        }
+        if !matches!(c, '*' | '~')
+            && !(c == '-' && self.is_flag && self.at == 0)
+            && let Some(sign) = self
+                .words
+                .prose_sign_at(rest)
+                .filter(|sign| sign.sign.is_ascii())
+        {
+            spoken.word(&sign.one);
+            return sign.sign.len();
+        }
+        if self.code
+            && let Some(sign) = self.words.sign_at(rest)
+            && (matches!(c, '|' | '&' | '*') || sign.sign.len() > 1 || self.alone)
+        {
+            spoken.word(&sign.one);
+            return sign.sign.len();
+        }
+        self.one(rest, c, spoken)
+    }
+
+    fn one(&self, rest: &str, c: char, spoken: &mut Spoken) -> usize {
+        let digits = is_digit(self.before) && is_digit(self.next);
+        let inside = is_word(self.before) && is_word(self.next);
+        match c {
+            '.' | '-' | '@' if self.mail && c != '-' => self.name(c, spoken),
+            '-' if self.is_flag && (self.at == 0 || self.before == Some('-')) => {
+                self.name(c, spoken)
+            }
+            '-' if self.is_flag && inside => spoken.gap(),
+            '-' if rest.starts_with("--") => {
+                spoken.stop(',');
+                return 2;
+            }
+            '-' if is_word(self.next) => spoken.letter(c),
+            '-' => spoken.gap(),
+            '.' if self.at == 0 || !is_word(self.before) => self.name(c, spoken),
+            '.' | '+' | '"' | '\'' => spoken.letter(c),
+            ':' if rest.starts_with("::") => {
+                spoken.gap();
+                return 2;
+            }
+            ',' | ':' | ';' | '!' | '?'
+                if digits || (c == ',' && inside && is_digit(self.before)) =>
+            {
+                spoken.letter(c)
+            }
+            ',' | ':' | ';' | '!' | '?' => spoken.stop(c),
+            '/' if digits => spoken.letter(c),
+            '/' | '\\' | '^' | '@' => self.name(c, spoken),
+            '=' if self.before != Some('=') => self.name(c, spoken),
+            '$' if is_digit(self.next) || self.next.is_none() => spoken.letter(c),
+            '$' => self.name(c, spoken),
+            '%' if is_digit(self.before) => spoken.letter(c),
+            '%' => self.name(c, spoken),
+            '#' if self.at == 0 && is_digit(self.next) => return self.reference(rest, spoken),
+            '#' if is_word(self.before) => spoken.letter(c),
+            '#' => self.name(c, spoken),
+            '*' if digits => self.prose_name(rest, spoken),
+            '&' => self.prose_name(rest, spoken),
+            '~' if is_digit(self.next) => self.prose_name(rest, spoken),
+            '~' if self.next == Some('~') || self.before == Some('~') => {}
+            '~' => self.name(c, spoken),
+            '|' => spoken.stop(','),
+            '(' => {
+                if rest.starts_with("()") {
+                    return 2;
+                }
+                spoken.letter(c);
+            }
+            ')' => spoken.letter(c),
+            // Brackets, braces, emphasis and whatever else marks rather than says.
+            _ => spoken.gap(),
+        }
+        1
+    }
+
+    fn name(&self, c: char, spoken: &mut Spoken) {
+        match self.words.sign(c) {
+            Some(sign) => spoken.word(&sign.one),
+            None => spoken.letter(c),
+        }
+    }
+
+    fn prose_name(&self, rest: &str, spoken: &mut Spoken) {
+        match self.words.prose_sign(&rest[..1]) {
+            Some(sign) => spoken.word(&sign.one),
+            None => spoken.gap(),
+        }
+    }
+
+    fn reference(&self, rest: &str, spoken: &mut Spoken) -> usize {
+        let digits = rest[1..].bytes().take_while(u8::is_ascii_digit).count();
+        spoken.word(&fill(&self.words.number, &[("n", &rest[1..=digits])]));
+        digits + 1
+    }
+}
+
+fn is_word(c: Option<char>) -> bool {
+    c.is_some_and(char::is_alphanumeric)
+}
+
+fn is_digit(c: Option<char>) -> bool {
+    c.is_some_and(|c| c.is_ascii_digit())
+}

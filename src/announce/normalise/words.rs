@@ -1,0 +1,165 @@
+//! The words that signs and structure are spoken with.
+//!
+//! Responsibilities: one value that holds every word, with the English ones as its default; looking
+//! a sign up. Not here: when a word is said (`prose`, `signs`).
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+
+/// A word or a template; borrowed when it is one of the program's own.
+pub type Word = Cow<'static, str>;
+
+/// Holds what one sign is called.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct Sign {
+    /// The sign, one or more characters.
+    pub sign: Word,
+    /// Its name, once.
+    pub one: Word,
+    /// Its name after a number, as in "10 equals".
+    pub many: Word,
+}
+
+/// Holds every word that the normaliser adds to a text.
+///
+/// A template has its places in braces; text that fills a place is put in once, so that braces
+/// inside it mean nothing. A file may give some fields: the others stay English.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Words {
+    /// The start of a fenced block.
+    pub code_block: Word,
+    /// The end of a fenced block.
+    pub end_of_code: Word,
+    /// The length of one line.
+    pub one_line: Word,
+    /// A length of `{n}` lines.
+    pub many_lines: Word,
+    /// A heading's text in `{text}`.
+    pub heading: Word,
+    /// A numbered list's item: `{n}`, `{text}`.
+    pub item: Word,
+    /// A task that is not done: `{text}`.
+    pub task_open: Word,
+    /// A task that is done: `{text}`.
+    pub task_done: Word,
+    /// A quoted paragraph: `{text}`.
+    pub quote: Word,
+    /// A table's header row: `{text}`.
+    pub table: Word,
+    /// What follows a link's text or host.
+    pub link: Word,
+    /// What comes before an image's text.
+    pub image: Word,
+    /// A shortened id: its start in `{start}`.
+    pub id: Word,
+    /// A port after a host: `{n}`.
+    pub port: Word,
+    /// A run of one sign: `{n}`, and the sign's name in `{sign}`.
+    pub run: Word,
+    /// A day: `{day}`, `{month}`, `{year}`.
+    pub date: Word,
+    /// A day with a time: `{date}`, `{time}`.
+    pub moment: Word,
+    /// Universal time.
+    pub utc: Word,
+    /// The months, January first.
+    pub months: [Word; 12],
+    /// A reference such as "#12" in prose: `{n}`.
+    pub number: Word,
+    /// A line's end inside a question or command.
+    pub new_line: Word,
+    /// A symbol without a name of its own, where nothing may be left out.
+    pub symbol: Word,
+    /// A flag: its country's letters in `{letters}`.
+    pub flag: Word,
+    /// Line-drawing, block and braille characters, where nothing may be left out.
+    pub drawing: Sign,
+    /// Abbreviations with stops inside that are no file names.
+    pub abbreviations: Vec<Word>,
+    /// Programming languages: the tag behind a fence, and how it is said.
+    pub languages: Vec<Sign>,
+    /// The signs as they are said in questions and commands.
+    pub signs: Vec<Sign>,
+    /// The signs that are said otherwise in prose, where they are no commands.
+    pub prose: Vec<Sign>,
+    /// Short names of picture characters.
+    pub pictures: Vec<Sign>,
+}
+
+impl Words {
+    /// Finds the longest sign of a question or command that a text begins with.
+    pub(super) fn sign_at(&self, text: &str) -> Option<&Sign> {
+        longest(&self.signs, text)
+    }
+
+    /// Finds the longest sign of prose, two characters or more, that a text begins with.
+    pub(super) fn prose_sign_at(&self, text: &str) -> Option<&Sign> {
+        longest(&self.prose, text).filter(|sign| sign.sign.len() > 1)
+    }
+
+    /// Finds the name of a fence's language.
+    pub(super) fn language(&self, tag: &str) -> Option<&str> {
+        let is_it = |sign: &&Sign| sign.sign.eq_ignore_ascii_case(tag);
+        self.languages
+            .iter()
+            .find(is_it)
+            .map(|sign| sign.one.as_ref())
+    }
+
+    /// Finds the name of a whole token in prose.
+    pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
+        let is_it = |sign: &&Sign| sign.sign == token;
+        self.prose.iter().find(is_it)
+    }
+
+    /// Finds the name of a sign that a run consists of.
+    pub(super) fn sign(&self, c: char) -> Option<&Sign> {
+        let mut bytes = [0; 4];
+        let text: &str = c.encode_utf8(&mut bytes);
+        self.signs.iter().find(|sign| sign.sign == text)
+    }
+
+    /// Finds a picture's name.
+    pub(super) fn picture(&self, c: char) -> Option<&str> {
+        let is_it = |sign: &&Sign| sign.sign.chars().next() == Some(c);
+        self.pictures
+            .iter()
+            .find(is_it)
+            .map(|sign| sign.one.as_ref())
+    }
+}
+
+fn longest<'a>(signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+    signs
+        .iter()
+        .filter(|sign| !sign.sign.is_empty() && text.starts_with(sign.sign.as_ref()))
+        .max_by_key(|sign| sign.sign.len())
+}
+
+/// Fills a template's places.
+pub(super) fn fill(template: &str, places: &[(&str, &str)]) -> String {
+    let mut out = String::with_capacity(template.len() + 16);
+    let mut rest = template;
+    while let Some(open) = rest.find('{') {
+        let (before, place) = rest.split_at(open);
+        out.push_str(before);
+        let found = place.find('}').and_then(|close| {
+            let name = &place[1..close];
+            let known = places.iter().find(|(known, _)| *known == name);
+            known.map(|(_, text)| (*text, close + 1))
+        });
+        let (text, used) = found.unwrap_or(("{", 1));
+        out.push_str(text);
+        rest = &place[used..];
+    }
+    out.push_str(rest);
+    out
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        super::english::words()
+    }
+}
