@@ -182,7 +182,7 @@ impl<'a> Reading<'a> {
             '.' | ',' | ':' | '!' if closes(before) && ends(next) => Fate::Pause,
             '?' if closes(before) && ends(next) && !self.goes_on(rest) => Fate::Pause,
             '(' | ')' if !self.commandish => Fate::Kept,
-            '\'' if inside || (is_word(before) && !self.quoted) => Fate::Kept,
+            '\'' if inside || (is_word(before) && !self.quoted && !self.commandish) => Fate::Kept,
             '\'' => {
                 self.quoted = !self.quoted;
                 Fate::Said
