@@ -199,8 +199,8 @@ impl Place<'_> {
             spoken.word(&run(self.words, length, &sign.many));
             return length;
         }
-        if !matches!(c, '*' | '~')
-            && !(c == '-' && self.is_flag && self.at == 0)
+        let is_own = matches!(c, '*' | '~') || c == '-' && self.is_flag && self.at == 0;
+        if !is_own
             && let Some(sign) = self
                 .words
                 .prose_sign_at(rest)
