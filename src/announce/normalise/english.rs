@@ -136,18 +136,18 @@ const PROSE: &[(&str, &str)] = &[
     ("−", "minus"),
     ("±", "plus or minus"),
     ("∞", "infinity"),
-    ("✓", "done"),
-    ("✔", "done"),
-    ("✗", "failed"),
-    ("✘", "failed"),
+    ("✓", "check mark"),
+    ("✔", "check mark"),
+    ("✗", "cross mark"),
+    ("✘", "cross mark"),
 ];
 
 /// Pictures that agents use, by a short name.
 const PICTURES: &[(&str, &str)] = &[
-    ("✅", "done"),
+    ("✅", "check mark"),
     ("✔", "check mark"),
     ("☑", "ticked"),
-    ("❌", "failed"),
+    ("❌", "cross mark"),
     ("✖", "cross mark"),
     ("✘", "cross mark"),
     ("❎", "cross mark"),

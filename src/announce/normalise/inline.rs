@@ -39,6 +39,16 @@ const fn classes() -> [u8; 256] {
     classes
 }
 
+/// HTML tags that stand inside a word or sentence without parting it.
+const INLINE_TAGS: [&str; 12] = [
+    "a", "b", "code", "em", "i", "kbd", "s", "span", "strong", "sub", "sup", "u",
+];
+
+/// HTML tags that begin something new.
+const BLOCK_TAGS: [&str; 12] = [
+    "br", "details", "div", "hr", "li", "ol", "p", "pre", "summary", "td", "tr", "ul",
+];
+
 /// Puts a line's words behind what was spoken before.
 pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
     let mut inline = Inline {
@@ -216,6 +226,9 @@ impl Inline<'_> {
                 from = at;
             } else if let Some(length) = tag(rest).filter(|_| !self.code) {
                 self.part(from, at, spoken);
+                if !INLINE_TAGS.contains(&rest[..length].trim_matches(['<', '/', '>'])) {
+                    spoken.gap();
+                }
                 at += length;
                 from = at;
             } else {
@@ -296,7 +309,7 @@ impl Inline<'_> {
         let closing = inner[middle.len()..]
             .strip_prefix("()")
             .unwrap_or(&inner[middle.len()..]);
-        spoken.text(opening);
+        spoken.open(opening);
         if middle.is_empty() && opening.is_empty() && self.code {
             // Nothing but signs between backticks: they are what is meant.
             token::say(part, true, self.words, spoken);
@@ -348,15 +361,11 @@ fn spoken_link(middle: &str) -> bool {
 
 /// Measures an HTML tag without attributes at the beginning of a text.
 fn tag(text: &str) -> Option<usize> {
-    const TAGS: [&str; 22] = [
-        "a", "b", "br", "code", "details", "div", "em", "hr", "i", "kbd", "li", "ol", "p", "pre",
-        "span", "strong", "sub", "summary", "sup", "td", "tr", "ul",
-    ];
     let name = text.strip_prefix('<')?;
     let name = name.strip_prefix('/').unwrap_or(name);
     let length = name.bytes().take_while(u8::is_ascii_lowercase).count();
     let rest = &name[length..];
     let rest = rest.strip_prefix('/').unwrap_or(rest).strip_prefix('>')?;
-    TAGS.contains(&&name[..length])
-        .then(|| text.len() - rest.len())
+    let name = &name[..length];
+    (INLINE_TAGS.contains(&name) || BLOCK_TAGS.contains(&name)).then(|| text.len() - rest.len())
 }

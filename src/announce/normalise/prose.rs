@@ -158,7 +158,7 @@ impl Reader {
             say_line(line, words, spoken);
             return Shape::Flowing;
         }
-        if is_delimiter(line) && line.contains('|') {
+        if is_delimiter(line) {
             return Shape::Block;
         }
         if first == b'|'
@@ -284,7 +284,7 @@ fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
 
 /// Tells whether a line parts a table's headers from its rows.
 fn is_delimiter(line: &str) -> bool {
-    line.contains("--") && line.contains('|') && line.bytes().all(|b| b"|-: ".contains(&b))
+    line.bytes().all(|b| b"|-: ".contains(&b)) && line.contains("--") && line.contains('|')
 }
 
 /// Tells whether a line is a rule across the page: three signs, no more, which are then counted.

@@ -41,12 +41,12 @@ enum Fate {
 /// Every letter and digit is kept and Markdown is no markup. Sentence punctuation stays
 /// punctuation, every other sign is said by its name. Source: `Text into speech`.
 pub fn exact(text: &str, words: &Words) -> String {
-    Reading::new(text, words, Manner::Question)
+    Reading::whole(text, words, Manner::Question)
 }
 
 /// Speaks a command: like [`exact`], with every sign said, stops and inner dashes too.
 pub fn command(text: &str, words: &Words) -> String {
-    Reading::new(text, words, Manner::Command)
+    Reading::whole(text, words, Manner::Command)
 }
 
 /// One walk through a text.
@@ -65,7 +65,8 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(text: &str, words: &Words, manner: Manner) -> String {
+    /// Reads a whole text.
+    fn whole(text: &str, words: &Words, manner: Manner) -> String {
         let clean = clean_lines(text);
         let text = clean.trim();
         let mut reading = Reading {
@@ -182,7 +183,7 @@ impl<'a> Reading<'a> {
             '.' | ',' | ':' | '!' if closes(before) && ends(next) => Fate::Pause,
             '?' if closes(before) && ends(next) && !self.goes_on(rest) => Fate::Pause,
             '(' | ')' if !self.commandish => Fate::Kept,
-            '\'' if inside || (is_word(before) && !self.quoted) => Fate::Kept,
+            '\'' if inside || (is_word(before) && !self.quoted && !self.commandish) => Fate::Kept,
             '\'' => {
                 self.quoted = !self.quoted;
                 Fate::Said

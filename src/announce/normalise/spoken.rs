@@ -7,6 +7,8 @@
 pub(super) struct Spoken {
     out: String,
     gap: bool,
+    /// The last thing was an opening quote or bracket, which no gap follows.
+    opened: bool,
 }
 
 impl Spoken {
@@ -15,6 +17,7 @@ impl Spoken {
         Self {
             out: String::with_capacity(bytes),
             gap: false,
+            opened: false,
         }
     }
 
@@ -23,11 +26,18 @@ impl Spoken {
         if text.is_empty() {
             return;
         }
-        if self.gap && !self.out.is_empty() {
+        if self.gap && !self.opened && !self.out.is_empty() {
             self.out.push(' ');
         }
         self.gap = false;
+        self.opened = false;
         self.out.push_str(text);
+    }
+
+    /// Puts an opening quote or bracket, right behind which the next word stands.
+    pub(super) fn open(&mut self, text: &str) {
+        self.text(text);
+        self.opened = !text.is_empty();
     }
 
     /// Puts one character like [`Spoken::text`].

@@ -14,6 +14,7 @@ pub(super) fn say(token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
     if token.is_empty() {
         return;
     }
+    let token = token.strip_prefix("mailto:").unwrap_or(token);
     if let Some(sign) = words
         .prose_sign(token)
         .filter(|sign| !code || sign.sign.len() > 1)
@@ -97,7 +98,9 @@ fn is_mail(token: &str) -> bool {
 fn signs(part: &str, token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
     let mail = is_mail(token);
     let is_flag = part.starts_with('-')
-        && part.len() > 1
+        && part
+            .trim_start_matches('-')
+            .starts_with(char::is_alphanumeric)
         && !part[1..].starts_with(|c: char| c.is_ascii_digit());
     let mut before: Option<char> = None;
     // The last picture, which is not said again right behind itself.
@@ -196,8 +199,8 @@ impl Place<'_> {
             spoken.word(&run(self.words, length, &sign.many));
             return length;
         }
-        if !matches!(c, '*' | '~')
-            && !(c == '-' && self.is_flag && self.at == 0)
+        let is_own = matches!(c, '*' | '~') || c == '-' && self.is_flag && self.at == 0;
+        if !is_own
             && let Some(sign) = self
                 .words
                 .prose_sign_at(rest)
@@ -208,7 +211,7 @@ impl Place<'_> {
         }
         if self.code
             && let Some(sign) = self.words.sign_at(rest)
-            && (matches!(c, '|' | '&' | '*') || sign.sign.len() > 1 || self.alone)
+            && (matches!(c, '|' | '*') || sign.sign.len() > 1 || self.alone)
         {
             spoken.word(&sign.one);
             return sign.sign.len();
@@ -229,7 +232,7 @@ impl Place<'_> {
                 spoken.stop(',');
                 return 2;
             }
-            '-' if is_word(self.next) => spoken.letter(c),
+            '-' if self.next.is_some() => spoken.letter(c),
             '-' => spoken.gap(),
             '.' if self.at == 0 || !is_word(self.before) => self.name(c, spoken),
             '.' | '+' | '"' | '\'' => spoken.letter(c),
@@ -242,6 +245,7 @@ impl Place<'_> {
             {
                 spoken.letter(c)
             }
+            '!' if self.next == Some('(') => {}
             ',' | ':' | ';' | '!' | '?' => spoken.stop(c),
             '/' if digits => spoken.letter(c),
             '/' | '\\' | '^' | '@' => self.name(c, spoken),
@@ -254,7 +258,7 @@ impl Place<'_> {
             '#' if is_word(self.before) => spoken.letter(c),
             '#' => self.name(c, spoken),
             '*' if digits => self.prose_name(rest, spoken),
-            '&' => self.prose_name(rest, spoken),
+            '&' if inside => self.prose_name(rest, spoken),
             '~' if is_digit(self.next) => self.prose_name(rest, spoken),
             '~' if self.next == Some('~') || self.before == Some('~') => {}
             '~' => self.name(c, spoken),
@@ -263,7 +267,7 @@ impl Place<'_> {
                 if rest.starts_with("()") {
                     return 2;
                 }
-                spoken.letter(c);
+                spoken.open("(");
             }
             ')' => spoken.letter(c),
             // Brackets, braces, emphasis and whatever else marks rather than says.

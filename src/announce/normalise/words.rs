@@ -110,32 +110,42 @@ impl Words {
 
     /// Finds the name of a whole token in prose.
     pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
-        let is_it = |sign: &&Sign| sign.sign == token;
-        self.prose.iter().find(is_it)
+        exactly(&self.prose, token)
     }
 
     /// Finds the name of a sign that a run consists of.
     pub(super) fn sign(&self, c: char) -> Option<&Sign> {
         let mut bytes = [0; 4];
-        let text: &str = c.encode_utf8(&mut bytes);
-        self.signs.iter().find(|sign| sign.sign == text)
+        exactly(&self.signs, c.encode_utf8(&mut bytes))
     }
 
     /// Finds a picture's name.
     pub(super) fn picture(&self, c: char) -> Option<&str> {
-        let is_it = |sign: &&Sign| sign.sign.chars().next() == Some(c);
-        self.pictures
-            .iter()
-            .find(is_it)
-            .map(|sign| sign.one.as_ref())
+        let mut bytes = [0; 4];
+        exactly(&self.pictures, c.encode_utf8(&mut bytes)).map(|sign| sign.one.as_ref())
     }
 }
 
+/// Finds the longest sign that a text begins with; most are ruled out by their first byte.
 fn longest<'a>(signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+    let first = *text.as_bytes().first()?;
     signs
         .iter()
-        .filter(|sign| !sign.sign.is_empty() && text.starts_with(sign.sign.as_ref()))
+        .filter(|sign| sign.begins_with(first) && text.starts_with(sign.sign.as_ref()))
         .max_by_key(|sign| sign.sign.len())
+}
+
+fn exactly<'a>(signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+    let first = *text.as_bytes().first()?;
+    signs
+        .iter()
+        .find(|sign| sign.begins_with(first) && sign.sign == text)
+}
+
+impl Sign {
+    fn begins_with(&self, byte: u8) -> bool {
+        self.sign.as_bytes().first() == Some(&byte)
+    }
 }
 
 /// Fills a template's places.
