@@ -83,5 +83,5 @@ fn regional(c: char) -> Option<char> {
 
 /// Lines, boxes, blocks, shades, and the braille patterns that spinners are made of.
 fn is_drawing(c: char) -> bool {
-    matches!(c, '\u{2500}'..='\u{25a9}' | '\u{2800}'..='\u{28ff}' | '\u{1fb00}'..='\u{1fbff}' | '\u{23ba}'..='\u{23bd}')
+    matches!(c, '\u{2500}'..='\u{25a9}' | '\u{2800}'..='\u{28ff}' | '\u{1fb00}'..='\u{1fbef}' | '\u{23ba}'..='\u{23bd}')
 }
