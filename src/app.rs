@@ -211,6 +211,8 @@ pub struct App {
     seen_session: bool,
     confirming_since: Option<Duration>,
     quitting: Option<Exit>,
+    /// Leaving as soon as the answers under way are sent, at the latest then.
+    parting: Option<(Exit, Duration)>,
     titled: usize,
     effects: Vec<Effect>,
 }
@@ -270,6 +272,7 @@ impl App {
             seen_session: false,
             confirming_since: None,
             quitting: None,
+            parting: None,
             titled: 0,
             effects: Vec::new(),
         }
@@ -320,6 +323,8 @@ impl App {
             .filter_map(|sent| sent.retry_at)
             .min();
         let idle = match self.until {
+            // Whatever still has to be said or sent ends with an input of its own.
+            Until::Idle(_) if !self.is_silent() => None,
             Until::Idle(wait) => Some(self.last_activity + wait),
             Until::NoSource | Until::Ended | Until::Asked => None,
         };
@@ -329,6 +334,9 @@ impl App {
             self.queue.deadline(),
             self.shown.as_ref().and_then(Shown::alarm),
             self.flush_at,
+            self.parting
+                .filter(|_| self.quitting.is_none())
+                .map(|(_, latest)| latest),
             self.links.iter().filter_map(|view| view.steady_at).min(),
             outgoing,
             idle,
@@ -357,7 +365,13 @@ impl App {
 
     fn tick(&mut self, now: Now) {
         let changes = self.sessions.tick(now);
-        self.tell(changes, now);
+        if !changes.is_empty() {
+            self.tell(changes, now);
+            // A question whose time is over frees its place.
+            for link in 0..self.links.len() {
+                self.bound_questions(LinkId(link), now);
+            }
+        }
         let told = self.announcer.tick(now, &self.sessions);
         for announcement in told {
             self.emit(announcement, now);
@@ -467,12 +481,6 @@ impl App {
             for announcement in self.announcer.tell(&change, &self.sessions) {
                 self.emit(announcement, now);
             }
-            if let What::Output { output, event, .. } = &change.what
-                && event.complete
-            {
-                self.queue
-                    .output_complete(&crate::announce::output_topic(&change.key, output.as_ref()));
-            }
         }
     }
 
@@ -552,9 +560,19 @@ impl App {
         }
     }
 
+    /// Tells whether nothing waits to be said or sent.
+    fn is_silent(&self) -> bool {
+        self.queue.is_idle() && self.outgoing.is_empty()
+    }
+
     /// Ends by itself when that is wished and all is said.
     fn check_end(&mut self, now: Now) {
-        let silent = self.queue.is_idle() && self.outgoing.is_empty();
+        if let Some((exit, latest)) = self.parting
+            && (self.outgoing.is_empty() || now.monotonic >= latest)
+        {
+            self.quit(exit);
+        }
+        let silent = self.is_silent();
         let over = self.links.iter().all(|link| link.phase.is_over());
         let failed = self
             .links

@@ -258,15 +258,15 @@ pub const LINES: &[LineCommand] = &[
         does: "reject the question, or question 2",
     },
     LineCommand {
-        line: "r TEXT",
+        line: "r TEXT, r 2 TEXT",
         does: "reject with a reason",
     },
     LineCommand {
-        line: "a TEXT",
+        line: "a TEXT, a 2 TEXT",
         does: "answer in words or with a number",
     },
     LineCommand {
-        line: "o N",
+        line: "o N, o 2 N",
         does: "choose option N",
     },
     LineCommand {
@@ -328,9 +328,16 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
             KeyCode::Esc => Some(Command::Back),
             _ => watching(key, control),
         },
-        Mode::Help => match key.code {
-            KeyCode::Esc | KeyCode::Char('?' | 'q') if !control => Some(Command::Back),
-            _ => watching(key, control),
+        // Nothing is answered that the help hides: a key that does not belong to it closes it.
+        Mode::Help => match watching(key, control) {
+            Some(
+                command @ (Command::Previous
+                | Command::Next
+                | Command::Latest
+                | Command::Status
+                | Command::Repeat),
+            ) => Some(command),
+            Some(_) | None => Some(Command::Back),
         },
         Mode::Watching | Mode::Confirming(_) | Mode::Quitting | Mode::Leaving(_) => {
             watching(key, control)
@@ -410,10 +417,16 @@ pub fn line(text: &str) -> Option<Command> {
         "r" | "reject" => Some(Command::Reject(None, Some(rest.to_owned()))),
         "a" | "answer" if rest.is_empty() => not_understood(),
         "a" | "answer" => Some(Command::Answer(None, Some(rest.to_owned()))),
-        "o" | "option" => match rest.parse() {
-            Ok(number) => Some(Command::Choose(None, Some(number))),
-            Err(_) => not_understood(),
-        },
+        "o" | "option" => {
+            let numbers: Result<Vec<usize>, _> = rest.split_whitespace().map(str::parse).collect();
+            match numbers.as_deref() {
+                Ok([choice]) => Some(Command::Choose(None, Some(*choice))),
+                Ok([question, choice]) => {
+                    Some(Command::Choose(Some(*question as u64), Some(*choice)))
+                }
+                Ok(_) | Err(_) => not_understood(),
+            }
+        }
         "h" | "history" => alone(Command::History),
         "t" | "status" => alone(Command::Status),
         "s" | "stop" => alone(Command::Stop),
@@ -478,6 +491,17 @@ mod tests {
     }
 
     #[test]
+    fn the_help_answers_nothing() {
+        for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', '?', 'q'] {
+            assert_eq!(
+                command(press(KeyCode::Char(c)), Mode::Help),
+                Some(Command::Back),
+                "{c}"
+            );
+        }
+    }
+
+    #[test]
     fn no_key_is_bound_twice() {
         for (at, binding) in BINDINGS.iter().enumerate() {
             assert!(
@@ -506,6 +530,7 @@ mod tests {
                 Some(Command::Answer(None, Some("65 years".into()))),
             ),
             ("o 3", Some(Command::Choose(None, Some(3)))),
+            ("o 2 3", Some(Command::Choose(Some(2), Some(3)))),
             ("", None),
             ("   ", None),
             ("y please", Some(Command::NotUnderstood("y please".into()))),

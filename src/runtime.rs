@@ -32,9 +32,6 @@ use output::Output;
 /// Full-screen redraws come at most this often.
 const FRAME: Duration = Duration::from_millis(33);
 
-/// How many facts are taken in one go before the screen may be drawn again.
-const BATCH: usize = 256;
-
 /// Runs a plan to its end.
 ///
 /// # Errors
@@ -98,7 +95,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             dirty = false;
         }
         let redraw = (draws && dirty).then(|| drawn + FRAME);
-        let deadline = app.deadline().map(|at| started + at);
+        let deadline = app.deadline().and_then(|at| started.checked_add(at));
         tokio::select! {
             biased;
             input = inputs.next() => queue.push(input),
@@ -109,12 +106,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             () = until(deadline) => queue.push(Input::Deadline),
             () = until(redraw) => {}
-            (link, event) = feeds.next() => {
-                queue.push(Input::Link { link, event });
-                while queue.len() < BATCH && let Some((link, event)) = feeds.try_next() {
-                    queue.push(Input::Link { link, event });
-                }
-            }
+            (link, event) = feeds.next() => queue.push(Input::Link { link, event }),
         }
         // A resize changes nothing in the app, but the screen.
         dirty |= inputs.take_resized();

@@ -15,6 +15,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
 use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece, Policy};
 use super::history::History;
+use super::normalise::Reader;
 use super::phrase::{Arg, Args, Phrases, Segment};
 use super::speakable::{self, Profile};
 use super::utterance::{Class, Mark};
@@ -41,6 +42,7 @@ type OutputKey = (SessionKey, Option<OutputId>);
 #[derive(Debug)]
 struct OutputState {
     coalescer: Coalescer,
+    reader: Reader,
     agent: String,
     urgency: Urgency,
     replayed: bool,
@@ -233,11 +235,10 @@ impl Announcer {
     }
 
     /// Says an earlier announcement once more, as the answer to a key.
-    pub fn repeat(&mut self, announcement: &Announcement, now: Now) -> Arc<Announcement> {
+    pub fn repeat(&self, announcement: &Announcement) -> Arc<Announcement> {
         let mut again = announcement.clone();
         again.class = Class::Response;
         again.aloud = Aloud::Yes;
-        again.at = now;
         again.topic = None;
         if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
             again.segments.insert(0, speaker(agent));
@@ -306,6 +307,7 @@ impl Announcer {
                     pause: Duration::from_millis(self.settings.pause_ms),
                     relax_none: self.settings.relax_none,
                 }),
+                reader: Reader::default(),
                 agent: change.agent.clone(),
                 urgency: change.urgency,
                 replayed: change.replayed,
@@ -405,7 +407,10 @@ impl Announcer {
             if text.is_empty() {
                 continue;
             }
-            let spoken = speakable::speak(&piece.text, Profile::Prose);
+            let spoken = match self.outputs.get_mut(key) {
+                Some(state) => speakable::read_on(&mut state.reader, &piece.text),
+                None => speakable::speak(&piece.text, Profile::Prose),
+            };
             let segment = Segment {
                 mark: Mark::Agent,
                 text,
@@ -567,7 +572,7 @@ fn speaker(agent: &str) -> Segment {
 }
 
 /// Names an output for the queue, which folds one output's sentences together.
-pub fn output_topic(key: &SessionKey, output: Option<&OutputId>) -> String {
+fn output_topic(key: &SessionKey, output: Option<&OutputId>) -> String {
     let output = output.map_or("", OutputId::as_str);
     format!(
         "output {} {} {} {output}",

@@ -22,9 +22,10 @@ mod wording;
 mod wrap;
 
 pub use announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
-pub use announcer::{Announcer, Manner, output_topic};
+pub use announcer::{Announcer, Manner};
 pub use history::History;
 pub use phrase::{Arg, Args, PhraseError, Phrases, Segment, join, join_spoken, name_of};
+pub use question::label_of;
 pub use queue::{SpeechQueue, Unsaid, Wish};
 pub use utterance::{Class, Mark, Utterance, UtteranceId};
 pub use wrap::wrap;

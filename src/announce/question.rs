@@ -302,7 +302,7 @@ impl Announcer {
                     })
                     .map(|key| self.phrases.text(key, &n()))
                     .collect();
-                ways.join(" ")
+                ways.join(&format!(" {} ", self.phrases.text("question.or", &[])))
             }
         }
     }
@@ -351,7 +351,7 @@ impl Announcer {
             Question::Clarification(asked) => match &asked.default_response {
                 Some(response) => self.phrases.text(
                     "question.default.response",
-                    &[("response", self.exact(prompt, response))],
+                    &[("response", self.exact(prompt, label_of(asked, response)))],
                 ),
                 None => self.phrases.text("question.default.other", &[]),
             },
@@ -375,6 +375,7 @@ impl Announcer {
                     }
                     ReplyState::Unanswered
                     | ReplyState::Sending { .. }
+                    | ReplyState::Retrying { .. }
                     | ReplyState::Sent { .. }
                     | ReplyState::TimedOut
                     | ReplyState::Withdrawn { .. } => "question.closed.elsewhere",
@@ -420,6 +421,15 @@ impl Announcer {
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
         Arg::Exact(text.to_owned(), prompt.language.clone())
     }
+}
+
+/// Gives what a person knows a response by: the label of the choice that it stands for.
+pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a str {
+    asked
+        .choices
+        .iter()
+        .find(|choice| choice.value == response)
+        .map_or(response, |choice| &choice.label)
 }
 
 fn own(text: String) -> Segment {

@@ -5,7 +5,7 @@
 
 use std::sync::LazyLock;
 
-use super::normalise::{self, Words};
+use super::normalise::{self, Reader, Words};
 
 /// The words of the program's own language.
 static WORDS: LazyLock<Words> = LazyLock::new(Words::default);
@@ -44,6 +44,12 @@ pub fn speak_with(text: &str, profile: Profile, words: &Words) -> String {
         Profile::Prose => normalise::prose(text, words),
         Profile::Exact => normalise::exact(text, words),
     }
+}
+
+/// Turns the next piece of one output into the words that are spoken; the reader remembers what is
+/// open, such as a block of code.
+pub fn read_on(reader: &mut Reader, piece: &str) -> String {
+    reader.read(piece, &WORDS)
 }
 
 /// Tells whether a text holds characters that are removed because nobody could see or hear them.

@@ -394,14 +394,16 @@ impl Announcer {
         ];
         let segments = self.phrases.say("anomaly", self.settings.verbosity, &args);
         let severe = anomaly.kind.severity() == crate::protocol::Severity::Error;
-        // Told once per source; what may have cost information is spoken, the rest is read.
-        let aloud = match (
-            anomaly.first,
-            severe || self.settings.verbosity == Verbosity::Detailed,
-        ) {
-            (true, true) => Aloud::Yes,
-            (true, false) => Aloud::Shown,
+        // Told once per source: what may have cost information is spoken, other broken rules are read,
+        // and what is merely odd is kept, so that nothing comes between a person and a question.
+        let detailed = self.settings.verbosity == Verbosity::Detailed;
+        let aloud = match (anomaly.first, anomaly.kind.severity()) {
             (false, _) => Aloud::Kept,
+            (true, crate::protocol::Severity::Error) => Aloud::Yes,
+            (true, crate::protocol::Severity::Warning) if detailed => Aloud::Yes,
+            (true, crate::protocol::Severity::Warning) => Aloud::Shown,
+            (true, crate::protocol::Severity::Note) if detailed => Aloud::Shown,
+            (true, crate::protocol::Severity::Note) => Aloud::Kept,
         };
         Draft::new(
             if severe {

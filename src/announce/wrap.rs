@@ -13,9 +13,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut line = String::new();
     let mut used = 0;
     for word in text.split(' ') {
-        let mut word = word;
         if used > 0 {
-            if used + 1 + word.width() > width {
+            if used + 1 + word_width(word, width) > width {
                 lines.push(std::mem::take(&mut line));
                 used = 0;
             } else {
@@ -23,33 +22,31 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
                 used += 1;
             }
         }
-        while used + word.width() > width {
-            let at = fits(word, width - used);
-            line.push_str(&word[..at]);
-            word = &word[at..];
-            lines.push(std::mem::take(&mut line));
-            used = 0;
+        // Measured grapheme by grapheme: a word may be as long as a message.
+        for grapheme in word.graphemes(true) {
+            let columns = grapheme.width();
+            if used + columns > width && used > 0 {
+                lines.push(std::mem::take(&mut line));
+                used = 0;
+            }
+            line.push_str(grapheme);
+            used += columns;
         }
-        line.push_str(word);
-        used += word.width();
     }
     lines.push(line);
     lines
 }
 
-/// Finds where the grapheme clusters that fit into a width end; at least one is taken, so that a cut
-/// always goes on.
-fn fits(word: &str, width: usize) -> usize {
+/// Measures a word as far as it matters: a word that is wider than a line is cut anyway.
+fn word_width(word: &str, width: usize) -> usize {
     let mut used = 0;
-    let mut end = 0;
-    for (at, grapheme) in word.grapheme_indices(true) {
+    for grapheme in word.graphemes(true) {
         used += grapheme.width();
-        if used > width && at > 0 {
+        if used > width {
             break;
         }
-        end = at + grapheme.len();
     }
-    end
+    used
 }
 
 #[cfg(test)]
@@ -68,6 +65,12 @@ mod tests {
         }
         assert_eq!(wrap(text, 0), [text]);
         assert_eq!(wrap("", 5), [""]);
+    }
+
+    #[test]
+    fn a_word_of_a_megabyte_is_cut_in_linear_time() {
+        let lines = wrap(&"x".repeat(1 << 20), 40);
+        assert_eq!(lines.len(), (1 << 20) / 40 + 1);
     }
 
     proptest::proptest! {

@@ -97,6 +97,7 @@ impl App {
         now: Now,
     ) {
         self.mode = Mode::Watching;
+        let (number, rationale) = self.addressed(number, rationale, by);
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
@@ -108,6 +109,7 @@ impl App {
 
     /// Answers a clarification in words or with a number; without a text, opens the editor.
     pub(super) fn answer(&mut self, number: Option<u64>, text: Option<String>, by: By, now: Now) {
+        let (number, text) = self.addressed(number, text, by);
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
@@ -167,7 +169,16 @@ impl App {
                 Question::Confirmation(_) => 0,
             });
         if choice * 10 > count {
-            self.choose(Some(id), Some(choice), by, now);
+            // The keys for a choice were armed when it was begun.
+            let _ = by;
+            self.choose(
+                Some(id),
+                Some(choice),
+                By::Line {
+                    read: now.monotonic,
+                },
+                now,
+            );
         } else {
             self.mode = Mode::Choosing(id, choice);
         }
@@ -230,6 +241,33 @@ impl App {
         }
     }
 
+    /// With several questions open, a text may begin with the number of the one that it is for; with
+    /// one, all of it is the text.
+    fn addressed(
+        &self,
+        number: Option<u64>,
+        text: Option<String>,
+        by: By,
+    ) -> (Option<u64>, Option<String>) {
+        let several = self
+            .questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable())
+            .count()
+            > 1;
+        if let (None, Some(whole), true, By::Line { .. }) = (number, &text, several, by)
+            && let Some((first, rest)) = whole.split_once(char::is_whitespace)
+            && let Ok(id) = first.parse::<u64>()
+            && self
+                .sessions
+                .raised(PromptId(id))
+                .is_some_and(Prompt::is_answerable)
+        {
+            return (Some(id), Some(rest.trim().to_owned()));
+        }
+        (number, text)
+    }
+
     /// Finds the question that an answer is meant for, if it may be answered now; says why not.
     fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
         let answerable = self
@@ -249,7 +287,7 @@ impl App {
         };
         let Some(prompt) = self
             .sessions
-            .prompt(id)
+            .raised(id)
             .filter(|prompt| prompt.is_open())
             .cloned()
         else {
@@ -269,13 +307,20 @@ impl App {
             if answerable > 1 {
                 self.respond(
                     "reply.which",
-                    &[("count", Arg::own(answerable)), ("n", Arg::own(id.0))],
+                    &[
+                        ("count", Arg::own(answerable)),
+                        ("example", Arg::Own(example(&prompt))),
+                    ],
                     now,
                 );
                 return None;
             }
             if changed {
-                self.respond("reply.changed", &[("n", Arg::own(id.0))], now);
+                self.respond(
+                    "reply.changed",
+                    &[("example", Arg::Own(example(&prompt)))],
+                    now,
+                );
                 return None;
             }
         }
@@ -323,7 +368,12 @@ impl App {
     fn explain(&mut self, prompt: &Prompt, now: Now) {
         let n = ("n", Arg::own(prompt.id.0));
         match (&prompt.reply, prompt.standing) {
-            (ReplyState::Sending { answer, .. } | ReplyState::Sent { answer, .. }, _) => {
+            (
+                ReplyState::Sending { answer, .. }
+                | ReplyState::Retrying { answer, .. }
+                | ReplyState::Sent { answer, .. },
+                _,
+            ) => {
                 let answer = self.announcer.answer_words(prompt, answer);
                 self.tell_about(
                     Class::Response,
@@ -474,5 +524,26 @@ impl App {
             self.mode = Mode::Watching;
             self.respond("reply.still_open", &[("n", Arg::own(id))], now);
         }
+    }
+}
+
+/// Gives a line that answers a question by its number.
+fn example(prompt: &Prompt) -> String {
+    let n = prompt.id.0;
+    match &prompt.question {
+        Question::Confirmation(_) => format!("y {n}"),
+        Question::Clarification(asked)
+            if asked
+                .accepted_response_kinds
+                .contains(&ResponseKind::MultipleChoice) =>
+        {
+            format!("o {n} 1")
+        }
+        Question::Clarification(asked)
+            if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) =>
+        {
+            format!("y {n}")
+        }
+        Question::Clarification(_) => format!("a {n} TEXT"),
     }
 }

@@ -111,7 +111,9 @@ impl App {
             // What is being typed keeps the focus; sending it checks that the question still lives.
             Mode::Editing(_) => {}
             Mode::Confirming(_) | Mode::Choosing(_, _) => self.mode = Mode::Watching,
-            Mode::Watching | Mode::Quitting | Mode::Leaving(_) | Mode::Help => {}
+            // Nobody answers what the help hides.
+            Mode::Help => self.mode = Mode::Watching,
+            Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {}
         }
     }
 
@@ -124,6 +126,11 @@ impl App {
         if others {
             self.questions_changed = Some(now.monotonic);
         }
+        if matches!(self.mode, Mode::Quitting | Mode::Leaving(_)) {
+            // What was to be left without an answer has changed: leaving must be asked for again.
+            self.mode = Mode::Watching;
+            self.respond("quit.stay", &[], now);
+        }
         self.refresh_shown(now);
         let Some(prompt) = self.sessions.prompt(id) else {
             return;
@@ -134,7 +141,8 @@ impl App {
                 self.effects.push(Effect::Bell);
             }
             if self.config.screen.notifications {
-                self.effects.push(Effect::Notify(subject));
+                self.effects
+                    .push(Effect::Notify(format!("hearken: {subject}")));
             }
         }
     }
@@ -240,7 +248,7 @@ impl App {
             .shown
             .as_ref()
             .filter(|shown| shown.prompt == prompt.id);
-        shown.map_or(prompt.opened.monotonic, |shown| shown.since)
+        shown.map_or(prompt.raised, |shown| shown.since)
     }
 
     /// Rings again for a question that nobody answers.

@@ -7,12 +7,16 @@ use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode};
 use crate::protocol::{Decision, Now};
-use crate::session::{LinkId, Prompt, PromptId, Question};
+use crate::session::{LinkId, Prompt, PromptId, Question, Standing};
 
 use super::answering::By;
 use super::links::LinkPhase;
 use super::{App, Effect, Exit};
 
+/// How long leaving waits for an answer that is under way.
+const LAST_ANSWER: Duration = Duration::from_secs(10);
+/// How long it waits when the system wants us gone.
+const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// How many announcements the line `h` reads again.
 const HISTORY_LINES: usize = 10;
 
@@ -91,13 +95,19 @@ impl App {
                 self.respond("quit.stay", &[], now);
                 is_line
             }
-            Mode::Confirming(_)
+            Mode::Confirming(id)
                 if !matches!(
                     command,
                     Some(Command::Confirm(_) | Command::Reject(..) | Command::Interrupt)
                 ) =>
             {
-                self.stay_open(now);
+                let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
+                if is_line && same {
+                    // The first step once more is no change of mind.
+                    self.mode = Mode::Watching;
+                } else {
+                    self.stay_open(now);
+                }
                 is_line || matches!(command, Some(Command::Stop))
             }
             Mode::Watching
@@ -112,10 +122,19 @@ impl App {
 
     fn back(&mut self, now: Now) {
         match self.mode {
-            Mode::Editing(_) => {
+            Mode::Editing(id) => {
                 self.editor.reset();
                 self.mode = Mode::Watching;
-                self.respond("reply.editing.left", &[], now);
+                let open = self
+                    .sessions
+                    .prompt(PromptId(id))
+                    .is_some_and(Prompt::is_open);
+                let key = if open {
+                    "reply.editing.left"
+                } else {
+                    "reply.editing.closed"
+                };
+                self.respond(key, &[], now);
             }
             Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
@@ -135,7 +154,7 @@ impl App {
         let first = self.questions().first().map(|prompt| prompt.id);
         let wanted = number.map(PromptId).or(shown).or(first);
         let prompt = wanted
-            .and_then(|id| self.sessions.prompt(id))
+            .and_then(|id| self.sessions.raised(id))
             .filter(|prompt| prompt.is_open())
             .cloned();
         match (prompt, number) {
@@ -227,7 +246,7 @@ impl App {
         let open: Vec<Prompt> = self
             .sessions
             .open_prompts()
-            .filter(|prompt| prompt.key.link == link)
+            .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
             .cloned()
             .collect();
         if open.is_empty() {
@@ -280,7 +299,9 @@ impl App {
                     }
                     Question::Clarification(asked) => match &asked.default_response {
                         Some(response) => {
-                            let response = self.announcer.exact(prompt, response);
+                            let response = self
+                                .announcer
+                                .exact(prompt, crate::announce::label_of(asked, response));
                             self.announcer
                                 .phrases()
                                 .text("quit.default.response", &[n, ("response", response)])
@@ -293,39 +314,52 @@ impl App {
         words.join(" ")
     }
 
-    fn ask_to_quit(&mut self, exit: Exit, now: Now) {
-        let open: Vec<Prompt> = self
-            .sessions
+    /// Gives the open questions that nobody answered here, whether they can be answered or not.
+    fn undecided(&self) -> Vec<Prompt> {
+        self.sessions
             .open_prompts()
-            .filter(|prompt| prompt.is_answerable())
+            .filter(|prompt| {
+                prompt.answer().is_none() && prompt.standing != Standing::NotAnswerable
+            })
             .cloned()
-            .collect();
-        if open.is_empty() || self.mode == Mode::Quitting {
-            self.quit(exit);
-            return;
-        }
-        self.mode = Mode::Quitting;
-        let args = [
-            ("n", Arg::own(open.len())),
-            ("defaults", Arg::Own(self.defaults(&open))),
-        ];
-        let key = self.by_manner("quit.ask", "quit.ask_lines");
-        self.respond(key, &args, now);
+            .collect()
     }
 
-    /// The terminal is gone or we are told to end: there is nobody to ask, but it is said.
+    fn ask_to_quit(&mut self, exit: Exit, now: Now) {
+        let open = self.undecided();
+        let asked = self.mode == Mode::Quitting || self.parting.is_some();
+        if asked {
+            self.quit(exit);
+        } else if !open.is_empty() {
+            self.mode = Mode::Quitting;
+            let args = [
+                ("n", Arg::own(open.len())),
+                ("defaults", Arg::Own(self.defaults(&open))),
+            ];
+            let key = self.by_manner("quit.ask", "quit.ask_lines");
+            self.respond(key, &args, now);
+        } else if self.outgoing.is_empty() {
+            self.quit(exit);
+        } else {
+            // An answer that was given must arrive; leaving waits for it, but not for ever.
+            self.parting = Some((exit, now.monotonic + LAST_ANSWER));
+            self.respond("quit.sending", &[], now);
+        }
+    }
+
+    /// The terminal is gone or we are told to end: there is nobody to ask, but it is said, and an
+    /// answer under way gets a moment.
     pub(super) fn terminate(&mut self, now: Now) {
-        let open: Vec<Prompt> = self
-            .sessions
-            .open_prompts()
-            .filter(|prompt| prompt.is_answerable())
-            .cloned()
-            .collect();
+        let open = self.undecided();
         if !open.is_empty() {
             let defaults = self.defaults(&open);
             self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
         }
-        self.quit(Exit::Terminated);
+        if self.outgoing.is_empty() || self.parting.is_some() {
+            self.quit(Exit::Terminated);
+        } else {
+            self.parting = Some((Exit::Terminated, now.monotonic + LAST_MOMENT));
+        }
     }
 
     fn status(&mut self, now: Now) {
@@ -441,7 +475,7 @@ impl App {
 
     /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
     fn say_again(&mut self, told: &Announcement, now: Now) {
-        let again = self.announcer.repeat(told, now);
+        let again = self.announcer.repeat(told);
         self.emit(again, now);
     }
 
@@ -458,10 +492,14 @@ impl App {
         if last.is_empty() {
             self.respond("history.empty", &[], now);
         }
+        if !last.is_empty() {
+            self.respond("history.from", &[("n", Arg::own(last.len()))], now);
+        }
         for told in last.iter().rev() {
-            let again = self.announcer.repeat(told, now);
+            let again = self.announcer.repeat(told);
             self.effects.push(Effect::Show(again));
         }
+        self.respond("history.end", &[], now);
     }
 
     fn change_verbosity(&mut self, now: Now) {

@@ -115,6 +115,7 @@ impl App {
             },
         );
         self.questions_changed = Some(now.monotonic);
+        self.bound_questions(prompt.key.link, now);
     }
 
     /// Takes the outcome of an attempt to send.
@@ -143,6 +144,10 @@ impl App {
                     && !self.is_over(&prompt, now);
                 if fault.is_final() || !lives {
                     self.sessions.reply_failed(sent.prompt);
+                    if !prompt.is_open() {
+                        self.tell_about(Class::Alert, &prompt, "reply.too_late", &[n], now);
+                        return;
+                    }
                     self.tell_about(Class::Alert, &prompt, "reply.given_up", &[n, reason], now);
                     return;
                 }
@@ -150,6 +155,7 @@ impl App {
                     sent.failure_told = true;
                     self.tell_about(Class::Alert, &prompt, "reply.failed", &[n, reason], now);
                 }
+                self.sessions.reply_retrying(sent.prompt);
                 let wait = RETRY_FIRST
                     .saturating_mul(1 << sent.attempt.min(6).saturating_sub(1))
                     .min(RETRY_CAP);

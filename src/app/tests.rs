@@ -21,6 +21,7 @@ struct Stage {
     spoken: Vec<(UtteranceId, String)>,
     quit: Option<Exit>,
     bells: usize,
+    reading: Option<bool>,
 }
 
 struct Options {
@@ -74,6 +75,7 @@ impl Stage {
             spoken: vec![],
             quit: None,
             bells: 0,
+            reading: None,
         };
         stage.input(Input::Start);
         stage.link(0, LinkEvent::Connected);
@@ -92,9 +94,9 @@ impl Stage {
                 Effect::Speak(utterance) => self.spoken.push((utterance.id, utterance.text)),
                 Effect::Quit(exit) => self.quit = Some(exit),
                 Effect::Bell => self.bells += 1,
+                Effect::Reading { on, .. } => self.reading = Some(on),
                 Effect::Hush
                 | Effect::Close(_)
-                | Effect::Reading { .. }
                 | Effect::Notify(_)
                 | Effect::Title(_)
                 | Effect::FlushInput => {}
@@ -809,6 +811,158 @@ fn a_link_that_opens_and_closes_at_once_is_not_back() {
     assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
     stage.event("session.started", json!({"summary_normal": "Hello"}));
     assert!(stage.lines[1].contains("is back"), "{:?}", stage.lines);
+}
+
+#[test]
+fn leaving_waits_for_an_answer_that_is_under_way() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("n 1");
+    stage.type_line("q");
+    assert_eq!(stage.quit, None);
+    assert!(stage.heard("still being sent"));
+    let request = stage.sent[0].0;
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request,
+            outcome: Ok(()),
+        },
+    );
+    assert_eq!(stage.quit, Some(Exit::Clean));
+
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("n 1");
+    stage.input(Input::Terminate);
+    assert_eq!(stage.quit, None);
+    stage.wait(2000);
+    assert_eq!(stage.quit, Some(Exit::Terminated), "but not for ever");
+}
+
+#[test]
+fn sixty_four_questions_stop_the_reading_and_answering_one_goes_on() {
+    let mut stage = Stage::new(PIPE);
+    for n in 0..64 {
+        stage.ask(&format!("rpl_{n}"));
+    }
+    assert_eq!(stage.reading, Some(false));
+    stage.wait(3000);
+    stage.type_line("n 5");
+    assert_eq!(
+        stage.reading,
+        Some(true),
+        "before its receipt, which comes over the same link"
+    );
+}
+
+#[test]
+fn a_question_that_nobody_can_answer_never_stops_the_reading() {
+    let mut stage = Stage::new(PIPE);
+    for n in 0..200 {
+        stage.ask_with(
+            "rpl_1",
+            json!({"reply_token": null, "action": format!("Send {n}")}),
+        );
+    }
+    assert_eq!(stage.reading, None);
+    assert!(stage.app.sessions().open_prompts().count() <= 65);
+}
+
+#[test]
+fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("y 1");
+    let request = stage.sent[0].0;
+    let fault = Fault::Status {
+        status: 500,
+        retry_after: None,
+    };
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request,
+            outcome: Err(fault),
+        },
+    );
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(
+        stage.heard("settled without you") && !stage.heard("settled after your answer"),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(2000);
+    assert!(stage.heard("was not sent"));
+    assert_eq!(stage.sent.len(), 1);
+}
+
+#[test]
+fn several_open_questions_are_answered_by_number_in_every_way() {
+    let mut stage = Stage::new(PIPE);
+    for n in 1..=3 {
+        stage.event("awaiting.clarification", json!({
+            "question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical",
+            "accepted_response_kinds": ["multiple_choice", "freetext"], "choices": ["red", "blue"],
+        }));
+    }
+    stage.wait(3000);
+    stage.type_line("o 1");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("for example: o 1 1"), "{:?}", stage.lines);
+    stage.type_line("o 2 2");
+    stage.type_line("a 1 green, please");
+    let answers: Vec<(&str, &str)> = stage
+        .sent
+        .iter()
+        .map(|(_, body)| {
+            (
+                body["reply_token"].as_str().unwrap(),
+                body["response"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(answers, [("rpl_2", "blue"), ("rpl_1", "green, please")]);
+}
+
+#[test]
+fn a_question_closes_the_help_that_would_hide_it() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('?');
+    assert_eq!(stage.app.mode(), Mode::Help);
+    stage.ask("rpl_1");
+    assert_eq!(stage.app.mode(), Mode::Watching);
+    stage.wait(500);
+    stage.press('?');
+    stage.wait(500);
+    stage.press('y');
+    assert!(stage.sent.is_empty(), "the help is open");
+}
+
+#[test]
+fn a_new_question_undoes_a_wish_to_leave() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.press('q');
+    stage.ask("rpl_2");
+    stage.press('q');
+    assert_eq!(stage.quit, None, "its default was not named");
+    stage.press('q');
+    assert_eq!(stage.quit, Some(Exit::Clean));
+}
+
+#[test]
+fn no_time_from_the_wire_is_too_long() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"timeout_seconds": u64::MAX}));
+    stage.wait(1000);
+    assert!(stage.heard("Question 1"));
 }
 
 proptest! {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::announce::{
-    Announcement, AnnouncementId, Announcer, Arg, History, Kind, Phrases, name_of,
+    About, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases, name_of,
 };
 use crate::config::{Config, Verbosity};
 use crate::keys::Mode;
@@ -83,6 +83,14 @@ impl App {
         self.help_scroll
     }
 
+    /// Gives the answer to the last key, as long as nothing else was told since. What only repeats the
+    /// question is no such answer.
+    pub fn latest_reply(&self) -> Option<String> {
+        let last = self.history().last()?;
+        let asks = matches!(last.about, Some(About::Asks(_)));
+        (last.class == Class::Response && !asks).then(|| last.text())
+    }
+
     /// Gives what is being typed and where its cursor is, in characters.
     pub fn editor(&self) -> (&str, usize) {
         (self.editor.value(), self.editor.cursor())
@@ -131,6 +139,8 @@ impl App {
             Kind::State => "label.state",
             Kind::Progress => "label.progress",
             Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
+            // What hearken says about an agent's text is not the agent's.
+            Kind::Output if !told.is_agents_text() => "label.hint",
             Kind::Output => "label.output",
             Kind::Confirmation | Kind::Clarification => "label.question",
             Kind::Handoff => "label.handoff",
@@ -145,7 +155,7 @@ impl App {
         let agent = told
             .agent
             .as_deref()
-            .filter(|_| several || told.kind == Kind::Output)
+            .filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()))
             .map(name_of)
             .unwrap_or_default();
         self.phrases().text(key, &[("agent", Arg::Own(agent))])

@@ -93,6 +93,21 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         cursor = Some(draw_editor(frame, app, line, look));
     }
     if app.shown().is_some() {
+        if area.height <= question::SMALL
+            && let Some(reply) = app.latest_reply()
+        {
+            // Where the question has all the room, what hearken answers to a key still has a place.
+            let rows = wrap(&reply, usize::from(area.width));
+            let height = u16::try_from(rows.len())
+                .unwrap_or(u16::MAX)
+                .min(area.height / 3);
+            let place = take_bottom(&mut area, height);
+            let rows: Vec<Line<'_>> = rows
+                .into_iter()
+                .map(|row| Line::styled(row, look.heading()))
+                .collect();
+            frame.render_widget(Paragraph::new(rows), place);
+        }
         let height = question::height(app, now, area);
         let place = take_top(&mut area, height);
         let at = question::draw(frame, app, now, place, look);

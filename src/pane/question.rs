@@ -12,7 +12,7 @@ use crate::protocol::Now;
 use super::Look;
 
 /// Up to this height the question has all rows to itself: it is what matters.
-const SMALL: u16 = 12;
+pub(super) const SMALL: u16 = 12;
 
 /// Gives the rows that the question wants, leaving a row or two of the transcript in sight.
 pub(super) fn height(app: &App, now: Now, area: Rect) -> u16 {

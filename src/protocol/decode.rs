@@ -118,8 +118,8 @@ fn core_name(type_name: &str) -> Option<&'static str> {
 fn envelope(map: &Map<String, Value>, type_name: String, findings: &mut Vec<Finding>) -> Envelope {
     check_context(map, findings);
     let mut fields = Fields::new(map, "", "3.2", findings);
-    let event_id = fields.required_text("event_id").map(EventId);
-    let session_id = SessionId(fields.required_text("session_id").unwrap_or_default());
+    let event_id = fields.required_name("event_id").map(EventId);
+    let session_id = SessionId(fields.required_name("session_id").unwrap_or_default());
     let stamp = fields.required_text("timestamp");
     if event_id.as_ref().is_some_and(|id| !id.is_well_formed()) {
         fields.find(
@@ -240,13 +240,13 @@ fn producer(map: Option<Map<String, Value>>, findings: &mut Vec<Finding>) -> Pro
     let map = map.unwrap_or_default();
     let mut fields = Fields::new(&map, "producer", "3.2.6", findings);
     let agent_id = if was_there {
-        fields.required_text("agent_id")
+        fields.required_name("agent_id")
     } else {
         None
     };
     Producer {
         agent_id: AgentId(agent_id.unwrap_or_else(|| "unknown".to_owned())),
-        agent_name: fields.text("agent_name"),
+        agent_name: fields.name("agent_name"),
         agent_version: fields.text("agent_version"),
         model: fields.text("model"),
         manifest_uri: fields.text("manifest_uri"),

@@ -8,6 +8,9 @@ use super::finding::{Finding, Severity};
 /// The longest text that 3.7 recommends, in bytes; longer ones are kept and noted.
 const LONGEST_TEXT: usize = 16 * 1024;
 
+/// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
+const LONGEST_NAME: usize = 256;
+
 /// How many entries of a list or object from the wire are kept; the rest is noted as left out.
 const MOST_ENTRIES: usize = 256;
 
@@ -82,6 +85,39 @@ impl<'a> Fields<'a> {
                 }
             }
         }
+    }
+
+    /// Reads a name: an identifier or a tool's name. One that is far longer than any real one is kept
+    /// by its beginning and a checksum, so that names stay apart and memory stays bounded.
+    pub(super) fn name(&mut self, field: &str) -> Option<String> {
+        let text = self.text(field)?;
+        Some(self.shortened(field, text))
+    }
+
+    /// Reads a name that must be there.
+    pub(super) fn required_name(&mut self, field: &str) -> Option<String> {
+        let text = self.required_text(field)?;
+        Some(self.shortened(field, text))
+    }
+
+    fn shortened(&mut self, field: &str, text: String) -> String {
+        if text.len() <= LONGEST_NAME {
+            return text;
+        }
+        self.find(
+            Severity::Warning,
+            field,
+            "is longer than 256 bytes and is shortened",
+        );
+        let end = (0..=LONGEST_NAME)
+            .rev()
+            .find(|at| text.is_char_boundary(*at))
+            .unwrap_or(0);
+        // FNV-1a: names are told apart, nothing is secret.
+        let sum = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        format!("{}~{sum:016x}", &text[..end])
     }
 
     /// Reads a text that must be there.

@@ -106,8 +106,8 @@ pub(super) fn payload(
         }),
         "4.2.1" => Event::StateChanged(StateChanged {
             summary: fields.summary(false),
-            from_state: fields.required_text("from_state").unwrap_or_default(),
-            to_state: fields.required_text("to_state").unwrap_or_default(),
+            from_state: fields.required_name("from_state").unwrap_or_default(),
+            to_state: fields.required_name("to_state").unwrap_or_default(),
             expected_duration_ms: fields.integer("expected_duration_ms"),
         }),
         "4.2.2" => Event::Progress(progress(fields)),
@@ -238,14 +238,14 @@ fn tool_invoked(fields: &mut Fields<'_>) -> ToolInvoked {
         (stated, _) => stated,
     };
     ToolInvoked {
-        tool: fields.required_text("tool").unwrap_or_default(),
+        tool: fields.required_name("tool").unwrap_or_default(),
         summary: fields.summary(true),
         description: fields.text("description"),
         args_summary: fields.text("args_summary"),
         expected_duration_ms: fields.integer("expected_duration_ms"),
         risk_level: risk(fields),
         irreversible,
-        tool_call_id: fields.text("tool_call_id").map(ToolCallId),
+        tool_call_id: fields.name("tool_call_id").map(ToolCallId),
     }
 }
 
@@ -257,11 +257,11 @@ fn tool_completed(fields: &mut Fields<'_>) -> ToolCompleted {
         matches!(value, ToolStatus::Other(_))
     });
     ToolCompleted {
-        tool: fields.required_text("tool").unwrap_or_default(),
+        tool: fields.required_name("tool").unwrap_or_default(),
         summary: fields.summary(false),
         // A missing status must not be heard as a success.
         status: status.unwrap_or_else(|| ToolStatus::Other(String::new())),
-        tool_call_id: fields.text("tool_call_id").map(ToolCallId),
+        tool_call_id: fields.name("tool_call_id").map(ToolCallId),
         duration_ms: fields.integer("duration_ms"),
         error_message: fields.text("error_message"),
     }
@@ -295,7 +295,7 @@ fn output(fields: &mut Fields<'_>) -> OutputStreaming {
         position,
         complete: complete.unwrap_or(false),
         coalesce_hint: hint,
-        output_id: fields.text("output_id").map(OutputId),
+        output_id: fields.name("output_id").map(OutputId),
         content_type: fields.text("content_type"),
         language: fields.text("language"),
     }
@@ -313,11 +313,22 @@ fn token(fields: &mut Fields<'_>) -> Option<ReplyToken> {
     token
 }
 
+/// The longest time that a question is believed to wait, in seconds: a year.
+const LONGEST_TIMEOUT: u64 = 31_536_000;
+
 fn timeout(fields: &mut Fields<'_>) -> Option<u64> {
     if !fields.has("timeout_seconds") {
         fields.find(Severity::Error, "timeout_seconds", "is missing");
     }
-    fields.integer("timeout_seconds")
+    let seconds = fields.integer("timeout_seconds");
+    if seconds.is_some_and(|seconds| seconds > LONGEST_TIMEOUT) {
+        fields.find(
+            Severity::Warning,
+            "timeout_seconds",
+            "is longer than a year and is taken for one",
+        );
+    }
+    seconds.map(|seconds| seconds.min(LONGEST_TIMEOUT))
 }
 
 fn confirmation(fields: &mut Fields<'_>) -> AwaitingConfirmation {
@@ -351,8 +362,8 @@ fn confirmation(fields: &mut Fields<'_>) -> AwaitingConfirmation {
             .map(|text| Decision::parse(text))
             .collect(),
         extra_context: fields.context("extra_context"),
-        tool_call_id: fields.text("tool_call_id").map(ToolCallId),
-        tool: fields.text("tool"),
+        tool_call_id: fields.name("tool_call_id").map(ToolCallId),
+        tool: fields.name("tool"),
         summary,
     };
     if question.default_decision == Some(Decision::Accept)

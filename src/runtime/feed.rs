@@ -86,22 +86,6 @@ impl Feeds {
         .await
     }
 
-    /// Gives news that are there already.
-    pub(super) fn try_next(&mut self) -> Option<(LinkId, LinkEvent)> {
-        let count = self.open.len();
-        for step in 0..count {
-            let at = (self.turn + step) % count;
-            let open = &mut self.open[at];
-            if open.reading
-                && let Ok((_, event)) = open.news.try_recv()
-            {
-                self.turn = (at + 1) % count;
-                return Some((open.id, event));
-            }
-        }
-        None
-    }
-
     pub(super) fn send(&self, link: LinkId, request: u64, body: String) {
         if let Some(handle) = self.open.get(link.0).and_then(|open| open.handle.as_ref()) {
             handle.send(request, body);

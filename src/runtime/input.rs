@@ -36,7 +36,7 @@ impl Inputs {
     ) -> anyhow::Result<Self> {
         Ok(Self {
             keys: (face == Face::Full).then(EventStream::new),
-            lines: lines.map(|source| read_lines(source, started)),
+            lines: lines.map(|_| read_lines(started)),
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
@@ -100,9 +100,8 @@ async fn next_line(lines: &mut Option<mpsc::Receiver<Input>>) -> Option<Input> {
 }
 
 /// Reads lines on a thread of its own: a blocking read must keep nobody from leaving.
-fn read_lines(source: LineSource, started: Instant) -> mpsc::Receiver<Input> {
+fn read_lines(started: Instant) -> mpsc::Receiver<Input> {
     let (sender, receiver) = mpsc::channel(WAITING);
-    let _ = source;
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
         let mut bytes = Vec::new();
@@ -113,9 +112,18 @@ fn read_lines(source: LineSource, started: Instant) -> mpsc::Receiver<Input> {
                 Ok(0) | Err(_) => return,
                 Ok(_) => {
                     let read = started.elapsed();
-                    let text = String::from_utf8_lossy(&bytes)
+                    let whole = bytes.last() == Some(&b'\n');
+                    let mut text = String::from_utf8_lossy(&bytes)
                         .trim_end_matches(['\n', '\r'])
                         .to_owned();
+                    if !whole {
+                        // The beginning of a longer line, or a line that was never finished, is no
+                        // command: "y 1" may have been meant as "y 12".
+                        text.push('…');
+                        if bytes.len() == LONGEST_LINE && !skip_line(&mut input) {
+                            return;
+                        }
+                    }
                     if sender.blocking_send(Input::Line { text, read }).is_err() {
                         return;
                     }
@@ -124,6 +132,23 @@ fn read_lines(source: LineSource, started: Instant) -> mpsc::Receiver<Input> {
         }
     });
     receiver
+}
+
+/// Reads over the rest of a line; false at the end of the input.
+fn skip_line(input: &mut impl BufRead) -> bool {
+    loop {
+        let (used, done) = match input.fill_buf() {
+            Ok([]) | Err(_) => return false,
+            Ok(buffer) => match buffer.iter().position(|byte| *byte == b'\n') {
+                Some(at) => (at + 1, true),
+                None => (buffer.len(), false),
+            },
+        };
+        input.consume(used);
+        if done {
+            return true;
+        }
+    }
 }
 
 /// Throws away what was typed ahead on a terminal.

@@ -224,6 +224,11 @@ fn plan(
     takes_stdin: bool,
 ) -> anyhow::Result<Plan> {
     let (face, why) = choose_face(config.screen.face, takes_stdin);
+    if face == Face::Full && !(std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
+        anyhow::bail!(
+            "the full face needs a terminal for its input and its output; use --face linear"
+        );
+    }
     let key = match face {
         Face::Full => "start.face.full",
         Face::Linear => "start.face.linear",

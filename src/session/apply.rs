@@ -93,6 +93,16 @@ impl Sessions {
             Event::SessionStarted(event) => {
                 if !is_new {
                     self.anomaly(context, AnomalyKind::SecondStart, String::new());
+                    // Whoever starts anew does not wait for what was asked before.
+                    let open: Vec<PromptId> = self
+                        .prompts
+                        .values()
+                        .filter(|prompt| prompt.key == context.key && prompt.is_open())
+                        .map(|prompt| prompt.id)
+                        .collect();
+                    for id in open {
+                        self.close_told(context, id, Closing::SessionEnded);
+                    }
                 }
                 if let Some(session) = self.sessions.get_mut(&context.key) {
                     session.request.clone_from(&event.request_text);
@@ -300,7 +310,13 @@ impl Sessions {
             expected_duration_ms: event.expected_duration_ms,
         });
         if session.tools.len() > MOST_TOOLS {
-            session.tools.remove(0);
+            // What can't be undone is kept as long as anything else can leave.
+            let oldest = session
+                .tools
+                .iter()
+                .position(|call| !call.irreversible)
+                .unwrap_or(0);
+            session.tools.remove(oldest);
             self.dropped.tools += 1;
         }
         if reused {

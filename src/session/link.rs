@@ -25,12 +25,16 @@ enum Burst {
     Possible { connected: Now, last: Duration },
 }
 
+/// A clock difference that changes by more than this, in milliseconds, is a jump.
+const LARGEST_JUMP_MS: i64 = 60_000;
+
 /// Holds what is known of one source.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinkState {
     answerable: bool,
     burst: Burst,
     skew: Option<i64>,
+    jumped: Option<i64>,
     seen: HashSet<(AgentId, EventId)>,
     seen_order: VecDeque<(AgentId, EventId)>,
 }
@@ -42,6 +46,7 @@ impl LinkState {
             answerable,
             burst: Burst::Over,
             skew: None,
+            jumped: None,
             seen: HashSet::new(),
             seen_order: VecDeque::new(),
         }
@@ -94,11 +99,24 @@ impl LinkState {
         old
     }
 
-    /// Learns the clock difference from a live event.
+    /// Learns the clock difference from a live event: the smallest that was seen. A jump of more than
+    /// a minute, up or down, must be seen twice in a row: one wrong stamp proves nothing, a clock that
+    /// was set does.
     pub(super) fn learn_skew(&mut self, stamped: Option<Timestamp>, now: Now) {
-        if let Some(stamped) = stamped {
-            let difference = now.wall.as_millisecond() - stamped.as_millisecond();
-            self.skew = Some(self.skew.map_or(difference, |skew| skew.min(difference)));
+        let Some(stamped) = stamped else { return };
+        let difference = now.wall.as_millisecond() - stamped.as_millisecond();
+        let near = |other: i64| (difference - other).abs() <= LARGEST_JUMP_MS;
+        match (self.skew, self.jumped) {
+            (None, _) => self.skew = Some(difference),
+            (Some(skew), _) if near(skew) => {
+                self.skew = Some(skew.min(difference));
+                self.jumped = None;
+            }
+            (Some(_), Some(jumped)) if near(jumped) => {
+                self.skew = Some(difference.min(jumped));
+                self.jumped = None;
+            }
+            (Some(_), _) => self.jumped = Some(difference),
         }
     }
 

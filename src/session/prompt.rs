@@ -76,6 +76,15 @@ pub enum ReplyState {
         /// Which attempt this is, from 1.
         attempt: u32,
     },
+    /// Sending it failed and is tried again: if the question closes now, the answer never arrived.
+    Retrying {
+        /// The answer.
+        answer: Answer,
+        /// When the person decided.
+        decided: Timestamp,
+        /// How many attempts failed.
+        attempt: u32,
+    },
     /// The server took the message; that alone proves nothing.
     Sent {
         /// The answer.
@@ -160,6 +169,10 @@ pub struct Prompt {
     pub language: Option<String>,
     /// When it came.
     pub opened: Now,
+    /// When it was raised, on the monotonic clock: later than it came if it was held back.
+    pub raised: Duration,
+    /// Whether its token was used before for something else: then nothing about it is routine.
+    pub reused_token: bool,
     /// When the producer says that it asked.
     pub asked: Option<Timestamp>,
     /// How far the answer is.
@@ -179,6 +192,7 @@ impl Prompt {
         match self.reply {
             ReplyState::Unanswered
             | ReplyState::Sending { .. }
+            | ReplyState::Retrying { .. }
             | ReplyState::Sent { .. }
             | ReplyState::TimedOut => true,
             ReplyState::Resolved { .. } | ReplyState::Withdrawn { .. } => false,
@@ -196,6 +210,7 @@ impl Prompt {
     pub fn answer(&self) -> Option<&Answer> {
         match &self.reply {
             ReplyState::Sending { answer, .. }
+            | ReplyState::Retrying { answer, .. }
             | ReplyState::Sent { answer, .. }
             | ReplyState::Resolved { answer, .. } => Some(answer),
             ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Withdrawn { .. } => None,
@@ -229,6 +244,7 @@ impl Prompt {
                 let unsafe_default =
                     matches!(asked.default_decision, Some(Decision::Accept)) && !low;
                 asked.is_irreversible()
+                    || self.reused_token
                     || !mild
                     || !said_reversible
                     || unsafe_default
@@ -268,7 +284,12 @@ impl Prompt {
             }
             _ => Duration::ZERO,
         };
-        Some((self.opened.monotonic + timeout).saturating_sub(under_way))
+        Some(
+            self.opened
+                .monotonic
+                .saturating_add(timeout)
+                .saturating_sub(under_way),
+        )
     }
 
     /// Gives how much time is left when the next warning is due, and which warning that is.

@@ -34,6 +34,11 @@ impl Sessions {
             .filter(|id| mine(self, id))
             .collect();
         self.held.retain(|id| !raised.contains(id));
+        for id in &raised {
+            if let Some(prompt) = self.prompts.get_mut(id) {
+                prompt.raised = now.monotonic;
+            }
+        }
         let mut changes = Vec::new();
         for prompt in raised.iter().filter_map(|id| self.prompts.get(id)) {
             let mut tell = |what| {
@@ -89,7 +94,11 @@ impl Sessions {
             .map(|prompt| prompt.id);
         let chosen = match (open.as_slice(), answered) {
             ([], _) => {
-                if let Some(session) = self.sessions.get_mut(&context.key) {
+                // Only right after joining can a question have been before our time.
+                if let Some(session) = self.sessions.get_mut(&context.key)
+                    && session.joined
+                    && session.state_changes == 1
+                {
                     session.unseen_questions = session.unseen_questions.saturating_add(1).min(8);
                 }
                 return;
@@ -154,26 +163,29 @@ impl Sessions {
         question: Question,
         envelope: &Envelope,
     ) -> Option<PromptId> {
-        let same_token = |prompt: &&mut Prompt| {
+        let known = self.prompts.values().rev().find(|prompt| {
             prompt.key == context.key
                 && question.token().is_some()
                 && prompt.question.token() == question.token()
-        };
-        if let Some(known) = self.prompts.values_mut().find(same_token) {
-            // The same question under a new event id: it lives, and is not raised a second time.
-            if known.is_open() && known.standing == Standing::LinkLost {
-                known.standing = Standing::Live;
-            }
+        });
+        let repeated = known.map(|known| known.question == question);
+        if repeated.is_some() {
             self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
+        }
+        if repeated == Some(true) {
+            // The same question under a new event id: it lives, and is not raised a second time.
             return None;
         }
+        // A token that means something else now: what was open under it must not be answered.
+        let reused_token = repeated == Some(false);
         let asked_again: Vec<PromptId> = self
             .prompts
             .values()
             .filter(|prompt| {
+                let same_token = reused_token && prompt.question.token() == question.token();
                 prompt.key == context.key
                     && prompt.is_open()
-                    && prompt.question.subject() == question.subject()
+                    && (same_token || asks_the_same(&prompt.question, &question))
             })
             .map(|prompt| prompt.id)
             .collect();
@@ -206,6 +218,8 @@ impl Sessions {
                 question,
                 language: context.language.clone(),
                 opened: context.now,
+                raised: context.now.monotonic,
+                reused_token,
                 asked: envelope.timestamp,
                 reply: ReplyState::Unanswered,
                 standing: if answerable {
@@ -229,18 +243,54 @@ impl Sessions {
         Some(id)
     }
 
-    /// Questions whose link was lost may have no end of their own; the oldest leave.
+    /// Questions that nobody can answer here may have no end of their own; the oldest leave.
     pub(super) fn bound_unsure(&mut self, link: LinkId) {
+        let unanswerable = |prompt: &&Prompt| {
+            prompt.key.link == link
+                && prompt.is_open()
+                && prompt.answer().is_none()
+                && !prompt.is_answerable()
+        };
         let unsure: Vec<PromptId> = self
             .prompts
             .values()
-            .filter(|prompt| {
-                prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::LinkLost
-            })
+            .filter(unanswerable)
             .map(|prompt| prompt.id)
             .collect();
         for id in unsure.iter().rev().skip(MOST_OPEN) {
             self.close(*id, Closing::LinkGone);
         }
+    }
+
+    /// Makes the questions of a session answerable again that is heard on the new connection.
+    pub(super) fn answerable_again(
+        &mut self,
+        key: SessionKey,
+        envelope: &Envelope,
+        now: Now,
+    ) -> Vec<Change> {
+        let revived = self.revive(&key);
+        let mut context = Context::new(key, envelope, now, false);
+        for id in revived {
+            if self.prompts.get(&id).is_some_and(Prompt::is_answerable) {
+                context.push(What::PromptAnswerable(id));
+            }
+        }
+        context.into_changes()
+    }
+}
+
+/// Tells whether two questions are the same one, asked twice: same words, same call, same outcome.
+fn asks_the_same(one: &Question, other: &Question) -> bool {
+    if one.subject().is_empty() || one.subject() != other.subject() {
+        return false;
+    }
+    match (one, other) {
+        (Question::Confirmation(one), Question::Confirmation(other)) => {
+            one.tool_call_id == other.tool_call_id && one.consequence == other.consequence
+        }
+        (Question::Clarification(_), Question::Clarification(_)) => true,
+        (Question::Confirmation(_), Question::Clarification(_))
+        | (Question::Clarification(_), Question::Confirmation(_)) => false,
     }
 }

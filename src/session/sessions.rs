@@ -19,6 +19,8 @@ use super::prompt::{Closing, Prompt, PromptId, ReplyState, Standing};
 const MOST_SESSIONS: usize = 256;
 /// How many closed questions are kept for looking back.
 const MOST_CLOSED: usize = 128;
+/// How many agents' first departures are remembered.
+const MOST_TOLD: usize = 4096;
 /// How many questions of one link may be open before reading stops.
 pub(super) const MOST_OPEN: usize = 64;
 
@@ -94,7 +96,13 @@ impl Sessions {
             && state.is_duplicate(&envelope.producer.agent_id, id)
         {
             self.dropped.duplicates += 1;
-            return Vec::new();
+            // A server that sends again what it sent before is the one that asked.
+            let key = SessionKey {
+                link,
+                agent: envelope.producer.agent_id.clone(),
+                session: envelope.session_id.clone(),
+            };
+            return self.answerable_again(key, &envelope, now);
         }
         let replayed = state.is_replayed(envelope.timestamp, now);
         if !replayed {
@@ -192,12 +200,22 @@ impl Sessions {
             .filter(|prompt| prompt.is_open() && !self.held.contains(&prompt.id))
     }
 
-    /// Tells whether a link has so many open questions that nothing more may be read from it.
+    /// Gives one question that was raised: what is held back is nobody's business yet.
+    pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
+        self.prompts
+            .get(&id)
+            .filter(|prompt| !self.held.contains(&prompt.id))
+    }
+
+    /// Tells whether a link has so many questions waiting for an answer that nothing more may be read
+    /// from it. What can't be answered, or has timed out, does not count: nobody could free its place.
     pub fn is_full(&self, link: LinkId) -> bool {
-        let open = |prompt: &&Prompt| {
-            prompt.key.link == link && prompt.is_open() && prompt.standing != Standing::LinkLost
+        let waiting = |prompt: &&Prompt| {
+            prompt.key.link == link
+                && prompt.is_answerable()
+                && matches!(prompt.reply, ReplyState::Unanswered)
         };
-        self.prompts.values().filter(open).count() >= MOST_OPEN
+        self.prompts.values().filter(waiting).count() >= MOST_OPEN
     }
 
     /// Gives when a question's time is over, on the monotonic clock.
@@ -225,7 +243,9 @@ impl Sessions {
             return 0;
         };
         let attempt = match &prompt.reply {
-            ReplyState::Sending { attempt, .. } => attempt + 1,
+            ReplyState::Sending { attempt, .. } | ReplyState::Retrying { attempt, .. } => {
+                attempt + 1
+            }
             ReplyState::Unanswered
             | ReplyState::Sent { .. }
             | ReplyState::TimedOut
@@ -254,6 +274,9 @@ impl Sessions {
         };
         match &prompt.reply {
             ReplyState::Sending {
+                answer, decided, ..
+            }
+            | ReplyState::Retrying {
                 answer, decided, ..
             } => {
                 prompt.reply = ReplyState::Sent {
@@ -284,10 +307,30 @@ impl Sessions {
         }
     }
 
+    /// Notes that an attempt to send failed and another one comes.
+    pub fn reply_retrying(&mut self, id: PromptId) {
+        if let Some(prompt) = self.prompts.get_mut(&id)
+            && let ReplyState::Sending {
+                answer,
+                decided,
+                attempt,
+            } = &prompt.reply
+        {
+            prompt.reply = ReplyState::Retrying {
+                answer: answer.clone(),
+                decided: *decided,
+                attempt: *attempt,
+            };
+        }
+    }
+
     /// Notes that an answer could not be sent and won't be tried again: the question is open as before.
     pub fn reply_failed(&mut self, id: PromptId) {
         if let Some(prompt) = self.prompts.get_mut(&id)
-            && matches!(prompt.reply, ReplyState::Sending { .. })
+            && matches!(
+                prompt.reply,
+                ReplyState::Sending { .. } | ReplyState::Retrying { .. }
+            )
         {
             prompt.reply = ReplyState::Unanswered;
             if let Some(session) = self.sessions.get_mut(&prompt.key) {
@@ -308,7 +351,8 @@ impl Sessions {
             session: crate::protocol::SessionId(String::new()),
             ..context.key.clone()
         };
-        let first = self.told.insert((about, kind));
+        // Past the bound an agent's departures are no news any more.
+        let first = self.told.len() < MOST_TOLD && self.told.insert((about, kind));
         context.push(What::Anomaly(Anomaly {
             kind,
             detail,
@@ -405,7 +449,8 @@ impl Sessions {
         if !prompt.is_open() {
             return;
         }
-        prompt.reply = match prompt.answer().cloned() {
+        let undelivered = matches!(prompt.reply, ReplyState::Retrying { .. });
+        prompt.reply = match prompt.answer().filter(|_| !undelivered).cloned() {
             Some(answer) => ReplyState::Resolved { answer, how },
             None => ReplyState::Withdrawn { how },
         };

@@ -704,6 +704,129 @@ fn everything_a_stranger_can_grow_is_bounded() {
     assert!(busy.tools.len() <= 256 && busy.outputs().count() <= 64);
 }
 
+#[test]
+fn a_server_that_sends_again_what_it_sent_before_is_the_one_that_asked() {
+    let mut stage = Stage::new();
+    stage.start();
+    let question = stage.event(
+        "awaiting.confirmation",
+        json!({"action": "x", "reply_token": "rpl_1", "timeout_seconds": 300}),
+    );
+    stage.put(LINK, &question);
+    stage.sessions.link_lost(LINK);
+    stage.sessions.link_connected(LINK, stage.now);
+    assert_eq!(
+        stage.put(LINK, &question),
+        [What::PromptAnswerable(PromptId(1))]
+    );
+    assert!(stage.sessions.prompt(PromptId(1)).unwrap().is_answerable());
+}
+
+#[test]
+fn a_token_that_means_something_else_is_another_question_in_two_steps() {
+    let mut stage = Stage::new();
+    stage.start();
+    let mild = json!({"action": "Read the weather", "risk_level": "low", "irreversible": false});
+    let first = stage.ask_with("rpl_1", mild.clone());
+    assert!(!stage.sessions.prompt(first).unwrap().wants_second_step());
+    let mut other = mild;
+    other["action"] = "Delete all backups".into();
+    let second = stage.ask_with("rpl_1", other);
+    assert!(!stage.sessions.prompt(first).unwrap().is_open());
+    let second = stage.sessions.prompt(second).unwrap();
+    assert!(second.is_answerable() && second.wants_second_step());
+}
+
+#[test]
+fn what_differs_in_its_outcome_is_not_the_same_question() {
+    let mut stage = Stage::new();
+    stage.start();
+    let first = stage.ask_with("rpl_1", json!({"action": "Run it", "consequence": "ls"}));
+    stage.ask_with(
+        "rpl_2",
+        json!({"action": "Run it", "consequence": "rm -rf /"}),
+    );
+    assert!(stage.sessions.prompt(first).unwrap().is_open());
+    let third = stage.ask_with("rpl_3", json!({"action": "Run it", "consequence": "ls"}));
+    assert!(!stage.sessions.prompt(first).unwrap().is_open());
+    assert!(stage.sessions.prompt(third).unwrap().is_open());
+}
+
+#[test]
+fn leaving_awaiting_input_twice_does_not_cover_an_unasked_call() {
+    let mut stage = Stage::new();
+    stage.start();
+    let id = stage.ask("rpl_1");
+    stage.answer(id, Decision::Accept);
+    stage.tool("send_email", "call_1");
+    stage.on(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    stage.done("send_email", "call_1", "success");
+    stage.tool("wipe_disk", "call_2");
+    assert_eq!(
+        dangers(&stage.done("wipe_disk", "call_2", "success")).len(),
+        1
+    );
+}
+
+#[test]
+fn a_flood_of_tools_does_not_hide_an_irreversible_one() {
+    let mut stage = Stage::new();
+    stage.start();
+    stage.tool("wipe_disk", "call_0");
+    for n in 1..400 {
+        stage.on(
+            "tool.invoked",
+            json!({"tool": "look", "tool_call_id": format!("call_{n}")}),
+        );
+    }
+    assert_eq!(dangers(&stage.wait(2000)).len(), 1);
+}
+
+#[test]
+fn a_second_start_closes_what_was_asked_before() {
+    let mut stage = Stage::new();
+    stage.start();
+    let id = stage.ask("rpl_1");
+    let what = stage.on("session.started", json!({}));
+    assert!(closed(&what).is_some());
+    assert!(!stage.sessions.prompt(id).unwrap().is_open());
+}
+
+#[test]
+fn one_wrong_stamp_does_not_end_a_question() {
+    let mut stage = Stage::new();
+    stage.start();
+    stage.on(
+        "progress.updated",
+        json!({"progress": {"percent": 1}, "timestamp": "2030-01-01T00:00:00Z"}),
+    );
+    let id = stage.ask("rpl_1");
+    let prompt = stage.sessions.prompt(id).unwrap();
+    assert_eq!(
+        stage.sessions.expires(prompt),
+        Some(Duration::from_secs(300))
+    );
+}
+
+#[test]
+fn names_of_a_megabyte_are_shortened_and_stay_apart() {
+    let mut stage = Stage::new();
+    let long = |end: &str| format!("{}{end}", "n".repeat(1 << 20));
+    for end in ["a", "b"] {
+        stage.on(
+            "tool.invoked",
+            json!({"tool": long(end), "tool_call_id": long(end)}),
+        );
+    }
+    let session = stage.sessions.iter().next().unwrap();
+    assert_eq!(session.tools.len(), 2);
+    assert!(session.tools.iter().all(|call| call.tool.len() < 300));
+    assert_ne!(session.tools[0].tool, session.tools[1].tool);
+}
+
 proptest! {
     #[test]
     fn any_order_is_survived_and_nothing_lies(script in prop::collection::vec((0usize..13, 0u64..4, 0u8..3), 1..60)) {

@@ -1,7 +1,5 @@
 //! Folding: when speech falls behind a fast agent, the middle of an output becomes a count.
 
-use std::time::Duration;
-
 use super::table::Lane;
 use super::{Fold, SpeechQueue, Waiting};
 
@@ -13,7 +11,7 @@ const FEWEST_FOLDED: usize = 3;
 impl SpeechQueue {
     /// Folds the middle of the newest output's waiting text when its backlog is too long: what fits
     /// into the time stays, the rest becomes a count, and the newest sentence stays as the end.
-    pub(super) fn fold(&mut self, now: Duration) {
+    pub(super) fn fold(&mut self) {
         let Some(limit) = self.fold_after else { return };
         let lane = &mut self.lanes[Lane::Text as usize];
         let Some(Waiting::Item(newest)) = lane.back() else {
@@ -60,7 +58,6 @@ impl SpeechQueue {
         if let Some(folded_at) = folded_at
             && let Some(Waiting::Fold(fold)) = lane.get_mut(folded_at)
         {
-            fold.last = now;
             fold.count += out.len() as u64;
         }
         let Some(first) = out.first().copied() else {
@@ -77,8 +74,6 @@ impl SpeechQueue {
                     key,
                     topic,
                     count: out.len() as u64,
-                    last: now,
-                    complete: false,
                 }),
             );
         }

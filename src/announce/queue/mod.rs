@@ -47,8 +47,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const SECOND_STOP: Duration = Duration::from_millis(500);
 /// How long after an engine lost an alert it is tried again.
 const TRY_AGAIN: Duration = Duration::from_secs(2);
-/// How long a folded output may go on arriving before its count so far is said.
-const FOLD_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Says what the voice should do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,8 +82,6 @@ struct Fold {
     key: Option<SessionKey>,
     topic: Option<String>,
     count: u64,
-    last: Duration,
-    complete: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -219,7 +215,7 @@ impl SpeechQueue {
         self.lanes[lane as usize].push_back(Waiting::Item(item));
         self.bound(lane);
         if lane == Lane::Text {
-            self.fold(now);
+            self.fold();
         }
         wishes
     }
@@ -320,17 +316,6 @@ impl SpeechQueue {
         wishes
     }
 
-    /// Notes that an output is complete: its folded middle may be counted out.
-    pub fn output_complete(&mut self, topic: &str) {
-        for waiting in &mut self.lanes[Lane::Text as usize] {
-            if let Waiting::Fold(fold) = waiting
-                && fold.topic.as_deref() == Some(topic)
-            {
-                fold.complete = true;
-            }
-        }
-    }
-
     /// Does what is due by time; [`SpeechQueue::deadline`] says when.
     pub fn tick(&mut self, now: Duration) -> Vec<Wish> {
         let mut wishes = Vec::new();
@@ -359,14 +344,7 @@ impl SpeechQueue {
         let quiet = self
             .quiet_until
             .filter(|_| idle && self.lanes.iter().any(|lane| !lane.is_empty()));
-        let fold = self.lanes[Lane::Text as usize]
-            .iter()
-            .find_map(|waiting| match waiting {
-                Waiting::Fold(fold) if !fold.complete => Some(fold.last + FOLD_PATIENCE),
-                Waiting::Fold(_) | Waiting::Item(_) => None,
-            })
-            .filter(|_| idle);
-        [quiet, fold, self.impatient_at].into_iter().flatten().min()
+        [quiet, self.impatient_at].into_iter().flatten().min()
     }
 
     /// Cuts what plays; `again` says from which segment it is said again, if at all.
@@ -377,11 +355,8 @@ impl SpeechQueue {
         self.stopping = Some(playing.utterance);
         wishes.push(Wish::Hush);
         self.impatient_at = None;
-        // A question is said once more after a cut, then it waits for a key; other alerts must be heard.
-        let question = matches!(playing.item.announcement.about, Some(About::Asks(_)));
-        if let Some(next) = again
-            && !(question && playing.item.again)
-        {
+        // An alert is said again until it was heard to its end, or skipped.
+        if let Some(next) = again {
             let item = Item {
                 next,
                 again: true,
@@ -431,11 +406,6 @@ impl SpeechQueue {
                         }
                     }
                     Waiting::Fold(fold) => {
-                        if !fold.complete && now < fold.last + FOLD_PATIENCE {
-                            // Text still arrives; its end is worth waiting for.
-                            self.lanes[lane as usize].push_front(Waiting::Fold(fold));
-                            break;
-                        }
                         let count = self.counted(
                             "output.folded",
                             Class::Stream,
