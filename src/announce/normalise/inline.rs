@@ -224,13 +224,15 @@ impl Inline<'_> {
 
     /// Says one word with the punctuation around it.
     fn word(&self, word: &str, out: &mut String) {
-        if word.bytes().all(|b| b.is_ascii_lowercase()) {
+        if word.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return token::said(self.words, word, self.now, out);
         }
         if let Some((start, length, count, sign)) = run_in(word) {
             return self.repeated(word, start, length, count, sign, out);
         }
-        if self.words.operators.contains_key(word) {
+        if word.starts_with(|c: char| !c.is_alphanumeric())
+            && self.words.operators.contains_key(word)
+        {
             return token::said(self.words, word, self.now, out);
         }
         let bare = strip_escapes(word);

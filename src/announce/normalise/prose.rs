@@ -44,30 +44,25 @@ const KINDS: [Kind; 256] = {
 /// Says whether a trimmed text is prose that is said as it is written.
 pub(super) fn is_plain(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let mut before = Kind::Space;
-    let mut at = 0;
-    let mut marks = 0;
-    // An item's number or letter at the start.
-    if let Some(first) = bytes.iter().take(10).position(|b| matches!(b, b'.' | b')'))
-        && (bytes[..first].iter().all(u8::is_ascii_digit)
-            || first == 1 && bytes[0].is_ascii_lowercase())
-    {
+    if starts_with_item(bytes) {
         return false;
     }
-    let mut capitals = 0;
+    let mut before = Kind::Space;
+    let mut capitals = false;
+    let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
         let kind = KINDS[usize::from(byte)];
         match kind {
-            Kind::Odd => return false,
-            Kind::Wide => {
-                let Some(c) = text[at..].chars().next() else {
-                    return false;
-                };
-                if !is_plain_char(c) {
+            Kind::Lower => {
+                // "HTTPServer" is two words, "URLs" is one; both are looked at.
+                if capitals && before == Kind::Upper {
                     return false;
                 }
-                at += c.len_utf8();
-                (before, marks, capitals) = (Kind::Wide, 0, 0);
+                at += 1;
+                while bytes.get(at).is_some_and(u8::is_ascii_lowercase) {
+                    at += 1;
+                }
+                before = Kind::Lower;
                 continue;
             }
             Kind::Space => {
@@ -76,67 +71,75 @@ pub(super) fn is_plain(text: &str) -> bool {
                 }
             }
             Kind::Upper => {
-                if before == Kind::Lower || before == Kind::Digit {
+                if matches!(before, Kind::Lower | Kind::Digit) {
                     return false;
                 }
-                capitals += 1;
-            }
-            Kind::Lower => {
-                // "HTTPServer" is two words, "URLs" is one.
-                if capitals > 1 && before == Kind::Upper {
-                    return false;
-                }
+                capitals = before == Kind::Upper;
             }
             Kind::Digit => {
-                if before == Kind::Lower || before == Kind::Upper {
-                    // It may be an id.
-                    if is_long_word(bytes, at) {
-                        return false;
-                    }
-                } else if before == Kind::Space && is_long_word(bytes, at) {
-                    return false;
-                }
-            }
-            Kind::Dash => {
-                // A flag, an arrow, a date, a rule.
-                let next = bytes.get(at + 1).map(|&b| KINDS[usize::from(b)]);
-                let inside = matches!(before, Kind::Lower | Kind::Upper)
-                    && matches!(next, Some(Kind::Lower | Kind::Upper));
-                let alone = before == Kind::Space && at > 0 && next == Some(Kind::Space);
-                if !(inside || alone) {
+                // It may be an id or a date.
+                if before != Kind::Digit && is_long_word(bytes, at) {
                     return false;
                 }
             }
             Kind::Mark => {
-                if byte == b':' && bytes.get(at + 1).is_some_and(|b| matches!(b, b'/' | b':')) {
+                if !is_plain_mark(bytes, at) {
                     return false;
-                }
-                if byte == b'.' && bytes[..at].ends_with(b"www") {
-                    return false;
-                }
-                if byte == b'(' && bytes.get(at + 1) == Some(&b')') {
-                    return false;
-                }
-                if at > 0 && bytes[at - 1] == byte {
-                    marks += 1;
-                    if marks >= 2 {
-                        return false;
-                    }
-                } else {
-                    marks = 0;
                 }
             }
-        }
-        if kind != Kind::Mark {
-            marks = 0;
-        }
-        if kind != Kind::Upper {
-            capitals = 0;
+            Kind::Dash => {
+                if !is_plain_dash(bytes, at) {
+                    return false;
+                }
+            }
+            Kind::Wide => {
+                let Some(c) = text[at..].chars().next().filter(|&c| is_plain_char(c)) else {
+                    return false;
+                };
+                at += c.len_utf8();
+                before = kind;
+                continue;
+            }
+            Kind::Odd => return false,
         }
         before = kind;
         at += 1;
     }
     true
+}
+
+/// Says whether a text begins with a list item's number or letter.
+fn starts_with_item(bytes: &[u8]) -> bool {
+    let stop = bytes.iter().take(10).position(|b| matches!(b, b'.' | b')'));
+    stop.is_some_and(|length| {
+        let label = &bytes[..length];
+        label.iter().all(u8::is_ascii_digit) || length == 1 && label[0].is_ascii_lowercase()
+    })
+}
+
+/// Says whether a mark is neither part of an address or a call nor one of many.
+fn is_plain_mark(bytes: &[u8], at: usize) -> bool {
+    let byte = bytes[at];
+    let next = bytes.get(at + 1);
+    let special = match byte {
+        b':' => matches!(next, Some(b'/' | b':')),
+        b'(' => next == Some(&b')'),
+        b'.' => bytes[..at].ends_with(b"www"),
+        _ => false,
+    };
+    !special && !bytes[..at].ends_with(&[byte, byte])
+}
+
+/// Says whether a dash is inside a word or between two, and not a flag's, an arrow's or a date's.
+fn is_plain_dash(bytes: &[u8], at: usize) -> bool {
+    let before = at
+        .checked_sub(1)
+        .map(|before| KINDS[usize::from(bytes[before])]);
+    let next = bytes.get(at + 1).map(|&b| KINDS[usize::from(b)]);
+    match (before, next) {
+        (Some(Kind::Lower | Kind::Upper), Some(Kind::Lower | Kind::Upper)) => true,
+        (before, next) => before == Some(Kind::Space) && next == Some(Kind::Space),
+    }
 }
 
 /// Says whether the word around a digit is long enough for an id or a date.

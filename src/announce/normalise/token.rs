@@ -23,11 +23,19 @@ pub(super) fn said(words: &Words, token: &str, now: Option<Timestamp>, out: &mut
     if token.is_empty() {
         return;
     }
-    if token.bytes().all(|b| b.is_ascii_lowercase()) {
-        out.push_str(token);
+    if token.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        if is_id(token) {
+            out.push_str(&token[..HEX_SAID]);
+        } else if token.as_bytes()[1..].iter().all(u8::is_ascii_lowercase) {
+            out.push_str(token);
+        } else {
+            identifier(token, out);
+        }
         return;
     }
-    if let Some(word) = words.operators.get(token) {
+    if token.starts_with(|c: char| !c.is_alphanumeric())
+        && let Some(word) = words.operators.get(token)
+    {
         out.push_str(word);
     } else if let Some(host) = host(token) {
         out.push_str(&fill(&words.address, &[("host", host)]));
@@ -50,6 +58,9 @@ pub(super) fn said(words: &Words, token: &str, now: Option<Timestamp>, out: &mut
 
 /// Gives the host of an address.
 pub(super) fn host(token: &str) -> Option<&str> {
+    if !token.contains(':') && !token.starts_with(['w', 'W']) {
+        return None;
+    }
     let rest = match token.split_once("://") {
         Some((scheme, rest))
             if (2..=12).contains(&scheme.len())
