@@ -58,7 +58,7 @@ fn is_shell(text: &str) -> bool {
             || bare.contains("${")
             || bare.contains("&&")
             || bare.starts_with('$') && !is_money(bare)
-            || matches!(bare, "&" | "*" | "-" | ".")
+            || matches!(bare, "&" | "*" | "-" | "--" | ".")
     })
 }
 

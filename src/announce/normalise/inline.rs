@@ -253,7 +253,8 @@ impl Inline<'_> {
                 trail = &trail[2..];
                 continue;
             }
-            if !is_emphasis(c) {
+            // "src/*" is a pattern of file names.
+            if !is_emphasis(c) || c == '*' && core.ends_with('/') {
                 if out.ends_with(' ') {
                     out.pop();
                 }
