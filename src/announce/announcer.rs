@@ -415,7 +415,7 @@ impl Announcer {
                 mark: Mark::Agent,
                 text,
                 spoken,
-                language: piece.language,
+                language: piece.language.as_deref().map(str::to_owned),
             };
             let draft = Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
             told.push(self.publish(&change, sessions, draft));

@@ -3,6 +3,8 @@
 //! Responsibilities: taking text in, ending pieces, holding and releasing them. Not here: the types
 //! and the entry points (`mod`), the places of cuts (`clause`).
 
+use std::sync::Arc;
+
 use super::{Boundary, Coalescer, HELD, Note, Piece, Policy, UNENDED, clause};
 use crate::announce::sentence::{End, Segmenter, Sentence, Tail, is_spaceless, splits_cluster};
 
@@ -38,7 +40,7 @@ impl Coalescer {
         let rest = self.segmenter.pending().to_owned();
         self.origin = self.came - rest.len() as u64;
         self.segmenter = Segmenter::new(language);
-        self.language = language.map(str::to_owned);
+        self.language = language.map(Arc::from);
         if !rest.is_empty() {
             // White space between the languages goes with what follows.
             let found = self.segmenter.push(&rest);

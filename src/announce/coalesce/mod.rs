@@ -27,6 +27,7 @@ mod position;
 mod tests;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::sentence::{Context, Segmenter};
@@ -137,7 +138,7 @@ pub struct Piece {
     /// The text as it was streamed, with the white space around it; it may be white space alone.
     pub text: String,
     /// Its language, if the producer told.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
     /// Where it ends.
     pub ends: Boundary,
     /// What was open when it began.
@@ -171,7 +172,7 @@ pub struct Coalescer {
     origin: u64,
     /// How many bytes have come, after cutting repeats.
     came: u64,
-    language: Option<String>,
+    language: Option<Arc<str>>,
     /// Pieces with the stream offset of their end.
     line: VecDeque<(u64, Piece)>,
     waiting: usize,

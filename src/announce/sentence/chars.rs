@@ -251,26 +251,21 @@ pub(super) fn goes_before_opening(c: char) -> bool {
 }
 
 /// Holds, for each byte, whether the scanner may pass it without looking.
+///
+/// First bytes whose characters are all letters (Latin with marks, Greek, Cyrillic, Hebrew, Han,
+/// Hangul) are among them, and all later bytes of a character: the scanner meets those only behind
+/// a first byte that it has passed.
 pub(super) const PLAIN: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
-    while byte < 128 {
-        table[byte] = !matches!(
-            byte as u8,
-            b'.' | b'!'
-                | b'?'
-                | b'\n'
-                | b'"'
-                | b'('
-                | b')'
-                | b'['
-                | b']'
-                | b'{'
-                | b'}'
-                | b'`'
-                | b':'
-                | b';'
-        );
+    while byte < 256 {
+        table[byte] = match byte as u8 {
+            b'.' | b'!' | b'?' | b'\n' | b'"' | b'`' | b':' | b';' => false,
+            b'(' | b')' | b'[' | b']' | b'{' | b'}' => false,
+            0..=0xBF => true,
+            0xC3..=0xC8 | 0xCE..=0xD3 | 0xD7 | 0xE4..=0xE9 | 0xEB..=0xED => true,
+            _ => false,
+        };
         byte += 1;
     }
     table
@@ -279,6 +274,22 @@ pub(super) const PLAIN: [bool; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_character_with_a_meaning_is_passed() {
+        for c in ('\u{80}'..=char::MAX).filter(|&c| PLAIN[usize::from(c.to_string().as_bytes()[0])])
+        {
+            assert!(
+                !is_strong(c) && !is_call(c) && !is_stop(c) && !is_bullet(c),
+                "{c:?}"
+            );
+            assert!(opens(c).is_none() && closes(c).is_none(), "{c:?}");
+            assert!(
+                !matches!(c, '“' | '”' | '‘' | '’' | '«' | '»' | '‹' | '›' | '،'),
+                "{c:?}"
+            );
+        }
+    }
 
     #[test]
     fn the_strong_marks_are_sorted_and_found() {

@@ -4,6 +4,9 @@
 //! Responsibilities: the table and the search in it. Not here: how the entries are used (`rules`).
 //! A list is one string with a space between its words, all in lower case and without their last full stop; the search ignores case.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 /// Says how an abbreviation behaves when a full stop and a space follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Abbreviation {
@@ -17,9 +20,8 @@ pub(super) enum Abbreviation {
     Outer,
 }
 
-/// Holds what is known of one language.
-#[derive(Debug)]
-pub(super) struct Language {
+/// Writes down what is known of one language.
+struct Source {
     /// The primary subtags that pick it.
     tags: &'static [&'static str],
     never: &'static str,
@@ -33,15 +35,15 @@ pub(super) struct Language {
     /// Words that open a sentence which has no verb yet ("At 5 a.m. Mr. Smith went").
     openers: &'static str,
     /// Whether a full stop after a number of one or two digits makes it an ordinal.
-    pub ordinals: bool,
+    ordinals: bool,
     /// Whether a sentence may start with a small letter.
-    pub small_starts: bool,
+    small_starts: bool,
     /// Whether long sentences are chained by commas and may be cut at them.
-    pub comma_chains: bool,
+    comma_chains: bool,
 }
 
 /// Titles and abbreviations that agents write in any language.
-const COMMON: Language = Language {
+const COMMON: Source = Source {
     tags: &[],
     never: "mr mrs ms dr prof mt st ft e.g i.e eg ie vs cf viz approx ph.d.s",
     numbered: "no nos n° nº nr p pp vol vols fig figs sec ch art eq ver ed tel ext ca ln jan \
@@ -56,7 +58,7 @@ const COMMON: Language = Language {
     comma_chains: false,
 };
 
-const PLAIN: Language = Language {
+const PLAIN: Source = Source {
     tags: &[],
     never: "",
     numbered: "",
@@ -71,8 +73,8 @@ const PLAIN: Language = Language {
 };
 
 /// The languages; the first is also used where none is named.
-const LANGUAGES: &[Language] = &[
-    Language {
+const LANGUAGES: &[Source] = &[
+    Source {
         tags: &["en"],
         never: "messrs mmes rev hon gen col lt sgt capt cmdr adm maj gov sen rep pres supt det \
             insp fr incl excl resp",
@@ -101,7 +103,7 @@ const LANGUAGES: &[Language] = &[
             night day week",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["es"],
         never: "sr sra srta sres sras d dña dra dres lic ing arq ud uds vd vds profa gral cap \
             tte cnel sgto mons fr excmo excma ilmo ilma ee ff rr jj aa admón avda av p.ej ej",
@@ -115,7 +117,7 @@ const LANGUAGES: &[Language] = &[
             capítulo página",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["de"],
         never: "hr fr frl med jur phil rer nat dipl ing mag bzw bspw bsp ggf evtl inkl exkl vgl \
             sog sogen zzgl abzgl insb insbes kath evang geb gest gegr ehem allg bes betr bez \
@@ -133,7 +135,7 @@ const LANGUAGES: &[Language] = &[
         ordinals: true,
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["fr"],
         never: "m mm mme mmes mlle mlles me mgr dr pr p.ex c.-à-d ex env boul av ll aa ii rr",
         numbered: "n chap fasc janv févr fév avr juil sept déc t al éd coll par",
@@ -146,7 +148,7 @@ const LANGUAGES: &[Language] = &[
             version étape chapitre page ligne",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["it"],
         never: "sig sigg dott dr avv ing arch geom rag on mons ecc es p.es sig.ra dott.ssa \
             psicol dir amm spett egr",
@@ -157,7 +159,7 @@ const LANGUAGES: &[Language] = &[
         connectors: "di a da in con su per e o il la versione passo",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["pt"],
         never: "sr sra srta dra profa exmo exma d av p.ex",
         numbered: "nº pág págs cap fev abr mai ago set out dez",
@@ -167,7 +169,7 @@ const LANGUAGES: &[Language] = &[
         connectors: "de do da a ao em no na com por para e ou versão passo",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["nl"],
         never: "dhr mevr mw drs ir mr bijv bv o.a d.w.z m.b.t t.o.v enz evt incl resp",
         numbered: "blz nr hfst afb mrt mei okt",
@@ -178,7 +180,7 @@ const LANGUAGES: &[Language] = &[
         connectors: "de het een van in op met voor en of is versie stap",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["ru", "uk", "bg", "be"],
         never: "г гг им ул т.е т.к т.н напр проф акад гр св см ср тов пр тыс млн млрд вул м див \
             журн чл нар вид пл пгт просп",
@@ -190,7 +192,7 @@ const LANGUAGES: &[Language] = &[
         connectors: "в на с из от до по и или версия шаг",
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &[
             "pl", "cs", "sk", "hr", "sl", "sr", "bs", "hu", "fi", "da", "nb", "nn", "no", "is",
             "et", "lv", "tr",
@@ -201,7 +203,7 @@ const LANGUAGES: &[Language] = &[
         ordinals: true,
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["el"],
         never: "κ κα κος κκ δρ π.χ δηλ βλ αρ καθ π.μ μ.μ λ.χ",
         numbered: "σελ σ εικ κεφ αρ άρθ τ",
@@ -209,85 +211,147 @@ const LANGUAGES: &[Language] = &[
         small_starts: true,
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["ar", "fa", "ur"],
         never: "د أ م ص ج س هـ ا.د أ.د",
         comma_chains: true,
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["hy"],
         ..PLAIN
     },
-    Language {
+    Source {
         tags: &["zh", "ja", "ko", "th", "hi", "mr", "am", "my"],
         ..PLAIN
     },
 ];
 
+/// Says what is known of one word.
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    abbreviation: Option<Abbreviation>,
+    starts: bool,
+    connects: bool,
+    opens: bool,
+}
+
+/// Holds what is known of one language, ready to be searched.
+#[derive(Debug)]
+pub(super) struct Language {
+    tags: &'static [&'static str],
+    words: HashMap<&'static str, Entry>,
+    /// Whether a full stop after a number of one or two digits makes it an ordinal.
+    pub ordinals: bool,
+    /// Whether a sentence may start with a small letter.
+    pub small_starts: bool,
+    /// Whether long sentences are chained by commas and may be cut at them.
+    pub comma_chains: bool,
+}
+
+/// The tables, made at the first use; the last one has the common abbreviations alone.
+static TABLES: LazyLock<Vec<Language>> = LazyLock::new(|| {
+    LANGUAGES
+        .iter()
+        .chain([&PLAIN])
+        .map(Language::make)
+        .collect()
+});
+
+/// How many bytes the longest word of a list has at most.
+const LONGEST: usize = 24;
+
 impl Language {
+    fn make(source: &Source) -> Self {
+        let mut words: HashMap<&'static str, Entry> = HashMap::new();
+        // A language's own reading of an abbreviation comes before the common one.
+        for source in [source, &COMMON] {
+            for (list, kind) in [
+                (source.never, Abbreviation::Never),
+                (source.inner, Abbreviation::Inner),
+                (source.numbered, Abbreviation::Numbered),
+                (source.outer, Abbreviation::Outer),
+            ] {
+                for word in list.split_ascii_whitespace() {
+                    let entry = words.entry(word).or_default();
+                    entry.abbreviation = entry.abbreviation.or(Some(kind));
+                }
+            }
+        }
+        for word in source.starters.split_ascii_whitespace() {
+            words.entry(word).or_default().starts = true;
+        }
+        for word in source.connectors.split_ascii_whitespace() {
+            words.entry(word).or_default().connects = true;
+        }
+        for word in source.openers.split_ascii_whitespace() {
+            words.entry(word).or_default().opens = true;
+        }
+        Self {
+            tags: source.tags,
+            words,
+            ordinals: source.ordinals,
+            small_starts: source.small_starts,
+            comma_chains: source.comma_chains,
+        }
+    }
+
     /// Picks the table for a BCP 47 tag; an unknown tag gets the common abbreviations alone.
     pub(super) fn of(tag: Option<&str>) -> &'static Language {
-        let Some(tag) = tag else {
-            return &LANGUAGES[0];
+        let primary = match tag {
+            Some(tag) => tag.split(['-', '_']).next().unwrap_or(tag),
+            None => "en",
         };
-        let primary = tag.split(['-', '_']).next().unwrap_or(tag);
-        LANGUAGES
+        let named = |language: &&Language| {
+            language
+                .tags
+                .iter()
+                .any(|t| t.eq_ignore_ascii_case(primary))
+        };
+        TABLES
             .iter()
-            .find(|language| {
-                language
-                    .tags
-                    .iter()
-                    .any(|t| t.eq_ignore_ascii_case(primary))
-            })
-            .unwrap_or(&COMMON)
+            .find(named)
+            .unwrap_or(&TABLES[TABLES.len() - 1])
+    }
+
+    /// Searches without regard to case; a curly apostrophe counts as a straight one.
+    fn entry(&self, word: &str) -> Entry {
+        let found = if word.len() > LONGEST {
+            None
+        } else if word.is_ascii() {
+            let mut folded = [0; LONGEST];
+            let folded = &mut folded[..word.len()];
+            folded.copy_from_slice(word.as_bytes());
+            folded.make_ascii_lowercase();
+            std::str::from_utf8(folded)
+                .ok()
+                .and_then(|folded| self.words.get(folded))
+        } else {
+            let folded = word.to_lowercase().replace('’', "'");
+            self.words.get(folded.as_str())
+        };
+        found.copied().unwrap_or_default()
     }
 
     /// Says what a word before a full stop abbreviates, if anything; `word` has no last full stop.
     pub(super) fn abbreviation(&self, word: &str) -> Option<Abbreviation> {
-        self.own_abbreviation(word)
-            .or_else(|| COMMON.own_abbreviation(word))
-    }
-
-    fn own_abbreviation(&self, word: &str) -> Option<Abbreviation> {
-        if holds(self.never, word) {
-            Some(Abbreviation::Never)
-        } else if holds(self.inner, word) {
-            Some(Abbreviation::Inner)
-        } else if holds(self.numbered, word) {
-            Some(Abbreviation::Numbered)
-        } else if holds(self.outer, word) {
-            Some(Abbreviation::Outer)
-        } else {
-            None
-        }
+        self.entry(word).abbreviation
     }
 
     /// Says whether a word commonly starts a sentence.
     pub(super) fn starts(&self, word: &str) -> bool {
-        holds(self.starters, word)
+        self.entry(word).starts
     }
 
     /// Says whether a word binds to what follows it.
     pub(super) fn connects(&self, word: &str) -> bool {
-        holds(self.connectors, word)
+        self.entry(word).connects
     }
 
     /// Says whether a word opens a phrase of time that is not yet a sentence.
     pub(super) fn opens(&self, word: &str) -> bool {
-        holds(self.openers, word)
+        self.entry(word).opens
     }
-}
-
-/// Searches a list without regard to case; a curly apostrophe counts as a straight one.
-fn holds(list: &str, word: &str) -> bool {
-    if word.is_ascii() {
-        return list
-            .split(' ')
-            .any(|entry| !entry.is_empty() && entry.eq_ignore_ascii_case(word));
-    }
-    let folded = word.to_lowercase().replace('’', "'");
-    list.split(' ').any(|entry| entry == folded)
 }
 
 #[cfg(test)]
@@ -319,7 +383,7 @@ mod tests {
                 language.openers,
             ] {
                 assert_eq!(list, list.to_lowercase());
-                assert!(!list.contains("  "), "{list}");
+                assert!(list.split(' ').all(|word| word.len() <= LONGEST), "{list}");
             }
         }
     }

@@ -89,9 +89,9 @@ impl Segmenter {
                     }
                 }
             } else {
-                while self.at < bytes.len() && PLAIN[usize::from(bytes[self.at])] {
-                    self.at += 1;
-                }
+                let rest = &bytes[self.at..];
+                let plain = rest.iter().position(|&b| !PLAIN[usize::from(b)]);
+                self.at += plain.unwrap_or(rest.len());
             }
             if self.at == bytes.len() {
                 return None;
