@@ -24,12 +24,9 @@ pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, width: u16) -> Str
     let label = app.label(told);
     let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
     let mut out = String::new();
-    let asks = told.about.and_then(|about| match about {
-        About::Asks(id) => app.prompt(id),
-        About::Tells(_) => None,
-    });
+    let asks = told.about.and_then(|about| app.prompt(about.prompt()));
     match asks {
-        // In a question each speaker has lines of their own, so that no action can claim a risk or a
+        // Around a question each speaker has lines of their own, so that no action can claim a risk or a
         // key in hearken's name.
         Some(prompt) => {
             let asker = app

@@ -104,3 +104,54 @@ fn three_agents_stay_apart_and_are_named() {
         assert_eq!(agents.len(), 3, "{agents:?}");
     });
 }
+
+/// Whatever is repeated, and however many speak: an agent's words never get a label of hearken's.
+#[test]
+fn an_agents_words_always_stand_under_its_name() {
+    block_on(async {
+        let running: Running = serve("127.0.0.1:0", Settings::stepped(3)).await.unwrap();
+        let producer = running.producer().clone();
+        let mut child = Hearken::start(&[
+            "watch",
+            &running.url(),
+            "--face",
+            "linear",
+            "--voice",
+            "none",
+        ]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start("agents").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            child.wait("the question", |line| {
+                line.starts_with("Question") && line.contains("Type y 1")
+            });
+            child.say("n 1");
+            for _ in 0..3 {
+                child.wait("an end", |line| line.contains("Finished"));
+            }
+            child.say("h");
+            child.wait("the history's end", |line| {
+                line.contains("That is the last one")
+            });
+        });
+        let says: Vec<&String> = child
+            .seen()
+            .iter()
+            .filter(|line| line.contains(" says: "))
+            .collect();
+        assert!(says.len() > 3, "{says:?}");
+        let words: Vec<&str> = says
+            .iter()
+            .filter_map(|line| line.split(" says: ").nth(1))
+            .collect();
+        for line in child
+            .seen()
+            .iter()
+            .filter(|line| line.starts_with("Note") || line.starts_with("hearken:"))
+        {
+            assert!(!words.iter().any(|words| line.contains(words)), "{line}");
+        }
+        running.stop().await;
+    });
+}

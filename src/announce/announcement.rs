@@ -122,11 +122,13 @@ impl Announcement {
 
     /// Tells whether all words are the agent's: then every face puts its name before them.
     pub fn is_agents_text(&self) -> bool {
-        !self.segments.is_empty()
-            && self
-                .segments
-                .iter()
-                .all(|segment| segment.mark == Mark::Agent)
+        // A speaker's name is heard only; it is no part of what is shown.
+        let mut shown = self
+            .segments
+            .iter()
+            .filter(|segment| !segment.text.is_empty())
+            .peekable();
+        shown.peek().is_some() && shown.all(|segment| segment.mark == Mark::Agent)
     }
 
     /// Gives the language of the first words that have one.
