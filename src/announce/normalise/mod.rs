@@ -5,7 +5,7 @@
 //! here: where sentences end (`sentence`), who says them when (`queue`).
 //!
 //! Mental model: every reading cleans first, then walks the text once from left to right and puts
-//! words into [`spoken::Spoken`], which keeps the spaces right. No reading looks back, and a look
+//! words into `spoken::Spoken`, which keeps the spaces right. No reading looks back, and a look
 //! ahead is remembered, so that the time is linear whatever an agent sends. Every word that is not
 //! in the text comes from [`Words`].
 
