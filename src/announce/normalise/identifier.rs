@@ -115,7 +115,10 @@ pub(super) fn time(text: &str, words: &Words) -> Option<String> {
     let time = match zone {
         "" => hours.to_owned(),
         "Z" | "+00:00" => format!("{hours} {}", words.utc),
-        _ if pattern(&zone[1..], "dd:dd") && zone.starts_with(['+', '-']) => {
+        _ if zone
+            .strip_prefix(['+', '-'])
+            .is_some_and(|offset| pattern(offset, "dd:dd")) =>
+        {
             format!("{hours} {} {zone}", words.utc)
         }
         _ => return None,

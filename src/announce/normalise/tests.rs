@@ -338,6 +338,14 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
+/// Letters in circles and squares are pictures when they are joined to others, and named as such.
+fn is_pictured(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2139}' | '\u{24c2}' | '\u{3297}' | '\u{3299}' | '\u{1f100}'..='\u{1f1ff}'
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -367,7 +375,7 @@ proptest! {
         let shown = clean(&text);
         for out in [exact(&text, words), command(&text, words)] {
             let mut heard = out.chars();
-            for c in shown.chars().filter(|c| c.is_alphanumeric()) {
+            for c in shown.chars().filter(|c| c.is_alphanumeric() && !is_pictured(*c)) {
                 prop_assert!(heard.any(|other| other == c), "{c:?} of {shown:?} is not in {out:?}");
             }
         }
