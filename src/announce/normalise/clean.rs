@@ -21,6 +21,9 @@ enum Piece<'a> {
     Space,
 }
 
+/// How far a joiner looks over selectors for what it joins to; nothing real has more than one.
+const LOOK_AHEAD: usize = 4;
+
 /// Makes a text safe for a screen, a log or a notification, on one line.
 ///
 /// A line's end and a tab become a space; nothing else is changed that a person could see. Takes no
@@ -86,7 +89,14 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
             '\u{1b}' | '\u{90}' | '\u{98}' | '\u{9b}' | '\u{9d}'..='\u{9f}' => {
                 (false, sequence(text, at), None)
             }
-            '\u{200c}' | '\u{200d}' => (joins(c, before, text[next..].chars().next()), next, None),
+            '\u{200c}' | '\u{200d}' => {
+                // A selector in between may go; what the joiner joins to is what comes after it.
+                let after = text[next..]
+                    .chars()
+                    .take(LOOK_AHEAD)
+                    .find(|c| !is_selector(*c));
+                (joins(c, before, after), next, None)
+            }
             c if is_selector(c) => (selects(c, before, text[next..].chars().next()), next, None),
             c => (!is_hidden(c), next, None),
         };
