@@ -387,34 +387,8 @@ impl App {
 
     fn voice(&mut self, event: VoiceEvent, now: Now) {
         match event {
-            VoiceEvent::Ready { engine } => {
-                self.queue.enable();
-                self.voice = VoiceState::Ready {
-                    engine: engine.clone(),
-                };
-                self.say(
-                    Class::Outcome,
-                    Kind::Connection,
-                    "voice.ready",
-                    &[("engine", Arg::Own(engine))],
-                    now,
-                );
-                self.ask_again_after_voice(now);
-            }
-            VoiceEvent::Recovered { engine } => {
-                self.queue.enable();
-                self.voice = VoiceState::Ready {
-                    engine: engine.clone(),
-                };
-                self.say(
-                    Class::Outcome,
-                    Kind::Connection,
-                    "voice.back",
-                    &[("engine", Arg::Own(engine))],
-                    now,
-                );
-                self.ask_again_after_voice(now);
-            }
+            VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", now),
+            VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", now),
             VoiceEvent::Begun(_) => {}
             VoiceEvent::Ended(id) => {
                 let wishes = self.queue.ended(id, now.monotonic);
@@ -462,6 +436,16 @@ impl App {
             }
         }
         self.note_said();
+    }
+
+    fn voice_is_there(&mut self, engine: String, key: &str, now: Now) {
+        self.queue.enable();
+        self.voice = VoiceState::Ready {
+            engine: engine.clone(),
+        };
+        let args = [("engine", Arg::Own(engine))];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.ask_again_after_voice(now);
     }
 
     /// Turns changes of sessions into announcements and everything that hangs on them.
