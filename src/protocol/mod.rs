@@ -17,6 +17,7 @@ mod event;
 mod fields;
 mod finding;
 mod ids;
+mod machine;
 mod payload;
 mod reply;
 
@@ -31,6 +32,8 @@ pub use event::{
 };
 pub use finding::{Finding, Severity};
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
+pub(crate) use machine::state_machine;
+pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};
 pub use reply::{Answer, Reply, Response};
 
 /// The version that this subscriber claims in its messages.
