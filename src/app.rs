@@ -13,6 +13,7 @@ mod asking;
 mod commands;
 mod links;
 mod sending;
+mod stream;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +34,8 @@ use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
 
 pub use asking::Shown;
-pub use links::{LinkPhase, LinkView};
+pub use links::LinkView;
+pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
 use sending::Outgoing;

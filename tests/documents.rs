@@ -6,6 +6,7 @@ use std::path::Path;
 
 use hearken::config::Config;
 use hearken::keys::{BINDINGS, LINES};
+use hearken::session::AnomalyKind;
 
 fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -115,6 +116,8 @@ fn the_phrase_file_and_the_code_agree() {
         .keys()
         // These are looked up by status.
         .filter(|key| !key.starts_with("fault.status."))
+        // These are looked up by the name of the departure; the next test holds them.
+        .filter(|key| !key.starts_with("anomaly."))
         .filter(|key| !code.contains(&format!("\"{key}\"")))
         .collect();
     assert!(unused.is_empty(), "phrases that nobody says: {unused:?}");
@@ -152,4 +155,21 @@ fn the_phrase_file_and_the_code_agree() {
     ];
     missing.retain(|key| !protocol.contains(key));
     assert!(missing.is_empty(), "keys that no phrase has: {missing:?}");
+}
+
+#[test]
+fn every_departure_has_its_words() {
+    let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let phrases = file["phrases"].as_table().unwrap();
+    let mut wanted: BTreeSet<String> = AnomalyKind::ALL
+        .iter()
+        .map(|kind| format!("anomaly.{}", kind.name()))
+        .collect();
+    wanted.insert("anomaly.undecodable".to_owned());
+    let there: BTreeSet<String> = phrases
+        .keys()
+        .filter(|key| key.starts_with("anomaly."))
+        .cloned()
+        .collect();
+    assert_eq!(there, wanted);
 }

@@ -367,7 +367,7 @@ impl Announcer {
             Closing::SessionEnded => "question.closed.session",
             Closing::AskedAgain => "question.closed.asked_again",
             Closing::LinkGone => "question.closed.link",
-            Closing::StateLeft { .. } | Closing::ToolWentOn | Closing::DecidedBefore => {
+            Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
                 match &prompt.reply {
                     ReplyState::Resolved { answer, .. } => {
                         args.push(("answer", Arg::Own(self.answer_words(prompt, answer))));
@@ -378,7 +378,18 @@ impl Announcer {
                     | ReplyState::Retrying { .. }
                     | ReplyState::Sent { .. }
                     | ReplyState::TimedOut
-                    | ReplyState::Withdrawn { .. } => "question.closed.elsewhere",
+                    | ReplyState::Withdrawn { .. } => match (how.implied(), &prompt.question) {
+                        (Some(Decision::Accept), Question::Confirmation(_)) => {
+                            "question.closed.accepted"
+                        }
+                        (Some(Decision::Reject), Question::Confirmation(_)) => {
+                            "question.closed.rejected"
+                        }
+                        (
+                            Some(Decision::Accept | Decision::Reject | Decision::Other(_)) | None,
+                            Question::Confirmation(_) | Question::Clarification(_),
+                        ) => "question.closed.elsewhere",
+                    },
                 }
             }
         };

@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    ErrorCategory, HandoffRequested, Level, Progress, SessionErrored, StateChanged, Summary,
-    ToolCompleted, ToolInvoked, ToolStatus,
+    ErrorCategory, HandoffRequested, Level, Progress, SessionErrored, Severity, StateChanged,
+    Summary, ToolCompleted, ToolInvoked, ToolStatus,
 };
-use crate::session::{Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Sessions, What};
+use crate::session::{
+    Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Session, Sessions, What,
+};
 
 use super::announcement::{About, Aloud, Kind};
 use super::announcer::{Announcer, Draft, Manner};
@@ -25,6 +27,7 @@ impl Announcer {
                 Kind::SessionStarted,
                 "session.started",
                 &[
+                    ("parent", self.parent(change, sessions)),
                     (
                         "summary",
                         self.summary(change, &event.summary, Kind::SessionStarted),
@@ -32,9 +35,12 @@ impl Announcer {
                     ("request", agents(change, event.request_text.as_deref())),
                 ],
             )),
-            What::SessionJoined => {
-                one(self.phrase(Class::Outcome, Kind::SessionStarted, "session.joined", &[]))
-            }
+            What::SessionJoined => one(self.phrase(
+                Class::Outcome,
+                Kind::SessionStarted,
+                "session.joined",
+                &[("parent", self.parent(change, sessions))],
+            )),
             What::SessionEnded(ended) => one(self.ended(change, ended)),
             What::StateChanged(event) => one(self.state(change, event)),
             What::Progress(event) => one(self.progress(change, event)),
@@ -383,9 +389,25 @@ impl Announcer {
         }
     }
 
+    /// Names the agent whose sub-agent a change comes from; empty where it is nobody's.
+    fn parent(&self, change: &Change, sessions: &Sessions) -> Arg {
+        sessions
+            .get(&change.key)
+            .map_or_else(|| Arg::own(""), |session| self.parent_of(session, sessions))
+    }
+
+    /// Names the agent of a session's parent; empty where it has none.
+    pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
+        match (&session.parent, sessions.parent(session)) {
+            (None, _) => Arg::own(""),
+            (Some(_), Some(parent)) => Arg::Name(parent.agent.clone()),
+            (Some(_), None) => Arg::Own(self.phrases.text("session.parent.unknown", &[])),
+        }
+    }
+
     fn anomaly(&self, anomaly: &Anomaly) -> Draft {
         let what = self.phrases.text(
-            anomaly_key(anomaly.kind),
+            &format!("anomaly.{}", anomaly.kind.name()),
             &[("detail", Arg::Own(anomaly_detail(anomaly)))],
         );
         let args = [
@@ -393,28 +415,16 @@ impl Announcer {
             ("what", Arg::own(what)),
         ];
         let segments = self.phrases.say("anomaly", self.settings.verbosity, &args);
-        let severe = anomaly.kind.severity() == crate::protocol::Severity::Error;
-        // Told once per source: what may have cost information is spoken, other broken rules are read,
-        // and what is merely odd is kept, so that nothing comes between a person and a question.
-        let detailed = self.settings.verbosity == Verbosity::Detailed;
-        let aloud = match (anomaly.first, anomaly.kind.severity()) {
-            (false, _) => Aloud::Kept,
-            (true, crate::protocol::Severity::Error) => Aloud::Yes,
-            (true, crate::protocol::Severity::Warning) if detailed => Aloud::Yes,
-            (true, crate::protocol::Severity::Warning) => Aloud::Shown,
-            (true, crate::protocol::Severity::Note) if detailed => Aloud::Shown,
-            (true, crate::protocol::Severity::Note) => Aloud::Kept,
+        let aloud = if anomaly.first {
+            loudness(anomaly.kind, self.settings.verbosity)
+        } else {
+            Aloud::Kept
         };
-        Draft::new(
-            if severe {
-                Class::Outcome
-            } else {
-                Class::Activity
-            },
-            Kind::Anomaly,
-            segments,
-        )
-        .aloud(aloud)
+        let class = match aloud {
+            Aloud::Yes => Class::Outcome,
+            Aloud::Shown | Aloud::Kept => Class::Activity,
+        };
+        Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
     }
 
     fn danger(&self, danger: &Danger, sessions: &Sessions) -> Draft {
@@ -526,25 +536,24 @@ fn anomaly_detail(anomaly: &Anomaly) -> String {
     }
 }
 
-fn anomaly_key(kind: AnomalyKind) -> &'static str {
-    match kind {
-        AnomalyKind::Invalid => "anomaly.invalid",
-        AnomalyKind::SecondStart => "anomaly.second_start",
-        AnomalyKind::SecondEnd => "anomaly.second_end",
-        AnomalyKind::AfterEnd => "anomaly.after_end",
-        AnomalyKind::CompletionWithoutInvocation => "anomaly.completion_without_invocation",
-        AnomalyKind::ToolLeftOpen => "anomaly.tool_left_open",
-        AnomalyKind::ReusedCallId => "anomaly.reused_call_id",
-        AnomalyKind::OutputNotCompleted => "anomaly.output_not_completed",
-        AnomalyKind::ChunkAfterComplete => "anomaly.chunk_after_complete",
-        AnomalyKind::PositionDecreased => "anomaly.position_decreased",
-        AnomalyKind::FirstStateNotIdle => "anomaly.first_state_not_idle",
-        AnomalyKind::BrokenStateChain => "anomaly.broken_state_chain",
-        AnomalyKind::AwaitingInputMissing => "anomaly.awaiting_input_missing",
-        AnomalyKind::QuestionWithoutToken => "anomaly.question_without_token",
-        AnomalyKind::QuestionRepeated => "anomaly.question_repeated",
-        AnomalyKind::SequenceGap => "anomaly.sequence_gap",
-        AnomalyKind::SequenceMisorder => "anomaly.sequence_misorder",
-        AnomalyKind::SequenceMixed => "anomaly.sequence_mixed",
+/// Says how loud the first departure of a kind is: what may have cost information is spoken, other
+/// broken rules are read, and what is merely odd is kept, so that nothing comes between a person
+/// and a question.
+fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
+    let costs_information = matches!(
+        kind,
+        AnomalyKind::SequenceGap
+            | AnomalyKind::QuestionWithoutToken
+            | AnomalyKind::TokenReused
+            | AnomalyKind::EventIdReused
+            | AnomalyKind::InvokedAfterRejection
+    );
+    match (kind.severity(), verbosity) {
+        _ if costs_information => Aloud::Yes,
+        (Severity::Error | Severity::Warning, Verbosity::Detailed) => Aloud::Yes,
+        (Severity::Error | Severity::Warning, Verbosity::Normal) => Aloud::Shown,
+        (Severity::Note, Verbosity::Detailed) => Aloud::Shown,
+        (Severity::Error | Severity::Warning, Verbosity::Terse)
+        | (Severity::Note, Verbosity::Normal | Verbosity::Terse) => Aloud::Kept,
     }
 }

@@ -10,7 +10,7 @@ use crate::protocol::{Decision, Now};
 use crate::session::{LinkId, Prompt, PromptId, Question, Standing};
 
 use super::answering::By;
-use super::links::LinkPhase;
+use super::stream::{LinkPhase, StreamEvent};
 use super::{App, Effect, Exit};
 
 /// How long leaving waits for an answer that is under way.
@@ -269,10 +269,11 @@ impl App {
     }
 
     fn leave_now(&mut self, link: LinkId, now: Now) {
+        self.release(link, now);
         let Some(view) = self.links.get_mut(link.0) else {
             return;
         };
-        view.phase = LinkPhase::Completed;
+        view.phase.step(StreamEvent::Leave, 0);
         let name = view.name.clone();
         self.effects.push(Effect::Close(link));
         self.respond("link.left", &[("source", Arg::Own(name))], now);

@@ -8,6 +8,7 @@ use crate::protocol::Now;
 use crate::session::LinkId;
 use crate::transport::{Fault, Frame, LinkEvent};
 
+use super::stream::{LinkPhase, StreamEvent};
 use super::{App, Effect, SourceSetup};
 
 /// Undecodable frames of one link are shown at most this often; all of them are counted.
@@ -16,38 +17,6 @@ const GARBAGE_EVERY: Duration = Duration::from_secs(10);
 /// A link that came back is told when something came over it, or when it held for this long: one
 /// that opens and closes at once is not back.
 const STEADY: Duration = Duration::from_secs(1);
-
-/// Says where a link is in its life: the stream machine of the project's design.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LinkPhase {
-    /// Not connected, and waiting for the next attempt.
-    Disconnected,
-    /// An attempt is being made.
-    Connecting {
-        /// Which one, from 1.
-        attempt: u32,
-    },
-    /// The stream is open and nothing came yet.
-    Connected,
-    /// Events come.
-    Streaming,
-    /// It came to its regular end, or the person left it.
-    Completed,
-    /// It is given up.
-    Failed,
-}
-
-impl LinkPhase {
-    /// Tells whether nothing more will come.
-    pub fn is_over(self) -> bool {
-        match self {
-            Self::Completed | Self::Failed => true,
-            Self::Disconnected | Self::Connecting { .. } | Self::Connected | Self::Streaming => {
-                false
-            }
-        }
-    }
-}
 
 /// Holds what is known of one source.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,7 +101,7 @@ impl App {
             return;
         }
         match event {
-            LinkEvent::Connecting { attempt } => view.phase = LinkPhase::Connecting { attempt },
+            LinkEvent::Connecting { attempt } => view.phase.step(StreamEvent::Connect, attempt),
             LinkEvent::Connected => self.connected(id, now),
             LinkEvent::Frame(frame) => self.frame(id, &frame, now),
             LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
@@ -156,7 +125,7 @@ impl App {
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
-        view.phase = LinkPhase::Connected;
+        view.phase.step(StreamEvent::Connected, 0);
         match view.told {
             Told::Up => {}
             Told::Lost => view.steady_at = Some(now.monotonic + STEADY),
@@ -213,7 +182,7 @@ impl App {
             return;
         };
         view.frames += 1;
-        view.phase = LinkPhase::Streaming;
+        view.phase.receive();
         match dialect::read(&frame.text) {
             Ok(decoded) => {
                 let changes = self.sessions.apply(id, decoded, now);
@@ -271,11 +240,19 @@ impl App {
         }
     }
 
+    /// Takes what a link still held back, because nothing more comes that it could wait for.
+    pub(super) fn release(&mut self, id: LinkId, now: Now) {
+        let changes = self.sessions.release_link(id, now);
+        self.tell(changes, now);
+        self.bound_questions(id, now);
+    }
+
     fn lost(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        self.release(id, now);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
-        view.phase = LinkPhase::Disconnected;
+        view.phase.step(StreamEvent::Disconnect, 0);
         view.steady_at = None;
         let key = match view.told {
             Told::Nothing => "link.unreachable",
@@ -297,10 +274,11 @@ impl App {
     }
 
     fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        self.release(id, now);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
-        view.phase = LinkPhase::Failed;
+        view.phase.step(StreamEvent::Error, 0);
         let name = view.name.clone();
         let args = [
             ("source", Arg::Own(name)),
@@ -311,10 +289,11 @@ impl App {
     }
 
     fn ended(&mut self, id: LinkId, now: Now) {
+        self.release(id, now);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
-        view.phase = LinkPhase::Completed;
+        view.phase.step(StreamEvent::Complete, 0);
         let key = if view.recording {
             "replay.ended"
         } else {

@@ -97,7 +97,9 @@ impl App {
         }
         self.next_request += 1;
         let request = self.next_request;
-        let attempt = self.sessions.reply_sending(prompt.id, answer, now.wall);
+        let attempt = self
+            .sessions
+            .reply_sending(prompt.id, answer, now.wall, now);
         self.effects.push(Effect::Send {
             link: prompt.key.link,
             request,
@@ -143,7 +145,7 @@ impl App {
                     && prompt.standing == Standing::Live
                     && !self.is_over(&prompt, now);
                 if fault.is_final() || !lives {
-                    self.sessions.reply_failed(sent.prompt);
+                    self.sessions.reply_failed(sent.prompt, now);
                     if !prompt.is_open() {
                         self.tell_about(Class::Alert, &prompt, "reply.too_late", &[n], now);
                         return;
@@ -155,7 +157,7 @@ impl App {
                     sent.failure_told = true;
                     self.tell_about(Class::Alert, &prompt, "reply.failed", &[n, reason], now);
                 }
-                self.sessions.reply_retrying(sent.prompt);
+                self.sessions.reply_retrying(sent.prompt, now);
                 let wait = RETRY_FIRST
                     .saturating_mul(1 << sent.attempt.min(6).saturating_sub(1))
                     .min(RETRY_CAP);
@@ -187,7 +189,7 @@ impl App {
                 continue;
             };
             if !prompt.is_open() || prompt.standing != Standing::Live {
-                self.sessions.reply_failed(sent.prompt);
+                self.sessions.reply_failed(sent.prompt, now);
                 let key = if prompt.is_open() {
                     "reply.lost"
                 } else {
@@ -205,7 +207,7 @@ impl App {
             let decided: Timestamp = sent.reply.timestamp;
             sent.attempt =
                 self.sessions
-                    .reply_sending(sent.prompt, sent.reply.answer.clone(), decided);
+                    .reply_sending(sent.prompt, sent.reply.answer.clone(), decided, now);
             sent.retry_at = None;
             self.next_request += 1;
             self.effects.push(Effect::Send {

@@ -215,6 +215,7 @@ impl App {
             "status.session",
             &[
                 ("agent", Arg::Name(session.agent.clone())),
+                ("parent", self.announcer.parent_of(session, &self.sessions)),
                 ("phase", Arg::Own(phrases.text(phase, &[]))),
                 (
                     "state",

@@ -90,3 +90,21 @@ pub struct Envelope {
     /// Extension fields by prefix.
     pub extensions: Map<String, Value>,
 }
+
+impl Envelope {
+    /// Gives the session that this one is a part of, where an extension says so: directly in
+    /// `extensions`, or in any namespace of it (A.9, pattern 2).
+    pub fn parent_session_id(&self) -> Option<SessionId> {
+        let direct = self.extensions.get(PARENT);
+        let spaced = || self.extensions.values().find_map(|space| space.get(PARENT));
+        direct
+            .or_else(spaced)
+            .and_then(Value::as_str)
+            // What is longer than any id is none; the session's own was shortened.
+            .filter(|id| !id.is_empty() && id.len() <= 256)
+            .map(SessionId::from)
+    }
+}
+
+/// Names the extension field by which producers link sessions (A.9).
+const PARENT: &str = "parent_session_id";

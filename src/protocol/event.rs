@@ -30,6 +30,16 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Gives about how much memory its texts take, in bytes.
+    pub fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let variants: usize = self
+            .variants
+            .iter()
+            .map(|(_, tag, text)| tag.len() + text.len())
+            .sum();
+        text(&self.terse) + text(&self.normal) + text(&self.detailed) + variants
+    }
     /// Picks the text for a level; a missing one falls back first to the nearest shorter, then to
     /// the nearest longer form.
     pub fn pick(&self, level: Level) -> Option<&str> {

@@ -4,90 +4,111 @@ use crate::protocol::Severity;
 
 use super::prompt::PromptId;
 
-/// Names a departure from the rules that need more than one event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum AnomalyKind {
-    /// An event alone breaks 3.9; its findings say how.
-    Invalid,
-    /// A session starts a second time (A.1, 4.5.1).
-    SecondStart,
-    /// A session ends a second time (A.8.2).
-    SecondEnd,
-    /// An event comes after the session's end (A.8.3).
-    AfterEnd,
-    /// A tool completes that was never invoked (A.8.1, 4.5.2).
-    CompletionWithoutInvocation,
-    /// A tool is still open when the session ends (A.3).
-    ToolLeftOpen,
-    /// A call id is used twice (4.3.1).
-    ReusedCallId,
-    /// An output has no last chunk when the session ends (A.6, 4.5.4).
-    OutputNotCompleted,
-    /// A chunk comes after its output's last one (A.8.6).
-    ChunkAfterComplete,
-    /// A position goes back (A.8.7).
-    PositionDecreased,
-    /// The first state change does not leave `idle` (4.2.1).
-    FirstStateNotIdle,
-    /// A state change does not leave the state that was entered last (4.2.1).
-    BrokenStateChain,
-    /// A question comes without `awaiting_input` before it (A.4).
-    AwaitingInputMissing,
-    /// A question carries no token, so nobody can answer it (6.2).
-    QuestionWithoutToken,
-    /// The same question is asked again before it was released (6.1).
-    QuestionRepeated,
-    /// Sequence numbers leave something out (3.4.1).
-    SequenceGap,
-    /// Sequence numbers go back (3.4.1).
-    SequenceMisorder,
-    /// Some events of a session have sequence numbers and some have none (3.4.1).
-    SequenceMixed,
+/// Makes the list of departures, each with its name, section and severity, so that none can miss one.
+macro_rules! anomaly_kinds {
+    ($($(#[$about:meta])* $case:ident = $name:literal, $section:literal, $severity:ident);+ $(;)?) => {
+        /// Names a departure from the rules that need more than one event.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum AnomalyKind { $($(#[$about])* $case),+ }
+
+        impl AnomalyKind {
+            /// Lists every kind.
+            pub const ALL: &'static [Self] = &[$(Self::$case),+];
+
+            /// Gives the kind's name for reports, in words joined by `_`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$case => $name),+ }
+            }
+
+            /// Gives the section of AAEP that the rule stands in.
+            pub fn section(self) -> &'static str {
+                match self { $(Self::$case => $section),+ }
+            }
+
+            /// Grades the departure: an error breaks a rule of order that the chapters set, a warning
+            /// another MUST or a SHOULD, a note is out of the ordinary and no more.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$case => Severity::$severity),+ }
+            }
+        }
+    };
 }
 
-impl AnomalyKind {
-    /// Gives the section of AAEP that the rule stands in.
-    pub fn section(self) -> &'static str {
-        match self {
-            Self::Invalid => "3.9",
-            Self::SecondStart => "4.5.1",
-            Self::SecondEnd => "A.8.2",
-            Self::AfterEnd => "A.8.3",
-            Self::CompletionWithoutInvocation => "A.8.1",
-            Self::ToolLeftOpen => "A.3",
-            Self::ReusedCallId => "4.3.1",
-            Self::OutputNotCompleted => "4.5.4",
-            Self::ChunkAfterComplete => "A.8.6",
-            Self::PositionDecreased => "A.8.7",
-            Self::FirstStateNotIdle | Self::BrokenStateChain => "4.2.1",
-            Self::AwaitingInputMissing => "A.4",
-            Self::QuestionWithoutToken => "6.2",
-            Self::QuestionRepeated => "6.1",
-            Self::SequenceGap | Self::SequenceMisorder | Self::SequenceMixed => "3.4.1",
-        }
-    }
-
-    /// Grades the departure: errors may have cost information, warnings have not.
-    pub fn severity(self) -> Severity {
-        match self {
-            Self::SequenceGap | Self::QuestionWithoutToken => Severity::Error,
-            Self::SecondStart
-            | Self::SecondEnd
-            | Self::AfterEnd
-            | Self::CompletionWithoutInvocation
-            | Self::ToolLeftOpen
-            | Self::ReusedCallId
-            | Self::OutputNotCompleted
-            | Self::ChunkAfterComplete
-            | Self::PositionDecreased
-            | Self::FirstStateNotIdle
-            | Self::BrokenStateChain
-            | Self::QuestionRepeated
-            | Self::SequenceMisorder
-            | Self::SequenceMixed => Severity::Warning,
-            Self::Invalid | Self::AwaitingInputMissing => Severity::Note,
-        }
-    }
+anomaly_kinds! {
+    /// An event alone breaks 3.9; its findings say how.
+    Invalid = "invalid", "3.9", Error;
+    /// Two different events carry the same id; both are taken.
+    EventIdReused = "event_id_reused", "3.2.3", Error;
+    /// A session begins anew under the id of one that ended.
+    SessionIdReused = "session_id_reused", "3.2.4", Error;
+    /// An event is stamped earlier than the one before it.
+    TimestampDecreased = "timestamp_decreased", "3.2.5", Warning;
+    /// Sequence numbers leave something out.
+    SequenceGap = "sequence_gap", "3.4.1", Error;
+    /// Sequence numbers go back further than could be put right.
+    SequenceMisorder = "sequence_misorder", "3.4.1", Error;
+    /// Some events of a session have sequence numbers and some have none.
+    SequenceMixed = "sequence_mixed", "3.4.1", Error;
+    /// The session's start does not have the number 0.
+    SequenceStart = "sequence_start", "3.4.1", Error;
+    /// A session starts a second time while it runs.
+    SecondStart = "second_start", "4.5.1", Error;
+    /// The start is not the first event of its session.
+    LateStart = "late_start", "4.1.1", Error;
+    /// A session ends a second time.
+    SecondEnd = "second_end", "A.8.2", Error;
+    /// An event comes after the session's end.
+    AfterEnd = "after_end", "A.8.3", Error;
+    /// The first state change does not leave `idle`.
+    FirstStateNotIdle = "first_state_not_idle", "4.2.1", Error;
+    /// A state change leaves a state that neither the last change nor an event since entered.
+    BrokenStateChain = "broken_state_chain", "4.2.1", Error;
+    /// A tool completes that was never invoked.
+    CompletionWithoutInvocation = "completion_without_invocation", "A.8.1", Error;
+    /// A call completes a second time.
+    SecondCompletion = "second_completion", "A.3", Error;
+    /// A tool is still open when the session ends.
+    ToolLeftOpen = "tool_left_open", "A.3", Error;
+    /// A call id is used twice.
+    ReusedCallId = "reused_call_id", "4.3.1", Error;
+    /// A call completes under another tool's name.
+    ToolNameChanged = "tool_name_changed", "4.3.2", Error;
+    /// A state after the tool is entered while the tool still runs.
+    StateBeforeCompletion = "state_before_completion", "4.3.2", Warning;
+    /// Calls of the same tool run side by side without ids, so nothing tells them apart.
+    AmbiguousCall = "ambiguous_call", "4.5.2", Warning;
+    /// A tool ran and the state was never `calling_tool`.
+    StateNotCallingTool = "state_not_calling_tool", "A.3", Warning;
+    /// A tool is invoked in a state that the table of predecessors does not name.
+    ToolOutOfState = "tool_out_of_state", "A.7.4", Note;
+    /// A tool is invoked although its question was rejected.
+    InvokedAfterRejection = "invoked_after_rejection", "A.8.5", Error;
+    /// An action was accepted, and its tool was never invoked.
+    AcceptedWithoutTool = "accepted_without_tool", "4.5.3", Warning;
+    /// An action was rejected, and nothing was said of it before the end.
+    RejectedWithoutFollowUp = "rejected_without_follow_up", "6.1", Warning;
+    /// An output has no last chunk when the session ends.
+    OutputNotCompleted = "output_not_completed", "4.5.4", Error;
+    /// An output has two last chunks.
+    OutputCompletedTwice = "output_completed_twice", "4.5.4", Error;
+    /// A chunk comes after its output's last one.
+    ChunkAfterComplete = "chunk_after_complete", "A.8.6", Error;
+    /// A position goes back.
+    PositionDecreased = "position_decreased", "A.8.7", Error;
+    /// A position stays although text came.
+    PositionRepeated = "position_repeated", "A.6", Warning;
+    /// An output begins in a state that the table of predecessors does not name.
+    OutputOutOfState = "output_out_of_state", "A.7.7", Note;
+    /// A question comes without `awaiting_input` before it.
+    AwaitingInputMissing = "awaiting_input_missing", "A.4", Warning;
+    /// A question is over, and `awaiting_input` was never left.
+    AwaitingInputNotLeft = "awaiting_input_not_left", "A.4", Warning;
+    /// A question carries no token, so nobody can answer it.
+    QuestionWithoutToken = "question_without_token", "6.2", Error;
+    /// The same question is asked again before it was released.
+    QuestionRepeated = "question_repeated", "6.1", Warning;
+    /// A token means two different questions.
+    TokenReused = "token_reused", "6.2.2", Error;
 }
 
 /// Reports one departure from the rules.
@@ -123,7 +144,7 @@ pub enum Danger {
         /// The question.
         prompt: PromptId,
     },
-    /// The person's answer went out when the session had already ended.
+    /// The person's answer went out when the session had already ended (6.8).
     AnsweredAfterEnd {
         /// The question.
         prompt: PromptId,
@@ -133,4 +154,39 @@ pub enum Danger {
         /// The tool.
         tool: String,
     },
+}
+
+impl Danger {
+    /// Gives the danger's name for reports, in words joined by `_`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Unasked { done: false, .. } => "unasked",
+            Self::Unasked { done: true, .. } => "unasked_done",
+            Self::DoneAfterRejection { .. } => "done_after_rejection",
+            Self::AcceptsBySilence { .. } => "accepts_by_silence",
+            Self::AnsweredAfterEnd { .. } => "answered_after_end",
+            Self::ActsAfterEnd { .. } => "acts_after_end",
+        }
+    }
+
+    /// Gives the section of AAEP whose rule protects the person from it.
+    pub fn section(&self) -> &'static str {
+        match self {
+            Self::Unasked { .. } => "A.8.4",
+            Self::DoneAfterRejection { .. } => "A.8.5",
+            Self::AcceptsBySilence { .. } => "6.4.1",
+            Self::AnsweredAfterEnd { .. } => "6.8",
+            Self::ActsAfterEnd { .. } => "A.8.3",
+        }
+    }
+
+    /// Gives the tool that it is about, where one is named.
+    pub fn tool(&self) -> Option<&str> {
+        match self {
+            Self::Unasked { tool, .. }
+            | Self::DoneAfterRejection { tool, .. }
+            | Self::ActsAfterEnd { tool } => Some(tool),
+            Self::AcceptsBySilence { .. } | Self::AnsweredAfterEnd { .. } => None,
+        }
+    }
 }

@@ -3,21 +3,23 @@
 use std::time::Duration;
 
 use crate::protocol::{
-    Envelope, Event, Now, OutputStreaming, StateChanged, TextDirection, ToolCompleted, ToolInvoked,
-    ToolStatus, Urgency,
+    Envelope, Event, Machine, Now, Progress, SessionStarted, StateChanged, Summary, TextDirection,
+    TransitionError, Urgency,
 };
 
 use super::anomaly::{AnomalyKind, Danger};
 use super::change::{Change, Ended, What};
 use super::key::SessionKey;
-use super::model::{
-    Consent, Ending, MOST_CALL_IDS, MOST_OUTPUTS, MOST_TOOLS, Phase, Sequence, Session, ToolCall,
+use super::machines::{
+    AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, ToolEvent, ToolRun,
 };
+use super::model::{Ending, Session, shown};
+use super::observe::{Observer, Relay, Subject};
 use super::prompt::{Closing, Prompt, PromptId};
 use super::sessions::Sessions;
 
 /// Carries what one event brings along while it is applied, and collects its changes.
-pub(super) struct Context {
+pub(super) struct Context<'o> {
     pub(super) key: SessionKey,
     pub(super) agent: String,
     pub(super) now: Now,
@@ -25,11 +27,18 @@ pub(super) struct Context {
     pub(super) language: Option<String>,
     direction: Option<TextDirection>,
     pub(super) replayed: bool,
+    pub(super) observer: &'o mut dyn Observer,
     changes: Vec<Change>,
 }
 
-impl Context {
-    pub(super) fn new(key: SessionKey, envelope: &Envelope, now: Now, replayed: bool) -> Self {
+impl<'o> Context<'o> {
+    pub(super) fn new(
+        key: SessionKey,
+        envelope: &Envelope,
+        now: Now,
+        replayed: bool,
+        observer: &'o mut dyn Observer,
+    ) -> Self {
         Self {
             key,
             agent: envelope.producer.label().to_owned(),
@@ -38,6 +47,7 @@ impl Context {
             language: envelope.localization.primary_language.clone(),
             direction: envelope.localization.text_direction,
             replayed,
+            observer,
             changes: Vec::new(),
         }
     }
@@ -58,24 +68,34 @@ impl Context {
     pub(super) fn into_changes(self) -> Vec<Change> {
         self.changes
     }
+
+    /// Steps a machine of this session under the observer's eyes.
+    pub(super) fn step<M: Machine>(
+        &mut self,
+        subject: Subject<'_>,
+        from: M,
+        event: M::Event,
+    ) -> Result<M, TransitionError> {
+        let mut relay = Relay {
+            key: &self.key,
+            at: self.now,
+            subject,
+            observer: self.observer,
+        };
+        from.observed(event, &mut relay)
+    }
 }
 
 impl Sessions {
-    /// Applies one event that is no duplicate.
+    /// Applies one event that is no duplicate and whose turn has come.
     pub(super) fn take(&mut self, context: &mut Context, event: Event, envelope: &Envelope) {
-        let starts = matches!(event, Event::SessionStarted(_));
-        let is_new = !self.sessions.contains_key(&context.key);
-        if is_new {
-            let session = Session::new(
-                context.key.clone(),
-                context.agent.clone(),
-                context.now.monotonic,
-                !starts,
-            );
-            self.sessions.insert(context.key.clone(), session);
-            if !starts {
-                context.push(What::SessionJoined);
-            }
+        let happened = LifecycleEvent::of(&event);
+        let starts = happened == LifecycleEvent::Started;
+        if starts {
+            self.renew(context);
+        }
+        if !self.sessions.contains_key(&context.key) {
+            self.begin(context, !starts);
         }
         let Some(session) = self.sessions.get_mut(&context.key) else {
             return;
@@ -83,47 +103,41 @@ impl Sessions {
         session.events += 1;
         session.last_event = context.now.monotonic;
         session.agent.clone_from(&context.agent);
-        let ended = session.is_ended();
-        self.follow_sequence(context, envelope.sequence_number);
+        if let Some(parent) = envelope.parent_session_id()
+            && session.parent.is_none()
+            && parent != context.key.session
+        {
+            session.parent = Some(parent);
+        }
+        let (life, first, late) = (
+            session.phase.lifecycle(),
+            session.events == 1,
+            session.joined,
+        );
+        let earlier = session
+            .last_stamp
+            .zip(envelope.timestamp)
+            .is_some_and(|(last, stamp)| stamp < last);
+        session.last_stamp = session.last_stamp.max(envelope.timestamp);
+        if earlier {
+            self.anomaly(context, AnomalyKind::TimestampDecreased, String::new());
+        }
+        self.follow_numbers(context, envelope.sequence_number, starts);
         let revived = self.revive(&context.key);
-        if ended && !starts {
-            self.after_end(context, &event);
+        // The first event made the session what it is; every other one steps its machine.
+        let refused = !first && context.step(Subject::Session, life, happened).is_err();
+        if refused {
+            match (starts, late) {
+                (true, true) => self.anomaly(context, AnomalyKind::LateStart, String::new()),
+                (true, false) => self.anomaly(context, AnomalyKind::SecondStart, String::new()),
+                (false, _) => self.after_end(context, &event),
+            }
+        } else if first && !starts && happened != LifecycleEvent::Activity {
+            // It was joined at its very end.
+            let _ = context.step(Subject::Session, life, happened);
         }
         match event {
-            Event::SessionStarted(event) => {
-                if !is_new {
-                    self.anomaly(context, AnomalyKind::SecondStart, String::new());
-                    // Whoever starts anew does not wait for what was asked before.
-                    let open: Vec<PromptId> = self
-                        .prompts
-                        .values()
-                        .filter(|prompt| prompt.key == context.key && prompt.is_open())
-                        .map(|prompt| prompt.id)
-                        .collect();
-                    for id in open {
-                        self.close_told(context, id, Closing::SessionEnded);
-                    }
-                }
-                if let Some(session) = self.sessions.get_mut(&context.key) {
-                    session.request.clone_from(&event.request_text);
-                    if session.is_ended() {
-                        // The producer uses the id again: what comes is a new life of it.
-                        let fresh = Session::new(
-                            context.key.clone(),
-                            context.agent.clone(),
-                            context.now.monotonic,
-                            false,
-                        );
-                        *session = Session {
-                            request: session.request.clone(),
-                            events: 1,
-                            ..fresh
-                        };
-                    }
-                }
-                self.refresh_phase(&context.key);
-                context.push(What::SessionStarted(event));
-            }
+            Event::SessionStarted(event) => self.start(context, event, refused),
             Event::SessionCompleted(event) => {
                 self.end(context, Ending::Completed, Ended::Completed(event))
             }
@@ -136,7 +150,11 @@ impl Sessions {
             Event::StateChanged(event) => self.change_state(context, event),
             Event::Progress(event) => {
                 if let Some(session) = self.sessions.get_mut(&context.key) {
-                    session.progress = Some(event.clone());
+                    session.progress = Some(Progress {
+                        description: event.description.as_deref().map(shown),
+                        summary: Summary::default(),
+                        ..event.clone()
+                    });
                 }
                 context.push(What::Progress(event));
             }
@@ -146,6 +164,7 @@ impl Sessions {
             Event::AwaitingConfirmation(event) => self.confirm(context, event, envelope),
             Event::AwaitingClarification(event) => self.clarify(context, event, envelope),
             Event::HandoffRequested(event) => {
+                self.implies(context, AgentState::HandingOff);
                 context.push(What::Handoff(event));
             }
             Event::Unknown(event) => {
@@ -162,55 +181,83 @@ impl Sessions {
         }
     }
 
+    /// Makes a session known by its first event, its start or any other.
+    fn begin(&mut self, context: &mut Context, joined: bool) {
+        let session = Session::new(
+            context.key.clone(),
+            context.agent.clone(),
+            context.now.monotonic,
+            joined,
+        );
+        self.sessions.insert(context.key.clone(), session);
+        let how = if joined {
+            LifecycleEvent::Joined
+        } else {
+            LifecycleEvent::Started
+        };
+        // Both are rows of the table: a session that is not there can begin.
+        let _ = context.step(Subject::Session, Lifecycle::Absent, how);
+        if joined {
+            context.push(What::SessionJoined);
+        }
+    }
+
+    /// Forgets a session that ended and whose id starts anew: what comes is a new life of it.
+    fn renew(&mut self, context: &mut Context) {
+        let Some(session) = self.sessions.get(&context.key) else {
+            return;
+        };
+        if !session.is_ended() {
+            return;
+        }
+        let life = session.phase.lifecycle();
+        // No end takes a start; the observer is told.
+        let _ = context.step(Subject::Session, life, LifecycleEvent::Started);
+        self.anomaly(context, AnomalyKind::SessionIdReused, String::new());
+        for id in self.open_of(&context.key) {
+            self.close_told(context, id, Closing::SessionEnded);
+        }
+        self.sessions.remove(&context.key);
+    }
+
+    fn start(&mut self, context: &mut Context, event: SessionStarted, again: bool) {
+        if again {
+            // Whoever starts anew does not wait for what was asked before.
+            for id in self.open_of(&context.key) {
+                self.close_told(context, id, Closing::SessionEnded);
+            }
+        }
+        if let Some(session) = self.sessions.get_mut(&context.key) {
+            session.joined = false;
+            session.request = event.request_text.as_deref().map(shown);
+        }
+        self.refresh_phase(&context.key);
+        context.push(What::SessionStarted(event));
+    }
+
+    /// Gives the open questions of a session, held or raised.
+    pub(super) fn open_of(&self, key: &SessionKey) -> Vec<PromptId> {
+        self.prompts
+            .values()
+            .filter(|prompt| prompt.key == *key && prompt.is_open())
+            .map(|prompt| prompt.id)
+            .collect()
+    }
+
     fn after_end(&mut self, context: &mut Context, event: &Event) {
-        let kind = match event {
-            Event::SessionCompleted(_) | Event::SessionErrored(_) | Event::SessionCancelled(_) => {
+        let kind = match LifecycleEvent::of(event) {
+            LifecycleEvent::Completed | LifecycleEvent::Errored | LifecycleEvent::Cancelled => {
                 AnomalyKind::SecondEnd
             }
-            Event::SessionStarted(_)
-            | Event::StateChanged(_)
-            | Event::Progress(_)
-            | Event::ToolInvoked(_)
-            | Event::ToolCompleted(_)
-            | Event::OutputStreaming(_)
-            | Event::AwaitingConfirmation(_)
-            | Event::AwaitingClarification(_)
-            | Event::HandoffRequested(_)
-            | Event::Unknown(_) => AnomalyKind::AfterEnd,
+            LifecycleEvent::Started | LifecycleEvent::Joined | LifecycleEvent::Activity => {
+                AnomalyKind::AfterEnd
+            }
         };
         self.anomaly(context, kind, String::new());
         if let Event::ToolInvoked(event) = event {
             context.push(What::Danger(Danger::ActsAfterEnd {
                 tool: event.tool.clone(),
             }));
-        }
-    }
-
-    fn follow_sequence(&mut self, context: &mut Context, number: Option<u64>) {
-        let Some(session) = self.sessions.get_mut(&context.key) else {
-            return;
-        };
-        let (next, found) = match (session.sequence, number) {
-            (Sequence::Mixed, _) => (Sequence::Mixed, None),
-            (Sequence::Unknown, Some(number)) => (Sequence::Next(number.saturating_add(1)), None),
-            (Sequence::Unknown | Sequence::Absent, None) => (Sequence::Absent, None),
-            (Sequence::Absent, Some(_)) | (Sequence::Next(_), None) => (
-                Sequence::Mixed,
-                Some((AnomalyKind::SequenceMixed, String::new())),
-            ),
-            (Sequence::Next(wanted), Some(number)) if number > wanted => (
-                Sequence::Next(number.saturating_add(1)),
-                Some((AnomalyKind::SequenceGap, (number - wanted).to_string())),
-            ),
-            (Sequence::Next(wanted), Some(number)) if number < wanted => (
-                Sequence::Next(wanted),
-                Some((AnomalyKind::SequenceMisorder, number.to_string())),
-            ),
-            (Sequence::Next(_), Some(number)) => (Sequence::Next(number.saturating_add(1)), None),
-        };
-        session.sequence = next;
-        if let Some((kind, detail)) = found {
-            self.anomaly(context, kind, detail);
         }
     }
 
@@ -222,29 +269,48 @@ impl Sessions {
             // The first ending stands; the anomaly was noted.
             return;
         }
-        session.phase = Phase::Ended(ending);
+        session.phase = super::model::Phase::Ended(ending);
         session.progress = None;
-        let open: Vec<String> = session.tools.drain(..).map(|call| call.tool).collect();
-        let unfinished = session
+        let owes_leaving = std::mem::take(&mut session.owes_leaving);
+        let open: Vec<_> = session.tools.drain(..).collect();
+        let outputs: Vec<_> = session
             .outputs
-            .values()
-            .filter(|output| !output.complete)
-            .count();
-        // One announcement tells the end; its questions are closed before it, so that none outlives it.
-        let prompts: Vec<PromptId> = self
-            .prompts
-            .values()
-            .filter(|prompt| prompt.key == context.key && prompt.is_open())
-            .map(|prompt| prompt.id)
+            .iter()
+            .map(|(id, output)| (id.clone(), output.run))
             .collect();
-        for id in prompts {
+        let asked = self.open_of(&context.key);
+        // Leaving out the way out of a question is a fault only of who goes on to the end (6.8).
+        let not_left = ending == Ending::Completed && (owes_leaving || !asked.is_empty());
+        // One announcement tells the end; its questions are closed before it, so that none outlives it.
+        for id in asked {
             self.close_told(context, id, Closing::SessionEnded);
         }
-        for tool in open {
-            self.anomaly(context, AnomalyKind::ToolLeftOpen, tool);
+        for call in open {
+            let subject = Subject::Tool {
+                name: &call.tool,
+                call: call.call_id.as_ref(),
+            };
+            if context
+                .step(subject, ToolRun::Running, ToolEvent::SessionEnded)
+                .is_err()
+            {
+                self.anomaly(context, AnomalyKind::ToolLeftOpen, call.tool);
+            }
         }
-        if unfinished > 0 {
-            self.anomaly(context, AnomalyKind::OutputNotCompleted, String::new());
+        for (id, run) in outputs {
+            let subject = Subject::Output(id.as_ref());
+            if context
+                .step(subject, run, OutputEvent::SessionEnded)
+                .is_err()
+            {
+                self.anomaly(context, AnomalyKind::OutputNotCompleted, String::new());
+            }
+        }
+        if not_left {
+            self.anomaly(context, AnomalyKind::AwaitingInputNotLeft, String::new());
+        }
+        if ending == Ending::Completed {
+            self.check_consequences(context);
         }
         context.push(What::SessionEnded(event));
     }
@@ -253,182 +319,69 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&context.key) else {
             return;
         };
+        let from = AgentState::named(&event.from_state);
+        let to = AgentState::named(&event.to_state);
+        let implied = session.implied.contains(&from) && from != AgentState::Other;
         let found = match &session.state {
-            Some(state) if *state != event.from_state => Some(AnomalyKind::BrokenStateChain),
+            Some(state) if *state != shown(&event.from_state) && !implied => {
+                Some(AnomalyKind::BrokenStateChain)
+            }
             None if !session.joined && event.from_state != "idle" => {
                 Some(AnomalyKind::FirstStateNotIdle)
             }
             Some(_) | None => None,
         };
-        session.state = Some(event.to_state.clone());
+        session.state = Some(shown(&event.to_state));
         session.state_changes += 1;
+        session.implied.clear();
+        if from == AgentState::AwaitingInput {
+            session.owes_leaving = false;
+        }
+        let mut too_early = None;
+        for call in &mut session.tools {
+            match to {
+                AgentState::CallingTool => call.in_calling_tool = true,
+                AgentState::Thinking
+                | AgentState::WritingOutput
+                | AgentState::Idle
+                | AgentState::Deciding
+                    if call.in_calling_tool && from == AgentState::CallingTool =>
+                {
+                    too_early = Some(call.tool.clone());
+                }
+                AgentState::Thinking
+                | AgentState::WritingOutput
+                | AgentState::Idle
+                | AgentState::Deciding
+                | AgentState::AwaitingInput
+                | AgentState::HandingOff
+                | AgentState::Other => {}
+            }
+        }
+        let name = Subject::State {
+            name: &event.to_state,
+        };
+        // The typical flow of A.2 is no rule: what leaves it is for a trace.
+        let _ = context.step(name, from, Entered::state(to));
         if let Some(kind) = found {
-            self.anomaly(context, kind, event.from_state.clone());
+            self.anomaly(context, kind, shown(&event.from_state));
+        }
+        if let Some(tool) = too_early {
+            self.anomaly(context, AnomalyKind::StateBeforeCompletion, tool);
         }
         // What it means for a question comes first: it is what the person waits for.
-        if event.from_state == "awaiting_input" {
+        if from == AgentState::AwaitingInput {
             self.left_awaiting(context, &event);
-        } else if event.to_state != "awaiting_input" {
+        } else if to != AgentState::AwaitingInput {
             self.perhaps_resolved(context);
         }
         context.push(What::StateChanged(event));
     }
 
-    fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
-        let irreversible = event.irreversible == Some(true);
-        let linked = self.linked_prompt(&context.key, event.tool_call_id.as_ref(), &event.tool);
-        let consent = if irreversible {
-            self.consent_for(&context.key, &event.tool, event.tool_call_id.as_ref())
-        } else {
-            Consent::NotNeeded
-        };
-        let Some(session) = self.sessions.get_mut(&context.key) else {
-            return;
-        };
-        let reused = event
-            .tool_call_id
-            .as_ref()
-            .is_some_and(|id| session.call_ids.contains(id));
-        if let Some(id) = &event.tool_call_id {
-            session.call_ids.push_back(id.clone());
-            if session.call_ids.len() > MOST_CALL_IDS {
-                session.call_ids.pop_front();
-            }
-        }
-        session.tools.push(ToolCall {
-            tool: event.tool.clone(),
-            call_id: event.tool_call_id.clone(),
-            since: context.now.monotonic,
-            irreversible,
-            risk: event.risk_level.clone(),
-            // What was replayed happened before our time; its question may have, too.
-            consent: if context.replayed {
-                Consent::NotNeeded
-            } else {
-                consent
-            },
-            expected_duration_ms: event.expected_duration_ms,
-        });
-        if session.tools.len() > MOST_TOOLS {
-            // What can't be undone is kept as long as anything else can leave.
-            let oldest = session
-                .tools
-                .iter()
-                .position(|call| !call.irreversible)
-                .unwrap_or(0);
-            session.tools.remove(oldest);
-            self.dropped.tools += 1;
-        }
-        if reused {
-            self.anomaly(context, AnomalyKind::ReusedCallId, event.tool.clone());
-        }
-        context.push(What::ToolInvoked(event));
-        match (linked, consent) {
-            (Some(id), _) | (None, Consent::Asked(id)) => {
-                if self.prompts.get(&id).is_some_and(Prompt::is_open) {
-                    self.close_told(context, id, Closing::ToolWentOn);
-                }
-            }
-            (None, Consent::NotNeeded | Consent::Missing | Consent::MissingTold) => {
-                self.perhaps_resolved(context)
-            }
-        }
-    }
-
-    /// Finds the open question that guards exactly this call.
-    fn linked_prompt(
-        &self,
-        key: &SessionKey,
-        call_id: Option<&crate::protocol::ToolCallId>,
-        tool: &str,
-    ) -> Option<PromptId> {
-        let linked = |prompt: &&Prompt| {
-            let same_call = match (&prompt.call_id, call_id) {
-                (Some(mine), Some(theirs)) => mine == theirs,
-                (None, None) => prompt.tool.as_deref() == Some(tool),
-                (Some(_), None) | (None, Some(_)) => false,
-            };
-            prompt.key == *key && prompt.is_open() && same_call
-        };
-        self.prompts.values().find(linked).map(|prompt| prompt.id)
-    }
-
-    fn complete(&mut self, context: &mut Context, event: ToolCompleted) {
-        let linked = self.linked_prompt(&context.key, event.tool_call_id.as_ref(), &event.tool);
-        let Some(session) = self.sessions.get_mut(&context.key) else {
-            return;
-        };
-        let call = session
-            .find_tool(event.tool_call_id.as_ref(), &event.tool)
-            .map(|index| session.tools.remove(index));
-        let joined = session.joined;
-        let succeeded = event.status == ToolStatus::Success;
-        let danger = match (&call, self.sessions.get(&context.key)) {
-            (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
-            _ => None,
-        };
-        let elapsed = call
-            .as_ref()
-            .map(|call| context.now.monotonic.saturating_sub(call.since));
-        if call.is_none() && !joined {
-            self.anomaly(
-                context,
-                AnomalyKind::CompletionWithoutInvocation,
-                event.tool.clone(),
-            );
-        }
-        if let Some(danger) = danger {
-            context.push(What::Danger(danger));
-        }
-        context.push(What::ToolCompleted { event, elapsed });
-        match linked {
-            Some(id) => self.close_told(context, id, Closing::ToolWentOn),
-            None => self.perhaps_resolved(context),
-        }
-    }
-
-    fn output(&mut self, context: &mut Context, event: OutputStreaming) {
-        let Some(session) = self.sessions.get_mut(&context.key) else {
-            return;
-        };
-        let mut found = Vec::new();
-        if session.outputs.len() >= MOST_OUTPUTS && !session.outputs.contains_key(&event.output_id)
-        {
-            let oldest = session
-                .outputs
-                .iter()
-                .max_by_key(|(_, output)| output.complete)
-                .map(|(id, _)| id.clone());
-            if let Some(oldest) = oldest {
-                session.outputs.remove(&oldest);
-            }
-        }
-        let output = session.outputs.entry(event.output_id.clone()).or_default();
-        if output.complete {
-            found.push(AnomalyKind::ChunkAfterComplete);
-        } else if let (Some(before), Some(now)) = (output.position, event.position)
-            && now < before
-        {
-            found.push(AnomalyKind::PositionDecreased);
-        }
-        output.position = event.position.or(output.position);
-        output.complete |= event.complete;
-        let after_rejection = if event.chunk.trim().is_empty() {
-            None
-        } else {
-            session.rejected.take()
-        };
-        for kind in found {
-            self.anomaly(context, kind, String::new());
-        }
-        let has_text = !event.chunk.is_empty();
-        context.push(What::Output {
-            output: event.output_id.clone(),
-            event,
-            after_rejection,
-        });
-        if has_text {
-            self.perhaps_resolved(context);
+    /// Notes a state that an event implies without a state change of its own (4.2.1).
+    pub(super) fn implies(&mut self, context: &Context, state: AgentState) {
+        if let Some(session) = self.sessions.get_mut(&context.key) {
+            session.implied.insert(state);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What is known of one source as a whole: its clock, what it already sent, whether it is up.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -25,6 +25,17 @@ enum Burst {
     Possible { connected: Now, last: Duration },
 }
 
+/// Says what an event's id tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meeting {
+    /// It is new.
+    First,
+    /// It is the same event again.
+    Again,
+    /// The id belongs to another event.
+    Different,
+}
+
 /// A clock difference that changes by more than this, in milliseconds, is a jump.
 const LARGEST_JUMP_MS: i64 = 60_000;
 
@@ -35,7 +46,7 @@ pub(super) struct LinkState {
     burst: Burst,
     skew: Option<i64>,
     jumped: Option<i64>,
-    seen: HashSet<(AgentId, EventId)>,
+    seen: HashMap<(AgentId, EventId), u64>,
     seen_order: VecDeque<(AgentId, EventId)>,
 }
 
@@ -47,7 +58,7 @@ impl LinkState {
             burst: Burst::Over,
             skew: None,
             jumped: None,
-            seen: HashSet::new(),
+            seen: HashMap::new(),
             seen_order: VecDeque::new(),
         }
     }
@@ -69,11 +80,14 @@ impl LinkState {
         self.burst = Burst::Over;
     }
 
-    /// Tells whether an event was seen before; if not, remembers it.
-    pub(super) fn is_duplicate(&mut self, agent: &AgentId, event: &EventId) -> bool {
+    /// Says whether an event was seen before, and remembers it. `fingerprint` differs where two events
+    /// under one id differ: a producer that uses an id twice must not lose the second event.
+    pub(super) fn meet(&mut self, agent: &AgentId, event: &EventId, fingerprint: u64) -> Meeting {
         let id = (agent.clone(), event.clone());
-        if !self.seen.insert(id.clone()) {
-            return true;
+        match self.seen.insert(id.clone(), fingerprint) {
+            Some(known) if known == fingerprint => return Meeting::Again,
+            Some(_) => return Meeting::Different,
+            None => {}
         }
         self.seen_order.push_back(id);
         if self.seen_order.len() > MOST_EVENT_IDS
@@ -81,7 +95,7 @@ impl LinkState {
         {
             self.seen.remove(&oldest);
         }
-        false
+        Meeting::First
     }
 
     /// Tells whether an event is old news of a burst; a newer or late one ends the burst.
@@ -191,11 +205,12 @@ mod tests {
             AgentId::from("b"),
             EventId::from("evt_1"),
         );
-        assert!(!link.is_duplicate(&a, &id));
-        assert!(link.is_duplicate(&a, &id));
-        assert!(!link.is_duplicate(&b, &id));
+        assert_eq!(link.meet(&a, &id, 1), Meeting::First);
+        assert_eq!(link.meet(&a, &id, 1), Meeting::Again);
+        assert_eq!(link.meet(&a, &id, 2), Meeting::Different);
+        assert_eq!(link.meet(&b, &id, 1), Meeting::First);
         for n in 0..3 * MOST_EVENT_IDS {
-            link.is_duplicate(&a, &EventId(format!("evt_n{n}")));
+            link.meet(&a, &EventId(format!("evt_n{n}")), 1);
         }
         assert_eq!(link.seen.len(), MOST_EVENT_IDS);
     }

@@ -11,20 +11,31 @@
 //! to call it. Identifiers count per link and agent, so that no source can touch another's state.
 
 mod anomaly;
+mod answers;
 mod apply;
 mod change;
 mod consent;
 mod key;
 mod link;
+mod machines;
 mod model;
+mod observe;
+mod order;
+mod outputs;
 mod prompt;
 mod questions;
 mod sessions;
+mod tools;
 
 pub use anomaly::{Anomaly, AnomalyKind, Danger};
 pub use change::{Change, Ended, What};
 pub use key::{LinkId, SessionKey};
+pub use machines::{
+    AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
+    QuestionRun, ToolEvent, ToolRun,
+};
 pub use model::{Ending, Output, Phase, Session, ToolCall};
+pub use observe::{Observer, Step, Subject};
 pub use prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
 pub use sessions::{Dropped, Sessions};
 

@@ -1,11 +1,14 @@
 //! The state of one session.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use crate::protocol::{OutputId, Progress, RiskLevel, ToolCallId};
+use jiff::Timestamp;
+
+use crate::protocol::{OutputId, Progress, RiskLevel, SessionId, ToolCallId};
 
 use super::key::SessionKey;
+use super::machines::{AgentState, Lifecycle, OutputRun, ToolRun};
 use super::prompt::PromptId;
 
 /// How many open tools a session keeps: far beyond any real agent, small enough to bound a hostile one.
@@ -14,6 +17,9 @@ pub(super) const MOST_TOOLS: usize = 256;
 pub(super) const MOST_OUTPUTS: usize = 64;
 /// How many used call ids are remembered to notice a second use.
 pub(super) const MOST_CALL_IDS: usize = 512;
+/// How much of a text is kept that is only shown, in characters: more than any screen has room for,
+/// little enough for 256 sessions of a hostile producer.
+pub(super) const LONGEST_SHOWN: usize = 2000;
 
 /// Says how a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,6 +41,18 @@ pub enum Phase {
     Waiting(PromptId),
     /// It is over.
     Ended(Ending),
+}
+
+impl Phase {
+    /// Gives the phase's place in the machine of A.1.
+    pub fn lifecycle(self) -> Lifecycle {
+        match self {
+            Self::Running | Self::Waiting(_) => Lifecycle::Active,
+            Self::Ended(Ending::Completed) => Lifecycle::Completed,
+            Self::Ended(Ending::Errored) => Lifecycle::Errored,
+            Self::Ended(Ending::Cancelled) => Lifecycle::Cancelled,
+        }
+    }
 }
 
 /// Says whether an irreversible call had a question of its own.
@@ -67,15 +85,19 @@ pub struct ToolCall {
     pub consent: Consent,
     /// How long it may take, in milliseconds.
     pub expected_duration_ms: Option<u64>,
+    /// Whether the state was `calling_tool` at any time since.
+    pub(super) in_calling_tool: bool,
 }
 
 /// Holds what is known of one output; its text lives in the announcer and the history.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// The last position, in the producer's unit.
     pub position: Option<u64>,
-    /// Whether the last chunk came.
-    pub complete: bool,
+    /// Where it is in its life.
+    pub run: OutputRun,
+    /// Whether the last chunk had text, so that the next position must be greater.
+    pub(super) had_text: bool,
 }
 
 /// Holds the state of one session of one agent.
@@ -87,6 +109,8 @@ pub struct Session {
     pub agent: String,
     /// Where it is in its life.
     pub phase: Phase,
+    /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
+    pub parent: Option<SessionId>,
     /// The agent's last state, as it names it.
     pub state: Option<String>,
     /// What the person asked for, where the producer says so.
@@ -104,16 +128,24 @@ pub struct Session {
     /// How many events it had.
     pub events: u64,
     pub(super) outputs: BTreeMap<Option<OutputId>, Output>,
-    pub(super) call_ids: VecDeque<ToolCallId>,
-    pub(super) sequence: Sequence,
+    pub(super) calls: VecDeque<(ToolCallId, ToolRun)>,
+    pub(super) numbering: Numbering,
+    /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
+    pub(super) unfilled: u32,
+    pub(super) last_stamp: Option<Timestamp>,
+    /// The states that events since the last state change imply (4.2.1).
+    pub(super) implied: BTreeSet<AgentState>,
     pub(super) rejected: Option<String>,
     pub(super) unseen_questions: u32,
     pub(super) state_changes: u64,
+    pub(super) invocations: u64,
+    /// Whether a question is over and `awaiting_input` was not left yet.
+    pub(super) owes_leaving: bool,
 }
 
 /// Follows a session's sequence numbers (3.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sequence {
+pub(super) enum Numbering {
     /// Nothing seen yet.
     Unknown,
     /// The session has none.
@@ -130,6 +162,7 @@ impl Session {
             key,
             agent,
             phase: Phase::Running,
+            parent: None,
             state: None,
             request: None,
             tools: Vec::new(),
@@ -139,11 +172,16 @@ impl Session {
             joined,
             events: 0,
             outputs: BTreeMap::new(),
-            call_ids: VecDeque::new(),
-            sequence: Sequence::Unknown,
+            calls: VecDeque::new(),
+            numbering: Numbering::Unknown,
+            unfilled: 0,
+            last_stamp: None,
+            implied: BTreeSet::new(),
             rejected: None,
             unseen_questions: 0,
             state_changes: 0,
+            invocations: 0,
+            owes_leaving: false,
         }
     }
 
@@ -174,5 +212,13 @@ impl Session {
                 }),
             None => self.tools.iter().position(|call| call.tool == tool),
         }
+    }
+}
+
+/// Cuts a text that is only shown.
+pub(super) fn shown(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }

@@ -10,6 +10,7 @@ use crate::protocol::{
 };
 
 use super::key::SessionKey;
+use super::machines::{QuestionRun, ToolEvent};
 
 /// Numbers a question within this run, from 1; never reused, so that "question 2" stays itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,6 +40,37 @@ impl Question {
             Self::Clarification(asked) => &asked.question,
         }
     }
+    /// Gives about how much memory its texts take, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        let pairs = |pairs: &[(String, String)]| -> usize {
+            pairs
+                .iter()
+                .map(|(name, text)| name.len() + text.len())
+                .sum()
+        };
+        match self {
+            Self::Confirmation(asked) => {
+                asked.action.len()
+                    + text(&asked.consequence)
+                    + asked.summary.weight()
+                    + pairs(&asked.extra_context)
+            }
+            Self::Clarification(asked) => {
+                let choices: usize = asked
+                    .choices
+                    .iter()
+                    .map(|choice| choice.value.len() + choice.label.len())
+                    .sum();
+                asked.question.len()
+                    + text(&asked.context)
+                    + text(&asked.default_response)
+                    + asked.summary.weight()
+                    + choices
+            }
+        }
+    }
+
     /// Gives how long the producer waits, in seconds.
     pub fn timeout_seconds(&self) -> Option<u64> {
         match self {
@@ -117,7 +149,10 @@ pub enum Closing {
         to: String,
     },
     /// The linked tool went on.
-    ToolWentOn,
+    ToolWentOn {
+        /// What happened to it.
+        how: ToolEvent,
+    },
     /// The session ended.
     SessionEnded,
     /// The same question was asked again under a new token.
@@ -126,6 +161,31 @@ pub enum Closing {
     DecidedBefore,
     /// The link is gone and its time is over.
     LinkGone,
+}
+
+impl Closing {
+    /// Gives the decision that the agent's next step implies, for a confirmation that nobody answered
+    /// here: whoever goes on to the tool was allowed to, and a call that was waiting and then fails
+    /// was not. Going back to thinking implies nothing, because both answers may lead there (A.4).
+    pub fn implied(&self) -> Option<Decision> {
+        match self {
+            Self::StateLeft { to } if to == "calling_tool" => Some(Decision::Accept),
+            Self::ToolWentOn {
+                how: ToolEvent::Invoked | ToolEvent::Succeeded,
+            } => Some(Decision::Accept),
+            Self::ToolWentOn {
+                how: ToolEvent::Failed,
+            } => Some(Decision::Reject),
+            Self::StateLeft { .. }
+            | Self::ToolWentOn {
+                how: ToolEvent::TimedOut | ToolEvent::SessionEnded,
+            }
+            | Self::SessionEnded
+            | Self::AskedAgain
+            | Self::DecidedBefore
+            | Self::LinkGone => None,
+        }
+    }
 }
 
 /// Says whether an answer can reach the one who asked.
@@ -184,6 +244,27 @@ pub struct Prompt {
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     pub(super) perhaps_told: bool,
+    /// How many calls its session had made when it was asked.
+    pub(super) invocations: u64,
+    /// Whether a tool was running when it was asked: then it may be about that one.
+    pub(super) beside_a_tool: bool,
+    /// How many events its session had had when the answer went out.
+    pub(super) events_at_answer: Option<u64>,
+}
+
+impl ReplyState {
+    /// Gives the state's place in the machine of A.4.
+    pub fn run(&self) -> QuestionRun {
+        match self {
+            Self::Unanswered => QuestionRun::Unanswered,
+            Self::Sending { .. } => QuestionRun::Sending,
+            Self::Retrying { .. } => QuestionRun::Retrying,
+            Self::Sent { .. } => QuestionRun::Sent,
+            Self::TimedOut => QuestionRun::TimedOut,
+            Self::Resolved { .. } => QuestionRun::Resolved,
+            Self::Withdrawn { .. } => QuestionRun::Withdrawn,
+        }
+    }
 }
 
 impl Prompt {

@@ -1,13 +1,16 @@
 //! How questions come, go and may be decided: raising, holding back, closing (chapter 6).
 
 use crate::protocol::{
-    AwaitingClarification, AwaitingConfirmation, Envelope, Now, StateChanged, Urgency,
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Envelope, Now, StateChanged,
+    Unobserved, Urgency,
 };
 
 use super::anomaly::{AnomalyKind, Danger};
 use super::apply::Context;
 use super::change::{Change, What};
 use super::key::{LinkId, SessionKey};
+use super::machines::{AgentState, QuestionEvent, QuestionRun};
+use super::observe::Subject;
 use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
 use super::sessions::{MOST_OPEN, Sessions};
 
@@ -69,12 +72,54 @@ impl Sessions {
 
     /// Closes a question and tells it, unless it was never raised.
     pub(super) fn close_told(&mut self, context: &mut Context, id: PromptId, how: Closing) {
+        let (key, now) = (context.key.clone(), context.now);
         if self.held.contains(&id) {
-            self.close(id, Closing::DecidedBefore);
+            self.close(id, Closing::DecidedBefore, now, context.observer);
             return;
         }
-        self.close(id, how.clone());
+        match how {
+            Closing::ToolWentOn { .. } => {
+                if let Some(session) = self.sessions.get_mut(&key) {
+                    session.owes_leaving = true;
+                }
+            }
+            Closing::StateLeft { .. }
+            | Closing::SessionEnded
+            | Closing::AskedAgain
+            | Closing::DecidedBefore
+            | Closing::LinkGone => {}
+        }
+        self.close(id, how.clone(), now, context.observer);
         context.push(What::PromptClosed { prompt: id, how });
+    }
+
+    /// Looks, at a session's successful end, for answers that had no consequence.
+    pub(super) fn check_consequences(&mut self, context: &mut Context) {
+        let Some(session) = self.sessions.get(&context.key) else {
+            return;
+        };
+        let mut found = Vec::new();
+        for prompt in self.prompts.values().filter(|it| it.key == context.key) {
+            let decision = match prompt.answer() {
+                Some(Answer::Decision { decision, .. }) => decision,
+                Some(Answer::Response(_)) | None => continue,
+            };
+            let called = prompt.tool.is_some()
+                || prompt.beside_a_tool
+                || session.invocations > prompt.invocations;
+            // The end itself is one event.
+            let silent = prompt
+                .events_at_answer
+                .is_some_and(|events| session.events <= events + 1);
+            match decision {
+                Decision::Accept if !called => found.push(AnomalyKind::AcceptedWithoutTool),
+                Decision::Reject if silent => found.push(AnomalyKind::RejectedWithoutFollowUp),
+                Decision::Accept | Decision::Reject | Decision::Other(_) => {}
+            }
+        }
+        for kind in found {
+            self.anomaly(context, kind, String::new());
+        }
     }
 
     /// The agent left `awaiting_input`: the question that blocked it is decided. With several open
@@ -169,12 +214,14 @@ impl Sessions {
                 && prompt.question.token() == question.token()
         });
         let repeated = known.map(|known| known.question == question);
-        if repeated.is_some() {
-            self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
-        }
-        if repeated == Some(true) {
-            // The same question under a new event id: it lives, and is not raised a second time.
-            return None;
+        match repeated {
+            Some(true) => {
+                // The same question under a new event id: it lives, and is not raised a second time.
+                self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
+                return None;
+            }
+            Some(false) => self.anomaly(context, AnomalyKind::TokenReused, String::new()),
+            None => {}
         }
         // A token that means something else now: what was open under it must not be answered.
         let reused_token = repeated == Some(false);
@@ -190,6 +237,9 @@ impl Sessions {
             .map(|prompt| prompt.id)
             .collect();
         for id in asked_again {
+            if !reused_token {
+                self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
+            }
             self.close_told(context, id, Closing::AskedAgain);
         }
         let awaiting = self
@@ -197,14 +247,21 @@ impl Sessions {
             .get(&context.key)
             .and_then(|session| session.state.as_deref())
             == Some("awaiting_input");
-        if !awaiting {
-            self.anomaly(context, AnomalyKind::AwaitingInputMissing, String::new());
-        }
-        if question.token().is_none() {
-            self.anomaly(context, AnomalyKind::QuestionWithoutToken, String::new());
-        }
+        let unanswerable = question.token().is_none();
         self.next_prompt += 1;
         let id = PromptId(self.next_prompt);
+        let (invocations, beside_a_tool) = self
+            .sessions
+            .get(&context.key)
+            .map_or((0, false), |session| {
+                (session.invocations, !session.tools.is_empty())
+            });
+        // A question that is new can always be asked.
+        let _ = context.step(
+            Subject::Question(id),
+            QuestionRun::Absent,
+            QuestionEvent::Asked,
+        );
         let answerable = self
             .links
             .get(&context.key.link)
@@ -231,20 +288,31 @@ impl Sessions {
                 call_id: None,
                 warned: Warning::None,
                 perhaps_told: false,
+                invocations,
+                beside_a_tool,
+                events_at_answer: None,
             },
         );
-        self.bound_unsure(context.key.link);
+        self.bound_unsure(context.key.link, context.now);
         self.refresh_phase(&context.key);
         if context.replayed {
             self.held.push(id);
         } else {
             context.push(What::PromptOpened(id));
         }
+        // The question comes first: what is wrong with it must not delay it.
+        self.implies(context, AgentState::AwaitingInput);
+        if !awaiting {
+            self.anomaly(context, AnomalyKind::AwaitingInputMissing, String::new());
+        }
+        if unanswerable {
+            self.anomaly(context, AnomalyKind::QuestionWithoutToken, String::new());
+        }
         Some(id)
     }
 
     /// Questions that nobody can answer here may have no end of their own; the oldest leave.
-    pub(super) fn bound_unsure(&mut self, link: LinkId) {
+    pub(super) fn bound_unsure(&mut self, link: LinkId, now: Now) {
         let unanswerable = |prompt: &&Prompt| {
             prompt.key.link == link
                 && prompt.is_open()
@@ -258,7 +326,7 @@ impl Sessions {
             .map(|prompt| prompt.id)
             .collect();
         for id in unsure.iter().rev().skip(MOST_OPEN) {
-            self.close(*id, Closing::LinkGone);
+            self.close(*id, Closing::LinkGone, now, &mut Unobserved);
         }
     }
 
@@ -270,7 +338,8 @@ impl Sessions {
         now: Now,
     ) -> Vec<Change> {
         let revived = self.revive(&key);
-        let mut context = Context::new(key, envelope, now, false);
+        let mut nobody = Unobserved;
+        let mut context = Context::new(key, envelope, now, false, &mut nobody);
         for id in revived {
             if self.prompts.get(&id).is_some_and(Prompt::is_answerable) {
                 context.push(What::PromptAnswerable(id));

@@ -1,28 +1,62 @@
 //! All sessions of all links, and the calls by which they change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use crate::protocol::{Decoded, Now, Severity, Unobserved};
 
-use crate::protocol::{Answer, Decoded, Now, Severity};
-
-use super::anomaly::{Anomaly, AnomalyKind, Danger};
+use super::anomaly::{Anomaly, AnomalyKind};
+use super::apply::Context;
 use super::change::{Change, What};
 use super::consent::UNASKED_AFTER;
 use super::key::{LinkId, SessionKey};
-use super::link::LinkState;
+use super::link::{LinkState, Meeting};
+use super::machines::QuestionEvent;
 use super::model::{Consent, Phase, Session};
+use super::observe::Observer;
+use super::order::Waiting;
 use super::prompt::{Closing, Prompt, PromptId, ReplyState, Standing};
 
 /// How many sessions are kept; ended ones leave first, then the one that was silent longest.
 const MOST_SESSIONS: usize = 256;
-/// How many closed questions are kept for looking back.
-const MOST_CLOSED: usize = 128;
 /// How many agents' first departures are remembered.
 const MOST_TOLD: usize = 4096;
 /// How many questions of one link may be open before reading stops.
 pub(super) const MOST_OPEN: usize = 64;
+
+/// Says how an event came to be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// Just now.
+    Live,
+    /// As old news, right after connecting.
+    Replayed,
+    /// Under the id of another event.
+    UnderUsedId,
+}
+
+/// Gives a number that differs where two events differ, to tell a repeated event from another one
+/// under the same id.
+fn fingerprint(decoded: &Decoded) -> u64 {
+    struct Feed(DefaultHasher);
+    impl Write for Feed {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut feed = Feed(DefaultHasher::new());
+    let envelope = &decoded.envelope;
+    // Writing into a hash can't fail.
+    let _ = write!(
+        feed,
+        "{} {} {:?} {:?}",
+        envelope.type_name, envelope.session_id.0, envelope.sequence_number, decoded.event
+    );
+    feed.0.finish()
+}
 
 /// Counts what bounds made us forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,6 +67,10 @@ pub struct Dropped {
     pub duplicates: u64,
     /// Running tools that were forgotten because a session had too many.
     pub tools: u64,
+    /// Outputs that were forgotten because a session had too many.
+    pub outputs: u64,
+    /// Closed questions that were forgotten.
+    pub questions: u64,
 }
 
 /// Holds every session, question and link, and is the only one who changes them.
@@ -42,9 +80,11 @@ pub struct Sessions {
     pub(super) links: BTreeMap<LinkId, LinkState>,
     pub(super) prompts: BTreeMap<PromptId, Prompt>,
     pub(super) closed: VecDeque<PromptId>,
+    pub(super) closed_bytes: usize,
     pub(super) held: Vec<PromptId>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
+    pub(super) waiting: Waiting,
     pub(super) dropped: Dropped,
 }
 
@@ -83,58 +123,90 @@ impl Sessions {
 
     /// Applies one event and gives what changed.
     pub fn apply(&mut self, link: LinkId, decoded: Decoded, now: Now) -> Vec<Change> {
-        let Decoded {
-            envelope,
-            event,
-            findings,
-        } = decoded;
-        let state = self
-            .links
-            .entry(link)
-            .or_insert_with(|| LinkState::new(true));
-        if let Some(id) = &envelope.event_id
-            && state.is_duplicate(&envelope.producer.agent_id, id)
-        {
-            self.dropped.duplicates += 1;
-            // A server that sends again what it sent before is the one that asked.
-            let key = SessionKey {
-                link,
-                agent: envelope.producer.agent_id.clone(),
-                session: envelope.session_id.clone(),
-            };
-            return self.answerable_again(key, &envelope, now);
-        }
-        let replayed = state.is_replayed(envelope.timestamp, now);
-        if !replayed {
-            state.learn_skew(envelope.timestamp, now);
-        }
+        self.apply_observed(link, decoded, now, &mut Unobserved)
+    }
+
+    /// Applies one event under an observer's eyes and gives what changed.
+    pub fn apply_observed(
+        &mut self,
+        link: LinkId,
+        decoded: Decoded,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        let envelope = &decoded.envelope;
         let key = SessionKey {
             link,
             agent: envelope.producer.agent_id.clone(),
             session: envelope.session_id.clone(),
         };
-        let mut changes = if replayed {
-            Vec::new()
-        } else {
-            self.raise_held(link, now)
-        };
-        let errors = findings
-            .iter()
-            .find(|finding| finding.severity == Severity::Error);
-        let invalid = errors.map(ToString::to_string);
-        let mut context = super::apply::Context::new(key, &envelope, now, replayed);
-        if let Some(detail) = invalid {
-            self.anomaly(&mut context, AnomalyKind::Invalid, detail);
+        let state = self
+            .links
+            .entry(link)
+            .or_insert_with(|| LinkState::new(true));
+        let mut arrived = Arrived::Live;
+        if let Some(id) = &envelope.event_id {
+            match state.meet(&envelope.producer.agent_id, id, fingerprint(&decoded)) {
+                Meeting::First => {}
+                Meeting::Again => {
+                    self.dropped.duplicates += 1;
+                    // A server that sends again what it sent before is the one that asked.
+                    return self.answerable_again(key, envelope, now);
+                }
+                Meeting::Different => arrived = Arrived::UnderUsedId,
+            }
         }
-        self.take(&mut context, event, &envelope);
-        changes.append(&mut context.into_changes());
+        let mut changes = Vec::new();
+        let mut next = if state.is_replayed(envelope.timestamp, now) {
+            arrived = Arrived::Replayed;
+            Some(decoded)
+        } else {
+            state.learn_skew(envelope.timestamp, now);
+            changes = self.raise_held(link, now);
+            self.hold_early(&key, decoded, now)
+        };
+        while let Some(decoded) = next {
+            changes.append(&mut self.take_in_turn(&key, decoded, now, arrived, observer));
+            next = self.next_in_turn(&key);
+            arrived = Arrived::Live;
+        }
         self.forget();
         changes
     }
 
+    /// Applies one event whose turn it is.
+    pub(super) fn take_in_turn(
+        &mut self,
+        key: &SessionKey,
+        decoded: Decoded,
+        now: Now,
+        arrived: Arrived,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        let Decoded {
+            envelope,
+            event,
+            findings,
+        } = decoded;
+        let replayed = arrived == Arrived::Replayed;
+        let mut context = Context::new(key.clone(), &envelope, now, replayed, observer);
+        let invalid = findings
+            .iter()
+            .find(|finding| finding.severity == Severity::Error)
+            .map(ToString::to_string);
+        if let Some(detail) = invalid {
+            self.anomaly(&mut context, AnomalyKind::Invalid, detail);
+        }
+        if arrived == Arrived::UnderUsedId {
+            self.anomaly(&mut context, AnomalyKind::EventIdReused, String::new());
+        }
+        self.take(&mut context, event, &envelope);
+        context.into_changes()
+    }
+
     /// Brings what only time brings.
     pub fn tick(&mut self, now: Now) -> Vec<Change> {
-        let mut changes = Vec::new();
+        let mut changes = self.release_overdue(now, &mut Unobserved);
         let links: Vec<LinkId> = self.links.keys().copied().collect();
         for link in links {
             changes.extend(self.raise_held(link, now));
@@ -175,7 +247,11 @@ impl Sessions {
             .flat_map(|session| &session.tools)
             .filter(|call| call.consent == Consent::Missing)
             .map(|call| call.since + UNASKED_AFTER);
-        bursts.chain(prompts).chain(unasked).min()
+        bursts
+            .chain(prompts)
+            .chain(unasked)
+            .chain(self.waiting.deadline())
+            .min()
     }
 
     /// Gives the sessions in a stable order.
@@ -186,6 +262,14 @@ impl Sessions {
     /// Gives one session.
     pub fn get(&self, key: &SessionKey) -> Option<&Session> {
         self.sessions.get(key)
+    }
+
+    /// Gives the session that another one is a part of (A.9, pattern 2), while it is remembered.
+    pub fn parent(&self, session: &Session) -> Option<&Session> {
+        let parent = session.parent.as_ref()?;
+        self.sessions
+            .values()
+            .find(|other| other.key.link == session.key.link && other.key.session == *parent)
     }
 
     /// Gives one question, open or closed, while it is remembered.
@@ -237,116 +321,9 @@ impl Sessions {
         self.dropped
     }
 
-    /// Notes that an answer goes out, and gives its number of attempt.
-    pub fn reply_sending(&mut self, id: PromptId, answer: Answer, decided: Timestamp) -> u32 {
-        let Some(prompt) = self.prompts.get_mut(&id) else {
-            return 0;
-        };
-        let attempt = match &prompt.reply {
-            ReplyState::Sending { attempt, .. } | ReplyState::Retrying { attempt, .. } => {
-                attempt + 1
-            }
-            ReplyState::Unanswered
-            | ReplyState::Sent { .. }
-            | ReplyState::TimedOut
-            | ReplyState::Resolved { .. }
-            | ReplyState::Withdrawn { .. } => 1,
-        };
-        prompt.reply = ReplyState::Sending {
-            answer,
-            decided,
-            attempt,
-        };
-        // What the agent says next must not be heard as the deed; its words may come before the
-        // server's receipt.
-        if prompt.was_rejected()
-            && let Some(session) = self.sessions.get_mut(&prompt.key)
-        {
-            session.rejected = Some(prompt.question.subject().to_owned());
-        }
-        attempt
-    }
-
-    /// Notes that the server took an answer, and tells of the danger that it came after the end.
-    pub fn reply_sent(&mut self, id: PromptId, now: Now) -> Vec<Change> {
-        let Some(prompt) = self.prompts.get_mut(&id) else {
-            return Vec::new();
-        };
-        match &prompt.reply {
-            ReplyState::Sending {
-                answer, decided, ..
-            }
-            | ReplyState::Retrying {
-                answer, decided, ..
-            } => {
-                prompt.reply = ReplyState::Sent {
-                    answer: answer.clone(),
-                    decided: *decided,
-                };
-                Vec::new()
-            }
-            ReplyState::Withdrawn {
-                how: Closing::SessionEnded,
-            }
-            | ReplyState::Resolved {
-                how: Closing::SessionEnded,
-                ..
-            } => {
-                let prompt = prompt.clone();
-                vec![self.bare_change(
-                    &prompt,
-                    now,
-                    What::Danger(Danger::AnsweredAfterEnd { prompt: id }),
-                )]
-            }
-            ReplyState::Unanswered
-            | ReplyState::Sent { .. }
-            | ReplyState::TimedOut
-            | ReplyState::Resolved { .. }
-            | ReplyState::Withdrawn { .. } => Vec::new(),
-        }
-    }
-
-    /// Notes that an attempt to send failed and another one comes.
-    pub fn reply_retrying(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get_mut(&id)
-            && let ReplyState::Sending {
-                answer,
-                decided,
-                attempt,
-            } = &prompt.reply
-        {
-            prompt.reply = ReplyState::Retrying {
-                answer: answer.clone(),
-                decided: *decided,
-                attempt: *attempt,
-            };
-        }
-    }
-
-    /// Notes that an answer could not be sent and won't be tried again: the question is open as before.
-    pub fn reply_failed(&mut self, id: PromptId) {
-        if let Some(prompt) = self.prompts.get_mut(&id)
-            && matches!(
-                prompt.reply,
-                ReplyState::Sending { .. } | ReplyState::Retrying { .. }
-            )
-        {
-            prompt.reply = ReplyState::Unanswered;
-            if let Some(session) = self.sessions.get_mut(&prompt.key) {
-                session.rejected = None;
-            }
-        }
-    }
-
     /// Notes a departure of a whole frame that no session can be blamed for, and tells whether it is
     /// the first of its link.
-    pub(super) fn anomaly(
-        &mut self,
-        context: &mut super::apply::Context,
-        kind: AnomalyKind,
-        detail: String,
-    ) {
+    pub(super) fn anomaly(&mut self, context: &mut Context, kind: AnomalyKind, detail: String) {
         let about = SessionKey {
             session: crate::protocol::SessionId(String::new()),
             ..context.key.clone()
@@ -390,10 +367,12 @@ impl Sessions {
             let id = prompt.id;
             if left.is_zero() {
                 if prompt.standing == Standing::Live {
-                    self.set_reply(id, ReplyState::TimedOut);
+                    self.answer_step(id, QuestionEvent::TimeEnded, now, &mut Unobserved, |_| {
+                        ReplyState::TimedOut
+                    });
                     changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
                 } else {
-                    self.close(id, Closing::LinkGone);
+                    self.close(id, Closing::LinkGone, now, &mut Unobserved);
                     changes.push(self.bare_change(
                         &prompt,
                         now,
@@ -421,12 +400,6 @@ impl Sessions {
         }
     }
 
-    fn set_reply(&mut self, id: PromptId, reply: ReplyState) {
-        if let Some(prompt) = self.prompts.get_mut(&id) {
-            prompt.reply = reply;
-        }
-    }
-
     pub(super) fn bare_change(&self, prompt: &Prompt, now: Now, what: What) -> Change {
         Change {
             key: prompt.key.clone(),
@@ -438,30 +411,6 @@ impl Sessions {
             replayed: false,
             what,
         }
-    }
-
-    /// Closes a question for good and keeps the session's phase true.
-    pub(super) fn close(&mut self, id: PromptId, how: Closing) {
-        self.held.retain(|held| *held != id);
-        let Some(prompt) = self.prompts.get_mut(&id) else {
-            return;
-        };
-        if !prompt.is_open() {
-            return;
-        }
-        let undelivered = matches!(prompt.reply, ReplyState::Retrying { .. });
-        prompt.reply = match prompt.answer().filter(|_| !undelivered).cloned() {
-            Some(answer) => ReplyState::Resolved { answer, how },
-            None => ReplyState::Withdrawn { how },
-        };
-        let key = prompt.key.clone();
-        self.closed.push_back(id);
-        if self.closed.len() > MOST_CLOSED
-            && let Some(oldest) = self.closed.pop_front()
-        {
-            self.prompts.remove(&oldest);
-        }
-        self.refresh_phase(&key);
     }
 
     pub(super) fn refresh_phase(&mut self, key: &SessionKey) {

@@ -1,0 +1,84 @@
+//! The outputs: their positions and their completion (A.6, 4.5.4).
+
+use crate::protocol::OutputStreaming;
+
+use super::anomaly::AnomalyKind;
+use super::apply::Context;
+use super::change::What;
+use super::machines::{AgentState, OutputEvent, OutputRun};
+use super::model::{MOST_OUTPUTS, Output};
+use super::observe::Subject;
+use super::sessions::Sessions;
+
+impl Sessions {
+    pub(super) fn output(&mut self, context: &mut Context, event: OutputStreaming) {
+        let Some(session) = self.sessions.get_mut(&context.key) else {
+            return;
+        };
+        let mut found = Vec::new();
+        if session.outputs.len() >= MOST_OUTPUTS && !session.outputs.contains_key(&event.output_id)
+        {
+            let oldest = session
+                .outputs
+                .iter()
+                .max_by_key(|(_, output)| output.run)
+                .map(|(id, _)| id.clone());
+            if let Some(oldest) = oldest {
+                session.outputs.remove(&oldest);
+                self.dropped.outputs += 1;
+            }
+        }
+        let state = session.state.as_deref().map(AgentState::named);
+        let relays_a_tool = session.implied.contains(&AgentState::Thinking);
+        let output = session
+            .outputs
+            .entry(event.output_id.clone())
+            .or_insert(Output {
+                position: None,
+                run: OutputRun::Absent,
+                had_text: false,
+            });
+        let begins = output.run == OutputRun::Absent;
+        if begins && !relays_a_tool && state.is_some_and(|state| state != AgentState::WritingOutput)
+        {
+            found.push(AnomalyKind::OutputOutOfState);
+        }
+        let subject = Subject::Output(event.output_id.as_ref());
+        match context.step(subject, output.run, OutputEvent::chunk(event.complete)) {
+            Ok(run) => {
+                match (output.position, event.position) {
+                    (Some(before), Some(now)) if now < before => {
+                        found.push(AnomalyKind::PositionDecreased);
+                    }
+                    (Some(before), Some(now)) if now == before && output.had_text => {
+                        found.push(AnomalyKind::PositionRepeated);
+                    }
+                    (Some(_) | None, Some(_) | None) => {}
+                }
+                output.run = run;
+            }
+            Err(_) if event.complete => found.push(AnomalyKind::OutputCompletedTwice),
+            Err(_) => found.push(AnomalyKind::ChunkAfterComplete),
+        }
+        output.position = event.position.or(output.position);
+        output.had_text = !event.chunk.is_empty();
+        let after_rejection = if event.chunk.trim().is_empty() {
+            None
+        } else {
+            session.rejected.take()
+        };
+        self.implies(context, AgentState::WritingOutput);
+        for kind in found {
+            self.anomaly(context, kind, String::new());
+        }
+        let has_text = !event.chunk.is_empty();
+        context.push(What::Output {
+            output: event.output_id.clone(),
+            event,
+            after_rejection,
+        });
+        if has_text {
+            self.perhaps_resolved(context);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Sequence numbers: what is put right, what is told, and whom nobody waits for.
+
+use super::*;
+
+impl Stage {
+    fn numbered(&mut self, number: u64) -> Vec<What> {
+        self.on(
+            "progress.updated",
+            json!({"progress": {"percent": number}, "sequence_number": number}),
+        )
+    }
+}
+
+/// Gives the percentages in the order in which they were taken.
+fn order(what: &[What]) -> Vec<u64> {
+    what.iter()
+        .filter_map(|what| match what {
+            What::Progress(progress) => progress.percent.map(|percent| percent as u64),
+            _ => None,
+        })
+        .collect()
+}
+
+fn begun() -> Stage {
+    let mut stage = Stage::new();
+    stage.on("session.started", json!({"sequence_number": 0}));
+    stage
+}
+
+#[test]
+fn numbers_are_followed_and_a_late_join_is_normal() {
+    let mut stage = Stage::new();
+    let what = stage.numbered(17);
+    assert_eq!(anomalies(&what), []);
+    assert!(what.contains(&What::SessionJoined));
+    assert_eq!(order(&what), [17], "far from the beginning nobody waits");
+    assert_eq!(anomalies(&stage.numbered(18)), []);
+    assert_eq!(stage.numbered(21), [], "it waits for 19 and 20");
+    let late = stage.wait(250);
+    assert_eq!(anomalies(&late), [AnomalyKind::SequenceGap]);
+    assert_eq!(order(&late), [21]);
+    assert_eq!(
+        anomalies(&stage.numbered(20)),
+        [AnomalyKind::SequenceMisorder]
+    );
+    let unnumbered = stage.on("progress.updated", json!({"progress": {"percent": 1}}));
+    assert_eq!(anomalies(&unnumbered), [AnomalyKind::SequenceMixed]);
+    assert_eq!(anomalies(&stage.numbered(99)), [], "told once");
+}
+
+#[test]
+fn what_came_too_early_is_put_into_its_place() {
+    let mut stage = begun();
+    assert_eq!(stage.numbered(3), []);
+    assert_eq!(stage.numbered(2), []);
+    let what = stage.numbered(1);
+    assert_eq!(order(&what), [1, 2, 3]);
+    assert_eq!(anomalies(&what), []);
+    assert_eq!(stage.wait(10_000), [], "nothing is left behind");
+}
+
+#[test]
+fn a_start_that_is_overtaken_is_still_the_first() {
+    let mut stage = Stage::new();
+    assert_eq!(stage.numbered(1), []);
+    let what = stage.on("session.started", json!({"sequence_number": 0}));
+    assert!(
+        matches!(what.first(), Some(What::SessionStarted(_))),
+        "{what:?}"
+    );
+    assert_eq!(order(&what), [1]);
+    assert_eq!(anomalies(&what), []);
+}
+
+#[test]
+fn a_gap_is_told_once_with_its_size_and_nothing_is_lost() {
+    let mut stage = begun();
+    stage.numbered(5);
+    stage.numbered(6);
+    assert_eq!(stage.sessions.deadline(), Some(Duration::from_millis(250)));
+    let what = stage.wait(250);
+    assert_eq!(order(&what), [5, 6]);
+    let gaps: Vec<&str> = what
+        .iter()
+        .filter_map(|what| match what {
+            What::Anomaly(Anomaly {
+                kind: AnomalyKind::SequenceGap,
+                detail,
+                ..
+            }) => Some(detail.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(gaps, ["4"]);
+}
+
+#[test]
+fn nobody_waits_for_a_producer_that_leaves_numbers_out_as_a_habit() {
+    let mut stage = begun();
+    for number in [2, 4] {
+        assert_eq!(stage.numbered(number), []);
+        stage.wait(250);
+    }
+    assert_eq!(order(&stage.numbered(6)), [6], "at once");
+}
+
+#[test]
+fn a_question_ahead_of_its_turn_is_not_lost_when_the_link_goes() {
+    let mut stage = begun();
+    let ask = stage.event(
+        "awaiting.confirmation",
+        json!({"action": "Send", "reply_token": "rpl_1", "timeout_seconds": 30, "default_decision": "reject",
+               "urgency": "critical", "sequence_number": 2}),
+    );
+    assert_eq!(stage.put(LINK, &ask), []);
+    let released = stage.sessions.release_link(LINK, stage.now);
+    assert!(
+        released
+            .iter()
+            .any(|change| matches!(change.what, What::PromptOpened(_)))
+    );
+}
+
+#[test]
+fn an_ended_session_waits_for_nothing_and_others_are_not_held_up() {
+    let mut stage = begun();
+    stage.on("session.completed", json!({"sequence_number": 1}));
+    let late = stage.numbered(3);
+    assert!(anomalies(&late).contains(&AnomalyKind::AfterEnd));
+    let mut stage = begun();
+    assert_eq!(stage.numbered(2), []);
+    let other = stage.on(
+        "session.started",
+        json!({"session_id": "sess_2", "sequence_number": 0}),
+    );
+    assert!(matches!(other.first(), Some(What::SessionStarted(_))));
+}
+
+#[test]
+fn what_is_held_is_bounded() {
+    let mut stage = Stage::new();
+    let mut at_once = 0;
+    for session in 0..200 {
+        stage.on(
+            "session.started",
+            json!({"session_id": format!("sess_{session}"), "sequence_number": 0}),
+        );
+        let what = stage.on(
+            "progress.updated",
+            json!({"session_id": format!("sess_{session}"), "sequence_number": 2, "progress": {"percent": 2}}),
+        );
+        at_once += order(&what).len();
+    }
+    assert_eq!(at_once, 200 - 64);
+    assert_eq!(order(&stage.wait(250)).len(), 64);
+}
+
+#[test]
+fn a_replayed_burst_and_a_reconnect_raise_no_alarm() {
+    let mut stage = begun();
+    for number in 1..=5 {
+        stage.numbered(number);
+    }
+    let replayed: Vec<Value> = (1..=3)
+        .map(|n| {
+            stage.count = n;
+            let mut event = stage.event(
+                "progress.updated",
+                json!({"progress": {"percent": n}, "sequence_number": n}),
+            );
+            event["event_id"] = json!(format!("evt_{}", n + 1));
+            event
+        })
+        .collect();
+    stage.count = 100;
+    stage.sessions.link_lost(LINK);
+    stage.wait(5000);
+    stage.sessions.link_connected(LINK, stage.now);
+    for event in &replayed {
+        assert_eq!(anomalies(&stage.put(LINK, event)), []);
+    }
+    stage.wait(1000);
+    assert_eq!(anomalies(&stage.numbered(6)), []);
+}
+
+proptest! {
+    /// Whatever the order within the window, everything is taken once, in its order.
+    #[test]
+    fn any_order_within_the_window_is_put_right(seed in prop::collection::vec(0usize..100, 8)) {
+        let mut numbers: Vec<u64> = (1..=8).collect();
+        for (at, swap) in seed.iter().enumerate() {
+            numbers.swap(at, swap % 8);
+        }
+        let mut stage = begun();
+        let mut taken = Vec::new();
+        for number in numbers {
+            let what = stage.numbered(number);
+            prop_assert_eq!(anomalies(&what), []);
+            taken.extend(order(&what));
+        }
+        prop_assert_eq!(taken, (1..=8).collect::<Vec<u64>>());
+    }
+}

@@ -1,0 +1,700 @@
+//! Every departure that appendix A, chapters 3, 4 and 6 name, each by a script that breaks just it.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::protocol::Severity;
+
+/// Plays a script: an event and its fields a row; `accept`, `reject` and `wait` are the person's and
+/// the clock's.
+fn play(rows: &[(&str, Value)]) -> (Stage, Vec<AnomalyKind>, Vec<Danger>) {
+    let mut stage = Stage::new();
+    let (mut kinds, mut risks) = (Vec::new(), Vec::new());
+    for (kind, fields) in rows {
+        stage.wait(10);
+        let what = match *kind {
+            "wait" => stage.wait(fields.as_u64().unwrap()),
+            "accept" | "reject" => {
+                let id = stage.sessions.open_prompts().next().unwrap().id;
+                let decision = if *kind == "accept" {
+                    Decision::Accept
+                } else {
+                    Decision::Reject
+                };
+                stage.answer(id, decision)
+            }
+            kind => stage.on(kind, fields.clone()),
+        };
+        kinds.extend(anomalies(&what));
+        risks.extend(dangers(&what));
+    }
+    (stage, kinds, risks)
+}
+
+fn started() -> (&'static str, Value) {
+    ("session.started", json!({}))
+}
+fn ended() -> (&'static str, Value) {
+    ("session.completed", json!({}))
+}
+fn state(from: &str, to: &str) -> (&'static str, Value) {
+    ("state.changed", json!({"from_state": from, "to_state": to}))
+}
+fn invoked(tool: &str, call: &str) -> (&'static str, Value) {
+    ("tool.invoked", json!({"tool": tool, "tool_call_id": call}))
+}
+fn danger(tool: &str, call: &str) -> (&'static str, Value) {
+    (
+        "tool.invoked",
+        json!({"tool": tool, "tool_call_id": call, "irreversible": true, "risk_level": "high"}),
+    )
+}
+fn completed(tool: &str, call: &str) -> (&'static str, Value) {
+    (
+        "tool.completed",
+        json!({"tool": tool, "tool_call_id": call, "status": "success"}),
+    )
+}
+fn chunk(output: &str, position: u64, complete: bool) -> (&'static str, Value) {
+    (
+        "output.streaming",
+        json!({"output_id": output, "position": position, "complete": complete, "chunk": "abc"}),
+    )
+}
+fn asked(token: &str) -> (&'static str, Value) {
+    (
+        "awaiting.confirmation",
+        json!({"action": "Transfer 500 dollars", "consequence": "It is gone.", "reply_token": token, "timeout_seconds": 300,
+               "default_decision": "reject", "risk_level": "high", "irreversible": true, "urgency": "critical"}),
+    )
+}
+fn numbered(row: (&'static str, Value), number: u64) -> (&'static str, Value) {
+    let (kind, mut fields) = row;
+    fields["sequence_number"] = json!(number);
+    (kind, fields)
+}
+
+type Row = (&'static str, Value);
+
+/// One script for each kind, with everything that it brings, in order.
+fn scripts() -> Vec<(AnomalyKind, Vec<Row>, Vec<AnomalyKind>)> {
+    use AnomalyKind as K;
+    let thinking = || state("idle", "thinking");
+    let calling = || state("thinking", "calling_tool");
+    let writing = || state("thinking", "writing_output");
+    vec![
+        (
+            K::Invalid,
+            vec![("session.started", json!({"event_id": "no"}))],
+            vec![K::Invalid],
+        ),
+        (
+            K::EventIdReused,
+            vec![
+                ("session.started", json!({"event_id": "evt_same"})),
+                (
+                    "progress.updated",
+                    json!({"event_id": "evt_same", "progress": {"percent": 1}}),
+                ),
+            ],
+            vec![K::EventIdReused],
+        ),
+        (
+            K::SessionIdReused,
+            vec![started(), ended(), started()],
+            vec![K::SessionIdReused],
+        ),
+        (
+            K::TimestampDecreased,
+            vec![
+                started(),
+                (
+                    "state.changed",
+                    json!({"from_state": "idle", "to_state": "thinking", "timestamp": "2025-12-31T23:59:59.000Z"}),
+                ),
+            ],
+            vec![K::TimestampDecreased],
+        ),
+        (
+            K::SequenceGap,
+            vec![
+                numbered(started(), 0),
+                numbered(thinking(), 2),
+                ("wait", json!(300)),
+            ],
+            vec![K::SequenceGap],
+        ),
+        (
+            K::SequenceMisorder,
+            vec![
+                numbered(started(), 0),
+                numbered(thinking(), 1),
+                numbered(("progress.updated", json!({"progress": {"percent": 1}})), 1),
+            ],
+            vec![K::SequenceMisorder],
+        ),
+        (
+            K::SequenceMixed,
+            vec![numbered(started(), 0), thinking()],
+            vec![K::SequenceMixed],
+        ),
+        (
+            K::SequenceStart,
+            vec![numbered(started(), 1)],
+            vec![K::SequenceStart],
+        ),
+        (
+            K::SecondStart,
+            vec![started(), started()],
+            vec![K::SecondStart],
+        ),
+        (
+            K::LateStart,
+            vec![
+                ("progress.updated", json!({"progress": {"percent": 1}})),
+                started(),
+            ],
+            vec![K::LateStart],
+        ),
+        (
+            K::SecondEnd,
+            vec![
+                started(),
+                ended(),
+                (
+                    "session.errored",
+                    json!({"error_category": "unknown", "urgency": "critical"}),
+                ),
+            ],
+            vec![K::SecondEnd],
+        ),
+        (
+            K::AfterEnd,
+            vec![
+                started(),
+                ended(),
+                ("progress.updated", json!({"progress": {"percent": 1}})),
+            ],
+            vec![K::AfterEnd],
+        ),
+        (
+            K::FirstStateNotIdle,
+            vec![started(), state("thinking", "deciding")],
+            vec![K::FirstStateNotIdle],
+        ),
+        (
+            K::BrokenStateChain,
+            vec![started(), thinking(), state("writing_output", "idle")],
+            vec![K::BrokenStateChain],
+        ),
+        (
+            K::CompletionWithoutInvocation,
+            vec![started(), completed("balance", "call_1")],
+            vec![K::CompletionWithoutInvocation],
+        ),
+        (
+            K::SecondCompletion,
+            vec![
+                started(),
+                thinking(),
+                calling(),
+                invoked("balance", "call_1"),
+                completed("balance", "call_1"),
+                completed("balance", "call_1"),
+            ],
+            vec![K::SecondCompletion],
+        ),
+        (
+            K::ToolLeftOpen,
+            vec![
+                started(),
+                thinking(),
+                calling(),
+                invoked("balance", "call_1"),
+                ended(),
+            ],
+            vec![K::ToolLeftOpen],
+        ),
+        (
+            K::ReusedCallId,
+            vec![
+                started(),
+                thinking(),
+                calling(),
+                invoked("balance", "call_1"),
+                completed("balance", "call_1"),
+                invoked("balance", "call_1"),
+                completed("balance", "call_1"),
+            ],
+            vec![K::ReusedCallId],
+        ),
+        (
+            K::ToolNameChanged,
+            vec![
+                started(),
+                thinking(),
+                calling(),
+                invoked("balance", "call_1"),
+                completed("other", "call_1"),
+            ],
+            vec![K::ToolNameChanged],
+        ),
+        (
+            K::StateBeforeCompletion,
+            vec![
+                started(),
+                thinking(),
+                calling(),
+                invoked("balance", "call_1"),
+                state("calling_tool", "thinking"),
+                completed("balance", "call_1"),
+            ],
+            vec![K::StateBeforeCompletion],
+        ),
+        (
+            K::AmbiguousCall,
+            vec![
+                started(),
+                thinking(),
+                calling(),
+                ("tool.invoked", json!({"tool": "balance"})),
+                ("tool.invoked", json!({"tool": "balance"})),
+                (
+                    "tool.completed",
+                    json!({"tool": "balance", "status": "success"}),
+                ),
+                (
+                    "tool.completed",
+                    json!({"tool": "balance", "status": "success"}),
+                ),
+            ],
+            vec![K::AmbiguousCall],
+        ),
+        (
+            K::StateNotCallingTool,
+            vec![
+                started(),
+                thinking(),
+                invoked("balance", "call_1"),
+                completed("balance", "call_1"),
+            ],
+            vec![K::StateNotCallingTool],
+        ),
+        (
+            K::ToolOutOfState,
+            vec![
+                started(),
+                thinking(),
+                writing(),
+                invoked("balance", "call_1"),
+                state("writing_output", "calling_tool"),
+                completed("balance", "call_1"),
+            ],
+            vec![K::ToolOutOfState],
+        ),
+        (
+            K::InvokedAfterRejection,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                asked("rpl_1"),
+                ("reject", json!(null)),
+                state("awaiting_input", "calling_tool"),
+                danger("transfer", "call_1"),
+            ],
+            vec![K::InvokedAfterRejection],
+        ),
+        (
+            K::AcceptedWithoutTool,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                asked("rpl_1"),
+                ("accept", json!(null)),
+                state("awaiting_input", "thinking"),
+                ended(),
+            ],
+            vec![K::AcceptedWithoutTool],
+        ),
+        (
+            K::RejectedWithoutFollowUp,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                asked("rpl_1"),
+                ("reject", json!(null)),
+                ended(),
+            ],
+            vec![K::AwaitingInputNotLeft, K::RejectedWithoutFollowUp],
+        ),
+        (
+            K::OutputNotCompleted,
+            vec![
+                started(),
+                thinking(),
+                writing(),
+                chunk("out_1", 0, false),
+                ended(),
+            ],
+            vec![K::OutputNotCompleted],
+        ),
+        (
+            K::OutputCompletedTwice,
+            vec![
+                started(),
+                thinking(),
+                writing(),
+                chunk("out_1", 0, true),
+                chunk("out_1", 3, true),
+            ],
+            vec![K::OutputCompletedTwice],
+        ),
+        (
+            K::ChunkAfterComplete,
+            vec![
+                started(),
+                thinking(),
+                writing(),
+                chunk("out_1", 0, true),
+                chunk("out_1", 3, false),
+            ],
+            vec![K::ChunkAfterComplete],
+        ),
+        (
+            K::PositionDecreased,
+            vec![
+                started(),
+                thinking(),
+                writing(),
+                chunk("out_1", 0, false),
+                chunk("out_1", 50, false),
+                chunk("out_1", 30, false),
+            ],
+            vec![K::PositionDecreased],
+        ),
+        (
+            K::PositionRepeated,
+            vec![
+                started(),
+                thinking(),
+                writing(),
+                chunk("out_1", 0, false),
+                chunk("out_1", 0, true),
+            ],
+            vec![K::PositionRepeated],
+        ),
+        (
+            K::OutputOutOfState,
+            vec![started(), thinking(), chunk("out_1", 0, true)],
+            vec![K::OutputOutOfState],
+        ),
+        (
+            K::AwaitingInputMissing,
+            vec![started(), thinking(), asked("rpl_1")],
+            vec![K::AwaitingInputMissing],
+        ),
+        (
+            K::AwaitingInputNotLeft,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                asked("rpl_1"),
+                ("accept", json!(null)),
+                danger("transfer", "call_1"),
+                completed("transfer", "call_1"),
+                ended(),
+            ],
+            vec![K::StateNotCallingTool, K::AwaitingInputNotLeft],
+        ),
+        (
+            K::QuestionWithoutToken,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                (
+                    "awaiting.clarification",
+                    json!({"question": "Which?", "timeout_seconds": 9, "urgency": "critical"}),
+                ),
+            ],
+            // The decoder calls it invalid, too.
+            vec![K::Invalid, K::QuestionWithoutToken],
+        ),
+        (
+            K::QuestionRepeated,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                asked("rpl_1"),
+                asked("rpl_2"),
+            ],
+            vec![K::QuestionRepeated],
+        ),
+        (
+            K::TokenReused,
+            vec![
+                started(),
+                thinking(),
+                state("thinking", "awaiting_input"),
+                asked("rpl_1"),
+                (
+                    "awaiting.confirmation",
+                    json!({"action": "Delete all", "consequence": "Gone.", "reply_token": "rpl_1", "timeout_seconds": 9,
+                    "default_decision": "reject", "urgency": "critical"}),
+                ),
+            ],
+            vec![K::TokenReused],
+        ),
+    ]
+}
+
+#[test]
+fn each_rule_that_is_broken_is_named_and_nothing_else() {
+    for (kind, rows, wanted) in scripts() {
+        let (_, found, _) = play(&rows);
+        assert_eq!(found, wanted, "{}", kind.name());
+        assert!(wanted.contains(&kind), "{}", kind.name());
+    }
+}
+
+#[test]
+fn there_is_a_script_for_every_kind() {
+    let scripted: BTreeSet<AnomalyKind> = scripts().into_iter().map(|(kind, _, _)| kind).collect();
+    let missing: Vec<&str> = AnomalyKind::ALL
+        .iter()
+        .filter(|kind| !scripted.contains(kind))
+        .map(|kind| kind.name())
+        .collect();
+    assert_eq!(missing, [""; 0]);
+    let names: BTreeSet<&str> = AnomalyKind::ALL.iter().map(|kind| kind.name()).collect();
+    assert_eq!(names.len(), AnomalyKind::ALL.len());
+}
+
+/// The sequences of appendix A.8, by their numbers.
+#[test]
+fn every_sequence_of_a_8_is_caught() {
+    use AnomalyKind as K;
+    let (_, found, _) = play(&[started(), completed("x", "call_1"), ended()]);
+    assert_eq!(found, [K::CompletionWithoutInvocation], "A.8.1");
+    let errored = (
+        "session.errored",
+        json!({"error_category": "unknown", "urgency": "critical"}),
+    );
+    let (_, found, _) = play(&[started(), ended(), errored]);
+    assert_eq!(found, [K::SecondEnd], "A.8.2");
+    let (_, found, risks) = play(&[started(), ended(), invoked("x", "call_1")]);
+    assert_eq!(found, [K::AfterEnd], "A.8.3");
+    assert_eq!(risks, [Danger::ActsAfterEnd { tool: "x".into() }]);
+    let (_, _, risks) = play(&[
+        started(),
+        state("idle", "thinking"),
+        danger("transfer_funds", "call_1"),
+        completed("transfer_funds", "call_1"),
+        ended(),
+    ]);
+    assert_eq!(
+        risks,
+        [Danger::Unasked {
+            tool: "transfer_funds".into(),
+            done: true
+        }],
+        "A.8.4"
+    );
+    let (_, found, risks) = play(&[
+        started(),
+        state("idle", "thinking"),
+        asked("rpl_xyz"),
+        ("reject", json!(null)),
+        danger("transfer", "call_1"),
+        completed("transfer", "call_1"),
+    ]);
+    assert!(found.contains(&K::InvokedAfterRejection), "A.8.5");
+    assert!(
+        matches!(&risks[..], [Danger::DoneAfterRejection { .. }]),
+        "A.8.5"
+    );
+    let (_, found, _) = play(&[started(), chunk("out_1", 0, true), chunk("out_1", 3, false)]);
+    assert_eq!(found, [K::ChunkAfterComplete], "A.8.6");
+    let (_, found, _) = play(&[
+        started(),
+        chunk("out_1", 0, false),
+        chunk("out_1", 50, false),
+        chunk("out_1", 30, false),
+    ]);
+    assert_eq!(found, [K::PositionDecreased], "A.8.7");
+}
+
+/// The complete session of section 4.6, which has no `awaiting_input` and goes from `thinking` to
+/// leaving `calling_tool`: the chapter calls it legal, because events imply states.
+#[test]
+fn the_session_of_section_4_6_breaks_no_rule_of_order() {
+    let (stage, found, risks) = play(&[
+        started(),
+        state("idle", "thinking"),
+        invoked("fetch_balance", "call_1"),
+        completed("fetch_balance", "call_1"),
+        state("thinking", "deciding"),
+        state("deciding", "thinking"),
+        asked("rpl_xyz"),
+        ("accept", json!(null)),
+        danger("transfer_funds", "call_2"),
+        completed("transfer_funds", "call_2"),
+        state("calling_tool", "writing_output"),
+        chunk("out_1", 0, false),
+        chunk("out_1", 3, true),
+        ended(),
+    ]);
+    let errors: Vec<&AnomalyKind> = found
+        .iter()
+        .filter(|kind| kind.severity() == Severity::Error)
+        .collect();
+    assert_eq!(errors, [&AnomalyKind::Invalid; 0]);
+    // What appendix A asks for beyond the chapter is named all the same.
+    assert!(found.contains(&AnomalyKind::AwaitingInputMissing));
+    assert_eq!(risks, []);
+    assert!(stage.sessions.iter().all(Session::is_ended));
+}
+
+/// A session that keeps every rule, with parallel tools, a question, a clarification and two outputs
+/// side by side.
+#[test]
+fn a_session_that_keeps_every_rule_is_never_blamed() {
+    let clarify = (
+        "awaiting.clarification",
+        json!({"question": "Which age?", "reply_token": "rpl_9", "timeout_seconds": 300, "urgency": "critical",
+               "accepted_response_kinds": ["freetext"]}),
+    );
+    let (_, found, risks) = play(&[
+        numbered(started(), 0),
+        numbered(state("idle", "thinking"), 1),
+        numbered(clarify, 2),
+        numbered(state("awaiting_input", "thinking"), 3),
+        numbered(state("thinking", "calling_tool"), 4),
+        numbered(invoked("a", "call_1"), 5),
+        numbered(invoked("b", "call_2"), 6),
+        numbered(completed("b", "call_2"), 7),
+        numbered(completed("a", "call_1"), 8),
+        numbered(state("calling_tool", "awaiting_input"), 9),
+        numbered(asked("rpl_1"), 10),
+        ("accept", json!(null)),
+        numbered(state("awaiting_input", "calling_tool"), 11),
+        numbered(danger("transfer", "call_3"), 12),
+        numbered(completed("transfer", "call_3"), 13),
+        numbered(state("calling_tool", "writing_output"), 14),
+        numbered(chunk("out_1", 0, false), 15),
+        numbered(chunk("out_2", 0, false), 16),
+        numbered(chunk("out_1", 3, true), 17),
+        numbered(chunk("out_2", 3, true), 18),
+        numbered(ended(), 19),
+    ]);
+    // The clarification came before any state said so: `at or before` is what A.4 asks of both.
+    assert_eq!(found, [AnomalyKind::AwaitingInputMissing]);
+    assert_eq!(risks, []);
+}
+
+#[test]
+fn a_producer_that_was_joined_late_is_not_blamed_for_what_came_before() {
+    let (_, found, risks) = play(&[
+        completed("balance", "call_1"),
+        state("calling_tool", "thinking"),
+        state("thinking", "writing_output"),
+        chunk("out_1", 500, false),
+        chunk("out_1", 503, true),
+        ended(),
+    ]);
+    assert_eq!(found, []);
+    assert_eq!(risks, []);
+}
+
+/// Each danger, with the question before the call as the chapters have it, and after it as real
+/// producers do.
+#[test]
+fn every_danger_is_found_in_both_orders() {
+    let done = |tool: &str| Danger::Unasked {
+        tool: tool.into(),
+        done: true,
+    };
+    let before = || vec![started(), state("idle", "thinking")];
+    let with = |rows: Vec<(&'static str, Value)>| play(&[before(), rows].concat()).2;
+    // Nobody was asked.
+    assert_eq!(
+        with(vec![danger("send", "call_1"), completed("send", "call_1")]),
+        [done("send")]
+    );
+    // Asked about one call, and another one is done.
+    assert_eq!(
+        with(vec![
+            asked("rpl_1"),
+            ("accept", json!(null)),
+            danger("transfer", "call_1"),
+            completed("transfer", "call_1"),
+            danger("wipe", "call_2"),
+            completed("wipe", "call_2"),
+        ]),
+        [done("wipe")]
+    );
+    assert_eq!(
+        with(vec![
+            danger("transfer", "call_1"),
+            asked("rpl_1"),
+            ("accept", json!(null)),
+            completed("transfer", "call_1"),
+            danger("wipe", "call_2"),
+            completed("wipe", "call_2"),
+        ]),
+        [done("wipe")]
+    );
+    // Rejected, and done.
+    let rejected = |tool: &str| {
+        vec![Danger::DoneAfterRejection {
+            tool: tool.into(),
+            prompt: PromptId(1),
+        }]
+    };
+    assert_eq!(
+        with(vec![
+            asked("rpl_1"),
+            ("reject", json!(null)),
+            danger("transfer", "call_1"),
+            completed("transfer", "call_1")
+        ]),
+        rejected("transfer")
+    );
+    assert_eq!(
+        with(vec![
+            danger("transfer", "call_1"),
+            asked("rpl_1"),
+            ("reject", json!(null)),
+            completed("transfer", "call_1")
+        ]),
+        rejected("transfer")
+    );
+    // Silence accepts.
+    let silent = || {
+        let (kind, mut fields) = asked("rpl_1");
+        fields["default_decision"] = json!("accept");
+        (kind, fields)
+    };
+    let silence = [Danger::AcceptsBySilence {
+        prompt: PromptId(1),
+    }];
+    assert_eq!(with(vec![silent(), danger("transfer", "call_1")]), silence);
+    assert_eq!(with(vec![danger("transfer", "call_1"), silent()]), silence);
+    // A call runs for two seconds and nobody is asked; then somebody is.
+    assert_eq!(
+        with(vec![
+            danger("send", "call_1"),
+            ("wait", json!(2500)),
+            asked("rpl_1")
+        ]),
+        [Danger::Unasked {
+            tool: "send".into(),
+            done: false
+        }]
+    );
+}

@@ -1,0 +1,202 @@
+//! The calls of tools: their pairing (A.3, 4.5.2), and what they mean for a question.
+
+use crate::protocol::{ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
+
+use super::anomaly::AnomalyKind;
+use super::apply::Context;
+use super::change::What;
+use super::key::SessionKey;
+use super::machines::{AgentState, ToolEvent, ToolRun};
+use super::model::{Consent, MOST_CALL_IDS, MOST_TOOLS, Session, ToolCall};
+use super::observe::Subject;
+use super::prompt::{Closing, Prompt, PromptId};
+use super::sessions::Sessions;
+
+impl Session {
+    /// Gives where the call of an id is, as far as it is remembered.
+    fn run_of(&self, id: Option<&ToolCallId>) -> ToolRun {
+        id.and_then(|id| self.calls.iter().rev().find(|(known, _)| known == id))
+            .map_or(ToolRun::Absent, |(_, run)| *run)
+    }
+
+    /// Remembers where the call of an id is.
+    fn remember_run(&mut self, id: Option<&ToolCallId>, run: ToolRun) {
+        let Some(id) = id else { return };
+        match self.calls.iter_mut().rev().find(|(known, _)| known == id) {
+            Some((_, known)) => *known = run,
+            None => {
+                self.calls.push_back((id.clone(), run));
+                if self.calls.len() > MOST_CALL_IDS {
+                    self.calls.pop_front();
+                }
+            }
+        }
+    }
+}
+
+impl Sessions {
+    pub(super) fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
+        let irreversible = event.irreversible == Some(true);
+        let linked = self.linked_prompt(&context.key, event.tool_call_id.as_ref(), &event.tool);
+        let consent = if irreversible {
+            self.consent_for(&context.key, &event.tool, event.tool_call_id.as_ref())
+        } else {
+            Consent::NotNeeded
+        };
+        let Some(session) = self.sessions.get_mut(&context.key) else {
+            return;
+        };
+        let id = event.tool_call_id.as_ref();
+        let subject = Subject::Tool {
+            name: &event.tool,
+            call: id,
+        };
+        let mut found = Vec::new();
+        if context
+            .step(subject, session.run_of(id), ToolEvent::Invoked)
+            .is_err()
+        {
+            found.push(AnomalyKind::ReusedCallId);
+        }
+        session.remember_run(id, ToolRun::Running);
+        let twin = |call: &ToolCall| call.call_id.is_none() && call.tool == event.tool;
+        if id.is_none() && session.tools.iter().any(twin) {
+            found.push(AnomalyKind::AmbiguousCall);
+        }
+        let state = session.state.as_deref().map(AgentState::named);
+        match state {
+            None | Some(AgentState::CallingTool | AgentState::Thinking | AgentState::Deciding) => {}
+            // An accepted question precedes by right (A.7.4), whatever the state still says.
+            Some(_) if matches!(consent, Consent::Asked(_)) || linked.is_some() => {}
+            Some(
+                AgentState::Idle
+                | AgentState::WritingOutput
+                | AgentState::AwaitingInput
+                | AgentState::HandingOff
+                | AgentState::Other,
+            ) => found.push(AnomalyKind::ToolOutOfState),
+        }
+        session.invocations += 1;
+        session.tools.push(ToolCall {
+            tool: event.tool.clone(),
+            call_id: event.tool_call_id.clone(),
+            since: context.now.monotonic,
+            irreversible,
+            risk: event.risk_level.clone(),
+            // What was replayed happened before our time; its question may have, too.
+            consent: if context.replayed {
+                Consent::NotNeeded
+            } else {
+                consent
+            },
+            expected_duration_ms: event.expected_duration_ms,
+            in_calling_tool: state == Some(AgentState::CallingTool),
+        });
+        if session.tools.len() > MOST_TOOLS {
+            // What can't be undone is kept as long as anything else can leave.
+            let oldest = session
+                .tools
+                .iter()
+                .position(|call| !call.irreversible)
+                .unwrap_or(0);
+            session.tools.remove(oldest);
+            self.dropped.tools += 1;
+        }
+        if let Consent::Asked(id) = consent
+            && self.prompts.get(&id).is_some_and(Prompt::was_rejected)
+        {
+            found.push(AnomalyKind::InvokedAfterRejection);
+        }
+        self.implies(context, AgentState::CallingTool);
+        for kind in found {
+            self.anomaly(context, kind, event.tool.clone());
+        }
+        context.push(What::ToolInvoked(event));
+        match (linked, consent) {
+            (Some(id), _) | (None, Consent::Asked(id)) => {
+                if self.prompts.get(&id).is_some_and(Prompt::is_open) {
+                    let how = ToolEvent::Invoked;
+                    self.close_told(context, id, Closing::ToolWentOn { how });
+                }
+            }
+            (None, Consent::NotNeeded | Consent::Missing | Consent::MissingTold) => {
+                self.perhaps_resolved(context)
+            }
+        }
+    }
+
+    /// Finds the open question that guards exactly this call.
+    fn linked_prompt(
+        &self,
+        key: &SessionKey,
+        call_id: Option<&ToolCallId>,
+        tool: &str,
+    ) -> Option<PromptId> {
+        let linked = |prompt: &&Prompt| {
+            let same_call = match (&prompt.call_id, call_id) {
+                (Some(mine), Some(theirs)) => mine == theirs,
+                (None, None) => prompt.tool.as_deref() == Some(tool),
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            prompt.key == *key && prompt.is_open() && same_call
+        };
+        self.prompts.values().find(linked).map(|prompt| prompt.id)
+    }
+
+    pub(super) fn complete(&mut self, context: &mut Context, event: ToolCompleted) {
+        let linked = self.linked_prompt(&context.key, event.tool_call_id.as_ref(), &event.tool);
+        let Some(session) = self.sessions.get_mut(&context.key) else {
+            return;
+        };
+        let id = event.tool_call_id.as_ref();
+        let call = session
+            .find_tool(id, &event.tool)
+            .map(|index| session.tools.remove(index));
+        let run = match &call {
+            Some(_) => ToolRun::Running,
+            // A call that was forgotten because there were too many is no fault of the producer.
+            None => session.run_of(id),
+        };
+        let subject = Subject::Tool {
+            name: &event.tool,
+            call: id,
+        };
+        let mut found = Vec::new();
+        match context.step(subject, run, ToolEvent::completed(&event.status)) {
+            Ok(to) => session.remember_run(id, to),
+            Err(_) if run != ToolRun::Absent => found.push(AnomalyKind::SecondCompletion),
+            // Before our time it may have been called.
+            Err(_) if session.joined => {}
+            Err(_) => found.push(AnomalyKind::CompletionWithoutInvocation),
+        }
+        if let Some(call) = &call {
+            if call.tool != event.tool {
+                found.push(AnomalyKind::ToolNameChanged);
+            }
+            if !call.in_calling_tool && session.state.is_some() && !session.joined {
+                found.push(AnomalyKind::StateNotCallingTool);
+            }
+        }
+        let succeeded = event.status == ToolStatus::Success;
+        let danger = match (&call, self.sessions.get(&context.key)) {
+            (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
+            (Some(_) | None, Some(_) | None) => None,
+        };
+        let elapsed = call
+            .as_ref()
+            .map(|call| context.now.monotonic.saturating_sub(call.since));
+        self.implies(context, AgentState::Thinking);
+        for kind in found {
+            self.anomaly(context, kind, event.tool.clone());
+        }
+        if let Some(danger) = danger {
+            context.push(What::Danger(danger));
+        }
+        let how = ToolEvent::completed(&event.status);
+        context.push(What::ToolCompleted { event, elapsed });
+        match linked {
+            Some(id) => self.close_told(context, id, Closing::ToolWentOn { how }),
+            None => self.perhaps_resolved(context),
+        }
+    }
+}
