@@ -21,6 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
+use jiff::Timestamp;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
@@ -28,7 +29,7 @@ use crate::announce::{
 };
 use crate::config::Config;
 use crate::keys::{self, Command, Mode};
-use crate::protocol::Now;
+use crate::protocol::{Answer, Now};
 use crate::session::{Change, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
@@ -173,14 +174,23 @@ pub struct Setup {
 }
 
 /// Describes one source at the start.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SourceSetup {
     /// Its name for a person.
     pub name: String,
     /// Whether answers can be sent to it.
     pub answerable: bool,
-    /// Whether it is a recording.
-    pub recording: bool,
+    /// What a recording tells beside its events; absent for everything that is none.
+    pub recording: Option<Recording>,
+}
+
+/// Holds what a recording tells beside its events.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recording {
+    /// When it was made, where that is known.
+    pub made: Option<Timestamp>,
+    /// The answers that went out while it was made, by the number of the question's event, from 1.
+    pub answers: BTreeMap<u64, Answer>,
 }
 
 /// Holds the whole state of a run.

@@ -5,11 +5,11 @@ use std::time::Duration;
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect;
 use crate::protocol::Now;
-use crate::session::LinkId;
+use crate::session::{LinkId, PromptId, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
 use super::stream::{LinkPhase, StreamEvent};
-use super::{App, Effect, SourceSetup};
+use super::{App, Effect, Recording, SourceSetup};
 
 /// Undecodable frames of one link are shown at most this often; all of them are counted.
 const GARBAGE_EVERY: Duration = Duration::from_secs(10);
@@ -29,8 +29,8 @@ pub struct LinkView {
     pub phase: LinkPhase,
     /// Whether answers can be sent to it.
     pub answerable: bool,
-    /// Whether it is a recording.
-    pub recording: bool,
+    /// What a recording tells beside its events; absent for everything that is none.
+    pub recording: Option<Recording>,
     /// How many frames came.
     pub frames: u64,
     /// How many frames could not be understood.
@@ -136,17 +136,19 @@ impl App {
                 } else {
                     String::new()
                 };
-                let args = [
-                    ("source", Arg::Own(view.name.clone())),
-                    ("how", Arg::Own(how)),
-                ];
-                self.say(
-                    Class::Outcome,
-                    Kind::Connection,
-                    "link.connected",
-                    &args,
-                    now,
-                );
+                let made = view.recording.as_ref().map(|recording| recording.made);
+                let source = ("source", Arg::Own(view.name.clone()));
+                let (key, more) = match made {
+                    None => ("link.connected", ("how", Arg::Own(how))),
+                    Some(made) => {
+                        let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
+                        (
+                            "replay.started",
+                            ("made", Arg::own(made.unwrap_or_default())),
+                        )
+                    }
+                };
+                self.say(Class::Outcome, Kind::Connection, key, &[source, more], now);
             }
         }
     }
@@ -185,8 +187,19 @@ impl App {
         view.phase.receive();
         match dialect::read(&frame.text) {
             Ok(decoded) => {
+                let number = view.frames;
                 let changes = self.sessions.apply(id, decoded, now);
+                let asked = changes.iter().find_map(|change| {
+                    if let What::PromptOpened(prompt) = change.what {
+                        Some(prompt)
+                    } else {
+                        None
+                    }
+                });
                 self.tell(changes, now);
+                if let Some(prompt) = asked {
+                    self.tell_recorded(id, number, prompt, now);
+                }
                 self.bound_questions(id, now);
             }
             Err(error) => {
@@ -209,6 +222,20 @@ impl App {
                     );
                 }
             }
+        }
+    }
+
+    /// Tells which answer went out while a recording was made.
+    fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: PromptId, now: Now) {
+        let answer = self
+            .links
+            .get(id.0)
+            .and_then(|view| view.recording.as_ref()?.answers.get(&number))
+            .cloned();
+        if let (Some(answer), Some(prompt)) = (answer, self.sessions.prompt(prompt).cloned()) {
+            let words = self.announcer.answer_words(&prompt, &answer);
+            let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
+            self.tell_about(Class::Alert, &prompt, "question.recorded", &args, now);
         }
     }
 
@@ -294,7 +321,7 @@ impl App {
             return;
         };
         view.phase.step(StreamEvent::Complete, 0);
-        let key = if view.recording {
+        let key = if view.recording.is_some() {
             "replay.ended"
         } else {
             "link.ended"

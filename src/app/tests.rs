@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::announce::UtteranceId;
+use crate::protocol::Decision;
 use crate::transport::{Fault, Frame};
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.
@@ -49,8 +50,16 @@ impl Stage {
         let source = |name: &str| SourceSetup {
             name: name.into(),
             answerable: true,
-            recording: false,
+            recording: None,
         };
+        let mut stage = Self::of(options, vec![source("one"), source("two")]);
+        stage.link(0, LinkEvent::Connected);
+        stage.lines.clear();
+        stage.wait(2000);
+        stage
+    }
+
+    fn of(options: Options, sources: Vec<SourceSetup>) -> Self {
         let app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::new(Phrases::english().unwrap()),
@@ -60,7 +69,7 @@ impl Stage {
             voice: options.voice,
             until: options.until,
             seed: 7,
-            sources: vec![source("one"), source("two")],
+            sources,
         });
         let now = Now {
             monotonic: Duration::from_secs(1),
@@ -78,9 +87,6 @@ impl Stage {
             reading: None,
         };
         stage.input(Input::Start);
-        stage.link(0, LinkEvent::Connected);
-        stage.lines.clear();
-        stage.wait(2000);
         stage
     }
 
@@ -1005,4 +1011,43 @@ proptest! {
         stage.press('c');
         prop_assert_eq!(stage.sent.len(), 1);
     }
+}
+
+#[test]
+fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
+    let recorded = Recording {
+        made: Some("2026-11-20T08:00:00Z".parse().unwrap()),
+        answers: BTreeMap::from([(
+            2,
+            Answer::Decision {
+                decision: Decision::Reject,
+                rationale: None,
+            },
+        )]),
+    };
+    let mut stage = Stage::of(
+        PIPE,
+        vec![SourceSetup {
+            name: "run.jsonl".into(),
+            answerable: false,
+            recording: Some(recorded),
+        }],
+    );
+    stage.link(0, LinkEvent::Connected);
+    assert!(
+        stage.heard("Replaying run.jsonl, recorded 2026-11-20 08:00 UTC."),
+        "{:?}",
+        stage.lines
+    );
+    stage.event("session.started", json!({"summary_normal": "Going."}));
+    stage.ask("rpl_1");
+    assert!(stage.heard("can't be answered here"), "{:?}", stage.lines);
+    assert!(
+        stage.heard("In this recording the answer to question 1 was: reject."),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(5000);
+    stage.type_line("y");
+    assert!(stage.sent.is_empty());
 }

@@ -32,7 +32,7 @@ fn app() -> (App, Now) {
         sources: vec![SourceSetup {
             name: "one".into(),
             answerable: true,
-            recording: false,
+            recording: None,
         }],
     });
     app.update(Input::Start, now);

@@ -8,11 +8,12 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::announce::{Class, Manner, Mark, Phrases, Utterance, UtteranceId};
-use crate::app::{Exit, LineSource, Setup, SourceSetup, Until};
+use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice, VoiceChoice};
 use crate::demo;
-use crate::transport::{LinkSettings, Source};
+use crate::protocol::{Answer, Decision, Response};
+use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source};
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::feed::Feed;
@@ -51,7 +52,10 @@ pub fn watch(sources: &[String], options: &Options) -> anyhow::Result<Plan> {
         described.push(SourceSetup {
             name: source.name(),
             answerable: matches!(source, Source::Http(_)),
-            recording: matches!(source, Source::File(_)),
+            recording: match &source {
+                Source::File(path) => Some(recording(path)),
+                Source::Http(_) | Source::Stdin => None,
+            },
         });
         feeds.push(Feed::Link(source));
     }
@@ -83,7 +87,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
     let source = SourceSetup {
         name,
         answerable: false,
-        recording: true,
+        recording: Some(recording(file)),
     };
     plan(
         config,
@@ -93,6 +97,31 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
         Until::NoSource,
         false,
     )
+}
+
+/// Gives what lies beside a recording, in the protocol's terms.
+fn recording(file: &Path) -> Recording {
+    let recorded = Recorded::beside(file);
+    let answers = recorded
+        .answers
+        .into_iter()
+        .map(|(line, answer)| {
+            let answer = match answer {
+                RecordedAnswer::Decision(decision) => Answer::Decision {
+                    decision: Decision::parse(&decision),
+                    rationale: None,
+                },
+                RecordedAnswer::Text(text) => Answer::Response(Response::Text(text)),
+                RecordedAnswer::YesNo(yes) => Answer::Response(Response::YesNo(yes)),
+                RecordedAnswer::Number(number) => Answer::Response(Response::Number(number)),
+            };
+            (line, answer)
+        })
+        .collect();
+    Recording {
+        made: recorded.made,
+        answers,
+    }
 }
 
 /// Starts the agent inside and follows it; the agent lives as long as the returned handle.
@@ -122,7 +151,7 @@ pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, de
     let described = SourceSetup {
         name: "the demo".to_owned(),
         answerable: true,
-        recording: false,
+        recording: None,
     };
     let plan = plan(
         config,

@@ -7,27 +7,32 @@
 //! captures reads it; a number or a key is written as it came, never through a parser. `F.meta.jsonl`
 //! holds one object a line with `at` (RFC 3339), `link` and `kind`: `source`, `frame` (`line` is its
 //! line in `F`, from 1), `undecodable` (with its text), `connecting`, `connected`, `lost`, `failed`,
-//! `ended`, `dropped`, `reply` (without its token), `replied`, `stopped`.
+//! `ended`, `dropped`, `reply` (without its token; `asked` is the line in `F` of the question that it
+//! answers), `replied`, `stopped`.
 //!
 //! Each line is one write, so a recording is whole up to its last line whenever the program ends. The
 //! first failure stops the recording and is told once; the session goes on without it.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::clean::clean;
+use super::recorded::beside;
 use super::{Fault, LinkEvent};
 
 /// The largest recording, both files together, in bytes: days of an agent's talk, and far less than a
 /// stream without end would leave of a disk.
 pub const RECORDING_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// How many questions are remembered: far more than may be open at once.
+const MOST_ASKED: usize = 1024;
 
 /// The longest file name in an error, in characters.
 const NAME_CHARACTERS: usize = 120;
@@ -67,6 +72,8 @@ pub struct Recorder {
     meta: Output,
     limit: u64,
     state: State,
+    /// The last questions' tokens and lines, so that a reply can be told whose answer it is.
+    asked: VecDeque<(String, u64)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,9 +93,7 @@ impl Recorder {
     }
 
     fn with_limit(path: &Path, limit: u64) -> Result<Self, RecordError> {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".meta.jsonl");
-        let beside = PathBuf::from(beside);
+        let beside = beside(path);
         let meta = create_new(&beside)?;
         let events = create_new(path).inspect_err(|_| {
             // Made a moment ago by ourselves and still empty.
@@ -99,6 +104,7 @@ impl Recorder {
             meta: Output::new(meta),
             limit,
             state: State::Running,
+            asked: VecDeque::new(),
         })
     }
 
@@ -124,6 +130,7 @@ impl Recorder {
             LinkEvent::Frame(frame) => match as_one_line(&frame.text) {
                 Some(line) => {
                     self.write(Target::Events, line.as_bytes())?;
+                    self.remember_question(&line);
                     let line = self.events.lines;
                     self.note(at, link, "frame", json!({ "line": line }))
                 }
@@ -166,15 +173,36 @@ impl Recorder {
         request: u64,
         body: &str,
     ) -> Result<(), RecordError> {
+        let mut asked = None;
         let body = match serde_json::from_str::<Value>(body) {
             Ok(mut value) => {
+                let token = value["reply_token"].as_str().unwrap_or_default();
+                let question = self.asked.iter().rev().find(|(known, _)| known == token);
+                asked = question.map(|(_, line)| *line);
                 leave_out_tokens(&mut value);
                 value
             }
             Err(_) => json!({ "bytes": body.len() }),
         };
-        let more = json!({ "request": request, "body": body });
+        let more = json!({ "request": request, "asked": asked, "body": body });
         self.note(at, link, "reply", more)
+    }
+
+    /// Remembers in which line a question stands; only what has a token is looked at twice.
+    fn remember_question(&mut self, line: &str) {
+        #[derive(serde::Deserialize)]
+        struct Asks {
+            reply_token: String,
+        }
+        if !line.contains("\"reply_token\"") {
+            return;
+        }
+        if let Ok(asks) = serde_json::from_str::<Asks>(line) {
+            self.asked.push_back((asks.reply_token, self.events.lines));
+            if self.asked.len() > MOST_ASKED {
+                self.asked.pop_front();
+            }
+        }
     }
 
     fn note(

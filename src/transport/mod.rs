@@ -17,6 +17,7 @@ mod clean;
 pub mod file;
 mod http;
 mod link;
+mod recorded;
 mod secret;
 mod source;
 mod sse;
@@ -26,6 +27,7 @@ mod tests;
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
 pub use link::{LinkHandle, LinkSettings, LinkSink, open};
+pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;
 pub use source::{Endpoints, Source, SourceError};
 

@@ -50,7 +50,7 @@ impl Stage {
             sources: vec![SourceSetup {
                 name: "the demo".into(),
                 answerable: true,
-                recording: false,
+                recording: None,
             }],
         });
         let mut stage = Self {

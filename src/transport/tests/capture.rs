@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{RecordError, Recorder};
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::frame;
-use crate::transport::{Fault, LinkEvent};
+use crate::transport::{Fault, LinkEvent, Recorded, RecordedAnswer};
 
 fn at() -> Timestamp {
     "2026-05-04T03:02:01.5Z".parse().unwrap()
@@ -218,4 +218,49 @@ fn half_a_line_is_taken_back() {
     recorder.events.take_back();
     recorder.news(at(), 0, &frame("{\"a\":2}")).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "{\"a\":1}\n{\"a\":2}\n");
+}
+
+#[test]
+fn a_recording_knows_which_question_was_answered_how() {
+    let folder = Folder::new("answers");
+    let path = folder.0.join("run.jsonl");
+    let mut recorder = Recorder::create(&path).unwrap();
+    recorder.source(at(), 0, "somewhere").unwrap();
+    for text in [
+        r#"{"type":"x"}"#,
+        r#"{"type":"asks","reply_token":"rpl_1"}"#,
+        r#"{"type":"asks","reply_token":"rpl_2"}"#,
+        r#"{"type":"asks","reply_token":"rpl_3"}"#,
+    ] {
+        recorder.news(at(), 0, &frame(text)).unwrap();
+    }
+    for body in [
+        r#"{"type":"confirmation.reply","reply_token":"rpl_1","decision":"accept"}"#,
+        r#"{"type":"clarification.reply","reply_token":"rpl_2","response":7}"#,
+        r#"{"type":"clarification.reply","reply_token":"rpl_3","response":true}"#,
+        r#"{"type":"clarification.reply","reply_token":"rpl_3","response":"at noon"}"#,
+        r#"{"type":"clarification.reply","reply_token":"rpl_unknown","response":"x"}"#,
+    ] {
+        recorder.reply(at(), 0, 1, body).unwrap();
+    }
+    let recorded = Recorded::beside(&path);
+    assert_eq!(recorded.made, Some(at()));
+    assert_eq!(
+        recorded.answers.into_iter().collect::<Vec<_>>(),
+        [
+            (2, RecordedAnswer::Decision("accept".into())),
+            (3, RecordedAnswer::Number(7.0)),
+            (4, RecordedAnswer::Text("at noon".into())),
+        ],
+        "the last one counts"
+    );
+    assert!(
+        !meta(&path)
+            .iter()
+            .any(|line| line.to_string().contains("rpl_"))
+    );
+    assert_eq!(
+        Recorded::beside(&folder.0.join("none.jsonl")),
+        Recorded::default()
+    );
 }

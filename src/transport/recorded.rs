@@ -1,0 +1,96 @@
+//! What a recording tells beside its events: when it was made, and which answers went out.
+//!
+//! Responsibilities: reading `F.meta.jsonl` as far as a replay needs it. Not here: writing it
+//! (`capture`), the events themselves (`file`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::file::{self, Line};
+
+/// The longest line that is read, in bytes: replies are far shorter, and what a frame said is not
+/// needed here.
+const LONGEST_LINE: usize = 64 * 1024;
+/// How many answers are kept: more than a person gives in a month.
+const MOST_ANSWERS: usize = 4096;
+
+/// Holds one answer that went out while it was recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordedAnswer {
+    /// The decision on a confirmation.
+    Decision(String),
+    /// A text or a choice.
+    Text(String),
+    /// Yes or no.
+    YesNo(bool),
+    /// A number.
+    Number(f64),
+}
+
+/// Holds what is known of a recording besides its events.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recorded {
+    /// When it was begun.
+    pub made: Option<Timestamp>,
+    /// The last answer to each question, by the line of the question's event, from 1.
+    pub answers: BTreeMap<u64, RecordedAnswer>,
+}
+
+impl Recorded {
+    /// Reads what lies beside the recording `events`. A capture of another tool has nothing beside
+    /// it, and a line that can't be read says nothing.
+    pub fn beside(events: &Path) -> Self {
+        let mut recorded = Self::default();
+        let Ok(lines) = file::lines(&beside(events), LONGEST_LINE) else {
+            return recorded;
+        };
+        for line in lines {
+            match line {
+                Ok(Line::Text(text)) => recorded.note(&text),
+                Ok(Line::TooLong) => {}
+                Err(_) => break,
+            }
+        }
+        recorded
+    }
+
+    fn note(&mut self, line: &str) {
+        if self.made.is_some() && !line.contains("\"reply\"") {
+            return;
+        }
+        let Ok(line) = serde_json::from_str::<Value>(line) else {
+            return;
+        };
+        if self.made.is_none() {
+            self.made = line["at"].as_str().and_then(|at| at.parse().ok());
+        }
+        if line["kind"] != "reply" || self.answers.len() >= MOST_ANSWERS {
+            return;
+        }
+        let Some(asked) = line["asked"].as_u64() else {
+            return;
+        };
+        let body = &line["body"];
+        let answer = match (&body["decision"], &body["response"]) {
+            (Value::String(decision), _) => RecordedAnswer::Decision(decision.clone()),
+            (_, Value::String(text)) => RecordedAnswer::Text(text.clone()),
+            (_, Value::Bool(yes)) => RecordedAnswer::YesNo(*yes),
+            (_, Value::Number(number)) => match number.as_f64() {
+                Some(number) => RecordedAnswer::Number(number),
+                None => return,
+            },
+            _ => return,
+        };
+        self.answers.insert(asked, answer);
+    }
+}
+
+/// Gives the name of the file beside a recording.
+pub(super) fn beside(events: &Path) -> PathBuf {
+    let mut name = events.as_os_str().to_owned();
+    name.push(".meta.jsonl");
+    PathBuf::from(name)
+}
