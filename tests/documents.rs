@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::keys::{BINDINGS, LINES};
-use hearken::session::AnomalyKind;
+use hearken::protocol::Machine;
+use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
 fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"))
@@ -172,4 +174,54 @@ fn every_departure_has_its_words() {
         .cloned()
         .collect();
     assert_eq!(there, wanted);
+}
+
+/// The generated part of a page stands between two marks; `HEARKEN_UPDATE_DOCS=1` writes it anew.
+fn holds_generated(page: &str, name: &str, wanted: &str) {
+    let text = read(page);
+    let (begin, end) = (
+        format!("<!-- {name} -->\n"),
+        format!("<!-- end of {name} -->"),
+    );
+    let from = text.find(&begin).expect("the mark is in the page") + begin.len();
+    let to = text.find(&end).expect("the end mark is in the page");
+    if std::env::var_os("HEARKEN_UPDATE_DOCS").is_some() {
+        let page_now = format!("{}{wanted}{}", &text[..from], &text[to..]);
+        fs::write(page, page_now).unwrap();
+        return;
+    }
+    assert_eq!(&text[from..to], wanted, "{page} is not what the code says");
+}
+
+fn diagram<M: Machine>() -> String {
+    format!("```mermaid\n{}```\n", M::diagram())
+}
+
+#[test]
+fn the_diagrams_are_the_tables() {
+    let page = "docs/state-machines.md";
+    holds_generated(page, "session", &diagram::<Lifecycle>());
+    holds_generated(page, "state", &diagram::<AgentState>());
+    holds_generated(page, "tool", &diagram::<ToolRun>());
+    holds_generated(page, "question", &diagram::<QuestionRun>());
+    holds_generated(page, "output", &diagram::<OutputRun>());
+    holds_generated(page, "link", &diagram::<Stream>());
+}
+
+#[test]
+fn the_rules_of_order_are_documented_as_the_code_has_them() {
+    let mut rows = "| name | section | severity | what is said |\n|---|---|---|---|\n".to_owned();
+    let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    for kind in AnomalyKind::ALL {
+        let words = file["phrases"][&format!("anomaly.{}", kind.name())]
+            .as_str()
+            .unwrap();
+        rows.push_str(&format!(
+            "| `{}` | {} | {} | {words} |\n",
+            kind.name(),
+            kind.section(),
+            kind.severity()
+        ));
+    }
+    holds_generated("docs/state-machines.md", "rules of order", &rows);
 }

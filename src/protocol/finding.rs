@@ -5,12 +5,29 @@ use std::fmt;
 /// Grades a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// A departure that is common and harmless, or a recommendation not followed.
+    /// Out of the ordinary, and no more.
     Note,
-    /// A rule for producers is broken, and the event is understood all the same.
+    /// A MUST or a SHOULD that is no part of 3.9, of a schema or of a rule of order is not kept.
     Warning,
-    /// Validation by 3.9 fails.
+    /// Validation by 3.9 or a schema fails, or a rule of order is broken.
     Error,
+}
+
+impl Severity {
+    /// Gives the grade's name for reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// Says what is wrong with one field of one message. It never carries the field's value.
@@ -28,11 +45,7 @@ pub struct Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let grade = match self.severity {
-            Severity::Note => "note",
-            Severity::Warning => "warning",
-            Severity::Error => "error",
-        };
+        let grade = self.severity;
         if self.field.is_empty() {
             write!(f, "{grade}: {} (section {})", self.problem, self.section)
         } else {
