@@ -11,6 +11,7 @@
 mod answering;
 mod asking;
 mod commands;
+mod forgotten;
 mod links;
 mod sending;
 mod stream;
@@ -30,7 +31,7 @@ use crate::announce::{
 use crate::config::Config;
 use crate::keys::{self, Command, Mode};
 use crate::protocol::{Answer, Now};
-use crate::session::{Change, LinkId, PromptId, Sessions, What};
+use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
 
@@ -226,6 +227,7 @@ pub struct App {
     /// Leaving as soon as the answers under way are sent, at the latest then.
     parting: Option<(Exit, Duration)>,
     titled: usize,
+    forgotten: Dropped,
     effects: Vec<Effect>,
 }
 
@@ -286,6 +288,7 @@ impl App {
             quitting: None,
             parting: None,
             titled: 0,
+            forgotten: Dropped::default(),
             effects: Vec::new(),
         }
     }

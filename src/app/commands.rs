@@ -399,6 +399,7 @@ impl App {
         if words.is_empty() {
             words.push(phrases.text("status.nothing", &[]));
         }
+        words.extend(self.forgotten_words());
         self.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
     }
 

@@ -197,6 +197,7 @@ impl App {
                     }
                 });
                 self.tell(changes, now);
+                self.tell_forgotten(now);
                 if let Some(prompt) = asked {
                     self.tell_recorded(id, number, prompt, now);
                 }

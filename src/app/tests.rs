@@ -1051,3 +1051,23 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
     stage.type_line("y");
     assert!(stage.sent.is_empty());
 }
+
+#[test]
+fn what_a_bound_makes_us_forget_is_told_and_counted() {
+    let mut stage = Stage::new(PIPE);
+    for n in 0..300 {
+        stage.event(
+            "session.started",
+            json!({"session_id": format!("sess_{n}"), "summary_normal": "x"}),
+        );
+    }
+    let told = stage
+        .lines
+        .iter()
+        .filter(|line| line.contains("Too many sessions run at once"))
+        .count();
+    assert_eq!(told, 2, "at 1 and at 10");
+    assert_eq!(stage.app.sessions().dropped().running_sessions, 44);
+    let words = stage.app.forgotten_words().unwrap();
+    assert_eq!(words, "Counted and not kept: running sessions: 44.");
+}

@@ -61,8 +61,10 @@ fn fingerprint(decoded: &Decoded) -> u64 {
 /// Counts what bounds made us forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Dropped {
-    /// Sessions that were forgotten.
+    /// Ended sessions that were forgotten.
     pub sessions: u64,
+    /// Running sessions that were forgotten, because more than the bound ran at once.
+    pub running_sessions: u64,
     /// Events that came twice.
     pub duplicates: u64,
     /// Running tools that were forgotten because a session had too many.
@@ -382,9 +384,13 @@ impl Sessions {
                         },
                     ));
                 }
-            } else if let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at) {
+            } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
                 if let Some(prompt) = self.prompts.get_mut(&id) {
-                    prompt.warned = which;
+                    // Both may be due at once, when nobody looked for a while: one is told.
+                    while let Some((_, which)) = prompt.next_warning().filter(|(at, _)| left <= *at)
+                    {
+                        prompt.warned = which;
+                    }
                 }
                 if prompt.standing == Standing::Live {
                     changes.push(self.bare_change(
@@ -441,8 +447,10 @@ impl Sessions {
                 })
                 .map(|session| session.key.clone());
             let Some(key) = oldest else { return };
-            self.sessions.remove(&key);
-            self.dropped.sessions += 1;
+            match self.sessions.remove(&key).map(|session| session.is_ended()) {
+                Some(false) => self.dropped.running_sessions += 1,
+                Some(true) | None => self.dropped.sessions += 1,
+            }
         }
     }
 }
