@@ -11,6 +11,7 @@ mod input;
 mod output;
 mod plan;
 mod settings;
+mod writer;
 
 use std::time::{Duration, Instant};
 
@@ -106,7 +107,15 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             () = until(deadline) => queue.push(Input::Deadline),
             () = until(redraw) => {}
-            (link, event) = feeds.next() => queue.push(Input::Link { link, event }),
+            () = output.writer().changed() => {}
+            // A reader that takes nothing makes the sources wait, and nothing else.
+            (link, event) = feeds.next(), if output.writer().has_room() => {
+                queue.push(Input::Link { link, event });
+            }
+        }
+        if output.writer().is_broken() {
+            // Nobody reads any more: the pipe is closed or the terminal is gone.
+            shell.exit.get_or_insert(Exit::Clean);
         }
         // A resize changes nothing in the app, but the screen.
         dirty |= inputs.take_resized();
@@ -155,10 +164,7 @@ impl Shell {
         for effect in effects {
             match effect {
                 Effect::Show(told) => {
-                    if output.show(app, &told).is_err() {
-                        // Nobody reads any more: the pipe is closed or the terminal is gone.
-                        self.exit = Some(Exit::Clean);
-                    }
+                    output.show(app, &told);
                 }
                 Effect::Speak(utterance) => self.speak(utterance),
                 Effect::Hush => {

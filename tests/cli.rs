@@ -392,3 +392,46 @@ fn the_demo_serves_others_and_two_sources_are_followed_at_once() {
     child.announced("handoff", "");
     child.announced("session_completed", "");
 }
+
+#[test]
+fn a_reader_that_stops_reading_does_not_stop_the_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("long.jsonl");
+    let mut file = std::fs::File::create(&path).unwrap();
+    for n in 0..4000 {
+        let event = serde_json::json!({
+            "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.output.streaming", "event_id": format!("evt_{n}"),
+            "session_id": "sess_1", "timestamp": "2026-01-01T00:00:00.000Z", "producer": {"agent_id": "a"},
+            "chunk": format!("Sentence {n} {} .\n\n", "word ".repeat(50)), "position": n * 300, "complete": false,
+        });
+        writeln!(file, "{event}").unwrap();
+    }
+    let path = path.to_str().unwrap();
+    let mut child = command(&[
+        "replay",
+        path,
+        "--no-delay",
+        "--face",
+        "linear",
+        "--voice",
+        "none",
+    ])
+    .stdin(std::process::Stdio::piped())
+    .stdout(std::process::Stdio::piped())
+    .spawn()
+    .unwrap();
+    // Nobody reads its output: it is far more than a pipe holds.
+    let mut first = [0; 1];
+    let mut out = child.stdout.take().unwrap();
+    std::io::Read::read_exact(&mut out, &mut first).unwrap();
+    writeln!(child.stdin.as_mut().unwrap(), "q").unwrap();
+    let until = std::time::Instant::now() + crate::support::PATIENCE;
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(std::time::Instant::now() < until, "q did not end it");
+        std::thread::yield_now();
+    };
+    assert_eq!(status.code(), Some(0));
+}

@@ -20,6 +20,7 @@ use crate::pane::{self, Look};
 use crate::protocol::Now;
 
 use super::plan::Face;
+use super::writer::Writer;
 
 /// The exit code after a panic, as Rust gives it by itself.
 const PANICKED: i32 = 101;
@@ -30,7 +31,7 @@ const LONGEST_NOTE: usize = 200;
 /// Writes one face's output.
 pub(super) struct Output {
     face: Face,
-    out: Stdout,
+    writer: Writer,
     zone: TimeZone,
     look: Look,
     width: u16,
@@ -57,7 +58,7 @@ impl Output {
         let look = Look { colours };
         Ok(Self {
             face,
-            out,
+            writer: Writer::new(out),
             look,
             zone: TimeZone::system(),
             width: screen.width,
@@ -79,22 +80,25 @@ impl Output {
         Ok(())
     }
 
-    pub(super) fn show(&mut self, app: &App, told: &Announcement) -> io::Result<()> {
+    pub(super) fn show(&mut self, app: &App, told: &Announcement) {
         match self.face {
             // The pane reads the app.
-            Face::Full => Ok(()),
+            Face::Full => {}
             Face::Linear => {
                 let lines = linear::lines(app, told, &self.zone, self.width);
-                self.out.write_all(lines.as_bytes())?;
-                self.out.flush()
+                self.writer.write(lines);
             }
             Face::Json => {
                 let mut line = linear::json(app, told);
                 line.push('\n');
-                self.out.write_all(line.as_bytes())?;
-                self.out.flush()
+                self.writer.write(line);
             }
         }
+    }
+
+    /// Gives the way to what is written.
+    pub(super) fn writer(&self) -> &Writer {
+        &self.writer
     }
 
     pub(super) fn bell(&mut self) {
@@ -131,16 +135,24 @@ impl Output {
     }
 
     fn signal(&mut self, sequence: &str) {
-        if self.signals {
-            // A terminal that is gone is noticed by the next line or key.
-            let _ = self.out.write_all(sequence.as_bytes());
-            let _ = self.out.flush();
+        if !self.signals {
+            return;
+        }
+        if self.draws() {
+            // In one thread with the drawing, so that no sequence lands inside another one. A terminal
+            // that is gone is noticed by the next key.
+            let mut out = io::stdout();
+            let _ = out.write_all(sequence.as_bytes());
+            let _ = out.flush();
+        } else {
+            self.writer.write(sequence.to_owned());
         }
     }
 
     /// Gives the terminal back as it was.
     pub(super) fn close(&mut self) {
         self.title(None);
+        self.writer.close();
         if self.terminal.take().is_some() {
             restore();
         }
