@@ -108,6 +108,18 @@ impl Feeds {
     pub(super) fn close(self) {}
 }
 
+/// Gives how long a replay waits before an event: as long as the recording did, `speed` times faster.
+/// An event that is stamped before the last one comes at once, and does not make the next one late.
+fn pause(
+    speed: Option<f64>,
+    before: Option<jiff::Timestamp>,
+    stamp: Option<jiff::Timestamp>,
+) -> Option<Duration> {
+    let passed = stamp?.duration_since(before?);
+    let passed = Duration::try_from(passed).unwrap_or_default();
+    Some(passed.min(LONGEST_PAUSE).div_f64(speed?))
+}
+
 /// Plays a recording at its own pace, by the timestamps of its events.
 async fn play(
     path: PathBuf,
@@ -132,11 +144,10 @@ async fn play(
                 let stamp = protocol::decode(&text)
                     .ok()
                     .and_then(|decoded| decoded.envelope.timestamp);
-                if let (Some(speed), Some(last), Some(stamp)) = (speed, before, stamp) {
-                    let pause = Duration::try_from(stamp.duration_since(last)).unwrap_or_default();
-                    tokio::time::sleep(pause.min(LONGEST_PAUSE).div_f64(speed)).await;
+                if let Some(pause) = pause(speed, before, stamp) {
+                    tokio::time::sleep(pause).await;
                 }
-                before = stamp.or(before);
+                before = before.max(stamp);
                 LinkEvent::Frame(Frame { text })
             }
             Ok(Line::TooLong) => LinkEvent::Dropped {
@@ -156,4 +167,41 @@ async fn play(
         }
     }
     tell(LinkEvent::Ended).await;
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_keeps_the_recorded_pace() {
+        let at = |text: &str| Some(text.parse::<jiff::Timestamp>().unwrap());
+        let first = at("2026-01-01T00:00:00.000Z");
+        let later = at("2026-01-01T00:00:04.500Z");
+        assert_eq!(
+            pause(Some(1.0), first, later),
+            Some(Duration::from_millis(4500))
+        );
+        assert_eq!(
+            pause(Some(3.0), first, later),
+            Some(Duration::from_millis(1500))
+        );
+        assert_eq!(pause(None, first, later), None, "without any wait");
+        assert_eq!(
+            pause(Some(1.0), None, later),
+            None,
+            "the first one comes at once"
+        );
+        assert_eq!(
+            pause(Some(1.0), later, first),
+            Some(Duration::ZERO),
+            "out of order"
+        );
+        assert_eq!(
+            pause(Some(2.0), first, at("2026-01-02T00:00:00Z")),
+            Some(LONGEST_PAUSE / 2),
+            "a night is cut"
+        );
+    }
 }
