@@ -20,6 +20,7 @@ mod ids;
 mod machine;
 mod parse;
 mod payload;
+mod relations;
 mod reply;
 mod schema;
 mod shape;

@@ -208,7 +208,12 @@ impl Sessions {
 
     /// Brings what only time brings.
     pub fn tick(&mut self, now: Now) -> Vec<Change> {
-        let mut changes = self.release_overdue(now, &mut Unobserved);
+        self.tick_observed(now, &mut Unobserved)
+    }
+
+    /// Brings what only time brings; what goes on by it does so under an observer's eyes.
+    pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
+        let mut changes = self.release_overdue(now, observer);
         let links: Vec<LinkId> = self.links.keys().copied().collect();
         for link in links {
             changes.extend(self.raise_held(link, now));
