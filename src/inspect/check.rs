@@ -6,9 +6,10 @@
 use std::collections::BTreeMap;
 
 use crate::dialect;
-use crate::protocol::{DecodeError, Decoded, Envelope, Severity};
+use crate::protocol::{DecodeError, Decoded, Envelope, Severity, ToolInvoked};
 use crate::session::{
-    AnomalyKind, Change, Ended, Ending, LinkId, OutputRun, SessionKey, Sessions, What,
+    AnomalyKind, Change, Consent, Ended, Ending, LinkId, OutputRun, Session, SessionKey, Sessions,
+    ToolCall, What,
 };
 
 use super::clock::Clock;
@@ -381,7 +382,19 @@ impl Checker {
                 }
                 return;
             }
-            What::ToolInvoked(_) => return tell(|report| report.tools += 1),
+            What::ToolInvoked(event) => {
+                tell(|report| report.tools += 1);
+                if !self.is_before_asking(&change.key, &event) {
+                    return;
+                }
+                let rule = StreamRule::BeforeAsking;
+                item.severity = rule.severity();
+                item.rule = rule.name();
+                item.section = rule.section();
+                item.field = safe::name(&event.tool);
+                item.problem =
+                    "the tool can't be undone and is invoked before anybody was asked".to_owned();
+            }
             What::PromptOpened(_) => return tell(|report| report.questions += 1),
             What::Output { .. } => return tell(|report| report.chunks += 1),
             What::SessionStarted(_)
@@ -397,6 +410,25 @@ impl Checker {
             | What::Unknown { .. } => return,
         }
         self.push(index, item);
+    }
+
+    /// Tells whether an irreversible call has no question before it. The person is in danger only if
+    /// none comes after it either (`Danger::Unasked`), and where we came later it may have been before.
+    fn is_before_asking(&self, key: &SessionKey, event: &ToolInvoked) -> bool {
+        let asked = |call: &ToolCall| match call.consent {
+            Consent::NotNeeded | Consent::Asked(_) => true,
+            Consent::Missing | Consent::MissingTold => false,
+        };
+        let call = |session: &Session| {
+            let same =
+                |call: &&ToolCall| call.tool == event.tool && call.call_id == event.tool_call_id;
+            session.tools.iter().rev().find(same).is_none_or(asked)
+        };
+        event.irreversible == Some(true)
+            && self
+                .sessions
+                .get(key)
+                .is_some_and(|session| !session.joined && !call(session))
     }
 
     /// Gives what a session leaves open at the end of the stream.

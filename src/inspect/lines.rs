@@ -35,7 +35,7 @@ impl Gatherer {
         }
         if let Some((mut open, mut depth)) = self.open.take() {
             let an_event = || text.trim_start().starts_with('{') && dialect::read(text).is_ok();
-            if open.text.len() + text.len() > MOST_BYTES || an_event() {
+            if open.text.len() + 1 + text.len() > MOST_BYTES || an_event() {
                 whole.push(open);
             } else {
                 open.text.push('\n');

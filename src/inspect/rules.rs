@@ -47,6 +47,7 @@ rules! {
     NotAnEvent = "not_an_event", "5", Note, "A line is a message of the handshake or a reply, and no event; it is left alone.";
     Duplicate = "duplicate", "3.2.3", Note, "An event came twice, word for word; the second one is left alone.";
     Held = "held", "3.4.1", Note, "An event came before its turn by its sequence number and was put in order.";
+    BeforeAsking = "invoked_before_asking", "4.3.1", Error, "An irreversible tool is invoked before anybody was asked.";
     StartMissing = "start_missing", "4.1.1", Warning, "A session is seen without its start; the capture may have begun later.";
     EndMissing = "end_missing", "4.5.1", Warning, "A session has no end; the capture may have ended before.";
     ToolOpen = "tool_open", "A.3", Warning, "A tool has not returned at the end of the stream.";
