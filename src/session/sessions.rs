@@ -108,14 +108,15 @@ impl Sessions {
         if let Some(state) = self.links.get_mut(&link) {
             state.lost();
         }
-        self.held.retain(|id| {
-            self.prompts
-                .get(id)
-                .is_some_and(|prompt| prompt.key.link != link)
-        });
         let mut unsure = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::Live {
+            // What is held back was never raised: it waits for the next connection and is raised then,
+            // unless that one decides it. A server does not send again what it takes for delivered.
+            if prompt.key.link == link
+                && prompt.is_open()
+                && prompt.standing == Standing::Live
+                && !self.held.contains(&prompt.id)
+            {
                 prompt.standing = Standing::LinkLost;
                 unsure.push(prompt.id);
             }
