@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::app::Until;
@@ -63,6 +63,27 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
+    /// Check a capture: is every event valid, and is their order
+    Check {
+        /// A FILE of events, one a line, or - for standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Write JSON, one object a line
+        #[arg(long)]
+        json: bool,
+        /// Let warnings count as errors
+        #[arg(long)]
+        strict: bool,
+    },
+    /// Show what the state machines of each session did, step by step
+    Trace {
+        /// A FILE of events, one a line, or - for standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// How to write it
+        #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
+        format: TraceFormat,
+    },
     /// Say a text with the chosen voice
     Say {
         /// The text
@@ -83,6 +104,17 @@ pub enum Command {
     },
     /// Write the manual page to standard output
     Man,
+}
+
+/// Names a way to write a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// Plain lines
+    Text,
+    /// Markdown with one Mermaid diagram a session
+    Mermaid,
+    /// One JSON object a line
+    Json,
 }
 
 /// Says how to show and say what agents do.

@@ -10,6 +10,7 @@ pub mod cli;
 pub mod config;
 pub mod demo;
 pub mod dialect;
+pub mod inspect;
 pub mod keys;
 pub mod linear;
 pub mod pane;

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use hearken::app::Exit;
-use hearken::cli::{self, Cli, Command};
+use hearken::cli::{self, Cli, Command, TraceFormat};
+use hearken::inspect::{Format, Verdict};
 use hearken::runtime;
 
 fn main() -> ExitCode {
@@ -40,6 +41,21 @@ fn main() -> ExitCode {
 
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
+        Command::Check { file, json, strict } => Ok(match runtime::check(&file, json, strict)? {
+            Verdict::Good => Exit::Clean,
+            // Errors are an answer, not a fault of the call: the same code as for a lost source.
+            Verdict::Bad => Exit::NoSource,
+            Verdict::Unusable => anyhow::bail!("there is no event in {}", runtime::shown(&file)),
+        }),
+        Command::Trace { file, format } => {
+            let format = match format {
+                TraceFormat::Text => Format::Text,
+                TraceFormat::Mermaid => Format::Mermaid,
+                TraceFormat::Json => Format::Json,
+            };
+            runtime::trace(&file, format)?;
+            Ok(Exit::Clean)
+        }
         Command::Demo { list: true, .. } => print(runtime::list().as_bytes()),
         Command::Demo {
             serve: Some(address),

@@ -8,6 +8,7 @@
 
 mod feed;
 mod input;
+mod look;
 mod output;
 mod plan;
 mod settings;
@@ -24,6 +25,7 @@ use crate::session::LinkId;
 use crate::transport::{LinkEvent, LinkHandle, Recorder};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
+pub use look::{check, shown, trace};
 pub use plan::{Plan, demo, list, replay, say, serve, watch};
 
 use feed::Feeds;

@@ -11,6 +11,11 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("dialect", &["protocol"], &["serde_json"]),
     ("session", &["protocol"], &[]),
     ("announce", &["session", "protocol", "config"], &[]),
+    (
+        "inspect",
+        &["session", "protocol", "dialect"],
+        &["serde_json"],
+    ),
     ("keys", &["config"], &["crossterm"]),
     (
         "app",
@@ -62,6 +67,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "config",
             "demo",
             "dialect",
+            "inspect",
             "keys",
             "linear",
             "pane",
@@ -73,7 +79,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         &["tokio", "ratatui", "crossterm", "reqwest"],
     ),
     ("cli", &["app", "config"], &[]),
-    ("main", &["app", "cli", "runtime"], &["tokio"]),
+    ("main", &["app", "cli", "inspect", "runtime"], &["tokio"]),
 ];
 
 /// Crates that only some rooms may touch.
@@ -89,7 +95,7 @@ const GUARDED: &[&str] = &[
 
 /// What a pure room must not read: the clock, the environment, the disk, randomness.
 const PURE: &[&str] = &[
-    "protocol", "dialect", "session", "announce", "keys", "app", "config",
+    "protocol", "dialect", "session", "announce", "inspect", "keys", "app", "config",
 ];
 const IMPURE: &[&str] = &[
     "Instant::now",

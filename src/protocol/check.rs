@@ -1,13 +1,21 @@
-//! What holds for an event as a whole: its fields (3.5), urgency, extensions (step 8) and limits
-//! (step 9 of 3.9).
+//! The nine steps of 3.9 over one event, in order, and the rules of one event that relate fields.
+//!
+//! Responsibilities: naming every departure with its field, section and step. Not here: what a field
+//! may hold (`schema`), reading the event (`decode`, `payload`), rules over several events (`session`).
+//!
+//! Step 1 is done before: only an object comes here. What a step can't look at because an earlier one
+//! found it missing, it leaves alone, so that one fault is told once.
 
 use serde_json::{Map, Value};
 
-use super::decode::find;
-use super::envelope::{Envelope, Urgency};
-use super::event::Event;
-use super::finding::{Finding, Severity};
-use super::payload::CORE;
+use super::CORE_CONTEXT;
+use super::fields::kind_of;
+use super::finding::{Findings, Rule};
+use super::payload::LONGEST_TIMEOUT;
+use super::relations::relations;
+use super::schema::{CoreType, ENVELOPE, MOST_LANGUAGES, PRODUCER, SUMMARIES};
+use super::shape::{self, is_id};
+use super::stamp;
 
 /// The largest event that 3.7 recommends, in bytes.
 const LARGEST_EVENT: usize = 64 * 1024;
@@ -15,158 +23,406 @@ const LARGEST_EVENT: usize = 64 * 1024;
 const MOST_FIELDS: usize = 32;
 /// The deepest nesting that 3.7 recommends.
 const DEEPEST: usize = 8;
+/// The longest text that 3.7 recommends, in bytes.
+const LONGEST_TEXT: usize = 16 * 1024;
 
-pub(super) const ENVELOPE_FIELDS: &str = "@context type event_id session_id timestamp producer verbosity urgency localization_hints sequence_number correlation_id extensions aaep_version summary_terse summary_normal summary_detailed";
+/// The required fields with the sections that define them (3.2).
+const REQUIRED: [(&str, &str); 6] = [
+    ("@context", "3.2.1"),
+    ("type", "3.2.2"),
+    ("event_id", "3.2.3"),
+    ("session_id", "3.2.4"),
+    ("timestamp", "3.2.5"),
+    ("producer", "3.2.6"),
+];
 
-pub(super) fn check_envelope_fields(
-    local: Option<&str>,
-    event: &Event,
+/// Versions of the specification that were published, as far as is known here.
+const PUBLISHED: [&str; 3] = ["1.0.0", "0.1.0-draft", "0.1.0"];
+
+/// Prefixes that no extension may use (7.3.2).
+const RESERVED_PREFIXES: [&str; 4] = ["aaep", "xsd", "rdf", "rdfs"];
+
+/// Fields that hold text for a person, apart from the summaries (11.1).
+const FOR_A_PERSON: [&str; 16] = [
+    "description",
+    "question",
+    "chunk",
+    "error_message",
+    "action",
+    "consequence",
+    "request_text",
+    "args_summary",
+    "output_summary",
+    "partial_result",
+    "remediation_hint",
+    "context",
+    "reason",
+    "progress_message",
+    "context_summary",
+    "default_response",
+];
+
+/// Runs steps 2 to 9 over an event.
+pub(super) fn check(
+    text: &str,
     map: &Map<String, Value>,
-    findings: &mut Vec<Finding>,
+    core: Option<&'static CoreType>,
+    findings: &mut Findings,
 ) {
-    let payload = CORE
-        .iter()
-        .find(|(name, _)| Some(*name) == local)
-        .map_or("", |(_, fields)| *fields);
-    let known = |name: &str| {
-        ENVELOPE_FIELDS
-            .split(' ')
-            .chain(payload.split(' '))
-            .any(|field| field == name)
+    findings.step(2);
+    for (name, section) in REQUIRED {
+        if !map.contains_key(name) {
+            findings.find(Rule::Missing, section, name, "is missing");
+        }
+    }
+    findings.step(3);
+    kinds(map, findings);
+    shape::check(map, "", "3.3", ENVELOPE, findings);
+    findings.step(4);
+    context(map, findings);
+    findings.step(5);
+    type_name(map, core, findings);
+    findings.step(6);
+    formats(map, findings);
+    findings.step(7);
+    if let Some(core) = core {
+        shape::check(map, "", core.section, core.fields, findings);
+        urgency(map, core, findings);
+        relations(map, core, findings);
+    } else {
+        shape::check(map, "", "7.4.1", SUMMARIES, findings);
+    }
+    top_level(map, core, findings);
+    language(map, findings);
+    findings.step(8);
+    extensions(map, findings);
+    findings.step(9);
+    limits(text, map, findings);
+}
+
+/// Gives a field where it is there.
+pub(super) fn get<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    map.get(name).filter(|value| !value.is_null())
+}
+
+pub(super) fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    map.get(name).and_then(Value::as_str)
+}
+
+fn kinds(map: &Map<String, Value>, findings: &mut Findings) {
+    for (name, section) in REQUIRED {
+        let Some(value) = map.get(name) else { continue };
+        let wanted = match name {
+            "@context" if value.is_string() || value.is_array() => None,
+            "@context" => Some("a string or an array of strings"),
+            "producer" if value.is_object() => None,
+            "producer" => Some("an object"),
+            _ if value.is_string() => None,
+            _ => Some("a string"),
+        };
+        match wanted {
+            Some(wanted) if value.is_null() => findings.find(
+                Rule::Null,
+                section,
+                name,
+                format!("is null; it must be {wanted}"),
+            ),
+            Some(wanted) => findings.find(
+                Rule::WrongType,
+                section,
+                name,
+                format!("must be {wanted}, not {}", kind_of(value)),
+            ),
+            None => {}
+        }
+    }
+    if let Some(Value::Object(producer)) = map.get("producer") {
+        shape::check_producer(producer, PRODUCER, findings);
+    }
+}
+
+fn context(map: &Map<String, Value>, findings: &mut Findings) {
+    let problem = match map.get("@context") {
+        Some(Value::String(text)) if text != CORE_CONTEXT => "is not the core context of AAEP",
+        Some(Value::Array(values))
+            if values.first().and_then(Value::as_str) != Some(CORE_CONTEXT) =>
+        {
+            "must name the core context of AAEP first"
+        }
+        Some(Value::Array(values)) if values.iter().any(|value| !value.is_string()) => {
+            "must hold strings only"
+        }
+        Some(_) | None => return,
     };
-    for name in map.keys() {
-        if known(name) {
+    findings.find(Rule::BadContext, "3.2.1", "@context", problem);
+}
+
+/// Gives the contexts beyond the core one.
+fn further_contexts(map: &Map<String, Value>) -> Vec<&str> {
+    match map.get("@context") {
+        Some(Value::Array(values)) => values.iter().skip(1).filter_map(Value::as_str).collect(),
+        Some(_) | None => Vec::new(),
+    }
+}
+
+fn type_name(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut Findings) {
+    let Some(name) = text(map, "type") else {
+        return;
+    };
+    let (rule, problem) = match core {
+        Some(_) if name.starts_with("aaep:") => return,
+        Some(_) => (
+            Rule::FullType,
+            "is written as a full URI; the compact form is preferred",
+        ),
+        None if name.starts_with("aaep:") || name.starts_with(TYPES) => (
+            Rule::UnknownCoreType,
+            "is in the namespace of AAEP and is none of the twelve types",
+        ),
+        None if !name
+            .split_once(':')
+            .is_some_and(|(prefix, rest)| !prefix.is_empty() && !rest.is_empty()) =>
+        {
+            (Rule::BadForm, "must be a prefix and a name, or a URI")
+        }
+        None if further_contexts(map).is_empty() => (
+            Rule::UndeclaredType,
+            "is an extension's, and @context declares none",
+        ),
+        None => (
+            Rule::UnknownType,
+            "is an extension's that is not known here",
+        ),
+    };
+    findings.find(rule, "3.2.2", "type", problem);
+}
+
+/// How the full form of a core type begins (3.2.2).
+pub(super) const TYPES: &str = "https://aaep-protocol.org/types/";
+
+fn formats(map: &Map<String, Value>, findings: &mut Findings) {
+    for (name, prefix, section) in [
+        ("event_id", "evt_", "3.2.3"),
+        ("session_id", "sess_", "3.2.4"),
+    ] {
+        if text(map, name).is_some_and(|text| !is_id(text, prefix)) {
+            findings.find(
+                Rule::BadForm,
+                section,
+                name,
+                format!("must be {prefix} and 1 to 64 letters or digits"),
+            );
+        }
+    }
+    let Some(stamp) = text(map, "timestamp") else {
+        return;
+    };
+    let (rule, problem) = match stamp::judge(stamp) {
+        stamp::Verdict::Good => return,
+        stamp::Verdict::NoTime => (Rule::BadForm, "is no RFC 3339 time with an offset"),
+        stamp::Verdict::Fraction => (Rule::BadForm, "must have 0, 3 or 6 fraction digits"),
+        stamp::Verdict::Placeholder => {
+            (Rule::Placeholder, "is a placeholder and no moment in time")
+        }
+    };
+    findings.find(rule, "3.2.5", "timestamp", problem);
+}
+
+fn urgency(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
+    if core.critical && text(map, "urgency") != Some("critical") {
+        findings.find(
+            Rule::NotCritical,
+            core.section,
+            "urgency",
+            "must be critical for this type",
+        );
+    }
+}
+
+/// Checks the names of the fields at the top of the event (3.5).
+fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut Findings) {
+    let in_envelope = |name: &str| {
+        REQUIRED.iter().any(|(known, _)| *known == name)
+            || ENVELOPE.iter().any(|field| field.name == name)
+    };
+    let in_payload =
+        |name: &str| core.is_some_and(|core| core.fields.iter().any(|field| field.name == name));
+    for (name, value) in map {
+        if in_envelope(name) || in_payload(name) {
             continue;
         }
-        let wild = payload
-            .split(' ')
-            .any(|field| field.strip_prefix('~') == Some(name))
-            || name == "language";
+        let wild =
+            name == "language" || core.is_some_and(|core| core.wild.contains(&name.as_str()));
+        let variant = ["summary_terse_", "summary_normal_", "summary_detailed_"]
+            .iter()
+            .any(|level| name.strip_prefix(level).is_some_and(|tag| !tag.is_empty()));
         if wild {
-            find(
-                findings,
-                Severity::Note,
+            findings.find(
+                Rule::OtherSpelling,
+                core.map_or("3.5", |core| core.section),
                 name,
                 "is not in the chapters for this type; it is read all the same",
-                "4",
             );
         } else if name.starts_with("aaep_")
             || ["@id", "@graph", "@base", "@vocab"].contains(&name.as_str())
         {
-            find(
-                findings,
-                Severity::Warning,
-                name,
-                "is reserved at the envelope level",
+            findings.find(Rule::ReservedField, "3.5", name, "has a reserved name");
+        } else if variant {
+            if !value.is_string() {
+                findings.find(
+                    Rule::WrongType,
+                    "11.5.1",
+                    name,
+                    format!("must be a string, not {}", kind_of(value)),
+                );
+            }
+        } else if core.is_some() {
+            findings.find(
+                Rule::ForbiddenField,
                 "3.5",
-            );
-        } else if !matches!(event, Event::Unknown(_)) && !name.starts_with("summary_") {
-            find(
-                findings,
-                Severity::Warning,
                 name,
-                "is not allowed at the envelope level; it belongs into extensions",
-                "3.5",
+                "is not allowed at the top of an event; it belongs into extensions",
             );
         }
     }
 }
 
-pub(super) fn check_urgency(envelope: &Envelope, event: &Event, findings: &mut Vec<Finding>) {
-    let section = match event {
-        Event::SessionErrored(_) => "4.1.3",
-        Event::AwaitingConfirmation(_) => "4.4.1",
-        Event::AwaitingClarification(_) => "4.4.2",
-        Event::HandoffRequested(_) => "4.4.3",
-        Event::SessionStarted(_)
-        | Event::SessionCompleted(_)
-        | Event::SessionCancelled(_)
-        | Event::StateChanged(_)
-        | Event::Progress(_)
-        | Event::ToolInvoked(_)
-        | Event::ToolCompleted(_)
-        | Event::OutputStreaming(_)
-        | Event::Unknown(_) => return,
-    };
-    if envelope.urgency != Urgency::Critical {
-        find(
-            findings,
-            Severity::Warning,
-            "urgency",
-            "must be critical for this type",
-            section,
-        );
+/// Checks that text for a person says its language (11.1).
+fn language(map: &Map<String, Value>, findings: &mut Findings) {
+    let says = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    let has_words = map.iter().any(|(name, value)| {
+        (name.starts_with("summary_") || FOR_A_PERSON.contains(&name.as_str())) && says(value)
+    }) || map
+        .get("progress")
+        .and_then(|progress| progress.get("description"))
+        .is_some_and(says);
+    if !has_words {
+        return;
+    }
+    match map.get("localization_hints") {
+        None | Some(Value::Null) => findings.find(
+            Rule::NoLanguage,
+            "11.1",
+            "localization_hints",
+            "is missing, and the event has text for a person",
+        ),
+        Some(Value::Object(hints)) if get(hints, "primary_language").is_none() => findings.find(
+            Rule::NoLanguage,
+            "11.1.1",
+            "localization_hints.primary_language",
+            "is missing, and the event has text for a person",
+        ),
+        Some(_) => {}
     }
 }
 
-pub(super) fn check_extensions(
-    map: &Map<String, Value>,
-    envelope: &Envelope,
-    findings: &mut Vec<Finding>,
-) {
-    let declared: Vec<&str> = match map.get("@context") {
-        Some(Value::Array(values)) => values.iter().skip(1).filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
+fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
+    let Some(Value::Object(extensions)) = map.get("extensions") else {
+        return;
     };
-    for (prefix, value) in &envelope.extensions {
-        // A context is a URL; a prefix counts as declared where the URL names it as a whole segment.
-        let names_it = |url: &&str| url.split(['/', ':', '#', '.']).any(|part| part == prefix);
-        if !declared.iter().any(names_it) {
-            find(
-                findings,
-                Severity::Warning,
-                &format!("extensions.{prefix}"),
-                "is not declared in @context",
-                "3.4.3",
+    let declared = further_contexts(map);
+    for (prefix, value) in extensions {
+        let field = format!("extensions.{prefix}");
+        // Appendix A.9 links sessions by a field that stands there by itself.
+        if prefix == "parent_session_id" && value.is_string() {
+            findings.find(
+                Rule::OtherSpelling,
+                "A.9",
+                &field,
+                "stands in extensions without a namespace; it is read all the same",
             );
+            continue;
         }
         if !value.is_object() {
-            find(
-                findings,
-                Severity::Warning,
-                &format!("extensions.{prefix}"),
-                "must be an object",
+            findings.find(
+                Rule::WrongType,
                 "3.4.3",
+                &field,
+                format!("must be an object, not {}", kind_of(value)),
+            );
+        }
+        if RESERVED_PREFIXES.contains(&prefix.as_str()) || prefix.starts_with('@') {
+            findings.find(
+                Rule::ReservedPrefix,
+                "7.3.2",
+                &field,
+                "uses a reserved prefix",
+            );
+            continue;
+        }
+        // Only the context's document, which is never fetched, says for certain which prefix it
+        // defines; a URL that names it as a whole segment is taken at its word.
+        let names_it = |url: &&str| url.split(['/', ':', '#', '.']).any(|part| part == prefix);
+        if declared.is_empty() {
+            findings.find(
+                Rule::UndeclaredPrefix,
+                "3.4.3",
+                &field,
+                "is not declared in @context",
+            );
+        } else if !declared.iter().any(names_it) {
+            findings.find(
+                Rule::UnsurePrefix,
+                "3.4.3",
+                &field,
+                "is named by no context; one of them may define it",
             );
         }
     }
 }
 
-pub(super) fn check_limits(
-    text: &str,
-    map: &Map<String, Value>,
-    value: &Value,
-    findings: &mut Vec<Finding>,
-) {
+fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
+    let mut find = |field: &str, problem: &str| {
+        findings.find(Rule::BeyondLimit, "3.7", field, problem);
+    };
     if text.len() > LARGEST_EVENT {
-        find(
-            findings,
-            Severity::Warning,
-            "",
-            "is larger than 64 KiB",
-            "3.7",
-        );
+        find("", "is larger than 64 KiB");
     }
     let extensions = map
         .get("extensions")
         .and_then(Value::as_object)
         .map_or(0, Map::len);
     if map.len() + extensions > MOST_FIELDS {
+        find("", "has more than 32 envelope fields");
+    }
+    // The event itself is the first level.
+    if map.values().map(depth).max().unwrap_or(0) + 1 > DEEPEST {
+        find("", "is nested deeper than 8 levels");
+    }
+    if text.len() > LONGEST_TEXT {
+        for (name, value) in map {
+            if longest(value) > LONGEST_TEXT {
+                find(name, "holds a text longer than 16 KiB");
+            }
+        }
+    }
+    let languages = map
+        .get("localization_hints")
+        .and_then(|hints| hints.get("available_languages"))
+        .and_then(Value::as_array)
+        .map_or(0, Vec::len);
+    if languages > MOST_LANGUAGES {
         find(
-            findings,
-            Severity::Warning,
-            "",
-            "has more than 32 envelope fields",
-            "3.7",
+            "localization_hints.available_languages",
+            "has more than 32 entries",
         );
     }
-    if depth(value) > DEEPEST {
-        find(
-            findings,
-            Severity::Warning,
-            "",
-            "is nested deeper than 8 levels",
-            "3.7",
+    let waits = map.get("timeout_seconds").and_then(Value::as_u64);
+    if waits.is_some_and(|seconds| seconds > LONGEST_TIMEOUT) {
+        findings.find(
+            Rule::Shortened,
+            "6.4",
+            "timeout_seconds",
+            "is longer than a year and is taken for one",
+        );
+    }
+    let version = self::text(map, "aaep_version");
+    if version.is_some_and(|version| !PUBLISHED.contains(&version)) {
+        findings.find(
+            Rule::UnknownVersion,
+            "3.4.4",
+            "aaep_version",
+            "is no version that is known here as published",
         );
     }
 }
@@ -176,5 +432,14 @@ fn depth(value: &Value) -> usize {
         Value::Array(values) => 1 + values.iter().map(depth).max().unwrap_or(0),
         Value::Object(map) => 1 + map.values().map(depth).max().unwrap_or(0),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+fn longest(value: &Value) -> usize {
+    match value {
+        Value::Array(values) => values.iter().map(longest).max().unwrap_or(0),
+        Value::Object(map) => map.values().map(longest).max().unwrap_or(0),
+        Value::String(text) => text.len(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }

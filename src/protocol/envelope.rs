@@ -38,6 +38,12 @@ pub struct Localization {
     pub text_direction: Option<TextDirection>,
     /// Languages that the producer could use.
     pub available_languages: Vec<String>,
+    /// Languages to try in this order where the primary one can't be used.
+    pub fallback_chain: Vec<String>,
+    /// The ISO 15924 code of the script, where the tag does not say it.
+    pub script: Option<String>,
+    /// The calendar for dates.
+    pub calendar: Option<String>,
 }
 
 /// Identifies who emitted an event (3.2.6).

@@ -1,12 +1,12 @@
-//! Reads typed fields out of a JSON object and notes what is wrong with them.
+//! Reads typed fields out of a JSON object, as far as they can be understood.
+//!
+//! Responsibilities: values with their bounds; what a bound leaves out is noted. Not here: what is
+//! wrong with a value (`shape`).
 
 use serde_json::{Map, Value};
 
 use super::event::{Level, Summary};
-use super::finding::{Finding, Severity};
-
-/// The longest text that 3.7 recommends, in bytes; longer ones are kept and noted.
-const LONGEST_TEXT: usize = 16 * 1024;
+use super::finding::{Findings, Rule};
 
 /// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
 const LONGEST_NAME: usize = 256;
@@ -14,20 +14,20 @@ const LONGEST_NAME: usize = 256;
 /// How many entries of a list or object from the wire are kept; the rest is noted as left out.
 const MOST_ENTRIES: usize = 256;
 
-/// Gives access to one JSON object, field by field, and collects findings.
-pub(super) struct Fields<'a> {
+/// Gives access to one JSON object, field by field.
+pub(super) struct Fields<'a, 'f> {
     map: &'a Map<String, Value>,
-    path: &'a str,
+    path: &'static str,
     section: &'static str,
-    findings: &'a mut Vec<Finding>,
+    findings: &'f mut Findings,
 }
 
-impl<'a> Fields<'a> {
+impl<'a, 'f> Fields<'a, 'f> {
     pub(super) fn new(
         map: &'a Map<String, Value>,
-        path: &'a str,
+        path: &'static str,
         section: &'static str,
-        findings: &'a mut Vec<Finding>,
+        findings: &'f mut Findings,
     ) -> Self {
         Self {
             map,
@@ -41,49 +41,24 @@ impl<'a> Fields<'a> {
         self.map.get(name).is_some_and(|value| !value.is_null())
     }
 
-    pub(super) fn find(&mut self, severity: Severity, name: &str, problem: impl Into<String>) {
+    /// Notes that a part of a field is left out.
+    fn shortened(&mut self, name: &str, problem: String) {
         let field = if self.path.is_empty() {
             name.to_owned()
         } else {
             format!("{}.{name}", self.path)
         };
-        self.findings.push(Finding {
-            severity,
-            field,
-            problem: problem.into(),
-            section: self.section,
-        });
+        self.findings
+            .find(Rule::Shortened, self.section, &field, problem);
     }
 
-    fn wrong_type(&mut self, name: &str, wanted: &str, got: &Value) {
-        self.find(
-            Severity::Error,
-            name,
-            format!("must be {wanted}, not {}", kind_of(got)),
-        );
-    }
-
-    /// Reads a text; an empty one counts as absent.
+    /// Reads a text; an empty one counts as absent. A number or a boolean still says something.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
-        match self.map.get(name) {
-            None | Some(Value::Null) => None,
-            Some(Value::String(text)) if text.is_empty() => None,
-            Some(Value::String(text)) => {
-                if text.len() > LONGEST_TEXT {
-                    self.find(Severity::Warning, name, "is longer than 16 KiB");
-                }
-                Some(text.clone())
-            }
-            Some(other) => {
-                let other = other.clone();
-                self.wrong_type(name, "a string", &other);
-                // A number or a boolean still says something; an object does not.
-                match other {
-                    Value::Number(number) => Some(number.to_string()),
-                    Value::Bool(boolean) => Some(boolean.to_string()),
-                    Value::Null | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
-                }
-            }
+        match self.map.get(name)? {
+            Value::String(text) => (!text.is_empty()).then(|| text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            Value::Bool(boolean) => Some(boolean.to_string()),
+            Value::Null | Value::Array(_) | Value::Object(_) => None,
         }
     }
 
@@ -91,23 +66,17 @@ impl<'a> Fields<'a> {
     /// by its beginning and a checksum, so that names stay apart and memory stays bounded.
     pub(super) fn name(&mut self, field: &str) -> Option<String> {
         let text = self.text(field)?;
-        Some(self.shortened(field, text))
+        Some(self.cut(field, text))
     }
 
-    /// Reads a name that must be there.
-    pub(super) fn required_name(&mut self, field: &str) -> Option<String> {
-        let text = self.required_text(field)?;
-        Some(self.shortened(field, text))
-    }
-
-    fn shortened(&mut self, field: &str, text: String) -> String {
+    /// Shortens a name that is longer than any real one.
+    pub(super) fn cut(&mut self, field: &str, text: String) -> String {
         if text.len() <= LONGEST_NAME {
             return text;
         }
-        self.find(
-            Severity::Warning,
+        self.shortened(
             field,
-            "is longer than 256 bytes and is shortened",
+            format!("is longer than {LONGEST_NAME} bytes and is shortened"),
         );
         let end = (0..=LONGEST_NAME)
             .rev()
@@ -120,24 +89,9 @@ impl<'a> Fields<'a> {
         format!("{}~{sum:016x}", &text[..end])
     }
 
-    /// Reads a text that must be there.
-    pub(super) fn required_text(&mut self, name: &str) -> Option<String> {
-        if !self.has(name) {
-            self.find(Severity::Error, name, "is missing");
-            return None;
-        }
-        let text = self.text(name);
-        if text.is_none() && self.map.get(name).is_some_and(Value::is_string) {
-            self.find(Severity::Error, name, "is empty");
-        }
-        text
-    }
-
     /// Reads a whole number; numbers in strings are taken too (3.8 asks for that beyond 2^53).
     pub(super) fn integer(&mut self, name: &str) -> Option<u64> {
-        let value = self.map.get(name)?.clone();
-        let number = match &value {
-            Value::Null => return None,
+        match self.map.get(name)? {
             Value::Number(number) => number.as_u64().or_else(|| {
                 number
                     .as_f64()
@@ -145,103 +99,53 @@ impl<'a> Fields<'a> {
                     .map(|float| float as u64)
             }),
             Value::String(text) => text.trim().parse().ok(),
-            Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
-        };
-        match (&value, number) {
-            (Value::Number(_), Some(number)) if number > 1 << 53 => {
-                self.find(
-                    Severity::Warning,
-                    name,
-                    "is beyond 2^53 and should be a string",
-                );
-            }
-            (Value::String(_), Some(number)) if number <= 1 << 53 => {
-                self.find(Severity::Warning, name, "is a number written as a string");
-            }
-            (_, None) => self.wrong_type(name, "a whole number of 0 or more", &value),
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
         }
-        number
     }
 
     /// Reads a number.
     pub(super) fn number(&mut self, name: &str) -> Option<f64> {
-        let value = self.map.get(name)?.clone();
-        match &value {
-            Value::Null => None,
-            Value::Number(number) => number.as_f64(),
-            Value::String(_) | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                self.wrong_type(name, "a number", &value);
-                None
-            }
-        }
+        self.map.get(name)?.as_f64()
     }
 
     /// Reads a boolean.
     pub(super) fn boolean(&mut self, name: &str) -> Option<bool> {
-        let value = self.map.get(name)?.clone();
-        match &value {
-            Value::Null => None,
+        match self.map.get(name)? {
             Value::Bool(boolean) => Some(*boolean),
-            Value::String(text) if text == "true" || text == "false" => {
-                self.wrong_type(name, "a boolean", &value);
-                Some(text == "true")
-            }
-            Value::String(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-                self.wrong_type(name, "a boolean", &value);
-                None
-            }
+            Value::String(text) if text == "true" => Some(true),
+            Value::String(text) if text == "false" => Some(false),
+            Value::Null
+            | Value::String(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_) => None,
         }
     }
 
     /// Reads an object.
     pub(super) fn object(&mut self, name: &str) -> Option<&'a Map<String, Value>> {
-        match self.map.get(name)? {
-            Value::Null => None,
-            Value::Object(map) => Some(map),
-            other => {
-                let other = other.clone();
-                self.wrong_type(name, "an object", &other);
-                None
-            }
-        }
+        self.map.get(name)?.as_object()
     }
 
     /// Reads an array.
     pub(super) fn array(&mut self, name: &str) -> Option<&'a [Value]> {
-        match self.map.get(name)? {
-            Value::Null => None,
-            Value::Array(values) => {
-                if values.len() > MOST_ENTRIES {
-                    self.find(
-                        Severity::Warning,
-                        name,
-                        format!("has more than {MOST_ENTRIES} entries; the rest is left out"),
-                    );
-                }
-                Some(&values[..values.len().min(MOST_ENTRIES)])
-            }
-            other => {
-                let other = other.clone();
-                self.wrong_type(name, "an array", &other);
-                None
-            }
+        let values = self.map.get(name)?.as_array()?;
+        if values.len() > MOST_ENTRIES {
+            self.shortened(
+                name,
+                format!("has more than {MOST_ENTRIES} entries; the rest is left out"),
+            );
         }
+        Some(&values[..values.len().min(MOST_ENTRIES)])
     }
 
     /// Reads an array of texts.
     pub(super) fn texts(&mut self, name: &str) -> Vec<String> {
-        let Some(values) = self.array(name) else {
-            return Vec::new();
-        };
-        let mut texts = Vec::with_capacity(values.len());
-        for value in values {
-            match value {
-                Value::String(text) => texts.push(text.clone()),
-                other => self.wrong_type(name, "an array of strings", other),
-            }
-        }
-        texts
+        self.array(name)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|value| value.as_str().map(str::to_owned))
+            .collect()
     }
 
     /// Reads an object as names and texts, for context that is shown and not interpreted.
@@ -250,8 +154,7 @@ impl<'a> Fields<'a> {
             return Vec::new();
         };
         if map.len() > MOST_ENTRIES {
-            self.find(
-                Severity::Warning,
+            self.shortened(
                 name,
                 format!("has more than {MOST_ENTRIES} fields; the rest is left out"),
             );
@@ -263,15 +166,10 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads the summaries with their language variants.
-    pub(super) fn summary(&mut self, required: bool) -> Summary {
-        let normal = if required {
-            self.required_text("summary_normal")
-        } else {
-            self.text("summary_normal")
-        };
+    pub(super) fn summary(&mut self) -> Summary {
         let mut summary = Summary {
             terse: self.text("summary_terse"),
-            normal,
+            normal: self.text("summary_normal"),
             detailed: self.text("summary_detailed"),
             variants: Vec::new(),
         };

@@ -1,15 +1,19 @@
 //! What is wrong with a message, precisely enough to act on.
+//!
+//! Responsibilities: the list of rules that one message can break, and the collector that keeps
+//! what was found within bounds. Not here: the checks themselves (`check`, `shape`), and rules that
+//! need more than one message (`session`).
 
 use std::fmt;
 
 /// Grades a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Out of the ordinary, and no more.
+    /// A remark: another spelling that is read all the same, or something to know.
     Note,
-    /// A MUST or a SHOULD that is no part of 3.9, of a schema or of a rule of order is not kept.
+    /// A MUST outside the nine steps and the schemas, or a SHOULD, is not followed.
     Warning,
-    /// Validation by 3.9 or a schema fails, or a rule of order is broken.
+    /// Validation by 3.9 fails, a schema is broken, or a rule of order is.
     Error,
 }
 
@@ -30,17 +34,97 @@ impl fmt::Display for Severity {
     }
 }
 
+/// Makes the list of rules, each with its name, severity and meaning, so that none can miss one.
+macro_rules! rules {
+    ($($case:ident = $name:literal, $severity:ident, $about:literal);+ $(;)?) => {
+        /// Names a rule that one message alone can break.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Rule { $(#[doc = $about] $case),+ }
+
+        impl Rule {
+            /// Lists every rule.
+            pub const ALL: &'static [Self] = &[$(Self::$case),+];
+
+            /// Gives the rule's name for reports, in words joined by `_`.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$case => $name),+ }
+            }
+
+            /// Grades a departure from it.
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$case => Severity::$severity),+ }
+            }
+
+            /// Says in a sentence what is wrong where it is broken.
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$case => $about),+ }
+            }
+        }
+    };
+}
+
+rules! {
+    Missing = "missing", Error, "A required field is missing.";
+    Null = "null", Error, "A field is null where it should have a value or be left out.";
+    Empty = "empty", Error, "A text that must say something is empty.";
+    WrongType = "wrong_type", Error, "A field holds another kind of JSON value than it should.";
+    UndefinedValue = "undefined_value", Error, "A field has a value outside the list that the chapters define.";
+    BadForm = "bad_form", Error, "A text does not have the form that its field must have.";
+    OutOfRange = "out_of_range", Error, "A number is smaller or larger than its field allows.";
+    TooLong = "too_long", Error, "A text is longer than its schema allows.";
+    TooFew = "too_few", Error, "A list has fewer entries than its schema allows.";
+    TooMany = "too_many", Error, "A list has more entries than its schema allows.";
+    RepeatedEntry = "repeated_entry", Error, "A list holds an entry twice that may be there once.";
+    UnexpectedField = "unexpected_field", Error, "An object holds a field that its schema does not allow.";
+    BadContext = "bad_context", Error, "@context does not name the core context, or not first.";
+    UnknownCoreType = "unknown_core_type", Error, "The type is in the namespace of AAEP and is none of the twelve.";
+    UndeclaredType = "undeclared_type", Error, "The type is an extension's, and @context declares no extension.";
+    NotCritical = "not_critical", Error, "The event must be critical and is not.";
+    UnsafeDefault = "unsafe_default", Error, "Silence would accept something irreversible of medium or high risk.";
+    RiskyDefault = "risky_default", Warning, "Silence would accept something irreversible, or of high risk.";
+    ForbiddenField = "forbidden_field", Warning, "A field stands at the top of the event that belongs into extensions.";
+    ReservedField = "reserved_field", Warning, "A field has a name that is reserved.";
+    ReservedPrefix = "reserved_prefix", Warning, "An extension uses a prefix that is reserved.";
+    UndeclaredPrefix = "undeclared_prefix", Warning, "An extension is used, and @context declares none.";
+    NoLanguage = "no_language", Warning, "The event has text for a person and does not say in which language.";
+    BareLargeNumber = "bare_large_number", Warning, "A whole number beyond 2^53 is not written as a string.";
+    LoneSurrogate = "lone_surrogate", Warning, "A text holds half of a character, written as an escape; it is replaced.";
+    RepeatedName = "repeated_name", Warning, "A JSON object holds the same name twice; the last one counts.";
+    NoUri = "no_uri", Warning, "A field that should hold a URI holds none.";
+    EmptyText = "empty_text", Warning, "A text that need not be there is there and empty.";
+    Placeholder = "placeholder", Warning, "The timestamp is a placeholder and no moment in time.";
+    FullType = "full_type", Warning, "The type is written as a full URI; the compact form is preferred.";
+    BeyondLimit = "beyond_limit", Warning, "The event is larger, deeper or longer than recommended.";
+    NoChoices = "no_choices", Warning, "One of several choices is asked for, and there are none.";
+    StepBeyondTotal = "step_beyond_total", Warning, "The current step is beyond the number of steps.";
+    PossibleSecret = "possible_secret", Warning, "The arguments look as if they held a secret.";
+    OtherSpelling = "other_spelling", Note, "The field is not in the chapters for this type; it is read all the same.";
+    UnknownType = "unknown_type", Note, "The type is an extension's that hearken does not know.";
+    UnsurePrefix = "unsure_prefix", Note, "No context names the extension's prefix; one of them may define it.";
+    UnknownVersion = "unknown_version", Note, "The claimed version is none that hearken knows as published.";
+    Shortened = "shortened", Note, "Part of the field is left out when it is read.";
+    CustomReply = "custom_reply", Note, "A decision other than accept and reject is allowed.";
+    NoReject = "no_reject", Note, "The question can't be rejected by an answer.";
+    NoReason = "no_reason", Note, "A tool failed, and no error_message says why.";
+    MoreFindings = "more_findings", Note, "More is wrong with the event than is listed.";
+}
+
 /// Says what is wrong with one field of one message. It never carries the field's value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// The rule that is broken.
+    pub rule: Rule,
+    /// How bad it is: the rule's severity.
     pub severity: Severity,
-    /// The field, dotted from the top of the message; empty for the message as a whole.
+    /// The field, dotted from the top of the message; empty for the message as a whole. Names from
+    /// the wire are shortened, and what no person can see in them is escaped.
     pub field: String,
     /// What was wrong, in words.
     pub problem: String,
     /// The section of AAEP that says so.
     pub section: &'static str,
+    /// Which of the nine steps of 3.9 found it, from 1.
+    pub step: u8,
 }
 
 impl fmt::Display for Finding {
@@ -55,5 +139,123 @@ impl fmt::Display for Finding {
                 self.field, self.problem, self.section
             )
         }
+    }
+}
+
+/// How many findings of one message are kept: a real one has a handful, and a hostile one could have
+/// one for every field of millions.
+const MOST_FINDINGS: usize = 64;
+
+/// How many characters of a name from the wire a finding shows.
+const LONGEST_FIELD: usize = 64;
+
+/// Collects what is wrong with one message, step by step.
+#[derive(Debug)]
+pub(super) struct Findings {
+    list: Vec<Finding>,
+    step: u8,
+    more: usize,
+}
+
+impl Findings {
+    pub(super) fn new() -> Self {
+        Self {
+            list: Vec::new(),
+            step: 1,
+            more: 0,
+        }
+    }
+
+    /// Says which step of 3.9 the next findings belong to.
+    pub(super) fn step(&mut self, step: u8) {
+        self.step = step;
+    }
+
+    pub(super) fn find(
+        &mut self,
+        rule: Rule,
+        section: &'static str,
+        field: &str,
+        problem: impl Into<String>,
+    ) {
+        if self.list.len() >= MOST_FINDINGS {
+            self.more += 1;
+            return;
+        }
+        self.list.push(Finding {
+            rule,
+            severity: rule.severity(),
+            field: shown(field),
+            problem: problem.into(),
+            section,
+            step: self.step,
+        });
+    }
+
+    pub(super) fn into_list(mut self) -> Vec<Finding> {
+        if self.more > 0 {
+            let problem = format!("has {} more departures that are not listed", self.more);
+            self.list.push(Finding {
+                rule: Rule::MoreFindings,
+                severity: Rule::MoreFindings.severity(),
+                field: String::new(),
+                problem,
+                section: "3.9",
+                step: self.step,
+            });
+        }
+        self.list
+    }
+}
+
+/// Makes a field's name fit to be shown: short, one line, and without anything unseen.
+fn shown(field: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_graphic() || c == ' ' || c.is_alphanumeric();
+    let mut out = String::with_capacity(field.len().min(LONGEST_FIELD));
+    for (count, c) in field.chars().enumerate() {
+        if count == LONGEST_FIELD {
+            out.push('…');
+            break;
+        }
+        if is_plain(c) {
+            out.push(c);
+        } else {
+            out.extend(c.escape_unicode());
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_from_the_wire_are_shown_safely() {
+        assert_eq!(shown("producer.agent_id"), "producer.agent_id");
+        assert_eq!(shown("a\u{1b}[2J\u{202e}"), "a\\u{1b}[2J\\u{202e}");
+        assert_eq!(shown(&"x".repeat(100)).chars().count(), LONGEST_FIELD + 1);
+    }
+
+    #[test]
+    fn what_is_not_listed_is_counted() {
+        let mut findings = Findings::new();
+        for _ in 0..100 {
+            findings.find(Rule::ForbiddenField, "3.5", "x", "is not allowed");
+        }
+        let list = findings.into_list();
+        assert_eq!(list.len(), MOST_FINDINGS + 1);
+        let last = list.last().map(ToString::to_string);
+        assert_eq!(
+            last.as_deref(),
+            Some("note: has 36 more departures that are not listed (section 3.9)")
+        );
+    }
+
+    #[test]
+    fn names_of_rules_are_distinct() {
+        let names: std::collections::BTreeSet<&str> =
+            Rule::ALL.iter().map(|rule| rule.name()).collect();
+        assert_eq!(names.len(), Rule::ALL.len());
     }
 }

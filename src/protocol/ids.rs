@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::shape::is_id;
+
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $prefix:expr) => {
         $(#[$doc])*
@@ -87,9 +89,7 @@ impl fmt::Debug for ReplyToken {
 fn well_formed(text: &str, prefix: Option<&str>) -> bool {
     match prefix {
         None => !text.is_empty(),
-        Some(prefix) => text.strip_prefix(prefix).is_some_and(|rest| {
-            (1..=64).contains(&rest.len()) && rest.bytes().all(|byte| byte.is_ascii_alphanumeric())
-        }),
+        Some(prefix) => is_id(text, prefix),
     }
 }
 

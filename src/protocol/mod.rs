@@ -18,8 +18,13 @@ mod fields;
 mod finding;
 mod ids;
 mod machine;
+mod parse;
 mod payload;
+mod relations;
 mod reply;
+mod schema;
+mod shape;
+mod stamp;
 
 pub use clock::Now;
 pub use decode::{DecodeError, Decoded, decode};
@@ -30,7 +35,7 @@ pub use event::{
     SessionCancelled, SessionCompleted, SessionErrored, SessionStarted, StateChanged, Summary,
     ToolCompleted, ToolInvoked, ToolStatus, UnknownEvent,
 };
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Rule, Severity};
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
 pub(crate) use machine::state_machine;
 pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};

@@ -65,6 +65,11 @@ impl<'o> Context<'o> {
         });
     }
 
+    /// Adds a change that concerns another session.
+    pub(super) fn add(&mut self, change: Change) {
+        self.changes.push(change);
+    }
+
     pub(super) fn into_changes(self) -> Vec<Change> {
         self.changes
     }

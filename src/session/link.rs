@@ -23,6 +23,8 @@ enum Burst {
     Over,
     /// Connected at this moment; old events may come.
     Possible { connected: Now, last: Duration },
+    /// The link is down. What was held back waits for the next connection to be judged.
+    Down,
 }
 
 /// Says what an event's id tells of it.
@@ -77,7 +79,7 @@ impl LinkState {
     }
 
     pub(super) fn lost(&mut self) {
-        self.burst = Burst::Over;
+        self.burst = Burst::Down;
     }
 
     /// Says whether an event was seen before, and remembers it. `fingerprint` differs where two events
@@ -141,7 +143,7 @@ impl LinkState {
     /// Gives when a possible burst is over by time alone.
     pub(super) fn burst_ends(&self) -> Option<Duration> {
         match self.burst {
-            Burst::Over => None,
+            Burst::Over | Burst::Down => None,
             Burst::Possible { connected, last } => {
                 Some((connected.monotonic + BURST_AT_MOST).min(last + BURST_SILENCE))
             }

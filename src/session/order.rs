@@ -130,6 +130,16 @@ impl Sessions {
 
     /// Lets go everything of a link, because nothing more comes that it could wait for.
     pub fn release_link(&mut self, link: LinkId, now: Now) -> Vec<Change> {
+        self.release_link_observed(link, now, &mut crate::protocol::Unobserved)
+    }
+
+    /// Lets go everything of a link under an observer's eyes.
+    pub fn release_link_observed(
+        &mut self,
+        link: LinkId,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
         let mut of_link: Vec<SessionKey> = self
             .waiting
             .early
@@ -138,7 +148,7 @@ impl Sessions {
             .map(|(key, _)| key.clone())
             .collect();
         of_link.dedup();
-        self.release(of_link, now, &mut crate::protocol::Unobserved)
+        self.release(of_link, now, observer)
     }
 
     fn release(

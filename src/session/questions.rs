@@ -293,7 +293,7 @@ impl Sessions {
                 events_at_answer: None,
             },
         );
-        self.bound_unsure(context.key.link, context.now);
+        self.bound_unsure(context);
         self.refresh_phase(&context.key);
         if context.replayed {
             self.held.push(id);
@@ -311,8 +311,10 @@ impl Sessions {
         Some(id)
     }
 
-    /// Questions that nobody can answer here may have no end of their own; the oldest leave.
-    pub(super) fn bound_unsure(&mut self, link: LinkId, now: Now) {
+    /// Questions that nobody can answer here may have no end of their own; the oldest leave, and it
+    /// is told.
+    fn bound_unsure(&mut self, context: &mut Context) {
+        let link = context.key.link;
         let unanswerable = |prompt: &&Prompt| {
             prompt.key.link == link
                 && prompt.is_open()
@@ -326,7 +328,21 @@ impl Sessions {
             .map(|prompt| prompt.id)
             .collect();
         for id in unsure.iter().rev().skip(MOST_OPEN) {
-            self.close(*id, Closing::LinkGone, now, &mut Unobserved);
+            let Some(prompt) = self.prompts.get(id) else {
+                continue;
+            };
+            // It may be another session's, so the change is not this event's.
+            let how = Closing::LinkGone;
+            let what = What::PromptClosed {
+                prompt: *id,
+                how: how.clone(),
+            };
+            let change = self.bare_change(prompt, context.now, what);
+            let was_raised = !self.held.contains(id);
+            self.close(*id, how, context.now, context.observer);
+            if was_raised {
+                context.add(change);
+            }
         }
     }
 

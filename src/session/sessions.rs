@@ -108,14 +108,15 @@ impl Sessions {
         if let Some(state) = self.links.get_mut(&link) {
             state.lost();
         }
-        self.held.retain(|id| {
-            self.prompts
-                .get(id)
-                .is_some_and(|prompt| prompt.key.link != link)
-        });
         let mut unsure = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::Live {
+            // What is held back was never raised: it waits for the next connection and is raised then,
+            // unless that one decides it. A server does not send again what it takes for delivered.
+            if prompt.key.link == link
+                && prompt.is_open()
+                && prompt.standing == Standing::Live
+                && !self.held.contains(&prompt.id)
+            {
                 prompt.standing = Standing::LinkLost;
                 unsure.push(prompt.id);
             }
@@ -208,7 +209,12 @@ impl Sessions {
 
     /// Brings what only time brings.
     pub fn tick(&mut self, now: Now) -> Vec<Change> {
-        let mut changes = self.release_overdue(now, &mut Unobserved);
+        self.tick_observed(now, &mut Unobserved)
+    }
+
+    /// Brings what only time brings; what goes on by it does so under an observer's eyes.
+    pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
+        let mut changes = self.release_overdue(now, observer);
         let links: Vec<LinkId> = self.links.keys().copied().collect();
         for link in links {
             changes.extend(self.raise_held(link, now));

@@ -1,0 +1,557 @@
+//! The check of a stream: every line by itself, and the order of what the lines say.
+//!
+//! Responsibilities: handing each line to the rooms that know the rules, and putting what they find
+//! into items and sums. Not here: the rules, the words of a report (`report`).
+
+use std::collections::BTreeMap;
+
+use crate::dialect;
+use crate::protocol::{DecodeError, Decoded, Envelope, Severity, ToolInvoked};
+use crate::session::{
+    AnomalyKind, Change, Consent, Ended, Ending, LinkId, OutputRun, Session, SessionKey, Sessions,
+    ToolCall, What,
+};
+
+use super::clock::Clock;
+use super::lines::{Gathered, Gatherer};
+use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary};
+use super::rules::StreamRule;
+use super::{safe, words};
+
+/// How many sessions are listed; the rest is counted, so that an endless stream needs no endless memory.
+const MOST_SESSIONS: usize = 1000;
+
+/// How often the same departure is written out in text: after that it is no news to a reader.
+const MOST_REPEATS: u64 = 20;
+
+/// How many kinds of departures are told apart for that; names from the wire make any number of them.
+const MOST_KINDS: usize = 4096;
+
+/// How often the sessions are told of the time between two events; a waiting call or question needs
+/// a handful.
+const MOST_TICKS: usize = 64;
+
+/// The only link: a file has one.
+const LINK: LinkId = LinkId(0);
+
+/// How the types of the handshake's messages and of replies begin (chapters 5 and 6).
+const MESSAGES: [&str; 3] = ["subscription.", "confirmation.reply", "clarification.reply"];
+
+/// Says what came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// No errors; with `strict` no warnings either.
+    Good,
+    /// At least one.
+    Bad,
+    /// There was no event at all.
+    Unusable,
+}
+
+/// Checks a stream, line by line.
+#[derive(Debug, Default)]
+pub struct Checker {
+    gatherer: Gatherer,
+    sessions: Sessions,
+    clock: Clock,
+    known: BTreeMap<SessionKey, usize>,
+    summary: Summary,
+    rules: BTreeMap<(Severity, &'static str, &'static str), u64>,
+    repeats: BTreeMap<(&'static str, Option<String>, String), u64>,
+    found: Vec<Item>,
+}
+
+impl Checker {
+    /// Makes a checker for one stream.
+    pub fn new() -> Self {
+        let mut checker = Self::default();
+        // A recording: nothing in it can be answered, and nothing in it is old news.
+        checker.sessions.add_link(LINK, false);
+        checker
+    }
+
+    /// Takes the next line, without its end, and gives what is wrong with it.
+    pub fn line(&mut self, text: &str) -> Vec<Item> {
+        self.summary.lines += 1;
+        let text = if self.summary.lines == 1 {
+            text.strip_prefix('\u{feff}').unwrap_or(text)
+        } else {
+            text
+        };
+        for gathered in self.gatherer.take(self.summary.lines, text) {
+            self.text(&gathered);
+        }
+        std::mem::take(&mut self.found)
+    }
+
+    /// Takes the news that the next line can't be read as it is.
+    pub fn unreadable(&mut self, rule: StreamRule) -> Vec<Item> {
+        self.summary.lines += 1;
+        let line = self.summary.lines;
+        self.stream(
+            line,
+            rule,
+            String::new(),
+            rule.about().trim_end_matches('.').to_lowercase(),
+        );
+        std::mem::take(&mut self.found)
+    }
+
+    /// Takes the news that bytes of the next line were replaced because they are no UTF-8.
+    pub fn replaced(&mut self) -> Vec<Item> {
+        let line = self.summary.lines + 1;
+        let rule = StreamRule::NotUtf8;
+        self.stream(
+            line,
+            rule,
+            String::new(),
+            "the line is no UTF-8; what can't be read is replaced".to_owned(),
+        );
+        std::mem::take(&mut self.found)
+    }
+
+    /// Ends the stream, and gives what is still open and the sum.
+    pub fn finish(mut self) -> (Vec<Item>, Summary) {
+        if let Some(cut) = self.gatherer.end() {
+            self.text(&cut);
+        }
+        let line = self.summary.lines;
+        let now = self.clock.now();
+        let changes = self.sessions.release_link(LINK, now);
+        self.changes(line, None, changes);
+        let open: Vec<(SessionKey, usize)> = self
+            .known
+            .iter()
+            .map(|(key, index)| (key.clone(), *index))
+            .collect();
+        let mut ends: Vec<(usize, Item)> = Vec::new();
+        for (key, index) in open {
+            for item in self.still_open(line, &key, index) {
+                ends.push((index, item));
+            }
+        }
+        ends.sort_by_key(|(index, _)| *index);
+        for (index, item) in ends {
+            self.push(Some(index), item);
+        }
+        self.summary.rules = self
+            .rules
+            .iter()
+            .rev()
+            .map(|((severity, rule, section), times)| RuleCount {
+                rule,
+                severity: *severity,
+                section,
+                times: *times,
+            })
+            .collect();
+        (self.found, self.summary)
+    }
+
+    /// Tells whether an item is worth a line of text: the same departure is written only so often.
+    pub fn is_news(&mut self, item: &Item) -> bool {
+        if item.severity == Severity::Error && item.place != Place::Event {
+            return true;
+        }
+        let kind = (item.rule, item.event.clone(), item.field.clone());
+        if self.repeats.len() >= MOST_KINDS && !self.repeats.contains_key(&kind) {
+            return true;
+        }
+        let times = self.repeats.entry(kind).or_default();
+        *times += 1;
+        let news = *times <= MOST_REPEATS;
+        if !news {
+            self.summary.unwritten += 1;
+        }
+        news
+    }
+
+    fn text(&mut self, gathered: &Gathered) {
+        match dialect::read(&gathered.text) {
+            Ok(decoded)
+                if MESSAGES
+                    .iter()
+                    .any(|name| decoded.envelope.type_name.starts_with(name)) =>
+            {
+                let rule = StreamRule::NotAnEvent;
+                let field = safe::name(&decoded.envelope.type_name);
+                self.stream(
+                    gathered.line,
+                    rule,
+                    field,
+                    "is no event; it is left alone".to_owned(),
+                );
+            }
+            Ok(decoded) => self.event(gathered.line, decoded),
+            Err(error) => self.no_event(gathered, &error),
+        }
+    }
+
+    fn no_event(&mut self, gathered: &Gathered, error: &DecodeError) {
+        let mut at = gathered.line;
+        let (rule, problem) = match error {
+            DecodeError::Json { line, column, cut } => {
+                at += line.saturating_sub(1) as u64;
+                let how = if *cut {
+                    ", where it ends too early"
+                } else {
+                    ""
+                };
+                (
+                    StreamRule::NotJson,
+                    format!("is no JSON, at column {column}{how}"),
+                )
+            }
+            DecodeError::TooDeep => (
+                StreamRule::TooDeep,
+                "is nested deeper than 127 levels".to_owned(),
+            ),
+            DecodeError::NotAnObject(kind) => {
+                (StreamRule::NotAnObject, format!("is {kind} and no object"))
+            }
+            DecodeError::NoType => (StreamRule::NoType, "names no type".to_owned()),
+        };
+        self.stream(at, rule, String::new(), problem);
+    }
+
+    fn event(&mut self, line: u64, decoded: Decoded) {
+        self.summary.events += 1;
+        let now = self.clock.at(decoded.envelope.timestamp);
+        for _ in 0..MOST_TICKS {
+            let Some(due) = self.sessions.deadline().filter(|due| *due <= now.monotonic) else {
+                break;
+            };
+            let changes = self.sessions.tick(self.clock.moment(due));
+            self.changes(line, None, changes);
+        }
+        let key = SessionKey {
+            link: LINK,
+            agent: decoded.envelope.producer.agent_id.clone(),
+            session: decoded.envelope.session_id.clone(),
+        };
+        let index = self.report(line, &key, &decoded.envelope, now.monotonic);
+        let event = Some(short_type(&decoded.envelope.type_name));
+        for finding in &decoded.findings {
+            let item = Item {
+                line,
+                place: Place::Event,
+                severity: finding.severity,
+                rule: finding.rule.name(),
+                section: finding.section,
+                event: event.clone(),
+                agent: Some(safe::name(key.agent.as_str())),
+                session: Some(safe::name(key.session.as_str())),
+                field: finding.field.clone(),
+                problem: finding.problem.clone(),
+            };
+            self.push(index, item);
+        }
+        let before = (self.sessions.dropped().duplicates, self.taken(&key));
+        let changes = self.sessions.apply(LINK, decoded, now);
+        let silent = changes.is_empty();
+        self.changes(line, event.as_deref(), changes);
+        let rule = if self.sessions.dropped().duplicates > before.0 {
+            Some((
+                StreamRule::Duplicate,
+                "came before, word for word; it is left alone",
+            ))
+        } else if silent && self.taken(&key) == before.1 {
+            Some((
+                StreamRule::Held,
+                "came before its turn by its sequence number",
+            ))
+        } else {
+            None
+        };
+        if let Some((rule, problem)) = rule {
+            let mut item = self.of_stream(line, rule, String::new(), problem.to_owned());
+            item.event = event;
+            item.agent = Some(safe::name(key.agent.as_str()));
+            item.session = Some(safe::name(key.session.as_str()));
+            self.push(index, item);
+        }
+        if let Some(report) = index.and_then(|index| self.summary.sessions.get_mut(index)) {
+            report.last_line = line;
+        }
+    }
+
+    /// Counts what a session has taken.
+    fn taken(&self, key: &SessionKey) -> Option<u64> {
+        self.sessions.get(key).map(|session| session.events)
+    }
+
+    /// Gives the place of a session's report, which is made where there is none.
+    fn report(
+        &mut self,
+        line: u64,
+        key: &SessionKey,
+        envelope: &Envelope,
+        elapsed: std::time::Duration,
+    ) -> Option<usize> {
+        let index = match self.known.get(key) {
+            Some(index) => *index,
+            None if self.known.len() >= MOST_SESSIONS => {
+                // Whether it was counted before is not known any more; a start says that it was not.
+                if self.sessions.get(key).is_none() {
+                    self.summary.more_sessions += 1;
+                }
+                return None;
+            }
+            None => {
+                let index = self.summary.sessions.len();
+                self.known.insert(key.clone(), index);
+                self.summary.sessions.push(SessionReport {
+                    agent: safe::name(key.agent.as_str()),
+                    session: safe::name(key.session.as_str()),
+                    first_line: line,
+                    ..SessionReport::default()
+                });
+                index
+            }
+        };
+        let report = self.summary.sessions.get_mut(index)?;
+        report.events += 1;
+        report.label = safe::name(envelope.producer.label());
+        let since = self
+            .sessions
+            .get(key)
+            .map_or(elapsed, |session| session.since);
+        report.time = elapsed.saturating_sub(since);
+        Some(index)
+    }
+
+    fn changes(&mut self, line: u64, event: Option<&str>, changes: Vec<Change>) {
+        for change in changes {
+            self.change(line, event, change);
+        }
+    }
+
+    fn change(&mut self, line: u64, event: Option<&str>, change: Change) {
+        let mut item = Item {
+            line,
+            place: Place::Order,
+            severity: Severity::Error,
+            rule: "",
+            section: "",
+            event: event.map(str::to_owned),
+            agent: Some(safe::name(change.key.agent.as_str())),
+            session: Some(safe::name(change.key.session.as_str())),
+            field: String::new(),
+            problem: String::new(),
+        };
+        let index = self.known.get(&change.key).copied();
+        let mut report = index.and_then(|index| self.summary.sessions.get_mut(index));
+        let mut tell = |count: fn(&mut SessionReport)| {
+            if let Some(report) = &mut report {
+                count(report);
+            }
+        };
+        match change.what {
+            What::Anomaly(anomaly) => {
+                // Its findings were told one by one.
+                if anomaly.kind == AnomalyKind::Invalid {
+                    return;
+                }
+                item.severity = anomaly.kind.severity();
+                item.rule = anomaly.kind.name();
+                item.section = anomaly.kind.section();
+                item.field = safe::name(&anomaly.detail);
+                item.problem = words::of_order(anomaly.kind).to_owned();
+            }
+            What::Danger(danger) => {
+                item.place = Place::Danger;
+                item.rule = danger.name();
+                item.section = danger.section();
+                item.field = danger.tool().map(safe::name).unwrap_or_default();
+                item.problem = words::of_danger(&danger).to_owned();
+            }
+            What::SessionJoined => {
+                let rule = StreamRule::StartMissing;
+                item.severity = rule.severity();
+                item.rule = rule.name();
+                item.section = rule.section();
+                item.problem = "the session is seen without its start".to_owned();
+            }
+            What::SessionEnded(ended) => {
+                if let Some(report) = report {
+                    report.ending = Some(match ended {
+                        Ended::Completed(_) => Ending::Completed,
+                        Ended::Errored(_) => Ending::Errored,
+                        Ended::Cancelled(_) => Ending::Cancelled,
+                    });
+                }
+                return;
+            }
+            What::ToolInvoked(event) => {
+                tell(|report| report.tools += 1);
+                if !self.is_before_asking(&change.key, &event) {
+                    return;
+                }
+                let rule = StreamRule::BeforeAsking;
+                item.severity = rule.severity();
+                item.rule = rule.name();
+                item.section = rule.section();
+                item.field = safe::name(&event.tool);
+                item.problem =
+                    "the tool can't be undone and is invoked before anybody was asked".to_owned();
+            }
+            What::PromptOpened(_) => return tell(|report| report.questions += 1),
+            What::Output { .. } => return tell(|report| report.chunks += 1),
+            What::SessionStarted(_)
+            | What::StateChanged(_)
+            | What::Progress(_)
+            | What::ToolCompleted { .. }
+            | What::PromptAnswerable(_)
+            | What::PromptWarning { .. }
+            | What::PromptTimedOut(_)
+            | What::PromptPerhapsResolved(_)
+            | What::PromptClosed { .. }
+            | What::Handoff(_)
+            | What::Unknown { .. } => return,
+        }
+        self.push(index, item);
+    }
+
+    /// Tells whether an irreversible call has no question before it. The person is in danger only if
+    /// none comes after it either (`Danger::Unasked`), and where we came later it may have been before.
+    fn is_before_asking(&self, key: &SessionKey, event: &ToolInvoked) -> bool {
+        let asked = |call: &ToolCall| match call.consent {
+            Consent::NotNeeded | Consent::Asked(_) => true,
+            Consent::Missing | Consent::MissingTold => false,
+        };
+        let call = |session: &Session| {
+            let same =
+                |call: &&ToolCall| call.tool == event.tool && call.call_id == event.tool_call_id;
+            session.tools.iter().rev().find(same).is_none_or(asked)
+        };
+        event.irreversible == Some(true)
+            && self
+                .sessions
+                .get(key)
+                .is_some_and(|session| !session.joined && !call(session))
+    }
+
+    /// Gives what a session leaves open at the end of the stream.
+    fn still_open(&mut self, line: u64, key: &SessionKey, index: usize) -> Vec<Item> {
+        let Some(session) = self.sessions.get(key) else {
+            return Vec::new();
+        };
+        if session.is_ended() {
+            return Vec::new();
+        }
+        let mut items: Vec<(StreamRule, String, String)> = Vec::new();
+        let tools: Vec<String> = session
+            .tools
+            .iter()
+            .map(|call| safe::name(&call.tool))
+            .collect();
+        let questions = self
+            .sessions
+            .open_prompts()
+            .filter(|prompt| prompt.key == *key)
+            .count() as u64;
+        let outputs = session
+            .outputs()
+            .filter(|(_, output)| output.run == OutputRun::Streaming)
+            .count() as u64;
+        let mut open = |rule: StreamRule, field: String, problem: &str| {
+            items.push((rule, field, problem.to_owned()));
+        };
+        open(
+            StreamRule::EndMissing,
+            String::new(),
+            "the session has no end",
+        );
+        for tool in &tools {
+            open(
+                StreamRule::ToolOpen,
+                tool.clone(),
+                "the tool has not returned",
+            );
+        }
+        for _ in 0..questions {
+            open(
+                StreamRule::QuestionOpen,
+                String::new(),
+                "a question is not decided",
+            );
+        }
+        for _ in 0..outputs {
+            open(
+                StreamRule::OutputOpen,
+                String::new(),
+                "an output has no last chunk",
+            );
+        }
+        let agent = Some(safe::name(key.agent.as_str()));
+        let name = Some(safe::name(key.session.as_str()));
+        if let Some(report) = self.summary.sessions.get_mut(index) {
+            report.open_tools = tools;
+            report.open_questions = questions;
+            report.open_outputs = outputs;
+        }
+        items
+            .into_iter()
+            .map(|(rule, field, problem)| Item {
+                place: Place::End,
+                agent: agent.clone(),
+                session: name.clone(),
+                ..self.of_stream(line, rule, field, problem)
+            })
+            .collect()
+    }
+
+    fn of_stream(&self, line: u64, rule: StreamRule, field: String, problem: String) -> Item {
+        Item {
+            line,
+            place: Place::Line,
+            severity: rule.severity(),
+            rule: rule.name(),
+            section: rule.section(),
+            event: None,
+            agent: None,
+            session: None,
+            field,
+            problem,
+        }
+    }
+
+    fn stream(&mut self, line: u64, rule: StreamRule, field: String, problem: String) {
+        let item = self.of_stream(line, rule, field, problem);
+        self.push(None, item);
+    }
+
+    /// Counts an item, for its session too, and keeps it until it is fetched.
+    fn push(&mut self, report: Option<usize>, item: Item) {
+        self.summary.counts.add(&item);
+        *self
+            .rules
+            .entry((item.severity, item.rule, item.section))
+            .or_default() += 1;
+        if let Some(report) = report.and_then(|index| self.summary.sessions.get_mut(index)) {
+            report.counts.add(&item);
+        }
+        self.found.push(item);
+    }
+}
+
+impl Summary {
+    /// Gives the verdict.
+    pub fn verdict(&self, strict: bool) -> Verdict {
+        let Counts {
+            errors, warnings, ..
+        } = self.counts;
+        if self.events == 0 {
+            Verdict::Unusable
+        } else if errors > 0 || (strict && warnings > 0) {
+            Verdict::Bad
+        } else {
+            Verdict::Good
+        }
+    }
+}
+
+/// Gives a type as a report names it: core types without their prefix.
+pub(super) fn short_type(name: &str) -> String {
+    safe::name(name.strip_prefix("aaep:agent.").unwrap_or(name))
+}

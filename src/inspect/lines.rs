@@ -1,0 +1,158 @@
+//! Lines into whole JSON texts: one a line, or pretty-printed over several (3.8 allows both).
+//!
+//! Responsibilities: gathering the lines of one text, within a bound. Not here: reading it (`dialect`).
+//!
+//! A line that is whole stands for itself. One that opens more than it closes is kept with the lines
+//! after it until everything is closed. A line cut off in the middle looks the same; so a line that is a whole
+//! event by itself ends the wait, and what was kept is judged as it is.
+
+use crate::dialect;
+
+/// How many bytes are gathered for one text: four times the largest event that 3.7 recommends.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// Holds one JSON text and where it begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Gathered {
+    /// The number of its first line, from 1.
+    pub line: u64,
+    /// The text.
+    pub text: String,
+}
+
+/// Gathers lines.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Gatherer {
+    open: Option<(Gathered, Depth)>,
+}
+
+impl Gatherer {
+    /// Takes a line and gives the texts that are now whole, or given up.
+    pub(super) fn take(&mut self, line: u64, text: &str) -> Vec<Gathered> {
+        let mut whole = Vec::new();
+        if text.trim().is_empty() {
+            return whole;
+        }
+        if let Some((mut open, mut depth)) = self.open.take() {
+            let an_event = || text.trim_start().starts_with('{') && dialect::read(text).is_ok();
+            if open.text.len() + 1 + text.len() > MOST_BYTES || an_event() {
+                whole.push(open);
+            } else {
+                open.text.push('\n');
+                open.text.push_str(text);
+                depth.feed(text);
+                if depth.is_closed() {
+                    whole.push(open);
+                } else {
+                    self.open = Some((open, depth));
+                }
+                return whole;
+            }
+        }
+        let gathered = Gathered {
+            line,
+            text: text.to_owned(),
+        };
+        let mut depth = Depth::default();
+        depth.feed(text);
+        if text.trim_start().starts_with('{') && !depth.is_closed() {
+            self.open = Some((gathered, depth));
+        } else {
+            whole.push(gathered);
+        }
+        whole
+    }
+
+    /// Gives what was not closed when the stream ended.
+    pub(super) fn end(&mut self) -> Option<Gathered> {
+        self.open.take().map(|(open, _)| open)
+    }
+}
+
+/// Counts what is open in a JSON text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Depth {
+    open: u64,
+    in_text: bool,
+    escaped: bool,
+}
+
+impl Depth {
+    fn feed(&mut self, text: &str) {
+        for byte in text.bytes() {
+            if self.in_text {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => self.in_text = false,
+                    _ => {}
+                }
+            } else {
+                match byte {
+                    b'"' => self.in_text = true,
+                    b'{' | b'[' => self.open += 1,
+                    b'}' | b']' => self.open = self.open.saturating_sub(1),
+                    _ => {}
+                }
+            }
+        }
+        // A text can't go over the end of a line: then the line was cut.
+        self.escaped = false;
+    }
+
+    fn is_closed(self) -> bool {
+        self.open == 0 && !self.in_text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gather(text: &str) -> Vec<(u64, String)> {
+        let mut gatherer = Gatherer::default();
+        let mut all = Vec::new();
+        for (at, line) in text.lines().enumerate() {
+            all.extend(gatherer.take(at as u64 + 1, line));
+        }
+        all.extend(gatherer.end());
+        all.into_iter().map(|one| (one.line, one.text)).collect()
+    }
+
+    #[test]
+    fn lines_and_pretty_texts_are_told_apart() {
+        let event = r#"{"type":"a:b"}"#;
+        assert_eq!(
+            gather(&format!("{event}\n\n{event}")),
+            [(1, event.into()), (3, event.into())]
+        );
+        let pretty = "{\n  \"type\": \"a:b\",\n  \"x\": [\n    1\n  ]\n}";
+        assert_eq!(
+            gather(&format!("{pretty}\n{event}")),
+            [(1, pretty.into()), (7, event.into())]
+        );
+        let tricky = "{\n  \"type\": \"}\\\"{\"\n}";
+        assert_eq!(gather(tricky), [(1, tricky.into())]);
+    }
+
+    #[test]
+    fn a_cut_line_swallows_no_event() {
+        let event = r#"{"type":"a:b"}"#;
+        let cut = r#"{"type":"a:b","x":"hal"#;
+        assert_eq!(
+            gather(&format!("{cut}\n{event}\n{event}")),
+            [(1, cut.into()), (2, event.into()), (3, event.into())]
+        );
+        assert_eq!(
+            gather(&format!("{event}\n{cut}")),
+            [(1, event.into()), (2, cut.into())]
+        );
+    }
+
+    #[test]
+    fn what_is_never_closed_is_given_up() {
+        let lines = vec!["{\"a\":"; MOST_BYTES / 4].join("\n");
+        let all = gather(&lines);
+        assert!(all.len() > 1 && all.iter().all(|(_, text)| text.len() <= MOST_BYTES));
+    }
+}

@@ -1,0 +1,98 @@
+//! A trace as Mermaid state diagrams, one a session, in Markdown.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::trace::{Kept, Lane, SessionTrace, verdict};
+
+/// Writes every session as a diagram of its own.
+pub(super) fn write(sessions: &[SessionTrace], notes: &[String]) -> String {
+    let mut out = String::new();
+    // Writing into a string can't fail.
+    for trace in sessions {
+        let _ = writeln!(
+            out,
+            "## {}, {}\n\n```mermaid\n{}```\n",
+            label(&trace.agent),
+            label(&trace.session),
+            diagram(trace)
+        );
+    }
+    for note in notes {
+        let _ = writeln!(out, "Note: {}\n", label(note));
+    }
+    out
+}
+
+/// Writes one session: each machine is a state with states inside.
+fn diagram(trace: &SessionTrace) -> String {
+    let mut lanes: Vec<(&Lane, Vec<&Kept>)> = Vec::new();
+    let mut places: BTreeMap<&Lane, usize> = BTreeMap::new();
+    for step in &trace.steps {
+        let place = *places.entry(&step.lane).or_insert_with(|| {
+            lanes.push((&step.lane, Vec::new()));
+            lanes.len() - 1
+        });
+        if let Some((_, steps)) = lanes.get_mut(place) {
+            steps.push(step);
+        }
+    }
+    let mut out = "stateDiagram-v2\n".to_owned();
+    for (at, (lane, steps)) in lanes.iter().enumerate() {
+        let _ = writeln!(out, "    state \"{}\" as m{at} {{", label(&lane.label()));
+        let mut states: Vec<&str> = Vec::new();
+        for state in steps
+            .iter()
+            .flat_map(|step| [step.from.as_str(), step.to.as_str()])
+        {
+            if !states.contains(&state) {
+                states.push(state);
+            }
+        }
+        for (number, state) in states.iter().enumerate() {
+            let _ = writeln!(out, "        state \"{}\" as m{at}s{number}", label(state));
+        }
+        let id = |state: &str| {
+            let number = states.iter().position(|known| *known == state);
+            format!("m{at}s{}", number.unwrap_or_default())
+        };
+        if let Some(first) = steps.first() {
+            let _ = writeln!(out, "        [*] --> {}", id(&first.from));
+        }
+        for step in steps {
+            let seconds = step.since.as_secs_f64();
+            let event = label(step.event);
+            let mark = match verdict(step) {
+                "legal" => String::new(),
+                other => format!("{other} "),
+            };
+            let _ = writeln!(
+                out,
+                "        {} --> {} : {mark}{event} at {seconds:.3} s",
+                id(&step.from),
+                id(&step.to)
+            );
+        }
+        out.push_str("    }\n");
+    }
+    out
+}
+
+/// Makes a text that means nothing to Mermaid or Markdown: what could is replaced by a low line.
+fn label(text: &str) -> String {
+    let text: String = text
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || " _.,-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if text.trim().is_empty() {
+        "without a name".to_owned()
+    } else {
+        text
+    }
+}

@@ -1,0 +1,29 @@
+//! Tools that look at a stream: is it valid, and what happened in which order. Pure.
+//!
+//! Responsibilities: a report over the lines of a stream ([`Checker`]), the trace of its state
+//! machines ([`Tracer`]), both as text and JSON. Not here: where the lines come from and go to
+//! (`runtime`), the rules themselves (`protocol`, `session`).
+//!
+//! Mental model: lines go in one by one, what is wrong with them comes out at once, and the sum at the
+//! end. The time is the events' own, so that the same file always gives the same report. Nothing of
+//! what a person wrote or an agent said is in a report: only names of fields, tools, states, agents and
+//! sessions, each shortened and without anything that is not seen.
+
+mod check;
+mod clock;
+mod lines;
+mod mermaid;
+mod report;
+mod rules;
+mod safe;
+mod trace;
+mod words;
+
+pub use check::{Checker, Verdict};
+pub use lines::Gathered;
+pub use report::{Item, Place, SessionReport, Summary};
+pub use rules::StreamRule;
+pub use trace::{Format, Tracer};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,538 @@
+#![allow(clippy::unwrap_used)]
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::protocol::{CORE_CONTEXT, Severity};
+
+/// Writes streams: each event gets its envelope, and a second passes.
+#[derive(Default)]
+struct Stream {
+    lines: Vec<String>,
+    seconds: u32,
+}
+
+impl Stream {
+    fn event(&mut self, session: &str, name: &str, fields: Value) -> &mut Self {
+        self.seconds += 1;
+        let mut event = json!({
+            "@context": CORE_CONTEXT,
+            "type": format!("aaep:agent.{name}"),
+            "event_id": format!("evt_{}", self.seconds),
+            "session_id": session,
+            "timestamp": format!("2026-01-01T00:{:02}:{:02}.000Z", self.seconds / 60, self.seconds % 60),
+            "producer": {"agent_id": "a", "agent_name": "Agent"},
+            "urgency": "critical",
+            "localization_hints": {"primary_language": "en"},
+            "summary_normal": "s",
+        });
+        if name == "output.streaming" {
+            event.as_object_mut().unwrap().remove("summary_normal");
+        }
+        for (key, value) in fields.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        self.lines.push(event.to_string());
+        self
+    }
+
+    fn on(&mut self, name: &str, fields: Value) -> &mut Self {
+        self.event("sess_1", name, fields)
+    }
+
+    fn check(&self) -> (Vec<Item>, Summary) {
+        check(&self.lines.join("\n"))
+    }
+}
+
+fn check(text: &str) -> (Vec<Item>, Summary) {
+    let mut checker = Checker::new();
+    let mut items = Vec::new();
+    for line in text.split('\n') {
+        items.extend(checker.line(line));
+    }
+    let (last, summary) = checker.finish();
+    items.extend(last);
+    (items, summary)
+}
+
+fn names(items: &[Item]) -> Vec<(u64, &'static str)> {
+    items.iter().map(|item| (item.line, item.rule)).collect()
+}
+
+#[test]
+fn a_sound_session_is_clean() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on(
+            "state.changed",
+            json!({"from_state": "idle", "to_state": "calling_tool"}),
+        )
+        .on(
+            "tool.invoked",
+            json!({"tool": "look", "tool_call_id": "call_1"}),
+        )
+        .on(
+            "tool.completed",
+            json!({"tool": "look", "tool_call_id": "call_1", "status": "success"}),
+        )
+        .on("session.completed", json!({}));
+    let (items, summary) = stream.check();
+    assert_eq!(items, []);
+    assert_eq!(summary.verdict(true), Verdict::Good);
+    let session = &summary.sessions[0];
+    assert_eq!(
+        (session.events, session.tools, session.ended()),
+        (5, 1, "completed")
+    );
+    assert_eq!((session.first_line, session.last_line), (1, 5));
+    assert_eq!(session.time.as_secs(), 4);
+}
+
+#[test]
+fn what_is_wrong_stands_at_its_line() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on(
+            "tool.completed",
+            json!({"tool": "look", "status": "success"}),
+        )
+        .on(
+            "state.changed",
+            json!({"from_state": "thinking", "to_state": "x"}),
+        )
+        .on("session.completed", json!({"duration_ms": -1}))
+        .on("state.changed", json!({"from_state": "x", "to_state": "y"}));
+    let (items, summary) = stream.check();
+    assert_eq!(
+        names(&items),
+        [
+            (2, "completion_without_invocation"),
+            (3, "first_state_not_idle"),
+            (4, "out_of_range"),
+            (5, "after_end"),
+        ]
+    );
+    assert_eq!(
+        items[0].to_string(),
+        "Line 2: error: tool.completed: look: the tool completes and was never invoked (section A.8.1)"
+    );
+    assert_eq!(
+        items[2].to_string(),
+        "Line 4: error: session.completed: duration_ms must be 0 to 86400000 (section 4.1.2)"
+    );
+    assert_eq!(summary.counts.errors, 4);
+    assert_eq!(summary.sessions[0].counts.errors, 4);
+    assert_eq!(summary.verdict(false), Verdict::Bad);
+}
+
+#[test]
+fn what_is_open_at_the_end_is_said() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on(
+            "state.changed",
+            json!({"from_state": "idle", "to_state": "calling_tool"}),
+        )
+        .on("tool.invoked", json!({"tool": "look"}))
+        .on(
+            "state.changed",
+            json!({"from_state": "calling_tool", "to_state": "writing_output"}),
+        )
+        .on(
+            "output.streaming",
+            json!({"chunk": "c", "position": 0, "complete": false}),
+        )
+        .on(
+            "state.changed",
+            json!({"from_state": "writing_output", "to_state": "awaiting_input"}),
+        )
+        .on(
+            "awaiting.clarification",
+            json!({"question": "q", "reply_token": "rpl_1", "timeout_seconds": 9}),
+        );
+    let (items, summary) = stream.check();
+    let ends: Vec<&Item> = items
+        .iter()
+        .filter(|item| item.place == Place::End)
+        .collect();
+    let rules: Vec<&str> = ends.iter().map(|item| item.rule).collect();
+    assert_eq!(
+        rules,
+        ["end_missing", "tool_open", "question_open", "output_open"]
+    );
+    assert!(
+        ends.iter()
+            .all(|item| item.severity == Severity::Warning && item.line == 7)
+    );
+    assert_eq!(
+        ends[1].to_string(),
+        "End: warning: look: the tool has not returned (section A.3), session sess_1"
+    );
+    let session = &summary.sessions[0];
+    assert_eq!(
+        (
+            session.open_tools.as_slice(),
+            session.open_questions,
+            session.open_outputs
+        ),
+        (["look".to_owned()].as_slice(), 1, 1)
+    );
+    assert_eq!(summary.verdict(false), Verdict::Good);
+    assert_eq!(summary.verdict(true), Verdict::Bad);
+}
+
+#[test]
+fn a_danger_is_an_error_and_is_called_one() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on(
+            "tool.invoked",
+            json!({"tool": "wipe", "irreversible": true}),
+        )
+        .on(
+            "tool.completed",
+            json!({"tool": "wipe", "status": "success"}),
+        )
+        .on("session.completed", json!({}));
+    let (items, summary) = stream.check();
+    let dangers: Vec<String> = items
+        .iter()
+        .filter(|item| item.place == Place::Danger)
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        dangers,
+        [
+            "Line 3: danger: tool.completed: wipe: an irreversible tool succeeded, and nobody was asked (section A.8.4)"
+        ]
+    );
+    assert_eq!(summary.counts.dangers, 1);
+    assert_eq!(summary.verdict(false), Verdict::Bad);
+}
+
+#[test]
+fn time_is_the_streams_own() {
+    // Two seconds without a question are a danger, at the line by which they have passed.
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on(
+            "tool.invoked",
+            json!({"tool": "wipe", "irreversible": true}),
+        )
+        .on("progress.updated", json!({"progress": {"percent": 1}}))
+        .on("progress.updated", json!({"progress": {"percent": 2}}))
+        .on("progress.updated", json!({"progress": {"percent": 3}}));
+    let (items, _) = stream.check();
+    let dangers: Vec<(u64, &str)> = items
+        .iter()
+        .filter(|item| item.place == Place::Danger)
+        .map(|item| (item.line, item.rule))
+        .collect();
+    assert_eq!(dangers, [(4, "unasked")]);
+    assert_eq!(
+        stream.check().0,
+        items,
+        "the same file gives the same report"
+    );
+}
+
+#[test]
+fn lines_that_are_no_events_are_errors_or_notes() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on("session.completed", json!({}));
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    let text = format!(
+        "\u{feff}{}\nnot json\n\n[1]\n{{}}\n{{\"type\":\"a:b\",}}\n{deep}\n{{\"type\":\"subscription.request\"}}\n{{\"type\":\"confirmation.reply\"}}\n{}\n{{\"cut",
+        stream.lines[0], stream.lines[1]
+    );
+    let (items, summary) = check(&text);
+    assert_eq!(
+        names(&items),
+        [
+            (2, "not_json"),
+            (4, "not_an_object"),
+            (5, "no_type"),
+            (6, "not_json"),
+            (7, "too_deep"),
+            (8, "not_an_event"),
+            (9, "not_an_event"),
+            (11, "not_json"),
+        ]
+    );
+    assert_eq!(items[3].problem, "is no JSON, at column 15");
+    assert_eq!((summary.lines, summary.events), (11, 2));
+    let (_, none) = check("x\ny");
+    assert_eq!(none.verdict(false), Verdict::Unusable);
+    assert_eq!(check("").1.verdict(false), Verdict::Unusable);
+}
+
+#[test]
+fn a_pretty_event_is_one_event() {
+    let mut stream = Stream::default();
+    stream.on("session.started", json!({"urgency": "loud"}));
+    let pretty =
+        serde_json::to_string_pretty(&serde_json::from_str::<Value>(&stream.lines[0]).unwrap())
+            .unwrap();
+    let (items, summary) = check(&format!("\n{pretty}\n"));
+    assert_eq!(names(&items)[0], (2, "undefined_value"));
+    assert_eq!(summary.events, 1);
+}
+
+#[test]
+fn order_of_delivery_is_told_as_it_is() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({"sequence_number": 0}))
+        .on(
+            "progress.updated",
+            json!({"sequence_number": 1, "progress": {"percent": 1}}),
+        )
+        .on(
+            "progress.updated",
+            json!({"sequence_number": 2, "progress": {"percent": 2}}),
+        )
+        .on("session.completed", json!({"sequence_number": 3}));
+    let same = "2026-01-01T00:00:02.000Z";
+    for line in &mut stream.lines[1..] {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        event["timestamp"] = same.into();
+        *line = event.to_string();
+    }
+    stream.lines.swap(1, 2);
+    let copy = stream.lines[0].clone();
+    stream.lines.push(copy);
+    let (items, summary) = stream.check();
+    assert_eq!(names(&items), [(2, "held"), (5, "duplicate")]);
+    assert!(items.iter().all(|item| item.severity == Severity::Note));
+    assert_eq!(summary.sessions[0].ended(), "completed");
+}
+
+#[test]
+fn nothing_of_a_payload_and_nothing_unseen_is_in_a_report() {
+    let secret = "hunter2";
+    let mut stream = Stream::default();
+    let nasty = format!("\u{1b}[2J\u{202e}\n{}", "x".repeat(5000));
+    stream
+        .on(
+            "session.started",
+            json!({"summary_normal": secret, "request_text": secret, nasty.as_str(): secret}),
+        )
+        .event(
+            "sess_\u{1b}]0;x\u{7}",
+            "state.changed",
+            json!({"from_state": nasty, "to_state": nasty, "summary_terse": 7}),
+        )
+        .event(
+            "sess_2",
+            "tool.completed",
+            json!({"tool": nasty, "status": secret, "error_message": secret}),
+        )
+        .event(
+            &nasty,
+            "tool.invoked",
+            json!({"tool": nasty, "args_summary": secret, "risk_level": secret}),
+        )
+        .event(
+            "sess_3",
+            "awaiting.confirmation",
+            json!({"action": secret, "reply_token": secret, "timeout_seconds": 1}),
+        );
+    stream
+        .lines
+        .push(json!({"type": format!("subscription.{nasty}")}).to_string());
+    stream.lines.push(format!("{secret} {nasty}"));
+    let (items, summary) = stream.check();
+    let mut all = summary.to_text(false) + &summary.to_json(false);
+    for item in &items {
+        all += &format!("{item}\n{}\n", item.to_json());
+    }
+    let mut tracer = Tracer::new();
+    let mut drawn = Tracer::new();
+    for line in stream.lines.join("\n").split('\n') {
+        tracer.line(line);
+        drawn.line(line);
+    }
+    all += &tracer.finish(Format::Text).unwrap();
+    all += &drawn.finish(Format::Mermaid).unwrap();
+    assert!(!all.contains(secret));
+    assert!(
+        all.chars()
+            .all(|c| c == '\n' || !c.is_control() && c != '\u{202e}')
+    );
+    for line in all.lines() {
+        assert!(line.len() < 4000, "{line}");
+    }
+    assert!(all.lines().all(|line| !line.starts_with("xxx")));
+}
+
+#[test]
+fn the_same_departure_is_written_only_so_often() {
+    let mut checker = Checker::new();
+    let mut written = 0;
+    let mut stream = Stream::default();
+    stream.on("session.started", json!({}));
+    for _ in 0..100 {
+        stream.on(
+            "progress.updated",
+            json!({"mood": 1, "progress": {"percent": 1}}),
+        );
+    }
+    for line in &stream.lines {
+        for item in checker.line(line) {
+            written += u32::from(checker.is_news(&item));
+        }
+    }
+    let (_, summary) = checker.finish();
+    assert_eq!((written, summary.unwritten), (20, 80));
+    assert!(
+        summary
+            .rules
+            .iter()
+            .any(|rule| rule.rule == "forbidden_field" && rule.times == 100)
+    );
+    assert!(summary.to_text(false).contains("Not written out: 80 lines"));
+}
+
+#[test]
+fn memory_stays_bounded_whatever_comes() {
+    let mut checker = Checker::new();
+    let mut stream = Stream::default();
+    for n in 0..1500 {
+        stream.lines.clear();
+        stream.event(&format!("sess_{n}"), "session.started", json!({}));
+        checker.line(&stream.lines[0]);
+    }
+    let (_, summary) = checker.finish();
+    assert_eq!((summary.sessions.len(), summary.more_sessions), (1000, 500));
+    assert!(summary.to_text(false).contains("1500 sessions"));
+}
+
+#[test]
+fn a_trace_names_every_step_and_marks_what_no_table_has() {
+    let mut stream = Stream::default();
+    stream
+        .on("session.started", json!({}))
+        .on(
+            "state.changed",
+            json!({"from_state": "idle", "to_state": "dreaming"}),
+        )
+        .on(
+            "state.changed",
+            json!({"from_state": "dreaming", "to_state": "thinking"}),
+        )
+        .on(
+            "tool.completed",
+            json!({"tool": "look", "status": "success"}),
+        )
+        .on(
+            "output.streaming",
+            json!({"chunk": "a", "position": 0, "complete": true}),
+        )
+        .on(
+            "output.streaming",
+            json!({"chunk": "b", "position": 1, "complete": false}),
+        )
+        .on("session.completed", json!({}))
+        .on("session.started", json!({"event_id": "evt_again"}))
+        .on("session.completed", json!({}));
+    let trace = |format| {
+        let mut tracer = Tracer::new();
+        for line in &stream.lines {
+            tracer.line(line);
+        }
+        tracer.finish(format).unwrap()
+    };
+    let text = trace(Format::Text);
+    for words in [
+        "session: no session to active, by session.started",
+        "state: idle to dreaming",
+        "dreaming to thinking",
+        "illegal: tool look: not called does not take tool.completed success",
+        "output: not begun to complete, by last chunk",
+        "illegal: output: complete does not take chunk",
+        "session: active to completed, by session.completed",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let steps: Vec<Value> = trace(Format::Json)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        steps
+            .iter()
+            .filter(|step| step["verdict"] == "illegal")
+            .count()
+            >= 2,
+        "{steps:?}"
+    );
+    assert_eq!(steps.last().unwrap()["kind"], "total");
+    let first = &steps[0];
+    assert_eq!(
+        (first["seconds"].as_f64(), first["at"].as_str()),
+        (Some(0.0), Some("2026-01-01T00:00:01Z"))
+    );
+    assert!(trace(Format::Mermaid).contains("illegal chunk at 5.000 s"));
+    assert_eq!(Tracer::new().finish(Format::Text), None);
+}
+
+/// A.9: two agents under one session id, and a session that is part of another, have machines of
+/// their own.
+#[test]
+fn several_agents_have_a_trace_each() {
+    let mut stream = Stream::default();
+    let b = json!({"agent_id": "b"});
+    stream
+        .on("session.started", json!({}))
+        .on("session.started", json!({"producer": b}))
+        .on("session.completed", json!({"producer": b}))
+        .event(
+            "sess_2",
+            "session.started",
+            json!({"extensions": {"parent_session_id": "sess_1"}}),
+        )
+        .event("sess_2", "session.completed", json!({}))
+        .on("session.completed", json!({}));
+    let (items, summary) = stream.check();
+    assert!(
+        items.iter().all(|item| item.severity == Severity::Note),
+        "{items:?}"
+    );
+    assert_eq!(summary.sessions.len(), 3);
+    assert!(
+        summary
+            .sessions
+            .iter()
+            .all(|session| session.ended() == "completed")
+    );
+    let mut tracer = Tracer::new();
+    for line in &stream.lines {
+        tracer.line(line);
+    }
+    let text = tracer.finish(Format::Mermaid).unwrap();
+    assert_eq!(text.matches("stateDiagram-v2").count(), 3);
+}
+
+#[test]
+fn every_name_of_a_rule_is_one_rules() {
+    let mut all: Vec<&str> = crate::protocol::Rule::ALL
+        .iter()
+        .map(|rule| rule.name())
+        .collect();
+    all.extend(
+        crate::session::AnomalyKind::ALL
+            .iter()
+            .map(|kind| kind.name()),
+    );
+    all.extend(StreamRule::ALL.iter().map(|rule| rule.name()));
+    let distinct: std::collections::BTreeSet<&str> = all.iter().copied().collect();
+    assert_eq!(distinct.len(), all.len());
+}

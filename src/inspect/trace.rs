@@ -1,0 +1,407 @@
+//! The trace of a stream: every step of every state machine, with its time (appendix A.10).
+//!
+//! Responsibilities: watching the machines, and writing what they did session by session as text,
+//! JSON or, in `mermaid`, as diagrams. Not here: the machines (`session`).
+//!
+//! A step that leads back to its own state (one more event, one more chunk) is counted on the step
+//! before it, so that a trace is as long as what happened and not as what was said.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::json;
+
+use crate::dialect;
+use crate::protocol::{Machine, TransitionError};
+use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
+
+use super::clock::Clock;
+use super::lines::{Gathered, Gatherer};
+use super::report::count;
+use super::{mermaid, safe};
+
+/// How many steps are kept; the rest is counted and told.
+const MOST_STEPS: usize = 50_000;
+/// How many sessions are traced; the rest is counted and told.
+const MOST_SESSIONS: usize = 1000;
+/// How often the sessions are told of the time between two events.
+const MOST_TICKS: usize = 64;
+
+const LINK: LinkId = LinkId(0);
+
+/// Names a way to write a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Plain lines.
+    Text,
+    /// Markdown with one Mermaid diagram a session.
+    Mermaid,
+    /// One JSON object a line.
+    Json,
+}
+
+/// Holds one step that was made or refused. Every name in it is safe to show.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Kept {
+    /// The line of the event that made it.
+    pub(super) line: u64,
+    /// The time since the session's first step.
+    pub(super) since: Duration,
+    /// The time of day.
+    pub(super) wall: Timestamp,
+    /// Which machine of the session.
+    pub(super) lane: Lane,
+    /// The state that was left.
+    pub(super) from: String,
+    /// What happened.
+    pub(super) event: &'static str,
+    /// The state that it is in then: the same where the step was refused.
+    pub(super) to: String,
+    /// Whether the table does not have the step.
+    pub(super) refused: bool,
+    /// How often the machine then stepped in place.
+    pub(super) repeats: u64,
+    /// The time of the last such step.
+    pub(super) until: Duration,
+}
+
+/// Names one machine of a session.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lane {
+    /// The machine's name.
+    pub(super) machine: &'static str,
+    /// What it belongs to; empty where the session has only one.
+    pub(super) subject: String,
+}
+
+impl Lane {
+    pub(super) fn label(&self) -> String {
+        if self.subject.is_empty() {
+            self.machine.to_owned()
+        } else {
+            format!("{} {}", self.machine, self.subject)
+        }
+    }
+}
+
+/// Holds the trace of one session.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SessionTrace {
+    pub(super) agent: String,
+    pub(super) session: String,
+    begin: Duration,
+    pub(super) steps: Vec<Kept>,
+    /// Where the last step of each machine is.
+    last: BTreeMap<Lane, usize>,
+}
+
+/// Collects the steps.
+#[derive(Debug, Clone, Default)]
+struct Log {
+    line: u64,
+    known: BTreeMap<SessionKey, usize>,
+    sessions: Vec<SessionTrace>,
+    steps: usize,
+    more_steps: u64,
+    more_sessions: u64,
+}
+
+impl Log {
+    fn keep(&mut self, step: &Step<'_>, to: Option<&'static str>) {
+        let (line, full) = (self.line, self.steps >= MOST_STEPS);
+        let Some(trace) = self.trace(step) else {
+            self.more_steps += 1;
+            return;
+        };
+        let since = step.at.monotonic.saturating_sub(trace.begin);
+        let (lane, name) = lane_of(step);
+        let in_place = to == Some(step.from);
+        if in_place
+            && name.is_none()
+            && let Some(last) = trace
+                .last
+                .get(&lane)
+                .and_then(|at| trace.steps.get_mut(*at))
+            && !last.refused
+        {
+            // That the session ends changes nothing for what is complete.
+            if step.event != "session ends" {
+                last.repeats += 1;
+                last.until = since;
+            }
+            return;
+        }
+        // The state goes by the producer's own name for it.
+        let from = match (
+            &name,
+            trace.last.get(&lane).and_then(|at| trace.steps.get(*at)),
+        ) {
+            (Some(_), Some(last)) => last.to.clone(),
+            (Some(_), None) | (None, _) => step.from.to_owned(),
+        };
+        if full {
+            self.more_steps += 1;
+            return;
+        }
+        // A producer may enter any state; only the typical flow does not know the way.
+        let entered = name.unwrap_or_else(|| to.unwrap_or(step.from).to_owned());
+        trace.last.insert(lane.clone(), trace.steps.len());
+        trace.steps.push(Kept {
+            line,
+            since,
+            wall: step.at.wall,
+            lane,
+            from,
+            event: step.event,
+            to: entered,
+            refused: to.is_none(),
+            repeats: 0,
+            until: since,
+        });
+        self.steps += 1;
+    }
+
+    fn trace(&mut self, step: &Step<'_>) -> Option<&mut SessionTrace> {
+        let index = match self.known.get(step.key) {
+            Some(index) => *index,
+            None if self.sessions.len() >= MOST_SESSIONS => {
+                self.more_sessions += u64::from(step.machine == "session");
+                return None;
+            }
+            None => {
+                self.known.insert(step.key.clone(), self.sessions.len());
+                self.sessions.push(SessionTrace {
+                    agent: safe::name(step.key.agent.as_str()),
+                    session: safe::name(step.key.session.as_str()),
+                    begin: step.at.monotonic,
+                    steps: Vec::new(),
+                    last: BTreeMap::new(),
+                });
+                self.sessions.len() - 1
+            }
+        };
+        self.sessions.get_mut(index)
+    }
+}
+
+/// Gives the machine that a step belongs to, and for the agent's state the producer's name of it.
+fn lane_of(step: &Step<'_>) -> (Lane, Option<String>) {
+    let (subject, name) = match step.subject {
+        Subject::Session => (String::new(), None),
+        Subject::State { name } => (String::new(), Some(safe::name(name))),
+        Subject::Tool { name, call: None } => (safe::name(name), None),
+        Subject::Tool {
+            name,
+            call: Some(call),
+        } => (
+            format!("{} {}", safe::name(name), safe::name(call.as_str())),
+            None,
+        ),
+        Subject::Question(id) => (id.0.to_string(), None),
+        Subject::Output(None) => (String::new(), None),
+        Subject::Output(Some(id)) => (safe::name(id.as_str()), None),
+    };
+    let lane = Lane {
+        machine: step.machine,
+        subject,
+    };
+    (lane, name)
+}
+
+impl Observer for Log {
+    fn before(&mut self, _: &Step<'_>) {}
+
+    fn after(&mut self, step: &Step<'_>, to: &'static str) {
+        self.keep(step, Some(to));
+    }
+
+    fn error(&mut self, step: &Step<'_>, _: &TransitionError) {
+        self.keep(step, None);
+    }
+}
+
+/// Traces a stream, line by line.
+#[derive(Debug, Default)]
+pub struct Tracer {
+    gatherer: Gatherer,
+    sessions: Sessions,
+    clock: Clock,
+    log: Log,
+    lines: u64,
+    events: u64,
+    unread: u64,
+}
+
+impl Tracer {
+    /// Makes a tracer for one stream.
+    pub fn new() -> Self {
+        let mut tracer = Self::default();
+        tracer.sessions.add_link(LINK, false);
+        tracer
+    }
+
+    /// Takes the next line, without its end.
+    pub fn line(&mut self, text: &str) {
+        self.lines += 1;
+        for gathered in self.gatherer.take(self.lines, text) {
+            self.text(&gathered);
+        }
+    }
+
+    /// Takes the news that the next line can't be read.
+    pub fn unreadable(&mut self) {
+        self.lines += 1;
+        self.unread += 1;
+    }
+
+    fn text(&mut self, gathered: &Gathered) {
+        let Ok(decoded) = dialect::read(gathered.text.trim_start_matches('\u{feff}')) else {
+            self.unread += 1;
+            return;
+        };
+        self.events += 1;
+        let now = self.clock.at(decoded.envelope.timestamp);
+        for _ in 0..MOST_TICKS {
+            let Some(due) = self.sessions.deadline().filter(|due| *due <= now.monotonic) else {
+                break;
+            };
+            let due = self.clock.moment(due);
+            self.sessions.tick_observed(due, &mut self.log);
+        }
+        self.log.line = gathered.line;
+        self.sessions
+            .apply_observed(LINK, decoded, now, &mut self.log);
+    }
+
+    /// Ends the stream and writes the trace; nothing where there was no event.
+    pub fn finish(mut self, format: Format) -> Option<String> {
+        if let Some(cut) = self.gatherer.end() {
+            self.text(&cut);
+        }
+        let now = self.clock.now();
+        self.sessions
+            .release_link_observed(LINK, now, &mut self.log);
+        if self.events == 0 {
+            return None;
+        }
+        Some(match format {
+            Format::Text => self.to_text(),
+            Format::Mermaid => mermaid::write(&self.log.sessions, &self.left_out()),
+            Format::Json => self.to_json(),
+        })
+    }
+
+    /// Says what the trace does not show.
+    fn left_out(&self) -> Vec<String> {
+        let mut told = Vec::new();
+        if self.unread > 0 {
+            told.push(format!(
+                "{} could not be read; hearken check says why",
+                count(self.unread, "line")
+            ));
+        }
+        if self.log.more_steps > 0 {
+            told.push(format!(
+                "{} beyond the first {MOST_STEPS} are not shown",
+                count(self.log.more_steps, "step")
+            ));
+        }
+        if self.log.more_sessions > 0 {
+            told.push(format!(
+                "sessions beyond the first {MOST_SESSIONS} are not shown; they made {}",
+                count(self.log.more_sessions, "step")
+            ));
+        }
+        told
+    }
+
+    fn to_text(&self) -> String {
+        let mut lines = Vec::new();
+        for trace in &self.log.sessions {
+            lines.push(format!("Session: {}, {}", trace.agent, trace.session));
+            lines.extend(trace.steps.iter().map(step_text));
+        }
+        lines.extend(
+            self.left_out()
+                .into_iter()
+                .map(|told| format!("Note: {told}")),
+        );
+        lines.join("\n") + "\n"
+    }
+
+    fn to_json(&self) -> String {
+        let mut out = String::new();
+        for trace in &self.log.sessions {
+            for step in &trace.steps {
+                let line = json!({
+                    "kind": "step",
+                    "agent": trace.agent,
+                    "session": trace.session,
+                    "line": step.line,
+                    "seconds": step.since.as_secs_f64(),
+                    "at": step.wall.to_string(),
+                    "machine": step.lane.machine,
+                    "subject": step.lane.subject,
+                    "from": step.from,
+                    "event": step.event,
+                    "to": step.to,
+                    "verdict": verdict(step),
+                    "repeats": step.repeats,
+                    "until_seconds": step.until.as_secs_f64(),
+                });
+                out.push_str(&line.to_string());
+                out.push('\n');
+            }
+        }
+        let total = json!({
+            "kind": "total",
+            "lines": self.lines,
+            "events": self.events,
+            "sessions": self.log.sessions.len(),
+            "steps_not_shown": self.log.more_steps,
+            "lines_not_read": self.unread,
+        });
+        out + &total.to_string() + "\n"
+    }
+}
+
+/// Judges a step: the states of A.2 are a typical flow, the other machines are rules.
+pub(super) fn verdict(step: &Kept) -> &'static str {
+    match step.refused {
+        false => "legal",
+        true if step.lane.machine == AgentState::NAME => "unusual",
+        true => "illegal",
+    }
+}
+
+fn step_text(step: &Kept) -> String {
+    let lane = step.lane.label();
+    let what = match verdict(step) {
+        "illegal" => format!(
+            "illegal: {lane}: {} does not take {}",
+            step.from, step.event
+        ),
+        "unusual" => format!("unusual: {lane}: {} to {}", step.from, step.to),
+        // Its events are the states that it enters.
+        _ if step.lane.machine == AgentState::NAME => {
+            format!("{lane}: {} to {}", step.from, step.to)
+        }
+        _ => format!("{lane}: {} to {}, by {}", step.from, step.to, step.event),
+    };
+    let more = if step.repeats > 0 {
+        format!(
+            ", then {} that changed nothing, until {:.3} s",
+            count(step.repeats, "event"),
+            step.until.as_secs_f64()
+        )
+    } else {
+        String::new()
+    };
+    format!(
+        "{what}{more}; line {}, {:.3} s, {}",
+        step.line,
+        step.since.as_secs_f64(),
+        step.wall
+    )
+}

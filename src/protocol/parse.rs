@@ -1,0 +1,205 @@
+//! JSON text to a value, with what the usual way would hide: repeated names and halves of characters.
+//!
+//! Responsibilities: step 1's half that concerns the text. Not here: what the value means.
+//!
+//! An agent that streams text in UTF-16 units may cut an emoji in two and write each half as an
+//! escape. That is JSON by its grammar and no text; dropping such a chunk would lose its words, so the
+//! half is replaced by U+FFFD. Of a repeated name the last value counts, as everywhere.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// Holds what was read and what was odd about it.
+pub(super) struct Parsed {
+    pub(super) value: Value,
+    /// The first name that stands twice in one object.
+    pub(super) repeated: Option<String>,
+    /// Whether halves of characters were replaced.
+    pub(super) mended: bool,
+}
+
+/// Reads a text.
+pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
+    let once = |text: &str| {
+        let mut repeated = None;
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let value = Reader(&mut repeated).deserialize(&mut reader)?;
+        reader.end()?;
+        Ok((value, repeated))
+    };
+    let (first, mended) = match once(text) {
+        Ok(first) => (first, false),
+        Err(error) => match mend(text) {
+            Cow::Owned(text) => (once(&text)?, true),
+            Cow::Borrowed(_) => return Err(error),
+        },
+    };
+    Ok(Parsed {
+        value: first.0,
+        repeated: first.1,
+        mended,
+    })
+}
+
+/// Replaces escapes that are half of a character; borrows when there are none.
+fn mend(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let unit = |at: usize| -> Option<u16> {
+        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        digits
+            .iter()
+            .all(u8::is_ascii_hexdigit)
+            .then(|| std::str::from_utf8(digits).ok())
+            .flatten()
+            .and_then(|digits| u16::from_str_radix(digits, 16).ok())
+    };
+    let mut out = String::new();
+    let (mut at, mut kept) = (0, 0);
+    while at < bytes.len() {
+        if bytes[at] != b'\\' {
+            at += 1;
+            continue;
+        }
+        match unit(at) {
+            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
+            Some(0xD800..=0xDFFF) => {
+                out.push_str(&text[kept..at]);
+                out.push_str("\\ufffd");
+                at += 6;
+                kept = at;
+            }
+            Some(_) => at += 6,
+            // Any other escape is two bytes long, a backslash that is escaped included.
+            None => at += 2,
+        }
+    }
+    if kept == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(&text[kept..]);
+    Cow::Owned(out)
+}
+
+/// Reads one value and remembers the first repeated name.
+struct Reader<'a>(&'a mut Option<String>);
+
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Reader<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(value) = list.next_element_seed(Reader(&mut *self.0))? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = object.next_key::<String>()? {
+            let value = object.next_value_seed(Reader(&mut *self.0))?;
+            if self.0.is_none() && map.contains_key(&name) {
+                *self.0 = Some(name.clone());
+            }
+            map.insert(name, value);
+        }
+        Ok(Value::Object(map))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_of_characters_are_replaced_and_whole_ones_stay() {
+        for (text, wanted, mended) in [
+            (r#""a\ud83db""#, "a\u{fffd}b", true),
+            (r#""\ude00""#, "\u{fffd}", true),
+            (r#""\ud83d\ud83d\ude00""#, "\u{fffd}😀", true),
+            (r#""\uD83D\uDE00""#, "😀", false),
+            (r#""\\ud83d""#, "\\ud83d", false),
+        ] {
+            let parsed = parse(text).unwrap();
+            assert_eq!(parsed.value, Value::from(wanted), "{text}");
+            assert_eq!(parsed.mended, mended, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_repeated_name_is_remembered_at_any_depth() {
+        let parsed = parse(r#"{"a":1,"b":{"c":1,"c":2},"a":3}"#).unwrap();
+        assert_eq!(parsed.value["a"], 3);
+        assert_eq!(parsed.value["b"]["c"], 2);
+        assert_eq!(parsed.repeated.as_deref(), Some("c"));
+        assert_eq!(parse(r#"{"a":{"b":1},"b":2}"#).unwrap().repeated, None);
+    }
+
+    #[test]
+    fn a_value_is_what_serde_json_makes_of_it() {
+        for text in [
+            "null",
+            "-3",
+            "18446744073709551615",
+            "1.5",
+            "\"x\"",
+            "[1,[2]]",
+            r#"{"a":[true,null,{"b":"c"}]}"#,
+        ] {
+            let plain: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(parse(text).unwrap().value, plain, "{text}");
+        }
+        assert!(parse("{").is_err() && parse("1 2").is_err() && parse("").is_err());
+    }
+
+    #[test]
+    fn a_cut_escape_is_an_error_and_no_panic() {
+        for text in ["\"\\u", "\"\\ud8", "\"\\", "\"\\ud83d\\u", "\"é\\ud83d"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+}

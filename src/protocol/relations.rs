@@ -1,0 +1,162 @@
+//! The rules of one event that relate two of its fields (chapters 4 and 6).
+//!
+//! Responsibilities: what no table of single fields can say. Not here: single fields (`schema`),
+//! the order of the steps (`check`).
+
+use serde_json::{Map, Value};
+
+use super::check::{get, text};
+use super::finding::{Findings, Rule};
+use super::payload::reads_as_irreversible;
+use super::schema::CoreType;
+
+/// Signs of a secret in arguments (4.3.1): how keys of well-known services and headers begin.
+const SECRETS: [&str; 12] = [
+    "password=",
+    "password:",
+    "passwd=",
+    "api_key",
+    "apikey=",
+    "authorization:",
+    "bearer ",
+    "private key-----",
+    "ghp_",
+    "github_pat_",
+    "sk-ant-",
+    "aws_secret",
+];
+
+/// Checks what relates two fields of a payload.
+pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
+    match core.name {
+        "agent.awaiting.confirmation" => confirmation(map, findings),
+        "agent.awaiting.clarification" => clarification(map, findings),
+        "agent.progress.updated" => progress(map, findings),
+        "agent.tool.invoked" => {
+            let secret = text(map, "args_summary").is_some_and(|text| {
+                let text = text.to_ascii_lowercase();
+                SECRETS.iter().any(|sign| text.contains(sign))
+            });
+            if secret {
+                findings.find(
+                    Rule::PossibleSecret,
+                    "4.3.1",
+                    "args_summary",
+                    "looks as if it held a secret",
+                );
+            }
+        }
+        "agent.tool.completed" => {
+            let failed = matches!(text(map, "status"), Some("error" | "timeout"));
+            if failed && get(map, "error_message").is_none() {
+                findings.find(
+                    Rule::NoReason,
+                    "4.3.2",
+                    "error_message",
+                    "is missing, so nothing says why the tool failed",
+                );
+            }
+        }
+        _ => {}
+    }
+}
+
+fn confirmation(map: &Map<String, Value>, findings: &mut Findings) {
+    let irreversible = reads_as_irreversible(map);
+    let risk = text(map, "risk_level");
+    if text(map, "default_decision") == Some("accept") {
+        match (irreversible, risk) {
+            (true, Some("high" | "medium")) => findings.find(
+                Rule::UnsafeDefault,
+                "6.4.1",
+                "default_decision",
+                "must be reject for an irreversible action of this risk",
+            ),
+            (true, Some("low")) | (false, Some("high")) => findings.find(
+                Rule::RiskyDefault,
+                "6.4.1",
+                "default_decision",
+                "should be reject for such an action",
+            ),
+            (true, _) => findings.find(
+                Rule::RiskyDefault,
+                "6.4.1",
+                "default_decision",
+                "should be reject for an irreversible action of unknown risk",
+            ),
+            (false, _) => {}
+        }
+    }
+    let Some(Value::Array(allowed)) = map.get("allowed_replies") else {
+        return;
+    };
+    let words: Vec<&str> = allowed.iter().filter_map(Value::as_str).collect();
+    if words
+        .iter()
+        .any(|word| !["accept", "reject"].contains(word))
+    {
+        findings.find(
+            Rule::CustomReply,
+            "6.3.1",
+            "allowed_replies",
+            "allows a decision other than accept and reject",
+        );
+    }
+    if !words.is_empty() && !words.contains(&"reject") {
+        findings.find(
+            Rule::NoReject,
+            "6.3.4",
+            "allowed_replies",
+            "does not allow reject, so only silence can decline",
+        );
+    }
+}
+
+fn clarification(map: &Map<String, Value>, findings: &mut Findings) {
+    let Some(Value::Array(kinds)) = map.get("accepted_response_kinds") else {
+        return;
+    };
+    let is_empty = |name| {
+        map.get(name)
+            .and_then(Value::as_array)
+            .is_none_or(Vec::is_empty)
+    };
+    if kinds.iter().any(|kind| kind == "multiple_choice")
+        && is_empty("choices")
+        && is_empty("options")
+    {
+        findings.find(
+            Rule::NoChoices,
+            "4.4.2",
+            "choices",
+            "is needed where a choice is asked for",
+        );
+    }
+}
+
+fn progress(map: &Map<String, Value>, findings: &mut Findings) {
+    let Some(Value::Object(progress)) = map.get("progress") else {
+        return;
+    };
+    let known = ["percent", "step", "total_steps", "description"];
+    if !known.iter().any(|name| progress.contains_key(*name)) {
+        findings.find(
+            Rule::TooFew,
+            "4.2.2",
+            "progress",
+            "must hold percent, step, total_steps or description",
+        );
+    }
+    let number = |name| progress.get(name).and_then(Value::as_u64);
+    if number("step")
+        .zip(number("total_steps"))
+        .is_some_and(|(step, total)| step > total)
+    {
+        findings.find(
+            Rule::StepBeyondTotal,
+            "4.2.2",
+            "progress.step",
+            "is beyond total_steps",
+        );
+    }
+}

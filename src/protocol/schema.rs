@@ -1,0 +1,383 @@
+//! The fields of the envelope and of the twelve types, as data: what chapters 3, 4, 6 and 11 and the
+//! JSON schemas allow in each.
+//!
+//! Responsibilities: the tables. Not here: the walk over an event by them (`shape`), reading values
+//! into types (`payload`), rules that relate two fields (`check`).
+//!
+//! Where prose and schema differ, the prose counts: a text of more than 16 KiB is only beyond a limit
+//! (3.7), and `irreversible` of a confirmation, which only the schema and 6.4.1 know, is no stranger.
+
+use super::shape::{Field, Form, Shape, may, must};
+
+/// The longest duration in milliseconds: a day.
+const DAY_MS: u64 = 86_400_000;
+/// The longest timeout in seconds: a day.
+const DAY_S: u64 = 86_400;
+/// The largest number of a field without a bound of its own.
+const ANY: u64 = u64::MAX;
+
+const DURATION: Shape = Shape::Integer {
+    least: 0,
+    most: DAY_MS,
+};
+const RISK: Shape = Shape::OneOf(&["low", "medium", "high"]);
+const TOOL: Shape = Shape::Form(Form::Tool);
+const CALL: Shape = Shape::Form(Form::CallId);
+const TOKEN: Shape = Shape::Form(Form::ReplyToken);
+const TIMEOUT: Shape = Shape::Integer {
+    least: 1,
+    most: DAY_S,
+};
+/// A text that must say something, and whose only bound is the one of 3.7.
+const TEXT: Shape = Shape::Text { most: 0 };
+/// A short text that must say something.
+const SHORT: Shape = Shape::Text { most: 4096 };
+/// A text that may be empty.
+const FREE: Shape = Shape::Free { most: 0 };
+
+const TERSE: Field = may("summary_terse", SHORT);
+const NORMAL: Field = may("summary_normal", TEXT);
+const NORMAL_MUST: Field = must("summary_normal", TEXT);
+const DETAILED: Field = may("summary_detailed", TEXT);
+
+/// Describes one of the twelve types.
+pub(super) struct CoreType {
+    /// Its local name.
+    pub(super) name: &'static str,
+    /// The section that defines it.
+    pub(super) section: &'static str,
+    /// Its payload.
+    pub(super) fields: &'static [Field],
+    /// The spellings of real producers that are read too.
+    pub(super) wild: &'static [&'static str],
+    /// Whether it must be critical.
+    pub(super) critical: bool,
+}
+
+/// The fields of the envelope that are not required (3.3, 3.4); steps 2 to 6 see to the others.
+pub(super) const ENVELOPE: &[Field] = &[
+    may("verbosity", Shape::OneOf(&["terse", "normal", "detailed"])).section("3.3.1"),
+    may(
+        "urgency",
+        Shape::OneOf(&["background", "normal", "critical"]),
+    )
+    .section("3.3.2"),
+    may("localization_hints", Shape::Inner(LOCALIZATION)).section("11.1.1"),
+    may(
+        "sequence_number",
+        Shape::Integer {
+            least: 0,
+            most: ANY,
+        },
+    )
+    .section("3.4.1"),
+    may("correlation_id", FREE).section("3.4.2"),
+    may("extensions", Shape::Object).section("3.4.3"),
+    may("aaep_version", Shape::Form(Form::Version)).section("3.4.4"),
+];
+
+/// The fields of `producer` (3.2.6).
+pub(super) const PRODUCER: &[Field] = &[
+    must("agent_id", TEXT).section("3.2.6.1"),
+    may("agent_version", Shape::Said).section("3.2.6.2"),
+    may("agent_name", Shape::Said).section("3.2.6.3"),
+    may("model", Shape::Said).section("3.2.6.4"),
+    may("manifest_uri", Shape::Uri).section("3.2.6.5"),
+];
+
+/// The most languages that 3.7 recommends.
+pub(super) const MOST_LANGUAGES: usize = 32;
+
+const LOCALIZATION: &[Field] = &[
+    may("primary_language", Shape::Form(Form::Language)).section("11.1.2"),
+    may("text_direction", Shape::OneOf(&["ltr", "rtl", "auto"])).section("11.1.1"),
+    // Its bound is one of 3.7.
+    may(
+        "available_languages",
+        Shape::Forms(Form::Language, 0, usize::MAX),
+    )
+    .section("11.1.2"),
+    may("fallback_chain", Shape::Chain(Form::Language, 16)).section("11.1.2"),
+    may("script", Shape::Form(Form::Script)).section("11.1.1"),
+    may("calendar", FREE).section("11.1.1"),
+];
+
+const PROGRESS: &[Field] = &[
+    may(
+        "percent",
+        Shape::Number {
+            least: 0.0,
+            most: 100.0,
+        },
+    ),
+    may(
+        "step",
+        Shape::Integer {
+            least: 1,
+            most: ANY,
+        },
+    ),
+    may(
+        "total_steps",
+        Shape::Integer {
+            least: 1,
+            most: ANY,
+        },
+    ),
+    may("description", SHORT),
+];
+
+const CHOICE: &[Field] = &[
+    must("value", Shape::Text { most: 256 }),
+    must("label", Shape::Text { most: 1024 }),
+];
+
+/// Describes every core type (chapter 4).
+pub(super) const CORE: [CoreType; 12] = [
+    CoreType {
+        name: "agent.session.started",
+        section: "4.1.1",
+        fields: &[
+            NORMAL_MUST,
+            TERSE,
+            DETAILED,
+            may("expected_duration_ms", DURATION),
+            may("requested_by", Shape::Text { most: 256 }),
+            may("request_text", FREE),
+            may(
+                "tools_available",
+                Shape::Texts {
+                    each: 256,
+                    most: 256,
+                },
+            ),
+        ],
+        wild: &[],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.session.completed",
+        section: "4.1.2",
+        fields: &[
+            NORMAL_MUST,
+            TERSE,
+            DETAILED,
+            may("duration_ms", DURATION),
+            may(
+                "tool_invocations_count",
+                Shape::Integer {
+                    least: 0,
+                    most: ANY,
+                },
+            ),
+            may("output_summary", FREE),
+            may("result_uri", Shape::Uri),
+        ],
+        wild: &[],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.session.errored",
+        section: "4.1.3",
+        fields: &[
+            must(
+                "error_category",
+                Shape::OneOf(&["transient", "permanent", "requires_user", "unknown"]),
+            ),
+            NORMAL_MUST,
+            TERSE,
+            DETAILED,
+            may("error_code", Shape::Form(Form::ErrorCode)),
+            may("error_uri", Shape::Uri),
+            may("recoverable", Shape::Boolean),
+            may("remediation_hint", SHORT),
+        ],
+        wild: &["error_message"],
+        critical: true,
+    },
+    CoreType {
+        name: "agent.session.cancelled",
+        section: "4.1.4",
+        fields: &[
+            must(
+                "cancelled_by",
+                Shape::OneOf(&["user", "producer", "timeout", "system"]),
+            ),
+            NORMAL_MUST,
+            TERSE,
+            DETAILED,
+            may("cancellation_reason", Shape::Form(Form::ReasonCode)),
+            may("partial_result", FREE),
+        ],
+        wild: &[],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.state.changed",
+        section: "4.2.1",
+        fields: &[
+            must("from_state", Shape::Text { most: 64 }),
+            must("to_state", Shape::Text { most: 64 }),
+            TERSE,
+            NORMAL,
+            DETAILED,
+            may("expected_duration_ms", DURATION),
+        ],
+        wild: &[],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.progress.updated",
+        section: "4.2.2",
+        fields: &[
+            must("progress", Shape::Inner(PROGRESS)),
+            TERSE,
+            NORMAL,
+            DETAILED,
+            may("eta_ms", DURATION),
+        ],
+        wild: &[
+            "progress_percent",
+            "progress_message",
+            "estimated_remaining_ms",
+        ],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.tool.invoked",
+        section: "4.3.1",
+        fields: &[
+            must("tool", TOOL),
+            NORMAL_MUST,
+            TERSE,
+            DETAILED,
+            may("description", SHORT),
+            may("args_summary", FREE),
+            may("expected_duration_ms", DURATION),
+            may("risk_level", RISK),
+            may("irreversible", Shape::Boolean),
+            may("tool_call_id", CALL),
+        ],
+        wild: &["reversibility"],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.tool.completed",
+        section: "4.3.2",
+        fields: &[
+            must("tool", TOOL),
+            must("status", Shape::OneOf(&["success", "error", "timeout"])),
+            TERSE,
+            NORMAL,
+            DETAILED,
+            may("tool_call_id", CALL),
+            may("duration_ms", DURATION),
+            may("error_message", SHORT),
+        ],
+        wild: &[],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.output.streaming",
+        section: "4.3.3",
+        fields: &[
+            must("chunk", FREE),
+            must(
+                "position",
+                Shape::Integer {
+                    least: 0,
+                    most: ANY,
+                },
+            ),
+            must("complete", Shape::Boolean),
+            may(
+                "coalesce_hint",
+                Shape::OneOf(&["none", "word", "sentence", "paragraph", "completion"]),
+            ),
+            may("output_id", Shape::Form(Form::OutputId)),
+            may("content_type", Shape::Form(Form::ContentType)),
+            may("language", Shape::Form(Form::Language)),
+        ],
+        wild: &[],
+        critical: false,
+    },
+    CoreType {
+        name: "agent.awaiting.confirmation",
+        section: "4.4.1",
+        fields: &[
+            must("action", TEXT),
+            must("consequence", TEXT),
+            must("reply_token", TOKEN).section("6.2.1"),
+            must("timeout_seconds", TIMEOUT),
+            must("default_decision", Shape::OneOf(&["accept", "reject"])),
+            TERSE,
+            NORMAL,
+            DETAILED,
+            may("risk_level", RISK),
+            may("irreversible", Shape::Boolean).section("6.4.1"),
+            may(
+                "reversibility",
+                Shape::OneOf(&["reversible", "reversible_with_effort", "irreversible"]),
+            ),
+            may("allowed_replies", Shape::Words { least: 1, most: 32 }),
+            may("extra_context", Shape::Object),
+        ],
+        wild: &["tool", "tool_call_id"],
+        critical: true,
+    },
+    CoreType {
+        name: "agent.awaiting.clarification",
+        section: "4.4.2",
+        fields: &[
+            must("question", TEXT),
+            must("reply_token", TOKEN).section("6.2.1"),
+            must("timeout_seconds", TIMEOUT),
+            TERSE,
+            NORMAL,
+            DETAILED,
+            may(
+                "accepted_response_kinds",
+                Shape::Kinds(&["freetext", "yes_no", "multiple_choice", "numeric"]),
+            ),
+            may(
+                "choices",
+                Shape::Objects {
+                    each: CHOICE,
+                    least: 2,
+                    most: 32,
+                },
+            ),
+            may("context", SHORT),
+            may("default_response", Shape::Free { most: 4096 }),
+        ],
+        wild: &["options", "multi_select", "free_form_allowed"],
+        critical: true,
+    },
+    CoreType {
+        name: "agent.handoff.requested",
+        section: "4.4.3",
+        fields: &[
+            must("reason", TEXT),
+            must(
+                "target_kind",
+                Shape::OneOf(&["human", "specialist_agent", "escalation_queue"]),
+            ),
+            TERSE,
+            NORMAL,
+            DETAILED,
+            may("target_uri", Shape::Uri),
+            may("packaged_context", Shape::Object),
+            may("urgency_for_handoff", RISK),
+        ],
+        wild: &["handoff_target", "context_summary"],
+        critical: true,
+    },
+];
+
+/// The summaries of a type that nobody knows (7.4.1).
+pub(super) const SUMMARIES: &[Field] = &[TERSE, NORMAL, DETAILED];
+
+/// Gives a core type by its local name.
+pub(super) fn core(local: &str) -> Option<&'static CoreType> {
+    CORE.iter().find(|core| core.name == local)
+}

@@ -1,0 +1,236 @@
+//! The commands that look at a capture: lines in from a file or standard input, a report out.
+//!
+//! Responsibilities: bounded reading with true line numbers, writing as it comes. Not here: what is
+//! looked for (`inspect`).
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::Context;
+
+use crate::announce::normalise::clean;
+use crate::inspect::{Checker, Format, Item, StreamRule, Tracer, Verdict};
+
+/// The longest line that is read, in bytes: as large as the largest frame by default.
+const LONGEST_LINE: usize = 4 * 1024 * 1024;
+
+/// Checks a file, or standard input for `-`, and writes the report as it comes.
+///
+/// # Errors
+/// When the file can't be opened or read.
+pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
+    let mut checker = Checker::new();
+    let mut out = io::stdout().lock();
+    let result = each_line(file, |line| {
+        let items = match line {
+            Line::Text { text, whole } => {
+                let mut items = if whole {
+                    Vec::new()
+                } else {
+                    checker.replaced()
+                };
+                items.append(&mut checker.line(&text));
+                items
+            }
+            Line::TooLong => checker.unreadable(StreamRule::TooLong),
+        };
+        write_items(&mut out, &mut checker, &items, json)
+    });
+    let listens = listens(result)?;
+    let (items, summary) = checker.finish();
+    if listens {
+        let mut text = String::new();
+        for item in &items {
+            push(&mut text, item, json);
+        }
+        text.push_str(&if json {
+            summary.to_json(strict)
+        } else {
+            summary.to_text(strict)
+        });
+        self::listens(out.write_all(text.as_bytes()).map_err(Stop::Write))?;
+    }
+    Ok(summary.verdict(strict))
+}
+
+/// Traces a file, or standard input for `-`.
+///
+/// # Errors
+/// When the file can't be opened or read, or has no event.
+pub fn trace(file: &Path, format: Format) -> anyhow::Result<()> {
+    let mut tracer = Tracer::new();
+    listens(each_line(file, |line| {
+        match line {
+            Line::Text { text, .. } => tracer.line(&text),
+            Line::TooLong => tracer.unreadable(),
+        }
+        Ok(())
+    }))?;
+    let text = tracer
+        .finish(format)
+        .with_context(|| format!("there is no event in {}", shown(file)))?;
+    listens(io::stdout().write_all(text.as_bytes()).map_err(Stop::Write))?;
+    Ok(())
+}
+
+/// Gives a file's name as an error shows it.
+pub fn shown(file: &Path) -> String {
+    if file == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        clean(&file.to_string_lossy()).into_owned()
+    }
+}
+
+fn push(text: &mut String, item: &Item, json: bool) {
+    if json {
+        text.push_str(&item.to_json());
+    } else {
+        text.push_str(&item.to_string());
+    }
+    text.push('\n');
+}
+
+fn write_items(
+    out: &mut impl Write,
+    checker: &mut Checker,
+    items: &[Item],
+    json: bool,
+) -> Result<(), Stop> {
+    let mut text = String::new();
+    for item in items {
+        if json || checker.is_news(item) {
+            push(&mut text, item, json);
+        }
+    }
+    if text.is_empty() {
+        return Ok(());
+    }
+    out.write_all(text.as_bytes())
+        .and_then(|()| out.flush())
+        .map_err(Stop::Write)
+}
+
+/// Says why reading stopped before the end.
+enum Stop {
+    /// The source failed.
+    Read(io::Error, String),
+    /// Nobody takes what is written.
+    Write(io::Error),
+}
+
+/// Tells whether somebody still takes what is written; a reader that has gone is no fault.
+fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(Stop::Write(error)) => Err(error).context("the report can't be written"),
+        Err(Stop::Read(error, name)) => Err(error).with_context(|| format!("{name} can't be read")),
+    }
+}
+
+/// Is one line, without its end.
+enum Line {
+    /// A line; `whole` is false where bytes that are no UTF-8 were replaced.
+    Text { text: String, whole: bool },
+    /// A line beyond the bound, skipped to its end.
+    TooLong,
+}
+
+fn each_line(file: &Path, take: impl FnMut(Line) -> Result<(), Stop>) -> Result<(), Stop> {
+    let failed = |error| Stop::Read(error, shown(file));
+    if file == Path::new("-") {
+        return lines(io::stdin().lock(), failed, take);
+    }
+    let opened = File::open(file).map_err(failed)?;
+    lines(BufReader::new(opened), failed, take)
+}
+
+fn lines(
+    mut source: impl BufRead,
+    failed: impl Fn(io::Error) -> Stop,
+    mut take: impl FnMut(Line) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let mut line = Vec::new();
+    let mut too_long = false;
+    loop {
+        let piece = match source.fill_buf() {
+            Ok(piece) => piece,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(failed(error)),
+        };
+        let at_end = piece.is_empty();
+        let end = piece.iter().position(|byte| *byte == b'\n');
+        let part = &piece[..end.unwrap_or(piece.len())];
+        too_long |= line.len() + part.len() > LONGEST_LINE;
+        if !too_long {
+            line.extend_from_slice(part);
+        }
+        let used = end.map_or(piece.len(), |end| end + 1);
+        source.consume(used);
+        if end.is_some() || (at_end && (too_long || !line.is_empty())) {
+            if line.last() == Some(&b'\r') {
+                line.pop();
+            }
+            take(if too_long {
+                Line::TooLong
+            } else {
+                match String::from_utf8_lossy(&line) {
+                    std::borrow::Cow::Borrowed(text) => Line::Text {
+                        text: text.to_owned(),
+                        whole: true,
+                    },
+                    std::borrow::Cow::Owned(text) => Line::Text { text, whole: false },
+                }
+            })?;
+            line.clear();
+            too_long = false;
+        }
+        if at_end {
+            return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], buffer: usize) -> Vec<String> {
+        let mut all = Vec::new();
+        let source = BufReader::with_capacity(buffer, bytes);
+        let failed = |error| Stop::Read(error, String::new());
+        let result = lines(source, failed, |line| {
+            all.push(match line {
+                Line::Text { text, whole } => format!("{text}{}", if whole { "" } else { "?" }),
+                Line::TooLong => "too long".to_owned(),
+            });
+            Ok(())
+        });
+        assert!(result.is_ok());
+        all
+    }
+
+    #[test]
+    fn every_line_is_numbered_whatever_the_pieces() {
+        for buffer in [1, 2, 3, 64] {
+            assert_eq!(
+                read(b"a\r\n\nb\xff\nc", buffer),
+                ["a", "", "b\u{fffd}?", "c"]
+            );
+            assert_eq!(read(b"a\n", buffer), ["a"]);
+            assert!(read(b"", buffer).is_empty());
+        }
+    }
+
+    #[test]
+    fn a_line_beyond_the_bound_is_one_line_and_the_next_is_read() {
+        let mut bytes = vec![b'x'; LONGEST_LINE + 1];
+        bytes.extend_from_slice(b"\nb\n");
+        assert_eq!(read(&bytes, 8192), ["too long", "b"]);
+        bytes.truncate(LONGEST_LINE + 1);
+        assert_eq!(read(&bytes, 8192), ["too long"]);
+    }
+}
