@@ -275,19 +275,21 @@ fn localization(
             "must be ltr, rtl or auto",
         );
     }
-    let mut available_languages = fields.texts("available_languages");
-    if available_languages.len() > MOST_LANGUAGES {
-        fields.find(
-            Severity::Warning,
-            "available_languages",
-            "has more than 32 entries",
-        );
-        available_languages.truncate(MOST_LANGUAGES);
-    }
+    let mut languages = |name| {
+        let mut tags = fields.texts(name);
+        if tags.len() > MOST_LANGUAGES {
+            fields.find(Severity::Warning, name, "has more than 32 entries");
+            tags.truncate(MOST_LANGUAGES);
+        }
+        tags
+    };
+    let available_languages = languages("available_languages");
+    let fallback_chain = languages("fallback_chain");
     Localization {
         primary_language,
         text_direction,
         available_languages,
+        fallback_chain,
     }
 }
 

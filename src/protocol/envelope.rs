@@ -38,6 +38,8 @@ pub struct Localization {
     pub text_direction: Option<TextDirection>,
     /// Languages that the producer could use.
     pub available_languages: Vec<String>,
+    /// Languages to try, in order, for a person who knows none of the others.
+    pub fallback_chain: Vec<String>,
 }
 
 /// Identifies who emitted an event (3.2.6).

@@ -3,7 +3,8 @@
 //! Responsibilities: addresses, paths, flags, identifiers, operators, pictures. Not here: marks
 //! that reach over several tokens (`inline`).
 
-use super::identifier::{is_uuid, say_id, say_name, time};
+use super::identifier::{is_uuid, say_id, say_name};
+use super::moment::time;
 use super::picture::{Picture, picture_at};
 use super::signs::{is_run, run};
 use super::spoken::Spoken;
@@ -23,7 +24,7 @@ pub(super) fn say(token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
     } else if let Some(at) = address(token) {
         signs(&token[..at], token, code, words, spoken);
         host(&token[at..], words, spoken);
-    } else if let Some(said) = time(token, words) {
+    } else if let Some(said) = time(token, words, spoken.now()) {
         spoken.word(&said);
     } else if is_uuid(token) {
         say_id(token, words, spoken);

@@ -5,13 +5,13 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A word or a template; borrowed when it is one of the program's own.
 pub type Word = Cow<'static, str>;
 
 /// Holds what one sign is called.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sign {
     /// The sign, one or more characters.
     pub sign: Word,
@@ -25,7 +25,7 @@ pub struct Sign {
 ///
 /// A template has its places in braces; text that fills a place is put in once, so that braces
 /// inside it mean nothing. A file may give some fields: the others stay English.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
     /// The start of a fenced block.
@@ -64,6 +64,20 @@ pub struct Words {
     pub moment: Word,
     /// Universal time.
     pub utc: Word,
+    /// A moment less than a minute ago.
+    pub just_now: Word,
+    /// A moment less than a minute ahead.
+    pub soon: Word,
+    /// A moment that is past: its distance in `{time}`.
+    pub past: Word,
+    /// A moment to come: its distance in `{time}`.
+    pub future: Word,
+    /// A distance of minutes: one, and `{n}` of them.
+    pub minutes: Sign,
+    /// A distance of hours.
+    pub hours: Sign,
+    /// A distance of days.
+    pub days: Sign,
     /// The months, January first.
     pub months: [Word; 12],
     /// A reference such as "#12" in prose: `{n}`.
@@ -76,6 +90,14 @@ pub struct Words {
     pub flag: Word,
     /// Line-drawing, block and braille characters, where nothing may be left out.
     pub drawing: Sign,
+    /// A capital, when a text is spelled: the letter in `{letter}`.
+    pub capital: Word,
+    /// A space, when a text is spelled.
+    pub space: Word,
+    /// What of a long text was not spelled: `{n}` signs.
+    pub unspelled: Sign,
+    /// The words that letters are told apart by.
+    pub phonetic: Vec<Sign>,
     /// Abbreviations with stops inside that are no file names.
     pub abbreviations: Vec<Word>,
     /// Programming languages: the tag behind a fence, and how it is said.
