@@ -392,5 +392,6 @@ pub(super) fn words() -> Words {
         signs: SIGNS.iter().map(sign).collect(),
         prose: same(PROSE),
         pictures: same(PICTURES),
+        firsts: std::sync::OnceLock::new(),
     }
 }

@@ -3,6 +3,7 @@
 //! Responsibilities: addresses, paths, flags, identifiers, operators, pictures. Not here: marks
 //! that reach over several tokens (`inline`).
 
+use super::hidden::is_pictograph;
 use super::identifier::{is_uuid, say_id, say_name};
 use super::moment::time;
 use super::picture::{Picture, picture_at};
@@ -143,7 +144,7 @@ fn foreign(
     last: &mut Option<String>,
     spoken: &mut Spoken,
 ) -> usize {
-    if c.is_alphanumeric() && words.picture(c).is_none() {
+    if c.is_alphanumeric() && !(is_pictograph(c) && words.picture(c).is_some()) {
         *last = None;
         spoken.letter(c);
         return c.len_utf8();

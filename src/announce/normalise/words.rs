@@ -4,6 +4,7 @@
 //! a sign up. Not here: when a word is said (`prose`, `signs`).
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
@@ -108,17 +109,56 @@ pub struct Words {
     pub prose: Vec<Sign>,
     /// Short names of picture characters.
     pub pictures: Vec<Sign>,
+    /// What the signs begin with; made at the first look, after which the tables must not change.
+    #[serde(skip)]
+    pub(super) firsts: OnceLock<Firsts>,
+}
+
+/// Says which bytes the signs of each table begin with: almost every look-up ends here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Firsts {
+    signs: [bool; 256],
+    prose: [bool; 256],
+}
+
+impl Firsts {
+    fn of(words: &Words) -> Self {
+        let firsts = |signs: &[Sign]| {
+            let mut firsts = [false; 256];
+            for sign in signs {
+                if let Some(first) = sign.sign.as_bytes().first() {
+                    firsts[usize::from(*first)] = true;
+                }
+            }
+            firsts
+        };
+        Self {
+            signs: firsts(&words.signs),
+            prose: firsts(&words.prose),
+        }
+    }
 }
 
 impl Words {
     /// Finds the longest sign of a question or command that a text begins with.
     pub(super) fn sign_at(&self, text: &str) -> Option<&Sign> {
-        longest(&self.signs, text)
+        let first = *text.as_bytes().first()?;
+        self.firsts().signs[usize::from(first)]
+            .then(|| longest(&self.signs, text))
+            .flatten()
     }
 
     /// Finds the longest sign of prose, two characters or more, that a text begins with.
     pub(super) fn prose_sign_at(&self, text: &str) -> Option<&Sign> {
-        longest(&self.prose, text).filter(|sign| sign.sign.len() > 1)
+        let first = *text.as_bytes().first()?;
+        self.firsts().prose[usize::from(first)]
+            .then(|| longest(&self.prose, text))
+            .flatten()
+            .filter(|sign| sign.sign.len() > 1)
+    }
+
+    fn firsts(&self) -> &Firsts {
+        self.firsts.get_or_init(|| Firsts::of(self))
     }
 
     /// Finds the name of a fence's language.
@@ -132,7 +172,10 @@ impl Words {
 
     /// Finds the name of a whole token in prose.
     pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
-        exactly(&self.prose, token)
+        let first = *token.as_bytes().first()?;
+        self.firsts().prose[usize::from(first)]
+            .then(|| exactly(&self.prose, token))
+            .flatten()
     }
 
     /// Finds the name of a sign that a run consists of.
