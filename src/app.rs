@@ -13,7 +13,9 @@ mod asking;
 mod commands;
 mod forgotten;
 mod links;
+mod reviewing;
 mod sending;
+mod setup;
 mod stream;
 mod view;
 
@@ -22,34 +24,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::KeyEvent;
-use jiff::Timestamp;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, Phrases,
-    SpeechQueue, Utterance, Wish,
+    Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, SpeechQueue,
+    Utterance, Wish,
 };
 use crate::config::Config;
 use crate::keys::{self, Command, Mode};
-use crate::protocol::{Answer, Now};
+use crate::protocol::Now;
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
 
 pub use asking::Shown;
 pub use links::LinkView;
+pub use setup::{LineSource, Recording, Setup, SourceSetup, Until};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
+use reviewing::Reviewing;
 use sending::Outgoing;
-
-/// Says where lines come from, which decides when one counts as an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LineSource {
-    /// A pipe: a line counts for what was written before it was read.
-    Pipe,
-    /// A terminal: typed-ahead input is flushed when a question appears and once more when it is armed.
-    Terminal,
-}
 
 /// Tells a fact.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,62 +132,6 @@ pub enum Effect {
     Quit(Exit),
 }
 
-/// Says when the program ends by itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Until {
-    /// When no source remains.
-    NoSource,
-    /// When every session that was seen has ended and all is said.
-    Ended,
-    /// When nothing happened for so long.
-    Idle(Duration),
-    /// Never: a face that stays open to look back.
-    Asked,
-}
-
-/// Holds what the program is told at its start.
-#[derive(Debug, Clone)]
-pub struct Setup {
-    /// The settings.
-    pub config: Config,
-    /// The words.
-    pub phrases: Arc<Phrases>,
-    /// How the person answers.
-    pub manner: Manner,
-    /// Where lines come from; `None` with keys, or when there is nobody to type.
-    pub lines: Option<LineSource>,
-    /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.
-    pub face: (&'static str, &'static str),
-    /// Whether a voice is wanted at all.
-    pub voice: bool,
-    /// When to end by itself.
-    pub until: Until,
-    /// The first random number; ids come from it.
-    pub seed: u64,
-    /// The sources, in the order of the command line.
-    pub sources: Vec<SourceSetup>,
-}
-
-/// Describes one source at the start.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SourceSetup {
-    /// Its name for a person.
-    pub name: String,
-    /// Whether answers can be sent to it.
-    pub answerable: bool,
-    /// What a recording tells beside its events; absent for everything that is none.
-    pub recording: Option<Recording>,
-}
-
-/// Holds what a recording tells beside its events.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Recording {
-    /// When it was made, where that is known.
-    pub made: Option<Timestamp>,
-    /// The answers that went out while it was made, by the number of the question's event, from 1.
-    pub answers: BTreeMap<u64, Answer>,
-}
-
 /// Holds the whole state of a run.
 #[derive(Debug)]
 pub struct App {
@@ -206,6 +144,7 @@ pub struct App {
     sessions: Sessions,
     announcer: Announcer,
     queue: SpeechQueue,
+    reviewing: Reviewing,
     voice: VoiceState,
     mode: Mode,
     editor: tui_input::Input,
@@ -263,7 +202,9 @@ impl App {
                 Arc::clone(&setup.phrases),
                 setup.manner,
             ),
-            queue: SpeechQueue::new(fold, setup.phrases),
+            queue: SpeechQueue::new(fold, setup.phrases)
+                .polite(setup.config.announce.do_not_interrupt),
+            reviewing: Reviewing::default(),
             voice: if setup.voice {
                 VoiceState::Checking
             } else {
@@ -322,6 +263,7 @@ impl App {
         self.tick(now);
         self.refresh_shown(now);
         self.refresh_title();
+        self.beat(now);
         // Speech last: what this fact brought is put in order before any of it is begun.
         let wishes = self.queue.tick(now.monotonic);
         self.wish(wishes);
@@ -347,6 +289,7 @@ impl App {
             self.sessions.deadline(),
             self.announcer.deadline(),
             self.queue.deadline(),
+            self.reviewing.deadline(),
             self.shown.as_ref().and_then(Shown::alarm),
             self.flush_at,
             self.parting
@@ -502,6 +445,10 @@ impl App {
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);
             }
+            Aloud::Heard => {
+                let wishes = self.queue.push(announcement, now.monotonic);
+                self.wish(wishes);
+            }
             Aloud::Shown => self.effects.push(Effect::Show(announcement)),
             Aloud::Kept => {}
         }
@@ -524,6 +471,7 @@ impl App {
         });
         self.last_pressed = Some((key, now.monotonic));
         let before = self.last_key.replace(now.monotonic);
+        self.reviewing.note(now.monotonic);
         if bounced {
             return;
         }
@@ -533,7 +481,7 @@ impl App {
 
     fn paste(&mut self, text: &str, now: Now) {
         self.last_key = Some(now.monotonic);
-        if let Mode::Editing(_) = self.mode {
+        if matches!(self.mode, Mode::Editing(_) | Mode::Searching) {
             for c in text.chars().filter(|c| !c.is_control()) {
                 self.editor.handle(tui_input::InputRequest::InsertChar(c));
             }

@@ -4,6 +4,7 @@
 //! flags (`cli` lays them over a [`Config`]) and where the file lies (`runtime` reads it).
 //! `assets/config.toml` is the annotated default; a test holds it equal to [`Config::default`].
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -123,6 +124,8 @@ pub struct Config {
     pub questions: QuestionConfig,
     /// How sources are reached.
     pub links: LinkConfig,
+    /// How words are to be said: each word as it would be spoken, and what is spoken for it.
+    pub pronunciation: BTreeMap<String, String>,
 }
 
 /// Settings of what is said and when.
@@ -146,6 +149,13 @@ pub struct AnnounceConfig {
     pub relax_none: bool,
     /// Whether only what is urgent and what answers a key is spoken; the rest is shown.
     pub quiet: bool,
+    /// Whether what is being said is said to its end, whatever comes; an urgent thing waits for that
+    /// at most two seconds.
+    pub do_not_interrupt: bool,
+    /// Whether a silent agent that works is heard to be working, after 3 seconds and then every 5.
+    pub heartbeat: bool,
+    /// The agents, by id or name, of which only what is urgent is spoken.
+    pub muted: Vec<String>,
 }
 
 impl Default for AnnounceConfig {
@@ -159,6 +169,9 @@ impl Default for AnnounceConfig {
             pause_ms: 900,
             relax_none: false,
             quiet: false,
+            do_not_interrupt: false,
+            heartbeat: true,
+            muted: Vec::new(),
         }
     }
 }
@@ -345,6 +358,14 @@ impl Config {
             !self.announce.languages.is_empty(),
             "announce.languages",
             "at least one language",
+        )?;
+        range(
+            !self
+                .pronunciation
+                .iter()
+                .any(|(from, to)| from.trim().is_empty() || to.trim().is_empty()),
+            "pronunciation",
+            "a word and what is said for it, neither of them empty",
         )?;
         range(
             self.voice

@@ -21,6 +21,8 @@ pub enum Mode {
     Quitting,
     /// Leaving this source was asked for while questions are open.
     Leaving(usize),
+    /// What to search the history for is being typed.
+    Searching,
     /// The help is shown.
     Help,
 }
@@ -60,6 +62,20 @@ pub enum Command {
     Latest,
     /// Say the last announcements again, for faces that can't be paged through.
     History,
+    /// Say all that an agent wrote in its last turn.
+    WholeTurn,
+    /// Search the history; without a text, open the editor.
+    Search(Option<String>),
+    /// Spell what is looked at; twice, by the spelling alphabet.
+    Spell,
+    /// Tell in three sentences what happened while the person was away.
+    Away,
+    /// Mute the agent that is looked at or spoke last, or hear it again.
+    Mute,
+    /// Say only what is urgent and what answers keys, or everything again.
+    Quiet,
+    /// Let everything be said to its end, or let it be interrupted again.
+    DoNotInterrupt,
     /// Change the verbosity to the next one.
     Verbosity,
     /// Show or hide the help.
@@ -209,6 +225,48 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::Status,
     },
     Binding {
+        key: "w",
+        code: KeyCode::Char('w'),
+        does: "hear all of an agent's last text",
+        command: || Command::WholeTurn,
+    },
+    Binding {
+        key: "/",
+        code: KeyCode::Char('/'),
+        does: "search the history",
+        command: || Command::Search(None),
+    },
+    Binding {
+        key: "l",
+        code: KeyCode::Char('l'),
+        does: "spell it; again, by the spelling alphabet",
+        command: || Command::Spell,
+    },
+    Binding {
+        key: "b",
+        code: KeyCode::Char('b'),
+        does: "hear what happened while you were away",
+        command: || Command::Away,
+    },
+    Binding {
+        key: "m",
+        code: KeyCode::Char('m'),
+        does: "mute the agent, or hear it again; what is urgent is always said",
+        command: || Command::Mute,
+    },
+    Binding {
+        key: "k",
+        code: KeyCode::Char('k'),
+        does: "keep quiet but for what is urgent, or speak again",
+        command: || Command::Quiet,
+    },
+    Binding {
+        key: "i",
+        code: KeyCode::Char('i'),
+        does: "do not interrupt what is being said, or do again",
+        command: || Command::DoNotInterrupt,
+    },
+    Binding {
         key: "v",
         code: KeyCode::Char('v'),
         does: "change the verbosity",
@@ -278,6 +336,46 @@ pub const LINES: &[LineCommand] = &[
         does: "read the last announcements again",
     },
     LineCommand {
+        line: "-",
+        does: "read the announcement before",
+    },
+    LineCommand {
+        line: "+",
+        does: "read the announcement after",
+    },
+    LineCommand {
+        line: "again",
+        does: "read the last announcement again",
+    },
+    LineCommand {
+        line: "w",
+        does: "read all of an agent's last text",
+    },
+    LineCommand {
+        line: "find TEXT",
+        does: "search the history, from the newest back",
+    },
+    LineCommand {
+        line: "l",
+        does: "spell it; again, by the spelling alphabet",
+    },
+    LineCommand {
+        line: "b",
+        does: "read what happened while you were away",
+    },
+    LineCommand {
+        line: "m",
+        does: "mute the agent, or hear it again; what is urgent is always said",
+    },
+    LineCommand {
+        line: "k",
+        does: "keep quiet but for what is urgent, or speak again",
+    },
+    LineCommand {
+        line: "i",
+        does: "do not interrupt what is being said, or do again",
+    },
+    LineCommand {
         line: "t",
         does: "read what is going on",
     },
@@ -319,7 +417,7 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
         return Some(Command::Interrupt);
     }
     match mode {
-        Mode::Editing(_) => edit(key, control),
+        Mode::Editing(_) | Mode::Searching => edit(key, control),
         Mode::Choosing(_, _) => match key.code {
             KeyCode::Char(digit) if !control && digit.is_ascii_digit() => digit
                 .to_digit(10)
@@ -428,6 +526,17 @@ pub fn line(text: &str) -> Option<Command> {
             }
         }
         "h" | "history" => alone(Command::History),
+        "-" | "back" => alone(Command::Previous),
+        "+" | "forward" => alone(Command::Next),
+        "again" => alone(Command::Repeat),
+        "w" | "turn" => alone(Command::WholeTurn),
+        "find" | "search" if rest.is_empty() => not_understood(),
+        "find" | "search" => Some(Command::Search(Some(rest.to_owned()))),
+        "l" | "spell" => alone(Command::Spell),
+        "b" | "away" => alone(Command::Away),
+        "m" | "mute" => alone(Command::Mute),
+        "k" | "quiet" => alone(Command::Quiet),
+        "i" => alone(Command::DoNotInterrupt),
         "t" | "status" => alone(Command::Status),
         "s" | "stop" => alone(Command::Stop),
         "next" => alone(Command::NextQuestion),

@@ -31,7 +31,7 @@ pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, width: u16) -> Str
         Some(prompt) => {
             let asker = app
                 .phrases()
-                .text("label.asks", &[("agent", Arg::Name(prompt.agent.clone()))]);
+                .text("label.asks", &[("agent", Arg::Name(app.agent_of(prompt)))]);
             let shown: Vec<_> = told
                 .segments
                 .iter()

@@ -2,7 +2,7 @@
 //! `HEARKEN_FUZZ_SECONDS=60 cargo test --features fuzz --test fuzz`. The seed is printed, and
 //! `HEARKEN_FUZZ_SEED` plays it again; what finds a fault belongs into `tests/corpus`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};

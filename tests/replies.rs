@@ -31,7 +31,7 @@ fn an_email_is_accepted_in_two_steps() {
         child.say("c 1");
         child.announced("reply", "Accepting question 1");
         child.announced("confirmation", "settled after your answer, accept");
-        child.announced("tool_completed", "send_email done");
+        child.announced("tool_completed", "send email done");
         child.announced("session_completed", "Finished");
         assert_eq!(producer.replies().len(), 1);
     });

@@ -48,6 +48,8 @@ pub enum Kind {
     Anomaly,
     /// What the program says about itself.
     Hint,
+    /// An agent works and has nothing to tell: a voice plays it as a tick, or says it in a word.
+    Heartbeat,
 }
 
 /// Says whether an announcement is spoken.
@@ -59,6 +61,8 @@ pub enum Aloud {
     Shown,
     /// It is kept in the history only.
     Kept,
+    /// It is spoken, and neither shown nor kept: by the time one could look back, it means nothing.
+    Heard,
 }
 
 /// Says which question an announcement is about, and in what way.
@@ -77,6 +81,16 @@ impl About {
             Self::Asks(id) | Self::Tells(id) => id,
         }
     }
+}
+
+/// Says whether an outcome is a failure: those are said before the successes that wait with them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Weight {
+    /// It is none.
+    #[default]
+    Plain,
+    /// Something did not work.
+    Failure,
 }
 
 /// Numbers an announcement within a run.
@@ -105,6 +119,8 @@ pub struct Announcement {
     pub about: Option<About>,
     /// What merges it with others of its kind: a tool's call, an output, a state.
     pub topic: Option<String>,
+    /// Whether it tells of a failure.
+    pub weight: Weight,
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
 }

@@ -9,21 +9,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{AnnounceConfig, Load, Verbosity};
-use crate::protocol::{Now, OutputId, OutputStreaming, Urgency};
+use jiff::Timestamp;
+
+use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
-use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+use super::announcement::{About, Aloud, Announcement, Kind, Weight};
 use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece, Policy};
 use super::history::History;
 use super::normalise::Reader;
 use super::phrase::{Arg, Args, Phrases, Segment};
+use super::publish::speaker;
 use super::speakable::{self, Profile};
 use super::utterance::{Class, Mark};
 
-/// The same words of the same source are silent for this long, if they are activity or progress.
-const REPEAT: Duration = Duration::from_secs(10);
-/// How many recent words are compared with.
-const MOST_RECENT: usize = 64;
 /// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
 const MOST_OUTPUTS: usize = 256;
 
@@ -55,12 +54,16 @@ pub struct Announcer {
     pub(super) phrases: Arc<Phrases>,
     pub(super) manner: Manner,
     pub(super) settings: AnnounceConfig,
-    history: History,
-    next: u64,
+    pub(super) history: History,
+    pub(super) next: u64,
     outputs: BTreeMap<OutputKey, OutputState>,
     touches: u64,
-    recent: VecDeque<(Duration, Option<SessionKey>, String)>,
-    last_speaker: Option<(LinkId, String)>,
+    pub(super) recent: VecDeque<(Duration, Option<SessionKey>, String)>,
+    pub(super) last_speaker: Option<(LinkId, String)>,
+    /// The agents that the person muted, or heard again although the settings mute them.
+    pub(super) muted: BTreeMap<(LinkId, AgentId), bool>,
+    /// What time it is, for moments in an agent's text.
+    pub(super) wall: Option<Timestamp>,
 }
 
 /// Holds what an announcement is made of before it has a number.
@@ -69,6 +72,7 @@ pub(super) struct Draft {
     pub(super) kind: Kind,
     pub(super) about: Option<About>,
     pub(super) topic: Option<String>,
+    pub(super) weight: Weight,
     pub(super) segments: Vec<Segment>,
     pub(super) aloud: Aloud,
 }
@@ -80,6 +84,7 @@ impl Draft {
             kind,
             about: None,
             topic: None,
+            weight: Weight::Plain,
             segments,
             aloud: Aloud::Yes,
         }
@@ -97,6 +102,10 @@ impl Draft {
             topic: Some(topic.into()),
             ..self
         }
+    }
+
+    pub(super) fn weight(self, weight: Weight) -> Self {
+        Self { weight, ..self }
     }
 
     pub(super) fn aloud(self, aloud: Aloud) -> Self {
@@ -117,6 +126,8 @@ impl Announcer {
             touches: 0,
             recent: VecDeque::new(),
             last_speaker: None,
+            muted: BTreeMap::new(),
+            wall: None,
         }
     }
 
@@ -150,8 +161,19 @@ impl Announcer {
         self.manner
     }
 
+    /// Changes whether only what is urgent and what answers a key is spoken from now on.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        self.settings.quiet = quiet;
+    }
+
+    /// Fills in a phrase; moments in an agent's prose are told by their distance from now.
+    pub(super) fn fill(&self, key: &str, level: Verbosity, args: &Args<'_>) -> Vec<Segment> {
+        self.phrases.say_at(key, level, args, self.wall)
+    }
+
     /// Turns one change into what is told of it.
     pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        self.wall = Some(change.at.wall);
         let mut told = Vec::new();
         match &change.what {
             What::Output {
@@ -241,7 +263,7 @@ impl Announcer {
         again.aloud = Aloud::Yes;
         again.topic = None;
         if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
-            again.segments.insert(0, speaker(agent));
+            again.segments.insert(0, speaker(agent, &self.phrases));
         }
         Arc::new(again)
     }
@@ -377,6 +399,7 @@ impl Announcer {
             at: now,
             urgency: state.urgency,
             language: None,
+            fallbacks: Vec::new(),
             direction: None,
             replayed: state.replayed,
             what: What::SessionJoined,
@@ -402,14 +425,16 @@ impl Announcer {
             let draft = Draft::new(Class::Activity, Kind::Anomaly, segments).aloud(Aloud::Shown);
             told.push(self.publish(&change, sessions, draft));
         }
+        let (phrases, wall) = (Arc::clone(&self.phrases), Some(now.wall));
+        let lexicon = phrases.lexicon();
         for piece in pieces {
             let text = speakable::one_line(&piece.text);
             if text.is_empty() {
                 continue;
             }
             let spoken = match self.outputs.get_mut(key) {
-                Some(state) => speakable::read_on(&mut state.reader, &piece.text),
-                None => speakable::speak(&piece.text, Profile::Prose),
+                Some(state) => lexicon.read_on(&mut state.reader, &piece.text, wall),
+                None => lexicon.speak(&piece.text, Profile::Prose, wall),
             };
             let segment = Segment {
                 mark: Mark::Agent,
@@ -421,153 +446,6 @@ impl Announcer {
             told.push(self.publish(&change, sessions, draft));
         }
         told
-    }
-
-    /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
-    pub(super) fn publish(
-        &mut self,
-        change: &Change,
-        sessions: &Sessions,
-        draft: Draft,
-    ) -> Arc<Announcement> {
-        let class = if change.urgency == Urgency::Critical && draft.class != Class::Response {
-            Class::Alert
-        } else {
-            draft.class
-        };
-        let mut announcement = self.number(Draft { class, ..draft }, change.at);
-        announcement.key = Some(change.key.clone());
-        announcement.agent = Some(change.agent.clone());
-        let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
-        if may_be_silent
-            && (change.replayed
-                || self.is_below_load(announcement.kind, class)
-                || self.is_repeated(&announcement))
-        {
-            announcement.aloud = Aloud::Shown;
-        }
-        if announcement.aloud == Aloud::Yes && sessions.agents() > 1 {
-            self.name_speaker(&mut announcement);
-        }
-        self.keep(announcement)
-    }
-
-    fn own(&mut self, draft: Draft, now: Now) -> Arc<Announcement> {
-        let announcement = self.number(draft, now);
-        self.keep(announcement)
-    }
-
-    fn number(&mut self, draft: Draft, at: Now) -> Announcement {
-        self.next += 1;
-        Announcement {
-            id: AnnouncementId(self.next),
-            at,
-            class: draft.class,
-            kind: draft.kind,
-            aloud: draft.aloud,
-            key: None,
-            agent: None,
-            about: draft.about,
-            topic: draft.topic,
-            segments: draft.segments,
-        }
-    }
-
-    fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
-        let wanted = matches!(announcement.class, Class::Alert | Class::Response);
-        if self.settings.quiet && !wanted && announcement.aloud == Aloud::Yes {
-            announcement.aloud = Aloud::Shown;
-        }
-        let announcement = Arc::new(announcement);
-        self.history.push(Arc::clone(&announcement));
-        announcement
-    }
-
-    /// With several agents, the one who speaks is named when it is another than before, and always
-    /// before what is not streamed text.
-    fn name_speaker(&mut self, announcement: &mut Announcement) {
-        let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
-            return;
-        };
-        let speaker_id = (key.link, agent.clone());
-        let same = self.last_speaker.as_ref() == Some(&speaker_id);
-        let named_already = matches!(announcement.about, Some(About::Asks(_)));
-        let goes_on = same && announcement.kind == Kind::Output;
-        if !goes_on && !named_already {
-            let segment = speaker(agent);
-            announcement.segments.insert(0, segment);
-        }
-        self.last_speaker = Some(speaker_id);
-    }
-
-    /// Low load hears what is critical, endings and final output; the rest is shown and kept.
-    fn is_below_load(&self, kind: Kind, class: Class) -> bool {
-        if self.settings.load != Load::Low || class == Class::Alert || class == Class::Response {
-            return false;
-        }
-        match kind {
-            Kind::SessionCompleted
-            | Kind::SessionErrored
-            | Kind::SessionCancelled
-            | Kind::Output
-            | Kind::Confirmation
-            | Kind::Clarification
-            | Kind::Handoff
-            | Kind::Connection
-            | Kind::Reply
-            | Kind::Danger
-            | Kind::Hint => false,
-            Kind::SessionStarted
-            | Kind::State
-            | Kind::Progress
-            | Kind::ToolInvoked
-            | Kind::ToolCompleted
-            | Kind::Unknown
-            | Kind::Anomaly => true,
-        }
-    }
-
-    fn is_repeated(&mut self, announcement: &Announcement) -> bool {
-        let repeatable =
-            announcement.class == Class::Activity || announcement.kind == Kind::Progress;
-        if !repeatable {
-            return false;
-        }
-        let now = announcement.at.monotonic;
-        let words = announcement.text();
-        self.recent.retain(|(at, _, _)| now < *at + REPEAT);
-        let repeated = self
-            .recent
-            .iter()
-            .any(|(_, key, text)| *key == announcement.key && *text == words);
-        if !repeated {
-            self.recent
-                .push_back((now, announcement.key.clone(), words));
-            if self.recent.len() > MOST_RECENT {
-                self.recent.pop_front();
-            }
-        }
-        repeated
-    }
-
-    /// Gives the level at which something is worded: endings are terse under low load.
-    pub(super) fn level(&self, kind: Kind) -> Verbosity {
-        let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
-        if self.settings.load == Load::Low && ending {
-            Verbosity::Terse
-        } else {
-            self.settings.verbosity
-        }
-    }
-}
-
-/// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
-fn speaker(agent: &str) -> Segment {
-    Segment {
-        mark: Mark::Own,
-        text: String::new(),
-        spoken: format!("{}:", super::phrase::name_of(agent)),
-        language: None,
     }
 }
 

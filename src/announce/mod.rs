@@ -8,23 +8,32 @@
 
 mod announcement;
 mod announcer;
+mod away;
 pub mod coalesce;
+mod duration;
+mod heartbeat;
 mod history;
 mod language;
 pub mod normalise;
 mod phrase;
+mod publish;
 mod question;
 mod queue;
 pub mod sentence;
 pub mod speakable;
+mod template;
 pub mod utterance;
 mod wording;
 mod wrap;
 
-pub use announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+pub use announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 pub use announcer::{Announcer, Manner};
+pub use heartbeat::{Heartbeat, STALE as HEARTBEAT_STALE};
 pub use history::History;
-pub use phrase::{Arg, Args, PhraseError, Phrases, Segment, join, join_spoken, name_of};
+pub use language::{Fit, best, fit};
+pub use phrase::{
+    Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_spoken, name_of, words_of,
+};
 pub use question::label_of;
 pub use queue::{SpeechQueue, Unsaid, Wish};
 pub use utterance::{Class, Mark, Utterance, UtteranceId};

@@ -13,13 +13,24 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use jiff::Timestamp;
+
 use crate::config::Verbosity;
 
-use super::speakable::{self, Profile};
+use super::language;
+use super::normalise::{Pronunciation, Words};
+use super::speakable::{self, Lexicon, Profile};
+use super::template::{Part, Template, template};
 use super::utterance::Mark;
 
 /// The English phrases; other languages are files of the same shape.
 const ENGLISH: &str = include_str!("../../assets/phrases.en.toml");
+
+/// The phrase files that are built in, by language; English first, which is taken when none suits.
+pub const BUILT_IN: [(&str, &str); 2] = [
+    ("en", ENGLISH),
+    ("de", include_str!("../../assets/phrases.de.toml")),
+];
 
 /// The longest name of an agent or tool that is put into the program's own words, in characters:
 /// a name is a name, not a speech in our voice.
@@ -45,6 +56,8 @@ pub enum Arg {
     Own(String),
     /// A name from the wire: shortened and stripped to one harmless word group.
     Name(String),
+    /// A tool's name from the wire, as words.
+    Tool(String),
     /// An agent's text, normalised as prose.
     Agent(String, Option<String>),
     /// An agent's text in a question: nothing is abbreviated, every sign is said.
@@ -60,7 +73,7 @@ impl Arg {
     fn is_empty(&self) -> bool {
         match self {
             Self::Own(text) => text.is_empty(),
-            Self::Name(text) | Self::Agent(text, _) | Self::Exact(text, _) => {
+            Self::Name(text) | Self::Tool(text) | Self::Agent(text, _) | Self::Exact(text, _) => {
                 text.trim().is_empty()
             }
         }
@@ -90,7 +103,11 @@ pub enum PhraseError {
 #[derive(Debug, Clone)]
 pub struct Phrases {
     language: String,
+    /// The tag for a voice that speaks these phrases; absent leaves it to the engine's own default.
+    voice_language: Option<String>,
     phrases: BTreeMap<String, Leveled>,
+    help: BTreeMap<String, String>,
+    lexicon: Lexicon,
 }
 
 #[derive(Debug, Clone)]
@@ -100,24 +117,17 @@ struct Leveled {
     detailed: Option<Template>,
 }
 
-type Template = Vec<Part>;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    Literal(String),
-    Arg(String),
-    Plural {
-        arg: String,
-        one: String,
-        many: String,
-    },
-    Optional(Vec<Part>),
-}
-
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     language: String,
     phrases: BTreeMap<String, Entry>,
+    /// The help's words by the English ones, which stand in the table of keys.
+    #[serde(default)]
+    help: BTreeMap<String, String>,
+    /// The normaliser's words; a file without them has the English ones.
+    #[serde(default)]
+    words: Words,
 }
 
 #[derive(Deserialize)]
@@ -138,6 +148,32 @@ impl Phrases {
     /// Never for the file that is built in; a test holds that.
     pub fn english() -> Result<Self, PhraseError> {
         Self::parse(ENGLISH)
+    }
+
+    /// Reads the built-in phrases that suit the person's languages best (11.1.3); English when none
+    /// does.
+    ///
+    /// # Errors
+    /// Never for the files that are built in; a test holds that.
+    pub fn for_languages(wanted: &[String]) -> Result<Self, PhraseError> {
+        let offered = BUILT_IN.map(|(tag, _)| tag);
+        let Some((at, tag)) = language::best(wanted, &offered) else {
+            return Self::english();
+        };
+        let (own, text) = BUILT_IN.get(at).copied().unwrap_or(("en", ENGLISH));
+        let mut phrases = Self::parse(text)?;
+        // English is left to the engine's own default voice, which the person may have chosen with
+        // care; any other language has to be asked for, or it is read with English sounds.
+        phrases.voice_language = (own != "en").then(|| tag.to_owned());
+        Ok(phrases)
+    }
+
+    /// Puts the person's dictionary in, which all spoken words pass.
+    pub fn pronouncing(self, pronunciation: Pronunciation) -> Self {
+        Self {
+            lexicon: self.lexicon.pronouncing(pronunciation),
+            ..self
+        }
     }
 
     /// Reads a phrase file.
@@ -174,13 +210,32 @@ impl Phrases {
         }
         Ok(Self {
             language: file.language,
+            voice_language: None,
             phrases,
+            help: file.help,
+            lexicon: Lexicon::new(file.words, Pronunciation::default()),
         })
     }
 
     /// Gives the language of the phrases (BCP 47).
     pub fn language(&self) -> &str {
         &self.language
+    }
+
+    /// Gives the tag for a voice that speaks the program's own words; absent leaves it to the
+    /// engine's default.
+    pub fn voice_language(&self) -> Option<&str> {
+        self.voice_language.as_deref()
+    }
+
+    /// Gives what a key does in the language of the phrases; English words are their own.
+    pub fn help<'a>(&'a self, does: &'a str) -> &'a str {
+        self.help.get(does).map_or(does, String::as_str)
+    }
+
+    /// Gives what an agent's text is turned into speech with.
+    pub fn lexicon(&self) -> &Lexicon {
+        &self.lexicon
     }
 
     /// Tells whether there is a phrase under a key.
@@ -191,6 +246,18 @@ impl Phrases {
     /// Fills in a phrase. A key that is not in the file gives the key itself, so that nothing is
     /// lost silently.
     pub fn say(&self, key: &str, level: Verbosity, args: &Args<'_>) -> Vec<Segment> {
+        self.say_at(key, level, args, None)
+    }
+
+    /// Fills in a phrase like [`Phrases::say`]; with `now`, moments in an agent's prose are told by
+    /// their distance from it.
+    pub fn say_at(
+        &self,
+        key: &str,
+        level: Verbosity,
+        args: &Args<'_>,
+        now: Option<Timestamp>,
+    ) -> Vec<Segment> {
         let Some(leveled) = self.phrases.get(key) else {
             return vec![Segment {
                 mark: Mark::Own,
@@ -205,6 +272,8 @@ impl Phrases {
             Verbosity::Detailed => leveled.detailed.as_ref().unwrap_or(&leveled.normal),
         };
         let mut builder = Builder {
+            lexicon: &self.lexicon,
+            now,
             segments: Vec::new(),
             own: String::new(),
         };
@@ -247,12 +316,14 @@ fn join_by(segments: &[Segment], words: impl Fn(&Segment) -> &str) -> String {
     line
 }
 
-struct Builder {
+struct Builder<'a> {
+    lexicon: &'a Lexicon,
+    now: Option<Timestamp>,
     segments: Vec<Segment>,
     own: String,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn fill(&mut self, parts: &[Part], args: &Args<'_>) {
         let find = |name: &str| {
             args.iter()
@@ -265,6 +336,7 @@ impl Builder {
                 Part::Arg(name) => match find(name) {
                     Some(Arg::Own(text)) => self.own.push_str(text),
                     Some(Arg::Name(text)) => self.own.push_str(&name_of(text)),
+                    Some(Arg::Tool(text)) => self.own.push_str(&words_of(text)),
                     Some(Arg::Agent(text, language)) => {
                         self.foreign(text, language.clone(), Profile::Prose)
                     }
@@ -298,7 +370,7 @@ impl Builder {
             self.segments.push(Segment {
                 mark: Mark::Own,
                 text: text.to_owned(),
-                spoken: text.to_owned(),
+                spoken: self.lexicon.pronounce(text).into_owned(),
                 language: None,
             });
         }
@@ -308,7 +380,7 @@ impl Builder {
         self.flush_own();
         let shown = speakable::one_line(text);
         if !shown.is_empty() {
-            let spoken = speakable::speak(text, profile);
+            let spoken = self.lexicon.speak(text, profile, self.now);
             self.segments.push(Segment {
                 mark: Mark::Agent,
                 text: shown,
@@ -353,60 +425,27 @@ pub fn name_of(text: &str) -> String {
     }
 }
 
-fn template(text: &str) -> Result<Template, &'static str> {
-    let mut chars = text.chars().peekable();
-    let parts = parts(&mut chars, false)?;
-    Ok(parts)
-}
-
-fn parts(
-    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
-    inside: bool,
-) -> Result<Vec<Part>, &'static str> {
-    let mut parts = Vec::new();
-    let mut literal = String::new();
-    loop {
-        match chars.next() {
-            None if inside => return Err("a [ is not closed"),
-            None => break,
-            Some('[') => {
-                push_literal(&mut parts, &mut literal);
-                parts.push(Part::Optional(self::parts(chars, true)?));
-            }
-            Some(']') if inside => break,
-            Some(']') => return Err("a ] without a ["),
-            Some('{') => {
-                push_literal(&mut parts, &mut literal);
-                let mut inner = String::new();
-                loop {
-                    match chars.next() {
-                        Some('}') => break,
-                        Some(c) => inner.push(c),
-                        None => return Err("a { is not closed"),
-                    }
-                }
-                let pieces: Vec<&str> = inner.split('#').collect();
-                parts.push(match pieces.as_slice() {
-                    [name] if !name.is_empty() => Part::Arg((*name).to_owned()),
-                    [name, one, many] if !name.is_empty() => Part::Plural {
-                        arg: (*name).to_owned(),
-                        one: (*one).to_owned(),
-                        many: (*many).to_owned(),
-                    },
-                    _ => return Err("an argument is neither {name} nor {name#one#many}"),
-                });
-            }
-            Some('}') => return Err("a } without a {"),
-            Some(c) => literal.push(c),
+/// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
+/// not spelled.
+pub fn words_of(name: &str) -> String {
+    let name = name_of(name);
+    let mut words = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    for c in name.chars() {
+        let parts = matches!(c, '_' | '.' | '/' | '-');
+        if (parts || (c.is_uppercase() && before.is_lowercase())) && !words.ends_with(' ') {
+            words.push(' ');
         }
+        if !parts {
+            words.push(c);
+        }
+        before = c;
     }
-    push_literal(&mut parts, &mut literal);
-    Ok(parts)
-}
-
-fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
-    if !literal.is_empty() {
-        parts.push(Part::Literal(std::mem::take(literal)));
+    let words = words.trim();
+    if words.is_empty() {
+        name
+    } else {
+        words.to_owned()
     }
 }
 
@@ -422,6 +461,58 @@ mod tests {
     #[test]
     fn the_english_file_is_well_formed() {
         assert!(Phrases::english().unwrap().has("session.started"));
+    }
+
+    #[test]
+    fn the_persons_language_picks_the_file() {
+        let of = |tags: &[&str]| {
+            let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            let phrases = Phrases::for_languages(&tags).unwrap();
+            (
+                phrases.language().to_owned(),
+                phrases.voice_language().map(str::to_owned),
+            )
+        };
+        assert_eq!(of(&["en-GB"]), ("en".into(), None));
+        assert_eq!(of(&["de-AT", "en"]), ("de".into(), Some("de-AT".into())));
+        assert_eq!(of(&["yo", "de"]), ("de".into(), Some("de".into())));
+        assert_eq!(of(&["yo"]), ("en".into(), None), "English when none suits");
+    }
+
+    #[test]
+    fn german_is_spoken_in_german_words() {
+        let german = Phrases::for_languages(&["de".into()]).unwrap();
+        let args = [
+            ("tool", Arg::Tool("send_email".into())),
+            ("summary", Arg::Agent("## Fertig -> `ls | wc`".into(), None)),
+        ];
+        let said = german.say("tool.success", Verbosity::Normal, &args);
+        assert_eq!(
+            join_spoken(&said),
+            "send email erledigt: Überschrift: Fertig zu ls Leitung wc"
+        );
+        assert_eq!(
+            german.lexicon().spell("Ä?", true),
+            "groß Ärger, Fragezeichen"
+        );
+        assert_eq!(german.help("quit"), "beenden");
+    }
+
+    #[test]
+    fn the_persons_dictionary_reaches_every_spoken_word_and_no_shown_one() {
+        let dictionary = Pronunciation::new([("nginx", "engine x"), ("started", "begun")]);
+        let phrases = Phrases::english().unwrap().pronouncing(dictionary);
+        let args = [("summary", Arg::Agent("Restarting nginx".into(), None))];
+        let said = phrases.say("session.started", Verbosity::Normal, &args);
+        assert_eq!(join(&said), "Started: Restarting nginx");
+        assert_eq!(join_spoken(&said), "begun: Restarting engine x");
+        let args = [("a", Arg::Exact("kill nginx".into(), None))];
+        let exact = super::tests::phrases("q = \"{a}\"");
+        let exact = exact.pronouncing(Pronunciation::new([("nginx", "engine x")]));
+        assert_eq!(
+            join_spoken(&exact.say("q", Verbosity::Normal, &args)),
+            "kill engine x"
+        );
     }
 
     #[test]
@@ -467,6 +558,21 @@ mod tests {
         );
         assert_eq!(name_of("\u{202e}"), "unnamed");
         assert_eq!(name_of(&"x".repeat(100)).chars().count(), LONGEST_NAME + 1);
+    }
+
+    #[test]
+    fn a_tools_name_is_read_as_words() {
+        for (name, words) in [
+            ("send_email", "send email"),
+            ("sendEmail", "send Email"),
+            ("mcp__github__createIssue", "mcp github create Issue"),
+            ("fs.read-file", "fs read file"),
+            ("HTTPGet", "HTTPGet"),
+            ("__", "__"),
+            ("", "unnamed"),
+        ] {
+            assert_eq!(words_of(name), words, "{name}");
+        }
     }
 
     #[test]

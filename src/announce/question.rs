@@ -38,19 +38,19 @@ impl Announcer {
                 Verbosity::Normal,
                 &[
                     ("n", Arg::own(prompt.id.0)),
-                    ("subject", self.exact(prompt, prompt.question.subject())),
+                    ("subject", self.subject(prompt)),
                 ],
             );
         }
         let left = sessions
             .expires(prompt)
             .map(|at| at.saturating_sub(now.monotonic));
-        let several = sessions.agents() > 1;
+        let agent = self.asker(prompt, sessions);
         let mut segments = match &prompt.question {
             Question::Confirmation(asked) => {
-                self.confirmation("question.confirmation", prompt, asked, several, left)
+                self.confirmation("question.confirmation", prompt, asked, agent, left)
             }
-            Question::Clarification(asked) => self.clarification(prompt, asked, several, left),
+            Question::Clarification(asked) => self.clarification(prompt, asked, agent, left),
         };
         if hides_something(prompt) {
             segments.push(own(self.phrases.text("question.hidden", &[])));
@@ -68,14 +68,14 @@ impl Announcer {
         let left = sessions
             .expires(prompt)
             .map(|at| at.saturating_sub(now.monotonic));
-        let several = sessions.agents() > 1;
+        let agent = self.asker(prompt, sessions);
         match &prompt.question {
             Question::Confirmation(asked) => {
-                let args = self.confirmation_args(prompt, asked, several, left, usize::MAX);
+                let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
                 self.phrases
                     .say("question.details", Verbosity::Normal, &args)
             }
-            Question::Clarification(asked) => self.clarification(prompt, asked, several, left),
+            Question::Clarification(asked) => self.clarification(prompt, asked, agent, left),
         }
     }
 
@@ -84,10 +84,10 @@ impl Announcer {
         key: &str,
         prompt: &Prompt,
         asked: &AwaitingConfirmation,
-        several: bool,
+        agent: Arg,
         left: Option<Duration>,
     ) -> Vec<Segment> {
-        let args = self.confirmation_args(prompt, asked, several, left, Prompt::LONGEST_PART);
+        let args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
         let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
         if prompt.is_cut() {
             let how = match self.manner {
@@ -106,7 +106,7 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingConfirmation,
-        several: bool,
+        agent: Arg,
         left: Option<Duration>,
         longest: usize,
     ) -> Vec<(&'static str, Arg)> {
@@ -137,15 +137,11 @@ impl Announcer {
         let text = |key: &str| Arg::Own(self.phrases.text(key, &[]));
         vec![
             ("n", Arg::own(prompt.id.0)),
+            ("agent", agent),
             (
-                "agent",
-                if several {
-                    Arg::Name(prompt.agent.clone())
-                } else {
-                    Arg::own("")
-                },
+                "action",
+                self.exact_or(prompt, &cut(&asked.action, longest), "question.no_action"),
             ),
-            ("action", self.exact(prompt, &cut(&asked.action, longest))),
             (
                 "consequence",
                 self.exact(
@@ -172,23 +168,20 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
-        several: bool,
+        agent: Arg,
         left: Option<Duration>,
     ) -> Vec<Segment> {
         let longest = Prompt::LONGEST_PART;
         let args = [
             ("n", Arg::own(prompt.id.0)),
-            (
-                "agent",
-                if several {
-                    Arg::Name(prompt.agent.clone())
-                } else {
-                    Arg::own("")
-                },
-            ),
+            ("agent", agent),
             (
                 "question",
-                self.exact(prompt, &cut(&asked.question, longest)),
+                self.exact_or(
+                    prompt,
+                    &cut(&asked.question, longest),
+                    "question.no_question",
+                ),
             ),
             (
                 "context",
@@ -302,7 +295,8 @@ impl Announcer {
                     })
                     .map(|key| self.phrases.text(key, &n()))
                     .collect();
-                ways.join(&format!(" {} ", self.phrases.text("question.or", &[])))
+                let or = self.phrases.text("question.or", &[]);
+                ways.join(&format!(" {or} "))
             }
         }
     }
@@ -314,13 +308,10 @@ impl Announcer {
             &[
                 ("n", Arg::own(prompt.id.0)),
                 ("time", Arg::Own(self.time(remaining))),
-                (
-                    "subject",
-                    self.exact(
-                        prompt,
-                        &cut(prompt.question.subject(), Prompt::LONGEST_PART),
-                    ),
-                ),
+                ("subject", {
+                    let subject = cut(prompt.question.subject(), Prompt::LONGEST_PART);
+                    self.exact_or(prompt, &subject, "question.no_action")
+                }),
                 ("timeout", Arg::Own(self.default(prompt))),
             ],
         )
@@ -425,6 +416,34 @@ impl Announcer {
                 };
                 speakable::one_line(label.unwrap_or(text))
             }
+        }
+    }
+
+    /// Gives what a question is about, as an argument that is said to the letter; a question that does
+    /// not say it is told as such.
+    pub fn subject(&self, prompt: &Prompt) -> Arg {
+        let missing = match &prompt.question {
+            Question::Confirmation(_) => "question.no_action",
+            Question::Clarification(_) => "question.no_question",
+        };
+        self.exact_or(prompt, prompt.question.subject(), missing)
+    }
+
+    /// Names who asks, where there are several agents.
+    fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
+        if sessions.agents() > 1 {
+            Arg::Name(self.agent_name(&prompt.key, &prompt.agent, sessions))
+        } else {
+            Arg::own("")
+        }
+    }
+
+    /// Gives a text to the letter, or what is said where there is none.
+    fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
+        if speakable::one_line(text).is_empty() {
+            Arg::Own(self.phrases.text(missing, &[]))
+        } else {
+            self.exact(prompt, text)
         }
     }
 

@@ -1,14 +1,13 @@
 //! The one door through which an agent's text passes before it is shown or spoken.
 //!
-//! Responsibilities: the two profiles by name, the program's default words. Not here: how a text is
-//! cleaned and read (`normalise`).
+//! Responsibilities: the two profiles by name, the words and the dictionary that they are read with.
+//! Not here: how a text is cleaned and read (`normalise`).
 
-use std::sync::LazyLock;
+use std::borrow::Cow;
 
-use super::normalise::{self, Reader, Words};
+use jiff::Timestamp;
 
-/// The words of the program's own language.
-static WORDS: LazyLock<Words> = LazyLock::new(Words::default);
+use super::normalise::{self, Pronunciation, Reader, Words};
 
 /// Says how an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +16,70 @@ pub enum Profile {
     Prose,
     /// As part of a question: nothing is left out, every sign is said.
     Exact,
+}
+
+/// Holds what written text is turned into speech with: the words of one language for signs and
+/// structure, and the person's own dictionary.
+#[derive(Debug, Clone, Default)]
+pub struct Lexicon {
+    words: Words,
+    pronunciation: Pronunciation,
+}
+
+impl Lexicon {
+    /// Makes one out of words and a dictionary.
+    pub fn new(words: Words, pronunciation: Pronunciation) -> Self {
+        Self {
+            words,
+            pronunciation,
+        }
+    }
+
+    /// Puts another dictionary in the place of the present one.
+    pub fn pronouncing(self, pronunciation: Pronunciation) -> Self {
+        Self {
+            pronunciation,
+            ..self
+        }
+    }
+
+    /// Gives the words.
+    pub fn words(&self) -> &Words {
+        &self.words
+    }
+
+    /// Turns a text into the words that are spoken; with `now`, moments in prose are told by their
+    /// distance from it.
+    pub fn speak(&self, text: &str, profile: Profile, now: Option<Timestamp>) -> String {
+        let spoken = match profile {
+            Profile::Prose => normalise::prose_at(text, &self.words, now),
+            Profile::Exact => normalise::exact(text, &self.words),
+        };
+        self.pronounced(spoken)
+    }
+
+    /// Turns the next piece of one output into the words that are spoken; the reader remembers what is
+    /// open, such as a block of code.
+    pub fn read_on(&self, reader: &mut Reader, piece: &str, now: Option<Timestamp>) -> String {
+        self.pronounced(reader.read_at(piece, &self.words, now))
+    }
+
+    /// Spells a text sign by sign, by name; with `phonetic`, letters by words that begin with them.
+    pub fn spell(&self, text: &str, phonetic: bool) -> String {
+        normalise::spell(text, &self.words, phonetic)
+    }
+
+    /// Puts the dictionary's words into the program's own.
+    pub fn pronounce<'a>(&self, words: &'a str) -> Cow<'a, str> {
+        self.pronunciation.apply(words)
+    }
+
+    fn pronounced(&self, spoken: String) -> String {
+        match self.pronunciation.apply(&spoken) {
+            Cow::Borrowed(_) => spoken,
+            Cow::Owned(other) => other,
+        }
+    }
 }
 
 /// Cleans a text for the screen, a notification or a log: one line, no control or hidden characters,
@@ -31,25 +94,6 @@ pub fn one_line(text: &str) -> String {
         out.push_str(word);
     }
     out
-}
-
-/// Turns a text into the words that are spoken.
-pub fn speak(text: &str, profile: Profile) -> String {
-    speak_with(text, profile, &WORDS)
-}
-
-/// Turns a text into the words that are spoken, in the words of a given language.
-pub fn speak_with(text: &str, profile: Profile, words: &Words) -> String {
-    match profile {
-        Profile::Prose => normalise::prose(text, words),
-        Profile::Exact => normalise::exact(text, words),
-    }
-}
-
-/// Turns the next piece of one output into the words that are spoken; the reader remembers what is
-/// open, such as a block of code.
-pub fn read_on(reader: &mut Reader, piece: &str) -> String {
-    reader.read(piece, &WORDS)
 }
 
 /// Tells whether a text holds characters that are removed because nobody could see or hear them.

@@ -11,11 +11,11 @@ use crate::session::{
     Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Session, Sessions, What,
 };
 
-use super::announcement::{About, Aloud, Kind};
+use super::announcement::{About, Aloud, Kind, Weight};
 use super::announcer::{Announcer, Draft, Manner};
 use super::language;
-use super::phrase::{Arg, Phrases};
-use super::utterance::Class;
+use super::phrase::{Arg, Segment};
+use super::utterance::{Class, Mark};
 
 impl Announcer {
     /// Words one change that is no streamed text.
@@ -79,7 +79,7 @@ impl Announcer {
                     .about(About::Tells(*id))
             }),
             What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
-                let segments = self.phrases.say(
+                let segments = self.fill(
                     "question.perhaps",
                     self.settings.verbosity,
                     &[("n", Arg::own(id.0))],
@@ -109,7 +109,16 @@ impl Announcer {
     }
 
     fn phrase(&self, class: Class, kind: Kind, key: &str, args: &[(&str, Arg)]) -> Draft {
-        Draft::new(class, kind, self.phrases.say(key, self.level(kind), args))
+        let mut segments = self.fill(key, self.level(kind), args);
+        // "Started: Started." says nothing twice.
+        if let [own, said] = segments.as_mut_slice()
+            && bare(&own.text) == bare(&said.text)
+        {
+            own.text = said.text.clone();
+            own.spoken = said.spoken.clone();
+            segments.truncate(1);
+        }
+        Draft::new(class, kind, segments)
     }
 
     /// Picks a summary by verbosity and language.
@@ -124,6 +133,7 @@ impl Announcer {
             level,
             change.language.as_deref(),
             &self.settings.languages,
+            &change.fallbacks,
         ) {
             Some((text, language)) => Arg::Agent(text.to_owned(), language.map(str::to_owned)),
             None => Arg::own(""),
@@ -216,10 +226,9 @@ impl Announcer {
             _ => "state.other",
         };
         let segments = if matches!(&summary, Arg::Agent(..)) {
-            self.phrases
-                .say("state", self.settings.verbosity, &[("summary", summary)])
+            self.fill("state", self.settings.verbosity, &[("summary", summary)])
         } else {
-            self.phrases.say(
+            self.fill(
                 key,
                 self.settings.verbosity,
                 &[("state", name(Some(&event.to_state)))],
@@ -263,30 +272,31 @@ impl Announcer {
         Draft::new(
             Class::Stream,
             Kind::Progress,
-            self.phrases.say(key, self.settings.verbosity, &args),
+            self.fill(key, self.settings.verbosity, &args),
         )
         .topic("progress")
     }
 
     fn invoked(&self, change: &Change, event: &ToolInvoked) -> Draft {
-        let summary = self.summary(change, &event.summary, Kind::ToolInvoked);
+        // Tersely, a tool's name is shorter than a sentence about it.
+        let is_terse = self.level(Kind::ToolInvoked) == Verbosity::Terse;
+        let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
+            Arg::Agent(..) if is_terse && event.summary.terse.is_none() => Arg::own(""),
+            summary => summary,
+        };
         let bare = !matches!(&summary, Arg::Agent(..));
         let key = match (event.irreversible, bare) {
-            (Some(true), _) => "tool.invoked.irreversible",
-            (_, true) => "tool.invoked.bare",
-            (_, false) => "tool.invoked",
-        };
-        let summary = if bare {
-            name(Some(&event.tool))
-        } else {
-            summary
+            (Some(true), true) => "tool.invoked.irreversible.bare",
+            (Some(true), false) => "tool.invoked.irreversible",
+            (Some(false) | None, true) => "tool.invoked.bare",
+            (Some(false) | None, false) => "tool.invoked",
         };
         self.phrase(
             Class::Activity,
             Kind::ToolInvoked,
             key,
             &[
-                ("tool", name(Some(&event.tool))),
+                ("tool", tool(&event.tool)),
                 ("summary", summary),
                 ("args", agents(change, event.args_summary.as_deref())),
             ],
@@ -312,15 +322,19 @@ impl Announcer {
         let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
             // A declined tool says why in its error message only.
             Arg::Own(_) => agents(change, event.error_message.as_deref()),
-            summary @ (Arg::Agent(..) | Arg::Name(_) | Arg::Exact(..)) => summary,
+            summary @ (Arg::Agent(..) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..)) => summary,
         };
         let elapsed = event.duration_ms.map(Duration::from_millis).or(elapsed);
+        let weight = match &event.status {
+            ToolStatus::Success => Weight::Plain,
+            ToolStatus::Error | ToolStatus::Timeout | ToolStatus::Other(_) => Weight::Failure,
+        };
         self.phrase(
             Class::Outcome,
             Kind::ToolCompleted,
             key,
             &[
-                ("tool", name(Some(&event.tool))),
+                ("tool", tool(&event.tool)),
                 ("summary", summary),
                 (
                     "elapsed",
@@ -336,6 +350,7 @@ impl Announcer {
             &event.tool,
             event.tool_call_id.as_ref().map(|id| id.as_str()),
         ))
+        .weight(weight)
     }
 
     fn handoff(&self, change: &Change, event: &HandoffRequested) -> Draft {
@@ -414,7 +429,7 @@ impl Announcer {
             ("section", Arg::own(anomaly.kind.section())),
             ("what", Arg::own(what)),
         ];
-        let segments = self.phrases.say("anomaly", self.settings.verbosity, &args);
+        let segments = self.fill("anomaly", self.settings.verbosity, &args);
         let aloud = if anomaly.first {
             loudness(anomaly.kind, self.settings.verbosity)
         } else {
@@ -422,7 +437,7 @@ impl Announcer {
         };
         let class = match aloud {
             Aloud::Yes => Class::Outcome,
-            Aloud::Shown | Aloud::Kept => Class::Activity,
+            Aloud::Shown | Aloud::Kept | Aloud::Heard => Class::Activity,
         };
         Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
     }
@@ -454,11 +469,14 @@ impl Announcer {
             Danger::ActsAfterEnd { tool } => ("danger.acts_after_end", Some(tool), None, leave),
         };
         let remedy = self.phrases.text(remedy, &[]);
-        let segments = self.phrases.say(
+        let segments = self.fill(
             key,
             self.settings.verbosity,
             &[
-                ("tool", name(tool.map(String::as_str))),
+                (
+                    "tool",
+                    tool.map_or_else(|| Arg::own(""), |name| self::tool(name)),
+                ),
                 (
                     "n",
                     Arg::own(prompt.map(|id| id.0.to_string()).unwrap_or_default()),
@@ -466,52 +484,41 @@ impl Announcer {
                 ("remedy", Arg::own(remedy)),
             ],
         );
+        // Every face labels a danger; only the ear needs the word.
+        let word = Segment {
+            mark: Mark::Own,
+            text: String::new(),
+            spoken: self.phrases.text("danger", &[]),
+            language: None,
+        };
+        let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);
         match prompt.filter(|id| sessions.prompt(*id).is_some()) {
             Some(id) => draft.about(About::Tells(id)),
             None => draft,
         }
     }
-
-    /// Words a length of time: the two largest units at most.
-    pub fn time(&self, time: Duration) -> String {
-        words_of_time(&self.phrases, time)
-    }
 }
 
-/// Words a length of time with the two largest units at most; seconds are left out above an hour.
-pub(super) fn words_of_time(phrases: &Phrases, time: Duration) -> String {
-    let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
-    let unit = |key: &str, n: u64| phrases.text(key, &[("n", Arg::own(n))]);
-    let (first, second) = match seconds {
-        0..60 => (unit("time.seconds", seconds), None),
-        60..3600 => {
-            let rest = seconds % 60;
-            (
-                unit("time.minutes", seconds / 60),
-                (rest > 0).then(|| unit("time.seconds", rest)),
-            )
-        }
-        _ => {
-            let rest = seconds % 3600 / 60;
-            (
-                unit("time.hours", seconds / 3600),
-                (rest > 0).then(|| unit("time.minutes", rest)),
-            )
-        }
-    };
-    match second {
-        Some(second) => phrases.text(
-            "time.both",
-            &[("first", Arg::Own(first)), ("second", Arg::Own(second))],
-        ),
-        None => first,
-    }
+/// Gives a text's letters and digits in lower case.
+fn bare(text: &str) -> String {
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 fn name(text: Option<&str>) -> Arg {
     text.filter(|text| !text.is_empty())
         .map_or_else(|| Arg::own(""), |text| Arg::Name(text.to_owned()))
+}
+
+fn tool(name: &str) -> Arg {
+    if name.trim().is_empty() {
+        Arg::own("")
+    } else {
+        Arg::Tool(name.to_owned())
+    }
 }
 
 fn agents(change: &Change, text: Option<&str>) -> Arg {

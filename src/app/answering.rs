@@ -40,10 +40,7 @@ impl App {
                 self.confirming_since = Some(now.monotonic);
                 let args = [
                     ("n", Arg::own(prompt.id.0)),
-                    (
-                        "subject",
-                        self.announcer.exact(&prompt, prompt.question.subject()),
-                    ),
+                    ("subject", self.announcer.subject(&prompt)),
                 ];
                 let key = self.by_manner("reply.second_step.keys", "reply.second_step.lines");
                 self.tell_about(Class::Response, &prompt, key, &args, now);
@@ -211,6 +208,10 @@ impl App {
     }
 
     fn submit(&mut self, now: Now) {
+        if self.mode == Mode::Searching {
+            self.submit_search(now);
+            return;
+        }
         let Mode::Editing(id) = self.mode else { return };
         let text = self.editor.value().trim().to_owned();
         if text.is_empty() {
@@ -421,7 +422,7 @@ impl App {
                 .collect(),
         };
         let or = phrases.text("reply.wants.or", &[]);
-        let what = what.join(&format!(" {or} "));
+        let what = what.join(&format!(", {or} "));
         self.tell_about(
             Class::Response,
             prompt,

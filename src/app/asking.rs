@@ -109,7 +109,7 @@ impl App {
     fn leave_question_mode(&mut self) {
         match self.mode {
             // What is being typed keeps the focus; sending it checks that the question still lives.
-            Mode::Editing(_) => {}
+            Mode::Editing(_) | Mode::Searching => {}
             Mode::Confirming(_) | Mode::Choosing(_, _) => self.mode = Mode::Watching,
             // Nobody answers what the help hides.
             Mode::Help => self.mode = Mode::Watching,

@@ -29,6 +29,7 @@ impl App {
     /// Takes a line.
     pub(super) fn line(&mut self, text: &str, read: Duration, now: Now) {
         let command = keys::line(text);
+        self.reviewing.note(now.monotonic);
         if command.is_some() {
             self.run(command, By::Line { read }, now);
         }
@@ -62,6 +63,13 @@ impl App {
             Command::Next => self.step(Step::Forward, now),
             Command::Latest => self.step(Step::End, now),
             Command::History => self.history_lines(now),
+            Command::WholeTurn => self.whole_turn(now),
+            Command::Search(text) => self.search(text, now),
+            Command::Spell => self.spell(now),
+            Command::Away => self.away(now),
+            Command::Mute => self.mute(now),
+            Command::Quiet => self.keep_quiet(now),
+            Command::DoNotInterrupt => self.do_not_interrupt(now),
             Command::Verbosity => self.change_verbosity(now),
             Command::Help => self.help(now),
             Command::Quit => self.ask_to_quit(Exit::Clean, now),
@@ -116,6 +124,7 @@ impl App {
             | Mode::Choosing(..)
             | Mode::Quitting
             | Mode::Leaving(_)
+            | Mode::Searching
             | Mode::Help => true,
         }
     }
@@ -137,6 +146,11 @@ impl App {
                 self.respond(key, &[], now);
             }
             Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
+            Mode::Searching => {
+                self.editor.reset();
+                self.mode = Mode::Watching;
+                self.respond("search.left", &[], now);
+            }
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
                 self.mode = Mode::Watching
             }
@@ -213,6 +227,7 @@ impl App {
             | Mode::Editing(_)
             | Mode::Choosing(..)
             | Mode::Quitting
+            | Mode::Searching
             | Mode::Help => {
                 let of_shown = self
                     .shown
@@ -416,7 +431,7 @@ impl App {
     }
 
     /// Gives the last thing that was told, answers to keys aside: those are no news.
-    fn last_told(&self) -> Option<&Arc<Announcement>> {
+    pub(super) fn last_told(&self) -> Option<&Arc<Announcement>> {
         self.announcer
             .history()
             .iter()
@@ -464,19 +479,21 @@ impl App {
             None => {
                 let key = match step {
                     Step::Back if self.announcer.history().is_empty() => "history.empty",
+                    Step::Back if self.announcer.history().left() > 0 => "history.start.bounded",
                     Step::Back => "history.start",
                     Step::Forward | Step::End => {
                         self.review = None;
                         "history.end"
                     }
                 };
-                self.respond(key, &[], now);
+                let left = self.announcer.history().left();
+                self.respond(key, &[("n", Arg::own(left))], now);
             }
         }
     }
 
     /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
-    fn say_again(&mut self, told: &Announcement, now: Now) {
+    pub(super) fn say_again(&mut self, told: &Announcement, now: Now) {
         let again = self.announcer.repeat(told);
         self.emit(again, now);
     }
@@ -517,7 +534,7 @@ impl App {
 
     /// Shows the help and says it: whoever can't see the screen needs it most.
     fn help(&mut self, now: Now) {
-        let entries: Vec<String> = match self.manner {
+        let entries: Vec<(&str, &str)> = match self.manner {
             Manner::Keys if self.mode == Mode::Help => {
                 self.mode = Mode::Watching;
                 return;
@@ -527,14 +544,19 @@ impl App {
                 self.help_scroll = 0;
                 keys::BINDINGS
                     .iter()
-                    .map(|binding| format!("{}: {}.", binding.key, binding.does))
+                    .map(|binding| (binding.key, binding.does))
                     .collect()
             }
             Manner::Lines => keys::LINES
                 .iter()
-                .map(|line| format!("{}: {}.", line.line, line.does))
+                .map(|line| (line.line, line.does))
                 .collect(),
         };
+        let phrases = self.announcer.phrases();
+        let entries: Vec<String> = entries
+            .into_iter()
+            .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
+            .collect();
         match self.manner {
             Manner::Keys => self.respond(
                 "fault.other",

@@ -342,10 +342,7 @@ impl App {
             self.wish(wishes);
             let args = [
                 ("n", Arg::own(prompt.id.0)),
-                (
-                    "subject",
-                    self.announcer.exact(&prompt, prompt.question.subject()),
-                ),
+                ("subject", self.announcer.subject(&prompt)),
                 ("default", Arg::Own(self.announcer.default(&prompt))),
             ];
             self.tell_about(Class::Alert, &prompt, "question.unsure", &args, now);

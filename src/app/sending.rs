@@ -51,10 +51,7 @@ impl App {
         let wishes = self.queue.withdraw(prompt.id, now.monotonic);
         self.wish(wishes);
         let n = ("n", Arg::own(prompt.id.0));
-        let subject = (
-            "subject",
-            self.announcer.exact(prompt, prompt.question.subject()),
-        );
+        let subject = ("subject", self.announcer.subject(prompt));
         match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
@@ -70,13 +67,16 @@ impl App {
             }
             Answer::Decision {
                 decision: Decision::Reject,
-                ..
+                rationale,
             } => {
+                // The person's own words are read back: they go out to the agent.
+                let reason = rationale.clone().unwrap_or_default();
+                let reason = ("reason", Arg::Exact(reason, None));
                 self.tell_about(
                     Class::Response,
                     prompt,
                     "reply.rejecting",
-                    &[n, subject],
+                    &[n, subject, reason],
                     now,
                 );
             }

@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::UtteranceId;
+use crate::announce::{Phrases, UtteranceId};
+use crate::protocol::Answer;
 use crate::protocol::Decision;
 use crate::transport::{Fault, Frame};
 
@@ -665,7 +666,7 @@ fn clarifications_take_their_kinds() {
     }
     for (kinds, line, words) in [
         (json!(["multiple_choice"]), "o 3", "from 1 to 2"),
-        (json!(["numeric"]), "a soon", "wants a number"),
+        (json!(["numeric"]), "a soon", "takes a number"),
         (json!(["multiple_choice"]), "y 1", "the number of a choice"),
     ] {
         let mut stage = Stage::new(PIPE);
@@ -1070,4 +1071,311 @@ fn what_a_bound_makes_us_forget_is_told_and_counted() {
     assert_eq!(stage.app.sessions().dropped().running_sessions, 44);
     let words = stage.app.forgotten_words().unwrap();
     assert_eq!(words, "Counted and not kept: running sessions: 44.");
+}
+
+impl Stage {
+    fn voiced(&mut self) {
+        self.input(Input::Voice(VoiceEvent::Ready {
+            engine: "memory".into(),
+        }));
+        self.speak_all();
+        self.spoken.clear();
+    }
+
+    fn said(&self) -> Vec<&str> {
+        self.spoken.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    fn chunk(&mut self, text: &str) {
+        self.event(
+            "output.streaming",
+            json!({"chunk": text, "complete": false, "output_id": "out_1", "coalesce_hint": "sentence"}),
+        );
+    }
+}
+
+const VOICE: Options = Options {
+    voice: true,
+    ..KEYS
+};
+
+#[test]
+fn a_silent_agent_that_works_is_heard_to_be_working() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.wait(2_999);
+    assert!(stage.spoken.is_empty());
+    let lines = stage.lines.len();
+    stage.wait(1);
+    assert_eq!(stage.said(), ["Working."]);
+    stage.speak_all();
+    stage.wait(4_900);
+    assert_eq!(stage.said(), ["Working."]);
+    // What is said starts the count again, and what ended does not beat.
+    stage.event("session.completed", json!({"summary_normal": "Done"}));
+    stage.speak_all();
+    stage.wait(60_000);
+    assert!(
+        !stage.said()[1..].contains(&"Working."),
+        "{:?}",
+        stage.said()
+    );
+    assert_eq!(stage.lines.len(), lines + 1, "a beat is no line");
+    assert!(
+        stage
+            .app
+            .history()
+            .iter()
+            .all(|told| told.kind != Kind::Heartbeat)
+    );
+}
+
+#[test]
+fn no_heart_beats_while_a_question_waits_or_quiet_is_wanted_or_nothing_came_for_long() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.ask("rpl_1");
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.wait(20_000);
+    assert!(
+        !stage.said().contains(&"Working."),
+        "it waits for the person"
+    );
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.press('k');
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.wait(20_000);
+    assert!(stage.spoken.is_empty(), "{:?}", stage.said());
+    stage.press('k');
+    stage.speak_all();
+    stage.spoken.clear();
+    for _ in 0..300 {
+        stage.wait(5_000);
+        stage.speak_all();
+    }
+    let beats = stage.said().len();
+    assert!(
+        (100..=125).contains(&beats),
+        "{beats} beats in 25 minutes: none after ten"
+    );
+}
+
+#[test]
+fn a_muted_agent_is_silent_but_for_what_is_urgent() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.press('m');
+    assert!(stage.heard("Mailer is muted"));
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.chunk("A long story. ");
+    stage.event(
+        "tool.completed",
+        json!({"tool": "x", "status": "error", "summary_normal": "No"}),
+    );
+    assert!(stage.heard("A long story."), "it is shown");
+    assert!(stage.spoken.is_empty(), "{:?}", stage.said());
+    stage.ask("rpl_1");
+    stage.speak_all();
+    assert!(stage.said().contains(&"Send rpl 1"), "{:?}", stage.said());
+    stage.press('m');
+    assert!(stage.heard("Mailer is heard again"));
+}
+
+#[test]
+fn quiet_cuts_what_is_said_and_lets_questions_through() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.chunk("One. Two. Three. ");
+    assert_eq!(
+        stage.said().last(),
+        Some(&"Already running when hearken connected.")
+    );
+    stage.press('k');
+    assert!(stage.heard("Quiet."));
+    let id = stage.spoken[0].0;
+    stage.input(Input::Voice(VoiceEvent::Cut(id)));
+    stage.speak_all();
+    assert!(!stage.said().contains(&"Two."), "{:?}", stage.said());
+    stage.ask("rpl_1");
+    stage.speak_all();
+    assert!(stage.said().contains(&"Send rpl 1"), "{:?}", stage.said());
+}
+
+#[test]
+fn a_whole_turn_is_read_back_to_the_last_answer() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('w');
+    assert!(stage.heard("No agent wrote anything yet."));
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.chunk("First. Second. ");
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "look_up", "summary_normal": "Looking"}),
+    );
+    stage.chunk("Third. ");
+    stage.press('w');
+    assert!(
+        stage.heard("All that Mailer wrote: First. Second. Third."),
+        "{:?}",
+        stage.lines
+    );
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('n');
+    stage.chunk("Fourth. ");
+    stage.press('w');
+    assert!(
+        stage.heard("All that Mailer wrote: Fourth."),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn the_history_is_searched_from_the_newest_back() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("The red fox. The blue whale. The RED ant. ");
+    stage.press('/');
+    for c in "red".chars() {
+        stage.press(c);
+    }
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.lines.last().unwrap(), "The RED ant.");
+    // The same again goes on.
+    stage.press('/');
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+    stage.press('/');
+    stage.code(KeyCode::Enter);
+    assert!(stage.heard("red is nowhere before that."));
+    stage.press('/');
+    stage.press('q');
+    stage.code(KeyCode::Esc);
+    assert!(stage.heard("No search."));
+    assert_eq!(stage.quit, None);
+    let mut stage = Stage::new(PIPE);
+    stage.chunk("The red fox. The blue whale. ");
+    stage.type_line("find RED");
+    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+    stage.type_line("+");
+    assert_eq!(stage.lines.last().unwrap(), "The blue whale.");
+    stage.type_line("-");
+    stage.type_line("again");
+    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+}
+
+#[test]
+fn what_is_looked_at_is_spelled_and_then_by_the_alphabet() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("Ab 1. ");
+    stage.press('l');
+    assert_eq!(stage.lines.last().unwrap(), "capital A, b, space, 1, dot");
+    stage.press('l');
+    assert_eq!(
+        stage.lines.last().unwrap(),
+        "capital alfa, bravo, space, 1, dot"
+    );
+    stage.press('l');
+    assert_eq!(stage.lines.last().unwrap(), "capital A, b, space, 1, dot");
+}
+
+#[test]
+fn three_sentences_tell_what_happened_while_the_person_was_away() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('t');
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.chunk("One. Two. ");
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "a", "tool_call_id": "call_1"}),
+    );
+    stage.event(
+        "tool.completed",
+        json!({"tool": "a", "tool_call_id": "call_1", "status": "error", "error_message": "no"}),
+    );
+    stage.wait(120_000);
+    stage.ask("rpl_1");
+    stage.press('s');
+    stage.wait(1_000);
+    stage.press('b');
+    let told = stage.lines.last().unwrap().clone();
+    assert_eq!(
+        told,
+        "In the last 2 minutes and 1 second: 1 session started. Meanwhile: 1 question, 1 tool failed, 2 sentences of text. \
+         Now 1 question waits for you, and 1 agent works."
+    );
+}
+
+#[test]
+fn what_is_urgent_waits_two_seconds_at_most_when_nothing_may_be_interrupted() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.press('i');
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.chunk("A sentence that goes on for a while. ");
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.chunk("Another one. And one more. ");
+    assert_eq!(stage.said(), ["Another one."]);
+    stage.ask("rpl_1");
+    assert_eq!(stage.said(), ["Another one."], "it is not cut");
+    stage.wait(2_000);
+    let id = stage.spoken[0].0;
+    stage.input(Input::Voice(VoiceEvent::Cut(id)));
+    assert_eq!(stage.said()[1], "Question 1.", "two seconds are enough");
+}
+
+#[test]
+fn a_reason_is_read_back_and_a_missing_action_is_told() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"action": ""}));
+    assert!(
+        stage.heard("The agent does not say what it wants to do."),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(3_000);
+    stage.type_line("r too dear");
+    assert!(stage.heard("Rejecting question 1: The agent does not say what it wants to do. Your reason: too dear"), "{:?}", stage.lines);
+    stage.type_line("t");
+    assert!(
+        stage.heard("Mailer: your answer is with it"),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn agents_that_share_a_name_are_told_apart() {
+    let mut stage = Stage::new(PIPE);
+    stage.event_on(0, "session.started", json!({"summary_normal": "One"}));
+    stage.event_on(1, "session.started", json!({"summary_normal": "Two"}));
+    stage.event_on(0, "session.completed", json!({"summary_normal": "Done"}));
+    let agents: Vec<_> = stage
+        .app
+        .history()
+        .iter()
+        .filter_map(|told| told.agent.clone())
+        .collect();
+    assert_eq!(
+        agents,
+        ["Mailer", "Mailer of source 2", "Mailer of source 1"]
+    );
+    stage.type_line("t");
+    assert!(
+        stage.heard("Mailer of source 2: working"),
+        "{:?}",
+        stage.lines
+    );
 }

@@ -107,6 +107,12 @@ impl App {
         self.sessions.prompt(id)
     }
 
+    /// Gives the name by which a person tells the asker of a question from all others.
+    pub fn agent_of(&self, prompt: &Prompt) -> String {
+        self.announcer
+            .agent_name(&prompt.key, &prompt.agent, &self.sessions)
+    }
+
     /// Gives how much time a question has left.
     pub fn time_left(&self, prompt: &Prompt, now: Duration) -> Option<Duration> {
         self.sessions
@@ -149,7 +155,7 @@ impl App {
             Kind::Reply => "label.reply",
             Kind::Danger => "label.danger",
             Kind::Anomaly => "label.anomaly",
-            Kind::Hint => "label.hint",
+            Kind::Hint | Kind::Heartbeat => "label.hint",
         };
         let several = self.sessions.agents() > 1;
         let agent = told
@@ -176,11 +182,34 @@ impl App {
         }
     }
 
+    /// Words a state for the status: in plain words where it is one of the protocol's.
+    fn state_words(&self, state: &str) -> Arg {
+        let key = match state {
+            "idle" => "status.state.idle",
+            "thinking" => "status.state.thinking",
+            "calling_tool" => "status.state.calling_tool",
+            "writing_output" => "status.state.writing_output",
+            "awaiting_input" => "status.state.awaiting_input",
+            "deciding" => "status.state.deciding",
+            "handing_off" => "status.state.handing_off",
+            other => return Arg::Tool(other.to_owned()),
+        };
+        Arg::Own(self.phrases().text(key, &[]))
+    }
+
+    /// Tells whether an answer to a question was given here, so that nobody waits for the person.
+    fn is_answered(&self, id: PromptId) -> bool {
+        self.sessions
+            .prompt(id)
+            .is_some_and(|prompt| prompt.answer().is_some())
+    }
+
     /// Words one session in a line: who, phase, state, tools with their time, progress.
     pub fn session_words(&self, session: &Session, now: Duration) -> String {
         let phrases = self.phrases();
         let phase = match session.phase {
             Phase::Running => "status.phase.running",
+            Phase::Waiting(id) if self.is_answered(id) => "status.phase.answered",
             Phase::Waiting(_) => "status.phase.waiting",
             Phase::Ended(Ending::Completed) => "status.phase.completed",
             Phase::Ended(Ending::Errored) => "status.phase.errored",
@@ -192,7 +221,7 @@ impl App {
             .map(|call| {
                 let since = self.announcer.time(now.saturating_sub(call.since));
                 let args = [
-                    ("tool", Arg::Name(call.tool.clone())),
+                    ("tool", Arg::Tool(call.tool.clone())),
                     ("since", Arg::Own(since)),
                 ];
                 phrases.text("status.tool", &args)
@@ -214,12 +243,19 @@ impl App {
         phrases.text(
             "status.session",
             &[
-                ("agent", Arg::Name(session.agent.clone())),
+                (
+                    "agent",
+                    Arg::Name(self.announcer.agent_name(
+                        &session.key,
+                        &session.agent,
+                        &self.sessions,
+                    )),
+                ),
                 ("parent", self.announcer.parent_of(session, &self.sessions)),
                 ("phase", Arg::Own(phrases.text(phase, &[]))),
                 (
                     "state",
-                    state.map_or_else(|| Arg::own(""), |state| Arg::Name(state.replace('_', " "))),
+                    state.map_or_else(|| Arg::own(""), |state| self.state_words(state)),
                 ),
                 ("tools", Arg::Own(tools)),
                 (

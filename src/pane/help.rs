@@ -17,7 +17,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
         .iter()
         .flat_map(|binding| {
             wrap(
-                &format!("{}: {}", binding.key, binding.does),
+                &format!("{}: {}", binding.key, app.phrases().help(binding.does)),
                 usize::from(area.width),
             )
         })

@@ -88,7 +88,10 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         return;
     }
     let mut cursor = None;
-    if matches!(app.mode(), Mode::Editing(_) | Mode::Choosing(..)) {
+    if matches!(
+        app.mode(),
+        Mode::Editing(_) | Mode::Searching | Mode::Choosing(..)
+    ) {
         let line = take_bottom(&mut area, 1);
         cursor = Some(draw_editor(frame, app, line, look));
     }
@@ -184,6 +187,7 @@ fn key_words(app: &App) -> Vec<&'static str> {
     match app.mode() {
         Mode::Help => vec!["keys.help"],
         Mode::Editing(_) => vec!["keys.editing"],
+        Mode::Searching => vec!["keys.searching"],
         Mode::Choosing(..) => vec!["keys.choosing"],
         Mode::Confirming(_) => vec!["keys.confirming"],
         Mode::Quitting => vec!["keys.quitting"],
@@ -256,13 +260,24 @@ fn draw_keys(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
 /// Draws what is being typed, and gives the cursor's place.
 fn draw_editor(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> Position {
     use unicode_width::UnicodeWidthStr;
-    let label = app.phrases().text("editor.label", &[]);
+    let label = match app.mode() {
+        Mode::Searching => "editor.search",
+        Mode::Watching
+        | Mode::Confirming(_)
+        | Mode::Editing(_)
+        | Mode::Choosing(..)
+        | Mode::Quitting
+        | Mode::Leaving(_)
+        | Mode::Help => "editor.label",
+    };
+    let label = app.phrases().text(label, &[]);
     let (text, cursor) = match app.mode() {
         Mode::Choosing(_, 0) => (String::new(), 0),
         Mode::Choosing(_, so_far) => (so_far.to_string(), so_far.to_string().len()),
         Mode::Watching
         | Mode::Confirming(_)
         | Mode::Editing(_)
+        | Mode::Searching
         | Mode::Quitting
         | Mode::Leaving(_)
         | Mode::Help => {

@@ -86,7 +86,7 @@ fn lines(app: &App, now: Now, width: u16) -> Vec<String> {
             ("place", Arg::own(place)),
             ("count", Arg::own(answerable.len())),
             ("n", Arg::own(prompt.id.0)),
-            ("agent", Arg::Name(prompt.agent.clone())),
+            ("agent", Arg::Name(app.agent_of(prompt))),
             ("left", Arg::Own(left)),
         ],
     );

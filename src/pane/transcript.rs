@@ -28,7 +28,7 @@ pub(super) fn draw(
     let mut rows: Vec<(String, Style)> = Vec::new();
     let mut focus = 0;
     for told in app.history().iter().rev() {
-        if told.aloud == Aloud::Kept {
+        if matches!(told.aloud, Aloud::Kept | Aloud::Heard) {
             continue;
         }
         if app.review().is_some_and(|review| told.id > review) {
@@ -80,6 +80,7 @@ fn style(told: &Announcement, look: Look, reviewed: bool) -> Style {
         | Kind::Progress
         | Kind::Anomaly
         | Kind::Hint
+        | Kind::Heartbeat
         | Kind::Connection
         | Kind::Reply => look.quiet(),
         Kind::SessionStarted

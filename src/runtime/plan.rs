@@ -7,6 +7,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 
+use crate::announce::normalise::Pronunciation;
+use crate::announce::speakable::Profile;
 use crate::announce::{Class, Manner, Mark, Phrases, Utterance, UtteranceId};
 use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::Options;
@@ -208,8 +210,8 @@ pub async fn say(
     if let Some(choice) = choice {
         config.voice.engine = choice;
     }
-    let spoken =
-        crate::announce::speakable::speak(text, crate::announce::speakable::Profile::Prose);
+    let phrases = phrases(&config)?;
+    let spoken = phrases.lexicon().speak(text, Profile::Prose, None);
     let (sink, mut news) = VoiceSink::channel();
     let voice = voice::open(&config.voice.engine, &config.voice, false, sink);
     let mut engine = String::new();
@@ -236,6 +238,12 @@ pub async fn say(
     };
     voice.close(Duration::ZERO).await;
     outcome
+}
+
+/// Reads the phrases in the person's language, with their dictionary.
+fn phrases(config: &Config) -> anyhow::Result<Phrases> {
+    let phrases = Phrases::for_languages(&config.announce.languages)?;
+    Ok(phrases.pronouncing(Pronunciation::new(&config.pronunciation)))
 }
 
 fn configured(options: &Options) -> anyhow::Result<Config> {
@@ -285,8 +293,8 @@ fn plan(
         record: options.record.clone(),
         setup: Setup {
             voice: config.voice.engine != VoiceChoice::None,
+            phrases: Arc::new(phrases(&config)?),
             config,
-            phrases: Arc::new(Phrases::english()?),
             manner: if face == Face::Full {
                 Manner::Keys
             } else {

@@ -25,6 +25,8 @@ pub struct Change {
     pub urgency: Urgency,
     /// The language of the event's texts.
     pub language: Option<String>,
+    /// The languages that the producer would try next, in order (11.1.1).
+    pub fallbacks: Vec<String>,
     /// The direction of the event's texts.
     pub direction: Option<TextDirection>,
     /// Whether it is old news, replayed by the server right after we connected.

@@ -158,6 +158,7 @@ impl Sessions {
                         at: now,
                         urgency: crate::protocol::Urgency::Critical,
                         language: None,
+                        fallbacks: Vec::new(),
                         direction: None,
                         replayed: false,
                         what: What::Danger(Danger::Unasked {

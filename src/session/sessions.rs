@@ -419,6 +419,7 @@ impl Sessions {
             at: now,
             urgency: crate::protocol::Urgency::Normal,
             language: None,
+            fallbacks: Vec::new(),
             direction: None,
             replayed: false,
             what,

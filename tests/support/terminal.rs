@@ -107,6 +107,18 @@ impl Terminal {
         }
     }
 
+    /// Waits until the cursor stands in a row: a frame ends by placing it, after its texts.
+    pub fn wait_for_cursor(&mut self, row: u16) {
+        let until = Instant::now() + PATIENCE;
+        while self.parser.screen().cursor_position().0 != row {
+            assert!(
+                self.take(until),
+                "the cursor never came to row {row}:\n{}",
+                self.screen()
+            );
+        }
+    }
+
     /// Takes what comes for a while, when nothing but time is waited for.
     pub fn let_pass(&mut self, time: Duration) {
         let until = Instant::now() + time;

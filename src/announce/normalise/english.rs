@@ -286,6 +286,36 @@ const LANGUAGES: &[(&str, &str)] = &[
     ("txt", "plain text"),
 ];
 
+/// The spelling alphabet of radio traffic (ITU Radio Regulations, appendix 14).
+const PHONETIC: &[(&str, &str)] = &[
+    ("a", "alfa"),
+    ("b", "bravo"),
+    ("c", "charlie"),
+    ("d", "delta"),
+    ("e", "echo"),
+    ("f", "foxtrot"),
+    ("g", "golf"),
+    ("h", "hotel"),
+    ("i", "india"),
+    ("j", "juliett"),
+    ("k", "kilo"),
+    ("l", "lima"),
+    ("m", "mike"),
+    ("n", "november"),
+    ("o", "oscar"),
+    ("p", "papa"),
+    ("q", "quebec"),
+    ("r", "romeo"),
+    ("s", "sierra"),
+    ("t", "tango"),
+    ("u", "uniform"),
+    ("v", "victor"),
+    ("w", "whiskey"),
+    ("x", "x-ray"),
+    ("y", "yankee"),
+    ("z", "zulu"),
+];
+
 const MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -310,6 +340,11 @@ pub(super) fn words() -> Words {
             many: Borrowed(name),
         };
         table.iter().map(sign).collect()
+    };
+    let count = |one: &'static str, many: &'static str| Sign {
+        sign: Borrowed(""),
+        one: Borrowed(one),
+        many: Borrowed(many),
     };
     let sign = |(sign, one, many): &(&'static str, &'static str, &'static str)| Sign {
         sign: Borrowed(sign),
@@ -336,19 +371,27 @@ pub(super) fn words() -> Words {
         moment: Borrowed("{date} at {time}"),
         utc: Borrowed("UTC"),
         months: MONTHS.map(Borrowed),
+        just_now: Borrowed("just now"),
+        soon: Borrowed("in less than a minute"),
+        past: Borrowed("{time} ago"),
+        future: Borrowed("in {time}"),
+        minutes: count("1 minute", "{n} minutes"),
+        hours: count("1 hour", "{n} hours"),
+        days: count("1 day", "{n} days"),
+        capital: Borrowed("capital {letter}"),
+        space: Borrowed("space"),
+        unspelled: count("and 1 more sign", "and {n} more signs"),
+        phonetic: same(PHONETIC),
         number: Borrowed("number {n}"),
         new_line: Borrowed("new line"),
         symbol: Borrowed("symbol"),
         flag: Borrowed("flag {letters}"),
-        drawing: Sign {
-            sign: Borrowed(""),
-            one: Borrowed("drawing sign"),
-            many: Borrowed("drawing signs"),
-        },
+        drawing: count("drawing sign", "drawing signs"),
         abbreviations: ABBREVIATIONS.iter().map(|&word| Borrowed(word)).collect(),
         languages: same(LANGUAGES),
         signs: SIGNS.iter().map(sign).collect(),
         prose: same(PROSE),
         pictures: same(PICTURES),
+        firsts: std::sync::OnceLock::new(),
     }
 }

@@ -15,7 +15,11 @@ pub(super) fn is_hidden(c: char) -> bool {
         '\u{ad}' => true,
         // Scripts in everyday use, so that most text never asks the slow question below.
         '\u{a1}'..='\u{24f}' | '\u{400}'..='\u{52f}' => false,
-        '\u{3041}'..='\u{3096}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => false,
+        '\u{3001}'..='\u{3020}' | '\u{ff01}'..='\u{ff60}' => false,
+        '\u{3041}'..='\u{3096}'
+        | '\u{30a1}'..='\u{30fe}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7a3}' => false,
         // Fillers and blanks that are letters or signs by name and nothing to the eye.
         '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' => true,
         '\u{3164}' | '\u{ffa0}' | '\u{fffc}' | '\u{1d159}' => true,

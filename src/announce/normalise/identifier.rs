@@ -1,7 +1,7 @@
 //! Names and ids out of programs: what is said of them in prose.
 //!
-//! Responsibilities: words inside camelCase, ids that nobody wants to hear, ISO times. Not here:
-//! the signs between such names (`token`).
+//! Responsibilities: words inside camelCase, ids that nobody wants to hear. Not here: the signs
+//! between such names (`token`), times (`moment`).
 
 use super::spoken::Spoken;
 use super::words::{Words, fill};
@@ -78,50 +78,4 @@ pub(super) fn is_uuid(text: &str) -> bool {
             8 | 13 | 18 | 23 => b == b'-',
             _ => b.is_ascii_hexdigit(),
         })
-}
-
-/// Says an ISO 8601 day or moment in words; nothing when a text is none.
-pub(super) fn time(text: &str, words: &Words) -> Option<String> {
-    let (day, rest) = (text.get(..10)?, &text[10..]);
-    let pattern = |text: &str, pattern: &str| {
-        text.len() == pattern.len()
-            && text.bytes().zip(pattern.bytes()).all(|(b, p)| match p {
-                b'd' => b.is_ascii_digit(),
-                p => b == p,
-            })
-    };
-    if !pattern(day, "dddd-dd-dd") {
-        return None;
-    }
-    let number = |at: usize| day[at..at + 2].parse::<usize>().ok();
-    let month = words.months.get(number(5)?.checked_sub(1)?)?;
-    let date = number(8).filter(|day| (1..=31).contains(day))?.to_string();
-    let date = fill(
-        &words.date,
-        &[("day", &date), ("month", month), ("year", &day[..4])],
-    );
-    if rest.is_empty() {
-        return Some(date);
-    }
-    let clock = rest.strip_prefix('T')?;
-    let hours = clock.get(..5).filter(|hours| pattern(hours, "dd:dd"))?;
-    let mut zone = &clock[5..];
-    if let Some(seconds) = zone.get(..3).filter(|seconds| pattern(seconds, ":dd")) {
-        zone = &zone[seconds.len()..];
-        if let Some(fraction) = zone.strip_prefix(['.', ',']) {
-            zone = fraction.trim_start_matches(|c: char| c.is_ascii_digit());
-        }
-    }
-    let time = match zone {
-        "" => hours.to_owned(),
-        "Z" | "+00:00" => format!("{hours} {}", words.utc),
-        _ if zone
-            .strip_prefix(['+', '-'])
-            .is_some_and(|offset| pattern(offset, "dd:dd")) =>
-        {
-            format!("{hours} {} {zone}", words.utc)
-        }
-        _ => return None,
-    };
-    Some(fill(&words.moment, &[("date", &date), ("time", &time)]))
 }

@@ -143,6 +143,7 @@ fn is_foreign_word(token: &str) -> bool {
         '\u{a1}'..='\u{1fff}' => !c.is_whitespace(),
         '‘' | '’' | '“' | '”' | '…' | '—' => true,
         '\u{2c00}'..='\u{2dff}' | '\u{3001}'..='\u{302f}' | '\u{3031}'..='\u{303c}' => true,
+        '\u{ff01}'..='\u{ff60}' => true,
         '\u{3040}'..='\u{3295}' | '\u{3400}'..='\u{d7ff}' | '\u{f900}'..='\u{fb4f}' => true,
         c => c.is_alphanumeric(),
     })
@@ -197,6 +198,12 @@ impl Inline<'_> {
         let mut from = start;
         let mut at = start;
         while at < end {
+            // Only these signs can begin a mark; all of them are one byte.
+            let marks = |b: &u8| matches!(b, b'`' | b']' | b'!' | b'<');
+            let Some(ahead) = self.line.as_bytes()[at..end].iter().position(marks) else {
+                break;
+            };
+            at += ahead;
             let rest = &self.line[at..end];
             if rest.starts_with('`') {
                 self.part(from, at, spoken);
@@ -232,7 +239,7 @@ impl Inline<'_> {
                 at += length;
                 from = at;
             } else {
-                at += rest.chars().next().map_or(1, char::len_utf8);
+                at += 1;
             }
         }
         self.part(from, end, spoken);

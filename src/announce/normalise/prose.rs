@@ -3,6 +3,8 @@
 //! Responsibilities: fences, headings, lists, quotes, tables; the pauses between them. Not here:
 //! what is inside a line (`inline`).
 
+use jiff::Timestamp;
+
 use super::clean::clean_lines;
 use super::inline::say_line;
 use super::spoken::Spoken;
@@ -26,12 +28,17 @@ const NUMBER_DIGITS: usize = 3;
 /// A fence alone is told as the start of code when it names a language, and else as its end. For
 /// the pieces of one output a [`Reader`] knows better. Source: `Text into speech`.
 pub fn prose(text: &str, words: &Words) -> String {
+    prose_at(text, words, None)
+}
+
+/// Speaks a text like [`prose`]; with `now`, moments are told by their distance from it.
+pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
     let bare = text.trim();
     if bare.len() >= 3 && (bare.bytes().all(|b| b == b'`') || bare.bytes().all(|b| b == b'~')) {
         return words.end_of_code.clone().into_owned();
     }
     let mut reader = Reader::default();
-    let mut spoken = reader.read(text, words);
+    let mut spoken = reader.read_at(text, words, now);
     if let Place::Code(Fence { lines: 1.., .. }) = reader.place {
         spoken.push_str(", ");
         spoken.push_str(&reader.length(words));
@@ -77,6 +84,12 @@ enum Shape {
 impl Reader {
     /// Speaks the next piece of the output; empty inside a block of code.
     pub fn read(&mut self, piece: &str, words: &Words) -> String {
+        self.read_at(piece, words, None)
+    }
+
+    /// Speaks the next piece like [`Reader::read`]; with `now`, moments are told by their distance
+    /// from it.
+    pub fn read_at(&mut self, piece: &str, words: &Words, now: Option<Timestamp>) -> String {
         let clean = clean_lines(piece);
         // A piece ends or begins with the line's end that parts it from its neighbour: no empty line.
         let text = clean.trim_matches('\n');
@@ -86,7 +99,7 @@ impl Reader {
             }
             return String::new();
         }
-        let mut spoken = Spoken::with_room(text.len() + text.len() / 16 + 16);
+        let mut spoken = Spoken::with_room(text.len() + text.len() / 16 + 16, now);
         let mut last = Shape::Flowing;
         let mut opened_here = false;
         let mut lines = text.split('\n').map(str::trim).peekable();
@@ -181,7 +194,7 @@ impl Reader {
             }
         };
         pause(last, Shape::Block, spoken);
-        let mut inner = Spoken::with_room(text.len());
+        let mut inner = Spoken::with_room(text.len(), spoken.now());
         say_line(text, words, &mut inner);
         let inner = inner.finish();
         if !inner.is_empty() {
@@ -192,8 +205,9 @@ impl Reader {
 
     /// Speaks a table's row: the first one as its headers, the others by them.
     fn row(&mut self, line: &str, words: &Words, spoken: &mut Spoken) {
+        let now = spoken.now();
         let cells = line.trim_matches('|').split('|').map(|cell| {
-            let mut cell_spoken = Spoken::default();
+            let mut cell_spoken = Spoken::with_room(cell.len(), now);
             say_line(cell.trim_end_matches('\\').trim(), words, &mut cell_spoken);
             cell_spoken.finish()
         });

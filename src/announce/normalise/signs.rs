@@ -77,7 +77,7 @@ impl<'a> Reading<'a> {
             token: 0,
             quoted: false,
             before: None,
-            spoken: Spoken::with_room(text.len() + text.len() / 4),
+            spoken: Spoken::with_room(text.len() + text.len() / 4, None),
         };
         let mut at = 0;
         while at < text.len() {

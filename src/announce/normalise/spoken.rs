@@ -2,23 +2,33 @@
 //!
 //! Responsibilities: exactly one space between words, none before a stop. Not here: which words.
 
+use jiff::Timestamp;
+
 /// Collects spoken words.
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
     out: String,
+    /// When it is said, as far as that is known.
+    now: Option<Timestamp>,
     gap: bool,
     /// The last thing was an opening quote or bracket, which no gap follows.
     opened: bool,
 }
 
 impl Spoken {
-    /// Makes an empty one with room for a text of about this many bytes.
-    pub(super) fn with_room(bytes: usize) -> Self {
+    /// Makes an empty one with room for a text of about this many bytes, said at `now`.
+    pub(super) fn with_room(bytes: usize, now: Option<Timestamp>) -> Self {
         Self {
             out: String::with_capacity(bytes),
+            now,
             gap: false,
             opened: false,
         }
+    }
+
+    /// Gives when it is said.
+    pub(super) fn now(&self) -> Option<Timestamp> {
+        self.now
     }
 
     /// Puts letters right behind what was put before, unless a gap was asked for.

@@ -3,7 +3,9 @@
 //! Responsibilities: addresses, paths, flags, identifiers, operators, pictures. Not here: marks
 //! that reach over several tokens (`inline`).
 
-use super::identifier::{is_uuid, say_id, say_name, time};
+use super::hidden::is_pictograph;
+use super::identifier::{is_uuid, say_id, say_name};
+use super::moment::time;
 use super::picture::{Picture, picture_at};
 use super::signs::{is_run, run};
 use super::spoken::Spoken;
@@ -23,7 +25,7 @@ pub(super) fn say(token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
     } else if let Some(at) = address(token) {
         signs(&token[..at], token, code, words, spoken);
         host(&token[at..], words, spoken);
-    } else if let Some(said) = time(token, words) {
+    } else if let Some(said) = time(token, words, spoken.now()) {
         spoken.word(&said);
     } else if is_uuid(token) {
         say_id(token, words, spoken);
@@ -142,7 +144,7 @@ fn foreign(
     last: &mut Option<String>,
     spoken: &mut Spoken,
 ) -> usize {
-    if c.is_alphanumeric() && words.picture(c).is_none() {
+    if c.is_alphanumeric() && !(is_pictograph(c) && words.picture(c).is_some()) {
         *last = None;
         spoken.letter(c);
         return c.len_utf8();

@@ -4,14 +4,15 @@
 //! a sign up. Not here: when a word is said (`prose`, `signs`).
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A word or a template; borrowed when it is one of the program's own.
 pub type Word = Cow<'static, str>;
 
 /// Holds what one sign is called.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sign {
     /// The sign, one or more characters.
     pub sign: Word,
@@ -25,7 +26,7 @@ pub struct Sign {
 ///
 /// A template has its places in braces; text that fills a place is put in once, so that braces
 /// inside it mean nothing. A file may give some fields: the others stay English.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Words {
     /// The start of a fenced block.
@@ -64,6 +65,20 @@ pub struct Words {
     pub moment: Word,
     /// Universal time.
     pub utc: Word,
+    /// A moment less than a minute ago.
+    pub just_now: Word,
+    /// A moment less than a minute ahead.
+    pub soon: Word,
+    /// A moment that is past: its distance in `{time}`.
+    pub past: Word,
+    /// A moment to come: its distance in `{time}`.
+    pub future: Word,
+    /// A distance of minutes: one, and `{n}` of them.
+    pub minutes: Sign,
+    /// A distance of hours.
+    pub hours: Sign,
+    /// A distance of days.
+    pub days: Sign,
     /// The months, January first.
     pub months: [Word; 12],
     /// A reference such as "#12" in prose: `{n}`.
@@ -76,6 +91,14 @@ pub struct Words {
     pub flag: Word,
     /// Line-drawing, block and braille characters, where nothing may be left out.
     pub drawing: Sign,
+    /// A capital, when a text is spelled: the letter in `{letter}`.
+    pub capital: Word,
+    /// A space, when a text is spelled.
+    pub space: Word,
+    /// What of a long text was not spelled: `{n}` signs.
+    pub unspelled: Sign,
+    /// The words that letters are told apart by.
+    pub phonetic: Vec<Sign>,
     /// Abbreviations with stops inside that are no file names.
     pub abbreviations: Vec<Word>,
     /// Programming languages: the tag behind a fence, and how it is said.
@@ -86,17 +109,56 @@ pub struct Words {
     pub prose: Vec<Sign>,
     /// Short names of picture characters.
     pub pictures: Vec<Sign>,
+    /// What the signs begin with; made at the first look, after which the tables must not change.
+    #[serde(skip)]
+    pub(super) firsts: OnceLock<Firsts>,
+}
+
+/// Says which bytes the signs of each table begin with: almost every look-up ends here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Firsts {
+    signs: [bool; 256],
+    prose: [bool; 256],
+}
+
+impl Firsts {
+    fn of(words: &Words) -> Self {
+        let firsts = |signs: &[Sign]| {
+            let mut firsts = [false; 256];
+            for sign in signs {
+                if let Some(first) = sign.sign.as_bytes().first() {
+                    firsts[usize::from(*first)] = true;
+                }
+            }
+            firsts
+        };
+        Self {
+            signs: firsts(&words.signs),
+            prose: firsts(&words.prose),
+        }
+    }
 }
 
 impl Words {
     /// Finds the longest sign of a question or command that a text begins with.
     pub(super) fn sign_at(&self, text: &str) -> Option<&Sign> {
-        longest(&self.signs, text)
+        let first = *text.as_bytes().first()?;
+        self.firsts().signs[usize::from(first)]
+            .then(|| longest(&self.signs, text))
+            .flatten()
     }
 
     /// Finds the longest sign of prose, two characters or more, that a text begins with.
     pub(super) fn prose_sign_at(&self, text: &str) -> Option<&Sign> {
-        longest(&self.prose, text).filter(|sign| sign.sign.len() > 1)
+        let first = *text.as_bytes().first()?;
+        self.firsts().prose[usize::from(first)]
+            .then(|| longest(&self.prose, text))
+            .flatten()
+            .filter(|sign| sign.sign.len() > 1)
+    }
+
+    fn firsts(&self) -> &Firsts {
+        self.firsts.get_or_init(|| Firsts::of(self))
     }
 
     /// Finds the name of a fence's language.
@@ -110,7 +172,10 @@ impl Words {
 
     /// Finds the name of a whole token in prose.
     pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
-        exactly(&self.prose, token)
+        let first = *token.as_bytes().first()?;
+        self.firsts().prose[usize::from(first)]
+            .then(|| exactly(&self.prose, token))
+            .flatten()
     }
 
     /// Finds the name of a sign that a run consists of.

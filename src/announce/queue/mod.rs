@@ -36,9 +36,9 @@ use std::time::Duration;
 use crate::config::Verbosity;
 use crate::session::{PromptId, SessionKey};
 
-use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::phrase::{Arg, Phrases};
-use super::utterance::{Class, Utterance, UtteranceId};
+use super::utterance::{Class, Mark, Utterance, UtteranceId};
 use table::{Arrival, LANES, Lane, arrival};
 
 /// How long an alert waits for the answer to a key to be said to its end.
@@ -112,6 +112,8 @@ pub struct SpeechQueue {
     said: VecDeque<About>,
     enabled: bool,
     expired_outcomes: u64,
+    /// Whether what is being said is said to its end.
+    polite: bool,
     phrases: Arc<Phrases>,
 }
 
@@ -131,8 +133,26 @@ impl SpeechQueue {
             said: VecDeque::new(),
             enabled: false,
             expired_outcomes: 0,
+            polite: false,
             phrases,
         }
+    }
+
+    /// Sets whether what is being said is said to its end, from the start.
+    pub fn polite(mut self, polite: bool) -> Self {
+        self.polite = polite;
+        self
+    }
+
+    /// Says whether what is being said is said to its end, whatever comes. The answer to a key never
+    /// waits, and an alert at most [`PATIENCE`].
+    pub fn set_polite(&mut self, polite: bool) {
+        self.polite = polite;
+    }
+
+    /// Tells whether what is being said is said to its end.
+    pub fn is_polite(&self) -> bool {
+        self.polite
     }
 
     /// Takes the news that a voice is there.
@@ -195,7 +215,7 @@ impl SpeechQueue {
         };
         let mut wishes = Vec::new();
         if let Some(playing) = &self.playing {
-            match arrival(playing.lane, lane) {
+            match self.arrival(playing.lane, lane) {
                 Arrival::Waits => {}
                 Arrival::WaitsABit => {
                     self.impatient_at.get_or_insert(now + PATIENCE);
@@ -217,6 +237,57 @@ impl SpeechQueue {
         if lane == Lane::Text {
             self.fold();
         }
+        wishes
+    }
+
+    fn arrival(&self, playing: Lane, arriving: Lane) -> Arrival {
+        let fate = arrival(playing, arriving);
+        let cuts = match fate {
+            Arrival::Drops | Arrival::SaysAgain | Arrival::Resumes => true,
+            Arrival::Waits | Arrival::WaitsABit => false,
+        };
+        match arriving {
+            Lane::Alert if self.polite && cuts => Arrival::WaitsABit,
+            Lane::Outcome | Lane::Activity | Lane::Text | Lane::Progress if self.polite => {
+                Arrival::Waits
+            }
+            Lane::Alert
+            | Lane::Response
+            | Lane::Outcome
+            | Lane::Activity
+            | Lane::Text
+            | Lane::Progress => fate,
+        }
+    }
+
+    /// Drops what is being said and what waits of a kind that the person does not want to hear any
+    /// more; alerts and answers to keys stay. It is in the history.
+    pub fn drop_unwanted(
+        &mut self,
+        unwanted: impl Fn(&Announcement) -> bool,
+        now: Duration,
+    ) -> Vec<Wish> {
+        let mut skipped = 0;
+        for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
+            let waiting = &mut self.lanes[lane as usize];
+            let before = waiting.len();
+            waiting.retain(|waiting| match waiting {
+                Waiting::Item(item) => !unwanted(&item.announcement),
+                Waiting::Fold(_) => true,
+            });
+            skipped += (before - waiting.len()) as u64;
+        }
+        let mut wishes = Vec::new();
+        let plays_unwanted = self.playing.as_ref().is_some_and(|playing| {
+            !matches!(playing.lane, Lane::Alert | Lane::Response)
+                && unwanted(&playing.item.announcement)
+        });
+        if plays_unwanted {
+            skipped += 1;
+            self.cut(None, &mut wishes);
+            wishes.extend(self.drive(now));
+        }
+        self.unsaid.skipped += skipped;
         wishes
     }
 
@@ -322,13 +393,17 @@ impl SpeechQueue {
         if self.impatient_at.is_some_and(|at| now >= at) {
             self.impatient_at = None;
             let alert_waits = !self.lanes[Lane::Alert as usize].is_empty();
-            if alert_waits
-                && self
-                    .playing
-                    .as_ref()
-                    .is_some_and(|playing| playing.lane == Lane::Response)
-            {
-                self.cut(None, &mut wishes);
+            if let Some(playing) = self.playing.as_ref().filter(|_| alert_waits) {
+                // What was held back only by politeness now does what the table says.
+                match arrival(playing.lane, Lane::Alert) {
+                    Arrival::Waits => {}
+                    Arrival::WaitsABit | Arrival::Drops => self.cut(None, &mut wishes),
+                    Arrival::SaysAgain => self.cut(Some(0), &mut wishes),
+                    Arrival::Resumes => {
+                        let at = playing.item.next.saturating_sub(1);
+                        self.cut(Some(at), &mut wishes);
+                    }
+                }
             }
         }
         wishes.extend(self.drive(now));
@@ -445,7 +520,10 @@ impl SpeechQueue {
             id,
             class,
             text: segment.spoken,
-            language: segment.language,
+            language: segment.language.or_else(|| match segment.mark {
+                Mark::Own => self.phrases.voice_language().map(str::to_owned),
+                Mark::Agent => None,
+            }),
             mark: segment.mark,
         }))
     }
@@ -473,6 +551,7 @@ impl SpeechQueue {
             agent: None,
             about: None,
             topic,
+            weight: Weight::Plain,
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use super::super::announcement::{Announcement, Kind};
+use super::super::announcement::{Announcement, Kind, Weight};
 use super::table::Lane;
 use super::{SpeechQueue, Waiting};
 
@@ -11,18 +11,61 @@ use super::{SpeechQueue, Waiting};
 /// no bound of their own: sessions bound questions, and each agent's dangers need events.
 const MOST_WAITING: usize = 512;
 
+/// Ranks what waits in a lane, lowest first; the first of equals leaves first.
+fn rank(lane: Lane, waiting: &Waiting) -> u8 {
+    let Waiting::Item(item) = waiting else {
+        return 0;
+    };
+    match lane {
+        // What was begun and cut goes on before anything else of its lane.
+        Lane::Alert if item.again => 0,
+        Lane::Alert => alert_rank(item.announcement.kind),
+        Lane::Outcome => match item.announcement.weight {
+            Weight::Failure => 0,
+            Weight::Plain => 1,
+        },
+        Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => 0,
+    }
+}
+
+/// Ranks alerts: questions and their warnings, dangers, errors, handoffs, everything else critical.
+pub(super) fn alert_rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::Confirmation | Kind::Clarification => 1,
+        Kind::Danger => 2,
+        Kind::SessionErrored => 3,
+        Kind::Handoff => 4,
+        Kind::SessionStarted
+        | Kind::SessionCompleted
+        | Kind::SessionCancelled
+        | Kind::State
+        | Kind::Progress
+        | Kind::ToolInvoked
+        | Kind::ToolCompleted
+        | Kind::Output
+        | Kind::Unknown
+        | Kind::Connection
+        | Kind::Reply
+        | Kind::Anomaly
+        | Kind::Hint
+        | Kind::Heartbeat => 5,
+    }
+}
+
 impl SpeechQueue {
-    /// Takes the next of a lane. A session's end waits for what its agent still has to say: "finished"
-    /// before the last words would be heard as the end of them.
+    /// Takes the next of a lane: alerts by their rank, failures before successes, all else as it came.
+    /// A session's end waits for what its agent still has to say: "finished" before the last words
+    /// would be heard as the end of them.
     pub(super) fn take_next(&mut self, lane: Lane) -> Option<Waiting> {
-        let at = (0..self.lanes[lane as usize].len()).find(|at| {
-            let waiting = &self.lanes[lane as usize][*at];
-            match lane {
-                Lane::Alert => !self.waits_for_response(waiting),
-                Lane::Outcome => !self.waits_for_text(waiting),
-                Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => true,
-            }
-        })?;
+        let waiting = &self.lanes[lane as usize];
+        let may_leave = |waiting: &Waiting| match lane {
+            Lane::Alert => !self.waits_for_response(waiting),
+            Lane::Outcome => !self.waits_for_text(waiting),
+            Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => true,
+        };
+        let at = (0..waiting.len())
+            .filter(|at| may_leave(&waiting[*at]))
+            .min_by_key(|at| rank(lane, &waiting[*at]))?;
         self.lanes[lane as usize].remove(at)
     }
 

@@ -34,7 +34,10 @@ impl Lane {
             Class::Response => Self::Response,
             Class::Outcome => Self::Outcome,
             Class::Activity => Self::Activity,
-            Class::Stream if announcement.kind == Kind::Progress => Self::Progress,
+            // A heartbeat gives way to everything, as progress does.
+            Class::Stream if matches!(announcement.kind, Kind::Progress | Kind::Heartbeat) => {
+                Self::Progress
+            }
             Class::Stream => Self::Text,
         }
     }

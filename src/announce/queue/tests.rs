@@ -36,6 +36,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         agent: Some("a".into()),
         about: None,
         topic: None,
+        weight: Weight::Plain,
         segments: vec![Segment {
             mark: Mark::Own,
             text: text.into(),

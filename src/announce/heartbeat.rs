@@ -1,0 +1,87 @@
+//! When a silent agent that works is heard to be working.
+//!
+//! Responsibilities: the times of the beat. Not here: whether an agent works (`app`), how a beat
+//! sounds (`voice`).
+//!
+//! # Mental model
+//! Silence is ambiguous: nothing to tell, or nothing there any more? While an agent works and nothing
+//! is said, a beat comes after [`FIRST`], then every [`NEXT`]. Whatever is said starts the count again.
+//!
+//! # Tuning by symptom
+//! Beats between the sentences of one answer: raise [`FIRST`]. Beats that wear a person out: raise
+//! [`NEXT`], or switch them off (`announce.heartbeat`).
+
+use std::time::Duration;
+
+/// The first beat comes after so much silence: longer than the pauses between sentences of a stream.
+pub const FIRST: Duration = Duration::from_secs(3);
+
+/// Each further beat comes after so much more.
+pub const NEXT: Duration = Duration::from_secs(5);
+
+/// An agent of which nothing came for this long is not known to work any more, whatever it said last.
+pub const STALE: Duration = Duration::from_secs(600);
+
+/// Counts the silence of working agents.
+#[derive(Debug, Clone, Default)]
+pub struct Heartbeat {
+    due: Option<Duration>,
+}
+
+impl Heartbeat {
+    /// Takes whether some agent works while nothing is said; tells whether a beat is due at `now`.
+    pub fn step(&mut self, silent_work: bool, now: Duration) -> bool {
+        if !silent_work {
+            self.due = None;
+            return false;
+        }
+        let due = *self.due.get_or_insert(now + FIRST);
+        if now < due {
+            return false;
+        }
+        self.due = Some(now + NEXT);
+        true
+    }
+
+    /// Takes the news that something other than a beat was said or shown: the silence begins anew.
+    pub fn rest(&mut self) {
+        self.due = None;
+    }
+
+    /// Gives the time of the next beat.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beats(from: u64, to: u64, heartbeat: &mut Heartbeat, works: bool) -> Vec<u64> {
+        (from..=to)
+            .filter(|at| heartbeat.step(works, Duration::from_millis(*at)))
+            .collect()
+    }
+
+    #[test]
+    fn a_beat_comes_after_three_seconds_and_then_every_five() {
+        let mut heartbeat = Heartbeat::default();
+        assert_eq!(
+            beats(0, 14_000, &mut heartbeat, true),
+            [3_000, 8_000, 13_000]
+        );
+        assert_eq!(heartbeat.deadline(), Some(Duration::from_secs(18)));
+    }
+
+    #[test]
+    fn whatever_is_said_starts_the_count_again() {
+        let mut heartbeat = Heartbeat::default();
+        assert_eq!(beats(0, 2_999, &mut heartbeat, true), [0_u64; 0]);
+        assert_eq!(beats(3_000, 3_500, &mut heartbeat, false), [0_u64; 0]);
+        assert_eq!(heartbeat.deadline(), None);
+        assert_eq!(beats(3_501, 7_000, &mut heartbeat, true), [6_501]);
+        heartbeat.rest();
+        assert_eq!(beats(7_001, 10_500, &mut heartbeat, true), [10_001]);
+    }
+}

@@ -1,0 +1,94 @@
+//! A text sign by sign.
+//!
+//! Responsibilities: the name of each letter, digit and sign, in order. Not here: which text is
+//! spelled (`app`).
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::clean::clean;
+use super::picture::{Picture, picture_at};
+use super::words::{Words, fill};
+
+/// How many signs are spelled at once, about a minute of speech; what is left is counted.
+const MOST: usize = 120;
+
+/// Spells a text: capitals are told, signs and spaces are named; `phonetic` puts a word in the place
+/// of each letter that has one.
+pub fn spell(text: &str, words: &Words, phonetic: bool) -> String {
+    let clean = clean(text);
+    let mut signs = clean.trim().graphemes(true);
+    let mut out: Vec<String> = signs
+        .by_ref()
+        .take(MOST)
+        .map(|sign| name(sign, words, phonetic))
+        .collect();
+    match signs.count() {
+        0 => {}
+        1 => out.push(words.unspelled.one.clone().into_owned()),
+        n => out.push(fill(&words.unspelled.many, &[("n", &n.to_string())])),
+    }
+    out.join(", ")
+}
+
+fn name(sign: &str, words: &Words, phonetic: bool) -> String {
+    let mut chars = sign.chars();
+    let (Some(first), rest) = (chars.next(), chars.as_str()) else {
+        return String::new();
+    };
+    if first.is_whitespace() {
+        return words.space.clone().into_owned();
+    }
+    if first.is_alphabetic() && words.picture(first).is_none() {
+        let lower = sign.to_lowercase();
+        let letter = match words.phonetic.iter().find(|entry| entry.sign == lower) {
+            Some(entry) if phonetic => entry.one.clone().into_owned(),
+            Some(_) | None => sign.to_owned(),
+        };
+        return if first.is_uppercase() {
+            fill(&words.capital, &[("letter", &letter)])
+        } else {
+            letter
+        };
+    }
+    if let Some(known) = words.sign(first).filter(|_| rest.is_empty()) {
+        return known.one.clone().into_owned();
+    }
+    match picture_at(sign, words) {
+        Some((Picture::Named(name), _)) => name,
+        Some((Picture::Drawing(_), _)) => words.drawing.one.clone().into_owned(),
+        Some((Picture::Nameless | Picture::Mark, _)) => words.symbol.clone().into_owned(),
+        None => sign.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sign_has_its_name() {
+        let words = Words::default();
+        assert_eq!(
+            spell("Rm -é5", &words, false),
+            "capital R, m, space, dash, é, 5"
+        );
+        assert_eq!(
+            spell("Ab 🚀\u{202e}", &words, true),
+            "capital alfa, bravo, space, rocket"
+        );
+        assert_eq!(
+            spell("e\u{301}│中", &words, true),
+            "e\u{301}, drawing sign, 中"
+        );
+        assert_eq!(spell("", &words, true), "");
+    }
+
+    #[test]
+    fn a_long_text_is_cut_and_the_rest_counted() {
+        let words = Words::default();
+        let spelled = spell(&"x".repeat(MOST + 7), &words, false);
+        assert!(spelled.ends_with("x, and 7 more signs"), "{spelled}");
+        let spelled = spell(&"x".repeat(MOST + 1), &words, false);
+        assert!(spelled.ends_with("x, and 1 more sign"), "{spelled}");
+    }
+}

@@ -1,0 +1,230 @@
+//! From a draft to an announcement: its number, its speaker's name, whether it is spoken.
+//!
+//! Responsibilities: load, quiet, mute, repeated words, old news; names of agents that a person can
+//! tell apart. Not here: the words (`wording`), the order of speech (`queue`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Load, Verbosity};
+use crate::protocol::{Now, Urgency};
+use crate::session::{Change, SessionKey, Sessions};
+
+use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+use super::announcer::{Announcer, Draft};
+use super::phrase::{Arg, Phrases, Segment, name_of};
+use super::utterance::{Class, Mark};
+
+/// The same words of the same source are silent for this long, if they are activity or progress.
+const REPEAT: Duration = Duration::from_secs(10);
+/// How many recent words are compared with.
+const MOST_RECENT: usize = 64;
+
+impl Announcer {
+    /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
+    pub(super) fn publish(
+        &mut self,
+        change: &Change,
+        sessions: &Sessions,
+        draft: Draft,
+    ) -> Arc<Announcement> {
+        let class = if change.urgency == Urgency::Critical && draft.class != Class::Response {
+            Class::Alert
+        } else {
+            draft.class
+        };
+        let mut announcement = self.number(Draft { class, ..draft }, change.at);
+        announcement.key = Some(change.key.clone());
+        announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
+        let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
+        if may_be_silent
+            && (change.replayed
+                || self.is_muted(&change.key, &change.agent)
+                || self.is_below_load(announcement.kind, class)
+                || self.is_repeated(&announcement))
+        {
+            announcement.aloud = Aloud::Shown;
+        }
+        if announcement.aloud == Aloud::Yes && sessions.agents() > 1 {
+            self.name_speaker(&mut announcement);
+        }
+        self.keep(announcement)
+    }
+
+    pub(super) fn own(&mut self, draft: Draft, now: Now) -> Arc<Announcement> {
+        let announcement = self.number(draft, now);
+        self.keep(announcement)
+    }
+
+    /// Makes an announcement that is no news and does not enter the history.
+    pub fn aside(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        segments: Vec<Segment>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        Arc::new(self.number(Draft::new(class, kind, segments), now))
+    }
+
+    /// Makes the beat of a silent agent that works: heard, neither shown nor kept.
+    pub fn heartbeat(&mut self, now: Now) -> Arc<Announcement> {
+        let segments = self.phrases.say("heartbeat", Verbosity::Terse, &[]);
+        let draft = Draft::new(Class::Stream, Kind::Heartbeat, segments).aloud(Aloud::Heard);
+        Arc::new(self.number(draft, now))
+    }
+
+    fn number(&mut self, draft: Draft, at: Now) -> Announcement {
+        self.next += 1;
+        Announcement {
+            id: AnnouncementId(self.next),
+            at,
+            class: draft.class,
+            kind: draft.kind,
+            aloud: draft.aloud,
+            key: None,
+            agent: None,
+            about: draft.about,
+            topic: draft.topic,
+            weight: draft.weight,
+            segments: draft.segments,
+        }
+    }
+
+    fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
+        let wanted = matches!(announcement.class, Class::Alert | Class::Response);
+        if self.settings.quiet && !wanted && announcement.aloud == Aloud::Yes {
+            announcement.aloud = Aloud::Shown;
+        }
+        let announcement = Arc::new(announcement);
+        self.history.push(Arc::clone(&announcement));
+        announcement
+    }
+
+    /// With several agents, the one who speaks is named when it is another than before, and always
+    /// before what is not streamed text.
+    fn name_speaker(&mut self, announcement: &mut Announcement) {
+        let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
+            return;
+        };
+        let speaker_id = (key.link, agent.clone());
+        let same = self.last_speaker.as_ref() == Some(&speaker_id);
+        let named_already = matches!(announcement.about, Some(About::Asks(_)));
+        let goes_on = same && announcement.kind == Kind::Output;
+        if !goes_on && !named_already {
+            let segment = speaker(agent, &self.phrases);
+            announcement.segments.insert(0, segment);
+        }
+        self.last_speaker = Some(speaker_id);
+    }
+
+    /// Low load hears what is critical, endings and final output; the rest is shown and kept.
+    fn is_below_load(&self, kind: Kind, class: Class) -> bool {
+        if self.settings.load != Load::Low || class == Class::Alert || class == Class::Response {
+            return false;
+        }
+        match kind {
+            Kind::SessionCompleted
+            | Kind::SessionErrored
+            | Kind::SessionCancelled
+            | Kind::Output
+            | Kind::Confirmation
+            | Kind::Clarification
+            | Kind::Handoff
+            | Kind::Connection
+            | Kind::Reply
+            | Kind::Danger
+            | Kind::Hint => false,
+            Kind::SessionStarted
+            | Kind::State
+            | Kind::Progress
+            | Kind::ToolInvoked
+            | Kind::ToolCompleted
+            | Kind::Unknown
+            | Kind::Anomaly
+            | Kind::Heartbeat => true,
+        }
+    }
+
+    /// Tells whether only what is urgent is spoken of an agent.
+    pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
+        let id = (key.link, key.agent.clone());
+        self.muted.get(&id).copied().unwrap_or_else(|| {
+            let named = |name: &String| name == key.agent.as_str() || name == agent;
+            self.settings.muted.iter().any(named)
+        })
+    }
+
+    /// Mutes an agent, or hears it again, as long as this run lasts.
+    pub fn set_muted(&mut self, key: &SessionKey, muted: bool) {
+        self.muted.insert((key.link, key.agent.clone()), muted);
+    }
+
+    /// Gives the name by which a person tells an agent from all others: where several share a name,
+    /// the number of its source, or its id, is added.
+    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+        let mut twins = sessions
+            .iter()
+            .filter(|other| {
+                let same = other.key.link == key.link && other.key.agent == key.agent;
+                other.agent == agent && !same
+            })
+            .map(|other| other.key.link)
+            .peekable();
+        if twins.peek().is_none() {
+            return agent.to_owned();
+        }
+        // On one source its number would tell nothing.
+        let (phrase, mark) = if twins.any(|link| link == key.link) {
+            ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned()))
+        } else {
+            ("agent.twin.source", Arg::own(key.link.0 + 1))
+        };
+        let args = [("agent", Arg::Name(agent.to_owned())), ("mark", mark)];
+        self.phrases.text(phrase, &args)
+    }
+
+    fn is_repeated(&mut self, announcement: &Announcement) -> bool {
+        let repeatable =
+            announcement.class == Class::Activity || announcement.kind == Kind::Progress;
+        if !repeatable {
+            return false;
+        }
+        let now = announcement.at.monotonic;
+        let words = announcement.text();
+        self.recent.retain(|(at, _, _)| now < *at + REPEAT);
+        let repeated = self
+            .recent
+            .iter()
+            .any(|(_, key, text)| *key == announcement.key && *text == words);
+        if !repeated {
+            self.recent
+                .push_back((now, announcement.key.clone(), words));
+            if self.recent.len() > MOST_RECENT {
+                self.recent.pop_front();
+            }
+        }
+        repeated
+    }
+
+    /// Gives the level at which something is worded: endings are terse under low load.
+    pub(super) fn level(&self, kind: Kind) -> Verbosity {
+        let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
+        if self.settings.load == Load::Low && ending {
+            Verbosity::Terse
+        } else {
+            self.settings.verbosity
+        }
+    }
+}
+
+/// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
+pub(super) fn speaker(agent: &str, phrases: &Phrases) -> Segment {
+    let spoken = format!("{}:", name_of(agent));
+    Segment {
+        mark: Mark::Own,
+        text: String::new(),
+        spoken: phrases.lexicon().pronounce(&spoken).into_owned(),
+        language: None,
+    }
+}

@@ -1,0 +1,81 @@
+//! The shape of a phrase: words, arguments, optional parts.
+//!
+//! Responsibilities: reading a template's text. Not here: filling it in (`phrase`).
+
+/// A phrase as a run of parts.
+pub(super) type Template = Vec<Part>;
+
+/// One part of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Words as they are.
+    Literal(String),
+    /// An argument by its name.
+    Arg(String),
+    /// One of two words, by a number.
+    Plural {
+        arg: String,
+        one: String,
+        many: String,
+    },
+    /// What is left out when an argument in it is empty.
+    Optional(Vec<Part>),
+}
+
+/// Reads a template.
+pub(super) fn template(text: &str) -> Result<Template, &'static str> {
+    let mut chars = text.chars().peekable();
+    let parts = parts(&mut chars, false)?;
+    Ok(parts)
+}
+
+fn parts(
+    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
+    inside: bool,
+) -> Result<Vec<Part>, &'static str> {
+    let mut parts = Vec::new();
+    let mut literal = String::new();
+    loop {
+        match chars.next() {
+            None if inside => return Err("a [ is not closed"),
+            None => break,
+            Some('[') => {
+                push_literal(&mut parts, &mut literal);
+                parts.push(Part::Optional(self::parts(chars, true)?));
+            }
+            Some(']') if inside => break,
+            Some(']') => return Err("a ] without a ["),
+            Some('{') => {
+                push_literal(&mut parts, &mut literal);
+                let mut inner = String::new();
+                loop {
+                    match chars.next() {
+                        Some('}') => break,
+                        Some(c) => inner.push(c),
+                        None => return Err("a { is not closed"),
+                    }
+                }
+                let pieces: Vec<&str> = inner.split('#').collect();
+                parts.push(match pieces.as_slice() {
+                    [name] if !name.is_empty() => Part::Arg((*name).to_owned()),
+                    [name, one, many] if !name.is_empty() => Part::Plural {
+                        arg: (*name).to_owned(),
+                        one: (*one).to_owned(),
+                        many: (*many).to_owned(),
+                    },
+                    _ => return Err("an argument is neither {name} nor {name#one#many}"),
+                });
+            }
+            Some('}') => return Err("a } without a {"),
+            Some(c) => literal.push(c),
+        }
+    }
+    push_literal(&mut parts, &mut literal);
+    Ok(parts)
+}
+
+fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {
+    if !literal.is_empty() {
+        parts.push(Part::Literal(std::mem::take(literal)));
+    }
+}

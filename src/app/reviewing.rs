@@ -1,0 +1,245 @@
+//! Looking back, and how much is spoken: a whole turn, a search, spelling, the time away, mute, quiet.
+//!
+//! Responsibilities: what these commands do to the queue and the place in the history. Not here: the
+//! words of the answers (`announce`), stepping through the history (`commands`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::announce::{
+    Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind, Mark,
+    Segment, name_of,
+};
+use crate::config::Load;
+use crate::keys::Mode;
+use crate::protocol::Now;
+use crate::session::{Phase, SessionKey};
+
+use super::App;
+
+/// Nobody was there when no key or line came for this long.
+const ABSENCE: Duration = Duration::from_secs(60);
+
+/// Remembers what looking back needs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Reviewing {
+    heartbeat: Heartbeat,
+    /// When the last key or line came.
+    last: Option<Duration>,
+    /// When the person was last seen before the present visit; absent means never.
+    away_since: Option<Duration>,
+    /// What was spelled last, and whether by the spelling alphabet.
+    spelled: Option<(AnnouncementId, bool)>,
+    /// What was searched for last, and where it was found.
+    searched: Option<(String, AnnouncementId)>,
+}
+
+impl Reviewing {
+    /// Takes the time of a key or a line.
+    pub(super) fn note(&mut self, now: Duration) {
+        let last = self.last.replace(now).unwrap_or_default();
+        if now >= last + ABSENCE {
+            self.away_since = Some(last);
+        }
+    }
+
+    /// Gives when the next heartbeat is due.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.heartbeat.deadline()
+    }
+}
+
+impl App {
+    /// Lets a silent agent that works be heard to be working.
+    pub(super) fn beat(&mut self, now: Now) {
+        let settings = self.announcer.settings();
+        let wanted = settings.heartbeat && !settings.quiet && settings.load != Load::Low;
+        let works = self.sessions.iter().any(|session| {
+            let is_up = self
+                .links
+                .get(session.key.link.0)
+                .is_some_and(|link| !link.is_down() && !link.phase.is_over());
+            session.phase == Phase::Running
+                && is_up
+                && now.monotonic < session.last_event + HEARTBEAT_STALE
+                && !self.announcer.is_muted(&session.key, &session.agent)
+        });
+        let silent = self.queue.is_enabled() && self.queue.is_idle();
+        if self
+            .reviewing
+            .heartbeat
+            .step(wanted && works && silent, now.monotonic)
+        {
+            let beat = self.announcer.heartbeat(now);
+            self.emit(beat, now);
+        }
+    }
+
+    /// Says all that the agent wrote in the turn that is looked at, or in the last one.
+    pub(super) fn whole_turn(&mut self, now: Now) {
+        match self.announcer.whole_turn(self.review) {
+            Some(segments) => {
+                let told = self
+                    .announcer
+                    .aside(Class::Response, Kind::Output, segments, now);
+                self.emit(told, now);
+            }
+            None => self.respond("turn.none", &[], now),
+        }
+    }
+
+    /// Searches the history back from the place that is looked at; without a text, opens the editor.
+    pub(super) fn search(&mut self, text: Option<String>, now: Now) {
+        match text {
+            Some(text) => self.find(&text, now),
+            None => {
+                self.mode = Mode::Searching;
+                self.editor.reset();
+                self.respond("search.editing", &[], now);
+            }
+        }
+    }
+
+    /// Searches for what was typed; nothing typed searches on for the same.
+    pub(super) fn submit_search(&mut self, now: Now) {
+        let typed = self.editor.value().trim().to_owned();
+        self.editor.reset();
+        self.mode = Mode::Watching;
+        let last = self
+            .reviewing
+            .searched
+            .as_ref()
+            .map(|(text, _)| text.clone());
+        match Some(typed).filter(|text| !text.is_empty()).or(last) {
+            Some(text) => self.find(&text, now),
+            None => self.respond("search.left", &[], now),
+        }
+    }
+
+    fn find(&mut self, text: &str, now: Now) {
+        // The same search goes on from its last hit, a new one begins at the end.
+        let from = self
+            .reviewing
+            .searched
+            .as_ref()
+            .filter(|(last, _)| last == text)
+            .map(|(_, at)| *at);
+        match self.announcer.find(text, from) {
+            Some(told) => {
+                self.review = Some(told.id);
+                self.reviewing.searched = Some((text.to_owned(), told.id));
+                self.say_again(&told, now);
+            }
+            None => {
+                let key = if from.is_some() {
+                    "search.no_more"
+                } else {
+                    "search.none"
+                };
+                self.reviewing.searched = None;
+                self.respond(key, &[("text", Arg::Name(text.to_owned()))], now);
+            }
+        }
+    }
+
+    /// Spells what is looked at; the second time by the spelling alphabet.
+    pub(super) fn spell(&mut self, now: Now) {
+        let Some(told) = self.looked_at() else {
+            self.respond("history.empty", &[], now);
+            return;
+        };
+        let phonetic = self.reviewing.spelled == Some((told.id, false));
+        self.reviewing.spelled = Some((told.id, phonetic));
+        let text = told.text();
+        let spoken = self.announcer.phrases().lexicon().spell(&text, phonetic);
+        let segment = Segment {
+            mark: Mark::Own,
+            text: spoken.clone(),
+            spoken,
+            language: told.language().map(str::to_owned),
+        };
+        let told = self
+            .announcer
+            .aside(Class::Response, Kind::Reply, vec![segment], now);
+        self.emit(told, now);
+    }
+
+    /// Tells in three sentences what happened while the person was away.
+    pub(super) fn away(&mut self, now: Now) {
+        let since = self.reviewing.away_since.unwrap_or_default();
+        let words = self.announcer.away(since, now, &self.sessions);
+        self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+    }
+
+    /// Mutes the agent that is looked at or told something last, or hears it again.
+    pub(super) fn mute(&mut self, now: Now) {
+        let of_review = self
+            .review
+            .and_then(|id| self.announcer.history().get(id))
+            .and_then(|told| told.key.clone());
+        let of_last = || {
+            let mut recent = self.announcer.history().iter().rev();
+            recent.find_map(|told| told.key.clone())
+        };
+        let Some(key) = of_review.or_else(of_last) else {
+            self.respond("mute.nobody", &[], now);
+            return;
+        };
+        let name = self.name_of(&key);
+        let muted = !self.announcer.is_muted(&key, &name);
+        self.announcer.set_muted(&key, muted);
+        if muted {
+            let wishes = self.queue.drop_unwanted(
+                |told| {
+                    told.key
+                        .as_ref()
+                        .is_some_and(|other| other.link == key.link && other.agent == key.agent)
+                },
+                now.monotonic,
+            );
+            self.wish(wishes);
+        }
+        let phrase = if muted { "mute.on" } else { "mute.off" };
+        self.respond(phrase, &[("agent", Arg::Name(name))], now);
+    }
+
+    fn name_of(&self, key: &SessionKey) -> String {
+        let agent = self
+            .sessions
+            .get(key)
+            .map_or(key.agent.as_str(), |session| session.agent.as_str());
+        name_of(&self.announcer.agent_name(key, agent, &self.sessions))
+    }
+
+    /// Says only what is urgent and what answers keys from now on, or everything again.
+    pub(super) fn keep_quiet(&mut self, now: Now) {
+        let quiet = !self.announcer.settings().quiet;
+        self.announcer.set_quiet(quiet);
+        if quiet {
+            let wishes = self.queue.drop_unwanted(|_| true, now.monotonic);
+            self.wish(wishes);
+        }
+        self.respond(if quiet { "quiet.on" } else { "quiet.off" }, &[], now);
+    }
+
+    /// Lets everything be said to its end from now on, or be interrupted again.
+    pub(super) fn do_not_interrupt(&mut self, now: Now) {
+        let polite = !self.queue.is_polite();
+        self.queue.set_polite(polite);
+        let key = if polite {
+            "interrupt.off"
+        } else {
+            "interrupt.on"
+        };
+        self.respond(key, &[], now);
+    }
+
+    /// Gives the entry that is looked at, or the last one that was told.
+    fn looked_at(&self) -> Option<Arc<Announcement>> {
+        self.review
+            .and_then(|id| self.announcer.history().get(id))
+            .or_else(|| self.last_told())
+            .filter(|told| told.aloud != Aloud::Heard)
+            .cloned()
+    }
+}

@@ -1,0 +1,76 @@
+//! What the program is told at its start.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::announce::{Manner, Phrases};
+use crate::config::Config;
+use crate::protocol::Answer;
+
+/// Says where lines come from, which decides when one counts as an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum LineSource {
+    /// A pipe: a line counts for what was written before it was read.
+    Pipe,
+    /// A terminal: typed-ahead input is flushed when a question appears and once more when it is armed.
+    Terminal,
+}
+
+/// Says when the program ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Until {
+    /// When no source remains.
+    NoSource,
+    /// When every session that was seen has ended and all is said.
+    Ended,
+    /// When nothing happened for so long.
+    Idle(Duration),
+    /// Never: a face that stays open to look back.
+    Asked,
+}
+
+/// Holds what the program is told at its start.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The settings.
+    pub config: Config,
+    /// The words.
+    pub phrases: Arc<Phrases>,
+    /// How the person answers.
+    pub manner: Manner,
+    /// Where lines come from; `None` with keys, or when there is nobody to type.
+    pub lines: Option<LineSource>,
+    /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.
+    pub face: (&'static str, &'static str),
+    /// Whether a voice is wanted at all.
+    pub voice: bool,
+    /// When to end by itself.
+    pub until: Until,
+    /// The first random number; ids come from it.
+    pub seed: u64,
+    /// The sources, in the order of the command line.
+    pub sources: Vec<SourceSetup>,
+}
+
+/// Describes one source at the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SourceSetup {
+    /// Its name for a person.
+    pub name: String,
+    /// Whether answers can be sent to it.
+    pub answerable: bool,
+    /// What a recording tells beside its events; absent for everything that is none.
+    pub recording: Option<Recording>,
+}
+
+/// Holds what a recording tells beside its events.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recording {
+    /// When it was made, where that is known.
+    pub made: Option<Timestamp>,
+    /// The answers that went out while it was made, by the number of the question's event, from 1.
+    pub answers: BTreeMap<u64, Answer>,
+}
