@@ -6,6 +6,7 @@
 #[path = "support/child.rs"]
 #[allow(dead_code)]
 mod child;
+mod conformance;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

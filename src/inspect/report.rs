@@ -105,6 +105,9 @@ impl fmt::Display for Item {
         write!(f, "{} (section {})", self.problem, self.section)?;
         // The end speaks of a session, and no line shows which.
         match (&self.place, &self.session) {
+            (Place::End, Some(session)) if session.is_empty() => {
+                f.write_str(", session without a name")
+            }
             (Place::End, Some(session)) => write!(f, ", session {session}"),
             (Place::End | Place::Line | Place::Event | Place::Order | Place::Danger, _) => Ok(()),
         }
