@@ -9,7 +9,8 @@ use hearken::announce::normalise::Words;
 use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::keys::{BINDINGS, LINES};
-use hearken::protocol::Machine;
+use hearken::inspect::StreamRule;
+use hearken::protocol::{Machine, Rule};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
 fn read(path: &str) -> String {
@@ -310,4 +311,29 @@ fn the_rules_of_order_are_documented_as_the_code_has_them() {
         ));
     }
     holds_generated("docs/state-machines.md", "rules of order", &rows);
+}
+
+#[test]
+fn the_rules_of_a_check_are_documented_as_the_code_has_them() {
+    let mut rows = "| name | severity | what is wrong |\n|---|---|---|\n".to_owned();
+    for rule in Rule::ALL {
+        rows.push_str(&format!(
+            "| `{}` | {} | {} |\n",
+            rule.name(),
+            rule.severity(),
+            rule.about()
+        ));
+    }
+    holds_generated("docs/check.md", "rules of events", &rows);
+    let mut rows = "| name | section | severity | what is wrong |\n|---|---|---|---|\n".to_owned();
+    for rule in StreamRule::ALL {
+        rows.push_str(&format!(
+            "| `{}` | {} | {} | {} |\n",
+            rule.name(),
+            rule.section(),
+            rule.severity(),
+            rule.about()
+        ));
+    }
+    holds_generated("docs/check.md", "rules of streams", &rows);
 }

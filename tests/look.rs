@@ -1,0 +1,134 @@
+//! `check` and `trace` as scripts see them: exit codes, shapes, and nothing hostile on the way out.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Output, Stdio};
+
+use serde_json::Value;
+
+use crate::support::child::command;
+
+const TOUR: &str = "tests/fixtures/tour.jsonl";
+
+fn run(arguments: &[&str], input: &[u8]) -> (i32, String, String) {
+    let mut child = command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that reads no input may have gone before it is written.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+/// The tour with a field that does not belong there, and with an error.
+fn spoilt() -> (String, String) {
+    let tour = fs::read_to_string(TOUR).unwrap();
+    let warned = tour.replacen("\"urgency\"", "\"mood\":1,\"urgency\"", 1);
+    let wrong = tour.replacen("\"urgency\":\"normal\"", "\"urgency\":\"loud\"", 1);
+    (warned, wrong)
+}
+
+#[test]
+fn the_exit_code_says_what_was_found() {
+    let (warned, wrong) = spoilt();
+    for (arguments, input, wanted) in [
+        (vec!["check", TOUR], "", 0),
+        (vec!["check", "--strict", TOUR], "", 0),
+        (vec!["check", "-"], warned.as_str(), 0),
+        (vec!["check", "--strict", "-"], warned.as_str(), 1),
+        (vec!["check", "-"], wrong.as_str(), 1),
+        (vec!["check", "--json", "-"], wrong.as_str(), 1),
+        (vec!["check", "-"], "", 2),
+        (vec!["check", "-"], "hello\n", 2),
+        (vec!["check", "/nonexistent.jsonl"], "", 2),
+        (vec!["check", "/"], "", 2),
+        (vec!["check"], "", 2),
+        (vec!["trace", TOUR], "", 0),
+        (vec!["trace", "-"], "hello\n", 2),
+        (vec!["trace", "/nonexistent.jsonl"], "", 2),
+        (vec!["trace", "--format", "picture", TOUR], "", 2),
+    ] {
+        let (code, out, errors) = run(&arguments, input.as_bytes());
+        assert_eq!(code, wanted, "{arguments:?} {out} {errors}");
+        assert_eq!(errors.is_empty(), wanted < 2, "{arguments:?} {errors}");
+    }
+    let (_, _, errors) = run(&["check", "/nonexistent.jsonl"], b"");
+    assert!(errors.starts_with("hearken: /nonexistent.jsonl can't be read: "), "{errors}");
+    assert_eq!(errors.lines().count(), 1);
+}
+
+#[test]
+fn json_is_one_object_a_line() {
+    let (_, wrong) = spoilt();
+    let (_, out, _) = run(&["check", "--json", "-"], wrong.as_bytes());
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let kinds: Vec<&str> = lines
+        .iter()
+        .map(|line| line["kind"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["finding", "session", "total"]);
+    assert_eq!(
+        (&lines[0]["line"], &lines[0]["rule"], &lines[0]["section"]),
+        (&1.into(), &"undefined_value".into(), &"3.3.2".into())
+    );
+    assert_eq!(lines[2]["result"], "errors");
+    let (_, out, _) = run(&["trace", "--format", "json", TOUR], b"");
+    assert!(
+        out.lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+}
+
+#[test]
+fn nothing_hostile_reaches_the_terminal() {
+    let hostile = "{\"type\":\"aaep:agent.tool.invoked\",\"session_id\":\"\\u001b[2J\\nLine 1: fake\",\"producer\":\
+                   {\"agent_id\":\"\\u202e\\u0007\"},\"tool\":\"\\u009b31m\",\"\\u001b]0;x\\u0007\":1}\n\u{1b}[2J not json \u{202e}\n";
+    for arguments in [
+        vec!["check", "-"],
+        vec!["check", "--json", "-"],
+        vec!["trace", "-"],
+        vec!["trace", "--format", "mermaid", "-"],
+        vec!["trace", "--format", "json", "-"],
+    ] {
+        let (_, out, errors) = run(&arguments, hostile.as_bytes());
+        assert!(!out.is_empty(), "{arguments:?}");
+        for c in out.chars().chain(errors.chars()) {
+            assert!(c == '\n' || !c.is_control() && c != '\u{202e}', "{arguments:?}: {c:?}");
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_fault() {
+    let mut child = command(&["trace", TOUR])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn the_tour_is_checked_and_traced() {
+    let (warned, _) = spoilt();
+    // Three lines less: a tool that is still open, an end that is missing.
+    let cut: Vec<&str> = warned.lines().take(15).collect();
+    insta::assert_snapshot!("check_tour", run(&["check", TOUR], b"").1);
+    insta::assert_snapshot!("check_tour_cut", run(&["check", "-"], cut.join("\n").as_bytes()).1);
+    insta::assert_snapshot!("trace_tour", run(&["trace", TOUR], b"").1);
+    insta::assert_snapshot!("trace_tour_mermaid", run(&["trace", "--format", "mermaid", TOUR], b"").1);
+}
