@@ -36,7 +36,7 @@ use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
 
-pub use asking::Shown;
+pub use asking::{Drawn, Shown};
 pub use links::LinkView;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until};
 pub use stream::{LinkPhase, Stream, StreamEvent};
@@ -70,6 +70,8 @@ pub enum Input {
     },
     /// News of the voice.
     Voice(VoiceEvent),
+    /// A page of the shown question was drawn.
+    Drawn(Drawn),
     /// A deadline has come.
     Deadline,
     /// The terminal or its owner wants us to end at once.
@@ -246,6 +248,7 @@ impl App {
             Input::Paste(text) => self.paste(&text, now),
             Input::Line { text, read } => self.line(&text, read, now),
             Input::Voice(event) => self.voice(event, now),
+            Input::Drawn(drawn) => self.drawn(drawn),
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Interrupt => self.command(Command::Interrupt, now),

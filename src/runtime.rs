@@ -76,6 +76,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     let mut queue = vec![Input::Start];
     let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or(started);
     let mut dirty = true;
+    let mut in_sight = None;
     while shell.exit.is_none() {
         for input in queue.drain(..) {
             let at = now();
@@ -93,9 +94,14 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         }
         let draws = output.draws();
         if draws && dirty && drawn.elapsed() >= FRAME {
-            output.draw(&app, now())?;
+            let part = output.draw(&app, now())?;
             drawn = Instant::now();
             dirty = false;
+            if let Some(part) = part.filter(|part| Some(*part) != in_sight) {
+                in_sight = Some(part);
+                queue.push(Input::Drawn(part));
+                continue;
+            }
         }
         let redraw = (draws && dirty).then(|| drawn + FRAME);
         let deadline = app.deadline().and_then(|at| started.checked_add(at));

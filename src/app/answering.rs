@@ -34,6 +34,10 @@ impl App {
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
+        if matches!(by, By::Key { .. }) && self.is_partly_unseen(&prompt) {
+            self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+            return;
+        }
         match &prompt.question {
             Question::Confirmation(_) if prompt.wants_second_step() => {
                 self.mode = Mode::Confirming(prompt.id.0);

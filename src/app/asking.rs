@@ -5,6 +5,7 @@
 //! pressed for a while since it became the shown one, and, with a voice, its action was said or the
 //! person chose not to hear it. A change of the shown question starts again.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::announce::{About, Arg, Args, Class, Kind};
@@ -34,7 +35,30 @@ pub struct Shown {
     pub since: Duration,
     /// Which page of it is on a screen that is too small for all of it, from 0.
     pub page: usize,
+    sight: Sight,
     alarms: usize,
+}
+
+/// Tells which page of the shown question a face has drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drawn {
+    /// The question.
+    pub prompt: PromptId,
+    /// The page, from 0.
+    pub page: usize,
+    /// How many pages it has on this screen.
+    pub pages: usize,
+}
+
+/// Says how much of the shown question was on the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Sight {
+    /// No face tells: lines show everything.
+    Untold,
+    /// These pages of so many.
+    Part { seen: BTreeSet<usize>, pages: usize },
+    /// All of it, in whatever size of the screen.
+    Whole,
 }
 
 impl Shown {
@@ -94,6 +118,7 @@ impl App {
             prompt: id,
             since: now.monotonic,
             page: 0,
+            sight: Sight::Untold,
             alarms: 0,
         });
         if self.lines == Some(LineSource::Terminal) {
@@ -240,6 +265,35 @@ impl App {
         let patience = Duration::from_secs(self.config.questions.say_first_seconds);
         let waited = now.monotonic >= self.shown_since(prompt) + patience;
         (has_voice && !self.heard.contains(&prompt.id) && !waited).then_some(NotYet::Unsaid)
+    }
+
+    /// Takes note of what a face has drawn of the shown question.
+    pub(super) fn drawn(&mut self, drawn: Drawn) {
+        let Some(shown) = self.shown.as_mut().filter(|it| it.prompt == drawn.prompt) else {
+            return;
+        };
+        let mut seen = match std::mem::replace(&mut shown.sight, Sight::Untold) {
+            Sight::Part { seen, pages } if pages == drawn.pages => seen,
+            Sight::Untold | Sight::Part { .. } => BTreeSet::new(),
+            Sight::Whole => {
+                shown.sight = Sight::Whole;
+                return;
+            }
+        };
+        seen.insert(drawn.page);
+        shown.sight = if seen.len() >= drawn.pages {
+            Sight::Whole
+        } else {
+            let pages = drawn.pages;
+            Sight::Part { seen, pages }
+        };
+    }
+
+    /// Tells whether a part of a question was neither said nor shown: nobody accepts that.
+    pub(super) fn is_partly_unseen(&self, prompt: &Prompt) -> bool {
+        let shown = self.shown.as_ref().filter(|it| it.prompt == prompt.id);
+        let unseen = shown.is_some_and(|it| matches!(it.sight, Sight::Part { .. }));
+        unseen && !self.heard.contains(&prompt.id)
     }
 
     /// Gives since when a question is before the person.

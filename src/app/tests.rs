@@ -1379,3 +1379,62 @@ fn agents_that_share_a_name_are_told_apart() {
         stage.lines
     );
 }
+
+#[test]
+fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    let prompt = PromptId(1);
+    let part = |page| {
+        Input::Drawn(Drawn {
+            prompt,
+            page,
+            pages: 3,
+        })
+    };
+    stage.input(part(0));
+    stage.wait(1000);
+    stage.press('y');
+    assert!(
+        stage.heard("There is more of question 1"),
+        "{:?}",
+        stage.lines
+    );
+    for page in [1, 2] {
+        stage.press('d');
+        stage.input(part(page));
+    }
+    stage.wait(1000);
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1);
+
+    // Rejecting needs no more than knowing that there is a question.
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.input(part(0));
+    stage.wait(1000);
+    stage.press('n');
+    assert_eq!(stage.sent.len(), 1);
+
+    // Another size has other pages; what was seen whole stays seen.
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.input(part(0));
+    stage.input(Input::Drawn(Drawn {
+        prompt,
+        page: 1,
+        pages: 2,
+    }));
+    stage.wait(1000);
+    stage.press('y');
+    assert!(stage.sent.is_empty());
+    stage.input(Input::Drawn(Drawn {
+        prompt,
+        page: 0,
+        pages: 1,
+    }));
+    stage.input(part(0));
+    stage.wait(1000);
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1);
+}

@@ -21,7 +21,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::announce::{Arg, wrap};
-use crate::app::App;
+use crate::app::{App, Drawn};
 use crate::keys::Mode;
 use crate::protocol::{Now, ResponseKind};
 use crate::session::{Prompt, Question};
@@ -68,11 +68,18 @@ impl Look {
     }
 }
 
-/// Draws everything, and puts the cursor where attention belongs.
-pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) {
+/// Draws everything, puts the cursor where attention belongs, and gives which part of the shown
+/// question is in sight.
+pub fn draw(
+    frame: &mut Frame<'_>,
+    app: &App,
+    now: Now,
+    zone: &TimeZone,
+    look: Look,
+) -> Option<Drawn> {
     let mut area = frame.area();
     if area.width == 0 || area.height == 0 {
-        return;
+        return None;
     }
     let top = take_top(&mut area, 1);
     let height = keys_height(app, area);
@@ -85,9 +92,10 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     if app.mode() == Mode::Help {
         help::draw(frame, app, area, look);
         frame.set_cursor_position(Position::new(area.x, area.y));
-        return;
+        return None;
     }
     let mut cursor = None;
+    let mut drawn = None;
     if matches!(
         app.mode(),
         Mode::Editing(_) | Mode::Searching | Mode::Choosing(..)
@@ -113,8 +121,9 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
         }
         let height = question::height(app, now, area);
         let place = take_top(&mut area, height);
-        let at = question::draw(frame, app, now, place, look);
+        let (at, part) = question::draw(frame, app, now, place, look);
         cursor = cursor.or(Some(at));
+        drawn = part;
     }
     if frame.area().height >= ROOM_FOR_SESSIONS {
         let lines = sessions::lines(app, now, area.width);
@@ -126,6 +135,7 @@ pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: L
     }
     let at = transcript::draw(frame, app, zone, area, look);
     frame.set_cursor_position(cursor.unwrap_or(at));
+    drawn
 }
 
 /// Takes rows from the top of an area.

@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use crate::announce::{Arg, Segment, wrap};
-use crate::app::App;
+use crate::app::{App, Drawn};
 use crate::protocol::Now;
 
 use super::Look;
@@ -23,15 +23,26 @@ pub(super) fn height(app: &App, now: Now, area: Rect) -> u16 {
     wanted.min(area.height.saturating_sub(2).max(area.height / 2))
 }
 
-/// Draws it, and gives the place of its first row, where the cursor belongs.
-pub(super) fn draw(frame: &mut Frame<'_>, app: &App, now: Now, area: Rect, look: Look) -> Position {
+/// Draws it, and gives the place of its first row, where the cursor belongs, and which part it is.
+pub(super) fn draw(
+    frame: &mut Frame<'_>,
+    app: &App,
+    now: Now,
+    area: Rect,
+    look: Look,
+) -> (Position, Option<Drawn>) {
     let page = app.shown().map_or(0, |(shown, _)| shown.page);
-    let lines = page_of(
+    let (lines, page, pages) = page_of(
         lines(app, now, area.width),
         page,
         usize::from(area.height),
         &app.phrases().text("pane.more", &[]),
     );
+    let drawn = app.shown().map(|(shown, _)| Drawn {
+        prompt: shown.prompt,
+        page,
+        pages,
+    });
     let styled: Vec<Line<'_>> = lines
         .into_iter()
         .enumerate()
@@ -44,23 +55,33 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &App, now: Now, area: Rect, look:
         })
         .collect();
     frame.render_widget(Paragraph::new(styled), area);
-    Position::new(area.x, area.y)
+    (Position::new(area.x, area.y), drawn)
 }
 
 /// Gives one page of a question that does not fit: each but the last ends by saying that there is
-/// more, and after the last comes the first again.
-fn page_of(lines: Vec<String>, page: usize, room: usize, more: &str) -> Vec<String> {
-    if lines.len() <= room || room < 2 {
-        return lines;
+/// more, and after the last comes the first again. Gives the page's rows, its number and the count.
+fn page_of(
+    lines: Vec<String>,
+    page: usize,
+    room: usize,
+    more: &str,
+) -> (Vec<String>, usize, usize) {
+    if lines.len() <= room {
+        return (lines, 0, 1);
+    }
+    if room < 2 {
+        // One row shows a beginning and no more, however often it is turned.
+        return (lines, 0, usize::MAX);
     }
     let body = room - 1;
     let pages = lines.len().div_ceil(body);
-    let start = page % pages * body;
+    let page = page % pages;
+    let start = page * body;
     let mut shown: Vec<String> = lines.iter().skip(start).take(body).cloned().collect();
     if start + body < lines.len() {
         shown.push(more.to_owned());
     }
-    shown
+    (shown, page, pages)
 }
 
 fn lines(app: &App, now: Now, width: u16) -> Vec<String> {

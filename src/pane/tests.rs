@@ -80,7 +80,9 @@ fn ask(app: &mut App, now: Now, action: &str) {
 fn screen(app: &App, now: Now, width: u16, height: u16) -> (Vec<String>, Position) {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
-        .draw(|frame| draw(frame, app, now, &TimeZone::UTC, Look { colours: true }))
+        .draw(|frame| {
+            draw(frame, app, now, &TimeZone::UTC, Look { colours: true });
+        })
         .unwrap();
     let buffer = terminal.backend().buffer().clone();
     let rows = (0..height)
@@ -195,7 +197,9 @@ fn without_colours_the_state_is_told_in_words() {
     ask(&mut app, now, "Send it");
     let mut terminal = Terminal::new(TestBackend::new(80, 20)).unwrap();
     terminal
-        .draw(|frame| draw(frame, &app, now, &TimeZone::UTC, Look { colours: false }))
+        .draw(|frame| {
+            draw(frame, &app, now, &TimeZone::UTC, Look { colours: false });
+        })
         .unwrap();
     let buffer = terminal.backend().buffer();
     assert!(

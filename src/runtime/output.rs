@@ -13,7 +13,7 @@ use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
 use crate::announce::Announcement;
-use crate::app::App;
+use crate::app::{App, Drawn};
 use crate::config::ScreenConfig;
 use crate::linear;
 use crate::pane::{self, Look};
@@ -73,11 +73,15 @@ impl Output {
         self.terminal.is_some()
     }
 
-    pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
+    /// Draws the app, and gives which part of the shown question is in sight now.
+    pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<Option<Drawn>> {
+        let mut drawn = None;
         if let Some(terminal) = &mut self.terminal {
-            terminal.draw(|frame| pane::draw(frame, app, now, &self.zone, self.look))?;
+            terminal.draw(|frame| {
+                drawn = pane::draw(frame, app, now, &self.zone, self.look);
+            })?;
         }
-        Ok(())
+        Ok(drawn)
     }
 
     pub(super) fn show(&mut self, app: &App, told: &Announcement) {

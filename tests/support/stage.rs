@@ -196,7 +196,9 @@ impl Stage {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let look = Look { colours: false };
         terminal
-            .draw(|frame| pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look))
+            .draw(|frame| {
+                pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);
+            })
             .unwrap();
         let buffer = terminal.backend().buffer().clone();
         let mut text = String::new();
