@@ -8,8 +8,8 @@ use hearken::announce::BUILT_IN;
 use hearken::announce::normalise::Words;
 use hearken::app::Stream;
 use hearken::config::Config;
-use hearken::keys::{BINDINGS, LINES};
 use hearken::inspect::StreamRule;
+use hearken::keys::{BINDINGS, LINES};
 use hearken::protocol::{Machine, Rule};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 

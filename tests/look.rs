@@ -61,7 +61,10 @@ fn the_exit_code_says_what_was_found() {
         assert_eq!(errors.is_empty(), wanted < 2, "{arguments:?} {errors}");
     }
     let (_, _, errors) = run(&["check", "/nonexistent.jsonl"], b"");
-    assert!(errors.starts_with("hearken: /nonexistent.jsonl can't be read: "), "{errors}");
+    assert!(
+        errors.starts_with("hearken: /nonexistent.jsonl can't be read: "),
+        "{errors}"
+    );
     assert_eq!(errors.lines().count(), 1);
 }
 
@@ -104,7 +107,10 @@ fn nothing_hostile_reaches_the_terminal() {
         let (_, out, errors) = run(&arguments, hostile.as_bytes());
         assert!(!out.is_empty(), "{arguments:?}");
         for c in out.chars().chain(errors.chars()) {
-            assert!(c == '\n' || !c.is_control() && c != '\u{202e}', "{arguments:?}: {c:?}");
+            assert!(
+                c == '\n' || !c.is_control() && c != '\u{202e}',
+                "{arguments:?}: {c:?}"
+            );
         }
     }
 }
@@ -128,7 +134,13 @@ fn the_tour_is_checked_and_traced() {
     // Three lines less: a tool that is still open, an end that is missing.
     let cut: Vec<&str> = warned.lines().take(15).collect();
     insta::assert_snapshot!("check_tour", run(&["check", TOUR], b"").1);
-    insta::assert_snapshot!("check_tour_cut", run(&["check", "-"], cut.join("\n").as_bytes()).1);
+    insta::assert_snapshot!(
+        "check_tour_cut",
+        run(&["check", "-"], cut.join("\n").as_bytes()).1
+    );
     insta::assert_snapshot!("trace_tour", run(&["trace", TOUR], b"").1);
-    insta::assert_snapshot!("trace_tour_mermaid", run(&["trace", "--format", "mermaid", TOUR], b"").1);
+    insta::assert_snapshot!(
+        "trace_tour_mermaid",
+        run(&["trace", "--format", "mermaid", TOUR], b"").1
+    );
 }
