@@ -659,9 +659,8 @@ fn hold(name: &str, case: &Case) {
                 case.section
             };
             let outer = case.field.split('.').next().unwrap();
-            let place = case.field == finding.field
-                || outer == "choices" && finding.field == outer
-                || outer == "choices" && finding.field == case.field;
+            let place =
+                case.field == finding.field || (outer == "choices" && finding.field == outer);
             finding.rule == *rule && place && finding.section == section
         });
         assert!(hit, "{name} {} {value} {rule:?}: {found:#?}", case.field);
