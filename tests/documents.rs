@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hearken::announce::BUILT_IN;
 use hearken::announce::normalise::Words;
+use hearken::announce::{Arrival, BUILT_IN, Lane, arrival};
 use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::inspect::StreamRule;
@@ -264,7 +264,7 @@ fn every_departure_has_its_words() {
 }
 
 /// The generated part of a page stands between two marks; `HEARKEN_UPDATE_DOCS=1` writes it anew.
-fn holds_generated(page: &str, name: &str, wanted: &str) {
+pub fn holds_generated(page: &str, name: &str, wanted: &str) {
     let text = read(page);
     let (begin, end) = (
         format!("<!-- {name} -->\n"),
@@ -336,4 +336,129 @@ fn the_rules_of_a_check_are_documented_as_the_code_has_them() {
         ));
     }
     holds_generated("docs/check.md", "rules of streams", &rows);
+}
+
+/// The table of the project's announcing rules, in its own words: playing by row, arriving by column.
+const RULES: [(&str, [&str; 5]); 6] = [
+    (
+        "P0",
+        [
+            "waits, in order",
+            "interrupts; see 3",
+            "waits",
+            "waits",
+            "waits",
+        ],
+    ),
+    (
+        "P1",
+        ["waits at most 2 s", "interrupts", "waits", "waits", "waits"],
+    ),
+    (
+        "P2",
+        [
+            "interrupts, said again after",
+            "interrupts, said again after",
+            "waits",
+            "waits",
+            "waits",
+        ],
+    ),
+    (
+        "P3",
+        [
+            "interrupts, dropped",
+            "interrupts, dropped",
+            "interrupts, dropped",
+            "waits",
+            "waits",
+        ],
+    ),
+    (
+        "P4 text",
+        [
+            "interrupts, resumes at its sentence's start",
+            "interrupts, resumes",
+            "waits for the sentence's end",
+            "waits for the sentence's end",
+            "waits",
+        ],
+    ),
+    (
+        "P4 progress",
+        [
+            "interrupts, dropped",
+            "interrupts, dropped",
+            "interrupts, dropped",
+            "interrupts, dropped",
+            "progress waits, only the last is kept; text interrupts",
+        ],
+    ),
+];
+
+/// Says whether a cell of the rules describes what the code does.
+fn agrees(cell: &str, does: Arrival) -> bool {
+    match does {
+        Arrival::Waits => cell.starts_with("waits") && !cell.contains("2 s"),
+        Arrival::WaitsABit => cell.contains("2 s"),
+        Arrival::Drops => cell == "interrupts" || cell == "interrupts, dropped",
+        Arrival::SaysAgain => cell.contains("said again") || cell.contains("see 3"),
+        Arrival::Resumes => cell.contains("resumes"),
+    }
+}
+
+#[test]
+fn the_table_of_speech_is_the_code_and_the_rules() {
+    let mut rows =
+        "| playing, arriving | P0 | P1 | P2 | P3 | P4 |\n|---|---|---|---|---|---|\n".to_owned();
+    for (lane, (name, cells)) in Lane::ALL.into_iter().zip(RULES) {
+        for (arriving, cell) in Lane::ALL.into_iter().zip(cells) {
+            if lane == Lane::Progress && arriving == Lane::Text {
+                assert_eq!(arrival(lane, Lane::Text), Arrival::Drops);
+                assert_eq!(arrival(lane, Lane::Progress), Arrival::Waits);
+            } else {
+                assert!(
+                    agrees(cell, arrival(lane, arriving)),
+                    "{lane:?} {arriving:?}: {cell}"
+                );
+            }
+            if arriving == Lane::Text && lane != Lane::Progress {
+                assert_eq!(
+                    arrival(lane, Lane::Progress),
+                    arrival(lane, Lane::Text),
+                    "P4 is one column"
+                );
+            }
+        }
+        rows.push_str(&format!("| {name} | {} |\n", cells.join(" | ")));
+    }
+    holds_generated("docs/speech.md", "table", &rows);
+}
+
+/// Every constant that docs/speech.md explains has the value there that it has in the code.
+#[test]
+fn the_constants_of_speech_are_those_of_the_code() {
+    let page = read("docs/speech.md");
+    let mut rows = 0;
+    for line in page
+        .lines()
+        .filter(|line| line.starts_with("| `") && line.contains(".rs`"))
+    {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [name, file, value, _] = cells[..] else {
+            panic!("four cells: {line}")
+        };
+        let (name, file, value) = (
+            name.trim_matches('`'),
+            file.trim_matches('`'),
+            value.trim_matches('`'),
+        );
+        let code = read(&format!("src/announce/{file}"));
+        let there = code.lines().any(|line| {
+            line.contains(&format!("const {name}: ")) && line.ends_with(&format!(" = {value};"))
+        });
+        assert!(there, "{file} has no {name} of {value}");
+        rows += 1;
+    }
+    assert!(rows >= 15, "{rows} constants");
 }

@@ -5,6 +5,7 @@
 mod architecture;
 mod cli;
 mod documents;
+mod events;
 mod look;
 mod replies;
 mod support;

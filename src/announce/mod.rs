@@ -35,6 +35,6 @@ pub use phrase::{
     Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_spoken, name_of, words_of,
 };
 pub use question::label_of;
-pub use queue::{SpeechQueue, Unsaid, Wish};
+pub use queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};
 pub use utterance::{Class, Mark, Utterance, UtteranceId};
 pub use wrap::wrap;

@@ -431,12 +431,17 @@ pub fn words_of(name: &str) -> String {
     let name = name_of(name);
     let mut words = String::with_capacity(name.len() + 4);
     let mut before = ' ';
-    for c in name.chars() {
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
         let parts = matches!(c, '_' | '.' | '/' | '-');
-        if (parts || (c.is_uppercase() && before.is_lowercase())) && !words.ends_with(' ') {
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if (parts || begins) && !words.ends_with(' ') {
             words.push(' ');
         }
-        if !parts {
+        // A capital that only parts two words is none of its own; one of several is.
+        if begins && chars.peek().is_some_and(|next| next.is_lowercase()) {
+            words.extend(c.to_lowercase());
+        } else if !parts {
             words.push(c);
         }
         before = c;
@@ -564,8 +569,9 @@ mod tests {
     fn a_tools_name_is_read_as_words() {
         for (name, words) in [
             ("send_email", "send email"),
-            ("sendEmail", "send Email"),
-            ("mcp__github__createIssue", "mcp github create Issue"),
+            ("sendEmail", "send email"),
+            ("makePDF", "make PDF"),
+            ("mcp__github__createIssue", "mcp github create issue"),
             ("fs.read-file", "fs read file"),
             ("HTTPGet", "HTTPGet"),
             ("__", "__"),

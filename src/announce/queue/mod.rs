@@ -39,7 +39,9 @@ use crate::session::{PromptId, SessionKey};
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::phrase::{Arg, Phrases};
 use super::utterance::{Class, Mark, Utterance, UtteranceId};
-use table::{Arrival, LANES, Lane, arrival};
+use table::LANES;
+
+pub use table::{Arrival, Lane, arrival};
 
 /// How long an alert waits for the answer to a key to be said to its end.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -16,18 +16,34 @@ const PROGRESS_LIFE: Duration = Duration::from_secs(2);
 
 /// Names a lane of the queue, most urgent first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Lane {
+pub enum Lane {
+    /// P0.
     Alert,
+    /// P1.
     Response,
+    /// P2.
     Outcome,
+    /// P3.
     Activity,
+    /// P4: streamed text.
     Text,
+    /// P4: progress, and the heartbeat.
     Progress,
 }
 
 pub(super) const LANES: usize = 6;
 
 impl Lane {
+    /// Lists every lane, most urgent first.
+    pub const ALL: [Lane; LANES] = [
+        Lane::Alert,
+        Lane::Response,
+        Lane::Outcome,
+        Lane::Activity,
+        Lane::Text,
+        Lane::Progress,
+    ];
+
     pub(super) fn of(announcement: &Announcement) -> Self {
         match announcement.class {
             Class::Alert => Self::Alert,
@@ -55,10 +71,10 @@ impl Lane {
 
 /// Says what becomes of what plays when something arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrival {
+pub enum Arrival {
     /// The arrival waits.
     Waits,
-    /// The arrival waits, but not longer than [`PATIENCE`].
+    /// The arrival waits, but at most two seconds.
     WaitsABit,
     /// What plays is cut and forgotten.
     Drops,
@@ -68,7 +84,8 @@ pub(super) enum Arrival {
     Resumes,
 }
 
-pub(super) fn arrival(playing: Lane, arriving: Lane) -> Arrival {
+/// Says what becomes of what plays when something arrives: the table of `docs/speech.md`.
+pub fn arrival(playing: Lane, arriving: Lane) -> Arrival {
     use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
     match (playing, arriving) {
         (Alert, Response) => Arrival::SaysAgain,

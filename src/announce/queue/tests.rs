@@ -131,14 +131,7 @@ impl Rig {
     }
 }
 
-const ALL: [Lane; 6] = [
-    Lane::Alert,
-    Lane::Response,
-    Lane::Outcome,
-    Lane::Activity,
-    Lane::Text,
-    Lane::Progress,
-];
+const ALL: [Lane; 6] = Lane::ALL;
 
 /// The table of the project's announcing rules: playing by row, arriving by column; `w` waits, `x`
 /// interrupts and drops, `a` interrupts and is said again.
@@ -202,6 +195,71 @@ fn unequal_lanes_leave_in_class_order() {
             "playing", "Alert", "Outcome", "Activity", "Text", "Progress"
         ]
     );
+}
+
+#[test]
+fn alerts_leave_by_rank_and_failures_before_successes() {
+    let mut rig = Rig::new();
+    rig.say(Lane::Response, "busy");
+    let of_kind = |kind, text: &str| Announcement {
+        kind,
+        ..told(Lane::Alert, text)
+    };
+    for (kind, text) in [
+        (Kind::Unknown, "urgent"),
+        (Kind::Handoff, "handoff"),
+        (Kind::SessionErrored, "error"),
+        (Kind::Danger, "danger"),
+        (Kind::Confirmation, "question"),
+        (Kind::Danger, "second danger"),
+    ] {
+        rig.push(of_kind(kind, text));
+    }
+    rig.say(Lane::Outcome, "success");
+    rig.push(Announcement {
+        weight: Weight::Failure,
+        ..told(Lane::Outcome, "failure")
+    });
+    rig.drain();
+    assert_eq!(
+        rig.log,
+        [
+            "busy",
+            "question",
+            "danger",
+            "second danger",
+            "error",
+            "handoff",
+            "urgent",
+            "failure",
+            "success"
+        ]
+    );
+}
+
+#[test]
+fn politely_only_an_alert_cuts_and_only_after_two_seconds() {
+    for playing in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
+        for arriving in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
+            let mut rig = Rig::new();
+            rig.queue.set_polite(true);
+            rig.say(playing, "first");
+            rig.say(arriving, "second");
+            assert_eq!(rig.log, ["first"], "{playing:?} {arriving:?}");
+        }
+        let mut rig = Rig::new();
+        rig.queue.set_polite(true);
+        rig.say(playing, "first");
+        rig.say(Lane::Alert, "alert");
+        rig.wait(1_999);
+        assert_eq!(rig.log, ["first"], "{playing:?}");
+        rig.wait(1);
+        assert_eq!(rig.log, ["first", "hush", "alert"], "{playing:?}");
+        rig.drain();
+        let again = matches!(playing, Lane::Outcome | Lane::Text);
+        let times = rig.log.iter().filter(|text| *text == "first").count();
+        assert_eq!(times, 1 + usize::from(again), "{playing:?}");
+    }
 }
 
 #[test]
