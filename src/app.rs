@@ -442,6 +442,9 @@ impl App {
 
     /// Shows an announcement and hands it to the voice.
     fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
+        if announcement.kind != Kind::Heartbeat {
+            self.reviewing.heard();
+        }
         match announcement.aloud {
             Aloud::Yes => {
                 self.effects.push(Effect::Show(Arc::clone(&announcement)));

@@ -5,7 +5,9 @@
 //!
 //! # Mental model
 //! Silence is ambiguous: nothing to tell, or nothing there any more? While an agent works and nothing
-//! is said, a beat comes after [`FIRST`], then every [`NEXT`]. Whatever is said starts the count again.
+//! is said, a beat comes after [`FIRST`], then after [`NEXT`], and then after twice as long each time, up to
+//! eight times as long: a beat is a word as long as no engine of ours has a tick, and a word every five
+//! seconds wears a person out. Whatever is said starts the count again.
 //!
 //! # Tuning by symptom
 //! Beats between the sentences of one answer: raise [`FIRST`]. Beats that wear a person out: raise
@@ -16,8 +18,11 @@ use std::time::Duration;
 /// The first beat comes after so much silence: longer than the pauses between sentences of a stream.
 pub const FIRST: Duration = Duration::from_secs(3);
 
-/// Each further beat comes after so much more.
+/// The second beat comes after so much more; each further one after twice as long as the last.
 pub const NEXT: Duration = Duration::from_secs(5);
+
+/// How often the wait between beats is doubled: up to 40 seconds.
+pub const DOUBLINGS: u32 = 3;
 
 /// An agent of which nothing came for this long is not known to work any more, whatever it said last.
 pub const STALE: Duration = Duration::from_secs(600);
@@ -26,26 +31,29 @@ pub const STALE: Duration = Duration::from_secs(600);
 #[derive(Debug, Clone, Default)]
 pub struct Heartbeat {
     due: Option<Duration>,
+    beats: u32,
 }
 
 impl Heartbeat {
     /// Takes whether some agent works while nothing is said; tells whether a beat is due at `now`.
     pub fn step(&mut self, silent_work: bool, now: Duration) -> bool {
         if !silent_work {
-            self.due = None;
+            self.rest();
             return false;
         }
         let due = *self.due.get_or_insert(now + FIRST);
         if now < due {
             return false;
         }
-        self.due = Some(now + NEXT);
+        self.due = Some(now + NEXT * 2_u32.pow(self.beats.min(DOUBLINGS)));
+        self.beats = self.beats.saturating_add(1);
         true
     }
 
     /// Takes the news that something other than a beat was said or shown: the silence begins anew.
     pub fn rest(&mut self) {
         self.due = None;
+        self.beats = 0;
     }
 
     /// Gives the time of the next beat.
@@ -65,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn a_beat_comes_after_three_seconds_and_then_every_five() {
+    fn a_beat_comes_after_three_seconds_and_then_more_and_more_rarely() {
         let mut heartbeat = Heartbeat::default();
         assert_eq!(
-            beats(0, 14_000, &mut heartbeat, true),
-            [3_000, 8_000, 13_000]
+            beats(0, 120_000, &mut heartbeat, true),
+            [3_000, 8_000, 18_000, 38_000, 78_000, 118_000]
         );
-        assert_eq!(heartbeat.deadline(), Some(Duration::from_secs(18)));
+        assert_eq!(heartbeat.deadline(), Some(Duration::from_secs(158)));
     }
 
     #[test]

@@ -24,6 +24,8 @@ const ABSENCE: Duration = Duration::from_secs(60);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Reviewing {
     heartbeat: Heartbeat,
+    /// Whether the last thing that was put into the queue is a beat: saying it is no end of silence.
+    beating: bool,
     /// When the last key or line came.
     last: Option<Duration>,
     /// When the person was last seen before the present visit; absent means never.
@@ -41,6 +43,12 @@ impl Reviewing {
         if now >= last + ABSENCE {
             self.away_since = Some(last);
         }
+    }
+
+    /// Takes the news that something other than a beat is told: the silence begins anew.
+    pub(super) fn heard(&mut self) {
+        self.beating = false;
+        self.heartbeat.rest();
     }
 
     /// Gives when the next heartbeat is due.
@@ -64,12 +72,13 @@ impl App {
                 && now.monotonic < session.last_event + HEARTBEAT_STALE
                 && !self.announcer.is_muted(&session.key, &session.agent)
         });
-        let silent = self.queue.is_enabled() && self.queue.is_idle();
+        let silent = self.queue.is_enabled() && (self.queue.is_idle() || self.reviewing.beating);
         if self
             .reviewing
             .heartbeat
             .step(wanted && works && silent, now.monotonic)
         {
+            self.reviewing.beating = true;
             let beat = self.announcer.heartbeat(now);
             self.emit(beat, now);
         }

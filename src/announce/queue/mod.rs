@@ -147,7 +147,7 @@ impl SpeechQueue {
     }
 
     /// Says whether what is being said is said to its end, whatever comes. The answer to a key never
-    /// waits, and an alert at most `PATIENCE`.
+    /// waits, and an alert two seconds at most.
     pub fn set_polite(&mut self, polite: bool) {
         self.polite = polite;
     }
