@@ -334,7 +334,16 @@ impl App {
 
     /// Tells the fate of each question whose link is gone.
     pub(super) fn unsure(&mut self, id: LinkId, now: Now) {
-        for prompt in self.sessions.link_lost(id) {
+        let over = self
+            .links
+            .get(id.0)
+            .is_some_and(|view| view.phase.is_over());
+        let unsure = if over {
+            self.sessions.link_over(id)
+        } else {
+            self.sessions.link_lost(id)
+        };
+        for prompt in unsure {
             let Some(prompt) = self.sessions.prompt(prompt).cloned() else {
                 continue;
             };

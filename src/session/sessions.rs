@@ -124,6 +124,17 @@ impl Sessions {
         unsure
     }
 
+    /// Takes the news that a link is down for good, and gives the open questions whose fate is now
+    /// unknown, those included that were held back: no other connection comes to judge them.
+    pub fn link_over(&mut self, link: LinkId) -> Vec<PromptId> {
+        self.held.retain(|id| {
+            self.prompts
+                .get(id)
+                .is_some_and(|prompt| prompt.key.link != link)
+        });
+        self.link_lost(link)
+    }
+
     /// Applies one event and gives what changed.
     pub fn apply(&mut self, link: LinkId, decoded: Decoded, now: Now) -> Vec<Change> {
         self.apply_observed(link, decoded, now, &mut Unobserved)

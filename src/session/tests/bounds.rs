@@ -124,3 +124,54 @@ fn texts_that_are_only_shown_are_cut() {
             < 3000
     );
 }
+
+#[test]
+fn a_question_held_back_when_its_link_is_lost_waits_for_the_next_connection() {
+    let asked_before = |stage: &mut Stage| {
+        stage.wait(10_000);
+        let old = stage.event(
+            "awaiting.confirmation",
+            json!({"action": "Send", "reply_token": "rpl_1", "timeout_seconds": 300, "default_decision": "reject",
+                   "timestamp": "2026-01-01T00:00:01.000Z"}),
+        );
+        stage.sessions.link_connected(LINK, stage.now);
+        assert!(
+            !stage
+                .put(LINK, &old)
+                .iter()
+                .any(|what| matches!(what, What::PromptOpened(_)))
+        );
+        stage.sessions.link_lost(LINK)
+    };
+    let mut stage = Stage::new();
+    assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
+    assert_eq!(stage.wait(5_000), []);
+    stage.sessions.link_connected(LINK, stage.now);
+    let raised = stage.wait(1_000);
+    assert!(
+        raised.contains(&What::PromptOpened(PromptId(1))),
+        "{raised:?}"
+    );
+    // Where no other connection comes, its fate is told to be unknown.
+    let mut stage = Stage::new();
+    asked_before(&mut stage);
+    assert_eq!(stage.sessions.link_over(LINK), [PromptId(1)]);
+    assert_eq!(stage.sessions.open_prompts().count(), 1);
+}
+
+#[test]
+fn a_question_that_leaves_at_the_bound_is_told_to_be_closed() {
+    let mut stage = Stage::new();
+    stage.sessions.add_link(LINK, false);
+    stage.start();
+    let mut told = Vec::new();
+    for n in 0..70 {
+        let what = stage.on(
+            "awaiting.clarification",
+            json!({"question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical"}),
+        );
+        told.extend(closed(&what));
+    }
+    assert_eq!(told.len(), 70 - 64);
+    assert_eq!(told[0], (PromptId(1), Closing::LinkGone));
+}
