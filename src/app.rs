@@ -38,7 +38,7 @@ use crate::voice::VoiceEvent;
 
 pub use asking::{Drawn, Shown};
 pub use links::LinkView;
-pub use setup::{LineSource, Recording, Setup, SourceSetup, Until};
+pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
@@ -207,10 +207,10 @@ impl App {
             queue: SpeechQueue::new(fold, setup.phrases)
                 .polite(setup.config.announce.do_not_interrupt),
             reviewing: Reviewing::default(),
-            voice: if setup.voice {
-                VoiceState::Checking
-            } else {
-                VoiceState::Off
+            voice: match setup.voice {
+                VoiceWish::Speak => VoiceState::Checking,
+                VoiceWish::Silent => VoiceState::Off,
+                VoiceWish::LeaveToReader => VoiceState::LeftToReader,
             },
             config: setup.config,
             mode: Mode::Watching,
@@ -311,6 +311,7 @@ impl App {
         let text = |app: &Self, key: &str| Arg::Own(app.announcer.phrases().text(key, &[]));
         let voice = match self.voice {
             VoiceState::Off => "start.voice.off",
+            VoiceState::LeftToReader => "start.voice.reader",
             VoiceState::Checking
             | VoiceState::Ready { .. }
             | VoiceState::Lost { .. }

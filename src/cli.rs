@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::app::Until;
-use crate::config::{Config, FaceChoice, Load, Verbosity, VoiceChoice};
+use crate::config::{Config, FaceChoice, Load, ReaderChoice, Verbosity, VoiceChoice};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -123,6 +123,14 @@ pub struct Options {
     /// How to show it: full screen, plain lines, or JSON
     #[arg(long, value_enum, value_name = "FACE")]
     pub face: Option<FaceChoice>,
+    /// Whether a screen reader is at work: looked for, or as you say
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHETHER",
+        env = "HEARKEN_SCREEN_READER"
+    )]
+    pub screen_reader: Option<ReaderChoice>,
     /// How to say it: auto, speech-dispatcher, system, command:PROGRAM or none
     #[arg(long, value_name = "VOICE")]
     pub voice: Option<VoiceChoice>,
@@ -172,6 +180,9 @@ impl Options {
     pub fn apply(&self, config: &mut Config) {
         if let Some(face) = self.face {
             config.screen.face = face;
+        }
+        if let Some(reader) = self.screen_reader {
+            config.screen.reader = reader;
         }
         if let Some(voice) = &self.voice {
             config.voice.engine = voice.clone();

@@ -51,6 +51,19 @@ pub enum FaceChoice {
     Json,
 }
 
+/// Says whether a screen reader is at work, which decides the usual face and voice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum ReaderChoice {
+    /// It is looked for on this machine.
+    #[default]
+    Auto,
+    /// One is, whatever is found, for example on the machine that this one is reached from.
+    Yes,
+    /// None is, or it is not to be thought of.
+    No,
+}
+
 /// Says which voice is used.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -207,6 +220,8 @@ impl Default for VoiceConfig {
 pub struct ScreenConfig {
     /// Which face.
     pub face: FaceChoice,
+    /// Whether a screen reader is at work: then the usual face is the linear one, without a voice.
+    pub reader: ReaderChoice,
     /// The width of linear lines in columns; 0 leaves wrapping to the terminal.
     pub width: u16,
     /// Whether an unanswered question rings the bell.
@@ -221,6 +236,7 @@ impl Default for ScreenConfig {
     fn default() -> Self {
         Self {
             face: FaceChoice::Auto,
+            reader: ReaderChoice::Auto,
             width: 0,
             bell: true,
             notifications: true,

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use crate::announce::Utterance;
-use crate::app::{App, Effect, Exit, Input};
+use crate::app::{App, Effect, Exit, Input, VoiceWish};
 use crate::protocol::Now;
 use crate::session::LinkId;
 use crate::transport::{LinkEvent, LinkHandle, Recorder};
@@ -53,11 +53,11 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         }
     }
     let (voice_sink, mut voice_news) = VoiceSink::channel();
-    let voice = plan.setup.voice.then(|| {
+    let voice = (plan.setup.voice == VoiceWish::Speak).then(|| {
         voice::open(
             &plan.setup.config.voice.engine,
             &plan.setup.config.voice,
-            false,
+            plan.reader,
             voice_sink,
         )
     });

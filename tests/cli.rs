@@ -435,3 +435,14 @@ fn a_reader_that_stops_reading_does_not_stop_the_keys() {
     };
     assert_eq!(status.code(), Some(0));
 }
+
+#[test]
+fn with_a_screen_reader_the_first_line_says_lines_and_no_voice_of_its_own() {
+    let arguments = ["demo", "--scenario", "tool", "--screen-reader", "yes"];
+    let mut terminal = Terminal::start(100, 30, &arguments);
+    let first = "hearken. Face: linear, because a screen reader is at work. Voice: none, because the screen reader";
+    terminal.wait_until("the first line", |screen| {
+        let screen: String = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        screen.contains(first)
+    });
+}

@@ -260,7 +260,10 @@ impl App {
     pub(super) fn unsaid(&self, prompt: &Prompt, now: Now) -> Option<NotYet> {
         let has_voice = match self.voice {
             VoiceState::Checking | VoiceState::Ready { .. } => true,
-            VoiceState::Off | VoiceState::None { .. } | VoiceState::Lost { .. } => false,
+            VoiceState::Off
+            | VoiceState::LeftToReader
+            | VoiceState::None { .. }
+            | VoiceState::Lost { .. } => false,
         };
         let patience = Duration::from_secs(self.config.questions.say_first_seconds);
         let waited = now.monotonic >= self.shown_since(prompt) + patience;

@@ -32,6 +32,17 @@ pub enum Until {
     Asked,
 }
 
+/// Says whether hearken speaks by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum VoiceWish {
+    /// A voice is to be looked for.
+    Speak,
+    /// The person wants none.
+    Silent,
+    /// A screen reader reads these lines aloud; two voices at once are worse than none.
+    LeaveToReader,
+}
+
 /// Holds what the program is told at its start.
 #[derive(Debug, Clone)]
 pub struct Setup {
@@ -46,7 +57,7 @@ pub struct Setup {
     /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.
     pub face: (&'static str, &'static str),
     /// Whether a voice is wanted at all.
-    pub voice: bool,
+    pub voice: VoiceWish,
     /// When to end by itself.
     pub until: Until,
     /// The first random number; ids come from it.

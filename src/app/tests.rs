@@ -29,20 +29,20 @@ struct Stage {
 struct Options {
     manner: Manner,
     lines: Option<LineSource>,
-    voice: bool,
+    voice: VoiceWish,
     until: Until,
 }
 
 const KEYS: Options = Options {
     manner: Manner::Keys,
     lines: None,
-    voice: false,
+    voice: VoiceWish::Silent,
     until: Until::Asked,
 };
 const PIPE: Options = Options {
     manner: Manner::Lines,
     lines: Some(LineSource::Pipe),
-    voice: false,
+    voice: VoiceWish::Silent,
     until: Until::NoSource,
 };
 
@@ -347,7 +347,7 @@ fn a_reject_in_the_middle_of_two_steps_rejects() {
 #[test]
 fn with_a_voice_the_question_must_be_heard_or_skipped() {
     let mut stage = Stage::new(Options {
-        voice: true,
+        voice: VoiceWish::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {
@@ -366,7 +366,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     assert_eq!(stage.decision(), Some("accept"), "skipping counts as heard");
 
     let mut stage = Stage::new(Options {
-        voice: true,
+        voice: VoiceWish::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {
@@ -380,7 +380,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     assert_eq!(stage.decision(), Some("accept"), "heard");
 
     let mut stage = Stage::new(Options {
-        voice: true,
+        voice: VoiceWish::Speak,
         ..KEYS
     });
     stage.ask("rpl_1");
@@ -757,7 +757,7 @@ fn each_fault_is_one_clear_sentence() {
 #[test]
 fn the_agent_is_named_when_there_are_several() {
     let mut stage = Stage::new(Options {
-        voice: true,
+        voice: VoiceWish::Speak,
         ..KEYS
     });
     stage.input(Input::Voice(VoiceEvent::Ready {
@@ -1095,7 +1095,7 @@ impl Stage {
 }
 
 const VOICE: Options = Options {
-    voice: true,
+    voice: VoiceWish::Speak,
     ..KEYS
 };
 

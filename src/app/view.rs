@@ -18,6 +18,8 @@ use super::links::LinkView;
 pub enum VoiceState {
     /// None is wanted.
     Off,
+    /// None is wanted, because a screen reader speaks.
+    LeftToReader,
     /// One is being looked for.
     Checking,
     /// It is there.
@@ -172,6 +174,7 @@ impl App {
         let phrases = self.phrases();
         match &self.voice {
             VoiceState::Off => phrases.text("headline.voice.off", &[]),
+            VoiceState::LeftToReader => phrases.text("headline.voice.reader", &[]),
             VoiceState::Checking => phrases.text("headline.voice.checking", &[]),
             VoiceState::Ready { engine } => phrases.text(
                 "headline.voice.ready",

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::*;
 use crate::announce::{Manner, Phrases};
-use crate::app::{Input, Setup, SourceSetup, Until};
+use crate::app::{Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::session::LinkId;
 use crate::transport::{Frame as Message, LinkEvent};
@@ -26,7 +26,7 @@ fn app() -> (App, Now) {
         manner: Manner::Keys,
         lines: None,
         face: ("start.face.full", "start.why.terminal"),
-        voice: false,
+        voice: VoiceWish::Silent,
         until: Until::Asked,
         seed: 1,
         sources: vec![SourceSetup {

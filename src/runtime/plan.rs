@@ -10,12 +10,13 @@ use anyhow::Context;
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
 use crate::announce::{Class, Manner, Mark, Phrases, Utterance, UtteranceId};
-use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until};
+use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
-use crate::config::{Config, FaceChoice, VoiceChoice};
+use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
 use crate::demo;
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source};
+use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::feed::Feed;
@@ -39,6 +40,8 @@ pub struct Plan {
     pub(super) feeds: Vec<Feed>,
     pub(super) links: LinkSettings,
     pub(super) record: Option<PathBuf>,
+    /// Whether a screen reader is at work, which a voice then gives way to.
+    pub(super) reader: bool,
 }
 
 /// Follows sources.
@@ -213,6 +216,7 @@ pub async fn say(
     let phrases = phrases(&config)?;
     let spoken = phrases.lexicon().speak(text, Profile::Prose, None);
     let (sink, mut news) = VoiceSink::channel();
+    // Who asks for a text to be said wants to hear it, with a screen reader too.
     let voice = voice::open(&config.voice.engine, &config.voice, false, sink);
     let mut engine = String::new();
     let outcome = loop {
@@ -260,7 +264,13 @@ fn plan(
     until: Until,
     takes_stdin: bool,
 ) -> anyhow::Result<Plan> {
-    let (face, why) = choose_face(config.screen.face, takes_stdin);
+    let reader = reader_present(config.screen.reader);
+    let terminals = Terminals {
+        output: std::io::stdout().is_terminal(),
+        input: std::io::stdin().is_terminal() && !takes_stdin,
+        dumb: std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb"),
+    };
+    let (face, why) = choose_face(config.screen.face, terminals, reader);
     if face == Face::Full && !(std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
         anyhow::bail!(
             "the full face needs a terminal for its input and its output; use --face linear"
@@ -291,8 +301,9 @@ fn plan(
         feeds,
         links: LinkSettings::new(config.links.clone(), token, seed),
         record: options.record.clone(),
+        reader,
         setup: Setup {
-            voice: config.voice.engine != VoiceChoice::None,
+            voice: wish(&config.voice.engine, reader),
             phrases: Arc::new(phrases(&config)?),
             config,
             manner: if face == Face::Full {
@@ -309,21 +320,49 @@ fn plan(
     })
 }
 
+/// Holds what of the terminal decides the face.
+#[derive(Clone, Copy)]
+struct Terminals {
+    output: bool,
+    /// Whether keys can come in.
+    input: bool,
+    dumb: bool,
+}
+
 /// Chooses the face, and says why as a phrase key.
-fn choose_face(wanted: FaceChoice, takes_stdin: bool) -> (Face, &'static str) {
-    let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
+///
+/// The reader comes first: who has one is to hear that it was seen, whatever else is so.
+fn choose_face(wanted: FaceChoice, terminals: Terminals, reader: bool) -> (Face, &'static str) {
     match wanted {
         FaceChoice::Full => (Face::Full, "start.why.asked"),
         FaceChoice::Linear => (Face::Linear, "start.why.asked"),
         FaceChoice::Json => (Face::Json, "start.why.asked"),
-        FaceChoice::Auto if !std::io::stdout().is_terminal() => {
-            (Face::Linear, "start.why.not_terminal")
-        }
-        FaceChoice::Auto if takes_stdin || !std::io::stdin().is_terminal() => {
-            (Face::Linear, "start.why.input")
-        }
-        FaceChoice::Auto if dumb => (Face::Linear, "start.why.dumb"),
+        FaceChoice::Auto if reader => (Face::Linear, "start.why.reader"),
+        FaceChoice::Auto if !terminals.output => (Face::Linear, "start.why.not_terminal"),
+        FaceChoice::Auto if !terminals.input => (Face::Linear, "start.why.input"),
+        FaceChoice::Auto if terminals.dumb => (Face::Linear, "start.why.dumb"),
         FaceChoice::Auto => (Face::Full, "start.why.terminal"),
+    }
+}
+
+/// Tells whether a screen reader is at work: as the person says, else as this machine shows.
+fn reader_present(choice: ReaderChoice) -> bool {
+    match choice {
+        ReaderChoice::Auto => Signs::from_env().look().present().is_some(),
+        ReaderChoice::Yes => true,
+        ReaderChoice::No => false,
+    }
+}
+
+/// Says whether hearken speaks by itself: with a screen reader only when a voice is named.
+fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
+    match engine {
+        VoiceChoice::None => VoiceWish::Silent,
+        VoiceChoice::Auto if reader => VoiceWish::LeaveToReader,
+        VoiceChoice::Auto
+        | VoiceChoice::SpeechDispatcher
+        | VoiceChoice::System
+        | VoiceChoice::Command(_) => VoiceWish::Speak,
     }
 }
 
@@ -333,4 +372,64 @@ fn seed() -> anyhow::Result<u64> {
     getrandom::fill(&mut bytes)
         .map_err(|error| anyhow::anyhow!("this machine gives no random numbers: {error}"))?;
     Ok(u64::from_le_bytes(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TERMINAL: Terminals = Terminals {
+        output: true,
+        input: true,
+        dumb: false,
+    };
+
+    #[test]
+    fn a_reader_gets_lines_and_no_second_voice_unless_asked_for() {
+        let auto = choose_face(FaceChoice::Auto, TERMINAL, true);
+        assert_eq!(auto, (Face::Linear, "start.why.reader"));
+        let forced = choose_face(FaceChoice::Full, TERMINAL, true);
+        assert_eq!(forced, (Face::Full, "start.why.asked"));
+        assert_eq!(wish(&VoiceChoice::Auto, true), VoiceWish::LeaveToReader);
+        assert_eq!(wish(&VoiceChoice::None, true), VoiceWish::Silent);
+        for named in [
+            VoiceChoice::SpeechDispatcher,
+            VoiceChoice::System,
+            VoiceChoice::Command("espeak-ng".into()),
+        ] {
+            assert_eq!(wish(&named, true), VoiceWish::Speak, "{named:?}");
+        }
+    }
+
+    #[test]
+    fn without_a_reader_the_terminal_decides() {
+        for (terminals, chosen) in [
+            (TERMINAL, (Face::Full, "start.why.terminal")),
+            (
+                Terminals {
+                    output: false,
+                    ..TERMINAL
+                },
+                (Face::Linear, "start.why.not_terminal"),
+            ),
+            (
+                Terminals {
+                    input: false,
+                    ..TERMINAL
+                },
+                (Face::Linear, "start.why.input"),
+            ),
+            (
+                Terminals {
+                    dumb: true,
+                    ..TERMINAL
+                },
+                (Face::Linear, "start.why.dumb"),
+            ),
+        ] {
+            assert_eq!(choose_face(FaceChoice::Auto, terminals, false), chosen);
+        }
+        assert_eq!(wish(&VoiceChoice::Auto, false), VoiceWish::Speak);
+        assert!(reader_present(ReaderChoice::Yes) && !reader_present(ReaderChoice::No));
+    }
 }

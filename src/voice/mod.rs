@@ -31,6 +31,7 @@ mod language;
 mod limits;
 mod mailbox;
 mod program;
+pub mod reader;
 mod silence;
 mod sink;
 mod speech_dispatcher;

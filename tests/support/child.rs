@@ -25,6 +25,8 @@ pub fn command(arguments: &[&str]) -> Command {
         .env_remove("XDG_CONFIG_HOME")
         .env("HOME", "/nonexistent")
         .env("TZ", "UTC")
+        // Who tests with a screen reader at work sees what everybody sees.
+        .env("HEARKEN_SCREEN_READER", "no")
         .env_remove("NO_COLOR");
     command
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Manner, Mark, Phrases, Utterance};
-use hearken::app::{App, Effect, Exit, Input, Setup, SourceSetup, Until};
+use hearken::app::{App, Effect, Exit, Input, Setup, SourceSetup, Until, VoiceWish};
 use hearken::config::Config;
 use hearken::linear;
 use hearken::pane::{self, Look};
@@ -44,7 +44,7 @@ impl Stage {
             manner: Manner::Keys,
             lines: None,
             face: ("start.face.full", "start.why.terminal"),
-            voice: true,
+            voice: VoiceWish::Speak,
             until: Until::Asked,
             seed: 1,
             sources: vec![SourceSetup {

@@ -43,6 +43,8 @@ impl Terminal {
         command.cwd("/");
         command.env("HOME", "/nonexistent");
         command.env("TZ", "UTC");
+        // Who tests with a screen reader at work sees what everybody sees.
+        command.env("HEARKEN_SCREEN_READER", "no");
         command.env_remove("XDG_CONFIG_HOME");
         command.env_remove("NO_COLOR");
         for (name, value) in environment {

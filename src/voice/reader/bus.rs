@@ -1,0 +1,304 @@
+//! Two questions to the person's session bus: does Orca run, and is a screen reader switched on?
+//!
+//! Responsibilities: as much of D-Bus as two method calls need, each read bounded. Not here: what the
+//! answers mean. Nothing is started by asking (the flag NO_AUTO_START), and nothing is changed.
+//! Source: the D-Bus specification, "Message Protocol" and "Authentication Protocol";
+//! `org.a11y.Status.ScreenReaderEnabled` of at-spi2-core; `org.gnome.Orca.Service` of Orca 48.
+
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// The largest answer that is taken in; a real one has about 100 bytes.
+const LARGEST: usize = 64 * 1024;
+
+/// How many messages are read while waiting for one answer; the bus itself sends one or two signals.
+const MOST_MESSAGES: usize = 32;
+
+/// The longest line of the greeting.
+const LONGEST_LINE: usize = 512;
+
+const METHOD_CALL: u8 = 1;
+const METHOD_RETURN: u8 = 2;
+const ERROR: u8 = 3;
+const NO_AUTO_START: u8 = 2;
+const REPLY_SERIAL: u8 = 5;
+
+/// Says what the bus told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told {
+    /// Whether Orca has its name on the bus.
+    pub(super) orca: bool,
+    /// Whether the desktop says that a screen reader is on.
+    pub(super) enabled: bool,
+}
+
+/// Says why the bus told nothing.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BusError {
+    /// The address is of a kind that is not used here.
+    #[error("the bus address is none of a socket of this machine")]
+    Address,
+    /// The socket failed.
+    #[error("the bus can't be asked: {0}")]
+    Socket(#[from] io::Error),
+    /// The answer is none of D-Bus.
+    #[error("the bus gave an answer that can't be read")]
+    Answer,
+}
+
+/// Asks the bus at an address; each read and write may take as long as `limit`.
+///
+/// # Errors
+/// When the bus can't be reached or does not speak D-Bus.
+pub(super) fn ask(address: &str, limit: Duration) -> Result<Told, BusError> {
+    let mut bus = Bus {
+        socket: connect(address)?,
+        serial: 0,
+    };
+    bus.socket.set_read_timeout(Some(limit))?;
+    bus.socket.set_write_timeout(Some(limit))?;
+    bus.greet()?;
+    let daemon = ["org.freedesktop.DBus", "/org/freedesktop/DBus"];
+    bus.call(daemon, "org.freedesktop.DBus", "Hello", &[])?;
+    let orca = bus.call(
+        daemon,
+        "org.freedesktop.DBus",
+        "NameHasOwner",
+        &["org.gnome.Orca.Service"],
+    )?;
+    let enabled = bus.call(
+        ["org.a11y.Bus", "/org/a11y/bus"],
+        "org.freedesktop.DBus.Properties",
+        "Get",
+        &["org.a11y.Status", "ScreenReaderEnabled"],
+    )?;
+    Ok(Told {
+        // A boolean is a number of four bytes.
+        orca: orca.is_some_and(|body| body.number(0) == Some(1)),
+        // The same in a variant: a signature of one letter before it, and one byte of padding.
+        enabled: enabled
+            .is_some_and(|body| body.bytes.starts_with(&[1, b'b', 0]) && body.number(4) == Some(1)),
+    })
+}
+
+fn connect(address: &str) -> Result<UnixStream, BusError> {
+    for one in address.split(';') {
+        let Some(keys) = one.strip_prefix("unix:") else {
+            continue;
+        };
+        for key in keys.split(',') {
+            if let Some(path) = key.strip_prefix("path=") {
+                return Ok(UnixStream::connect(unescaped(path)?)?);
+            }
+            #[cfg(target_os = "linux")]
+            if let Some(name) = key.strip_prefix("abstract=") {
+                use std::os::linux::net::SocketAddrExt as _;
+                let name = unescaped(name)?;
+                let address = std::os::unix::net::SocketAddr::from_abstract_name(name.as_bytes())?;
+                return Ok(UnixStream::connect_addr(&address)?);
+            }
+        }
+    }
+    Err(BusError::Address)
+}
+
+/// Takes the `%41` of an address back.
+fn unescaped(text: &str) -> Result<String, BusError> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let mut digit = || rest.next().and_then(|digit| (digit as char).to_digit(16));
+            let (Some(high), Some(low)) = (digit(), digit()) else {
+                return Err(BusError::Address);
+            };
+            bytes.push(u8::try_from(high * 16 + low).map_err(|_| BusError::Address)?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| BusError::Address)
+}
+
+/// Holds what an answer carries.
+struct Body {
+    bytes: Vec<u8>,
+    big_endian: bool,
+}
+
+impl Body {
+    fn number(&self, at: usize) -> Option<u32> {
+        number(&self.bytes, at, self.big_endian)
+    }
+}
+
+fn number(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
+    let four: [u8; 4] = bytes.get(at..at.checked_add(4)?)?.try_into().ok()?;
+    Some(if big_endian {
+        u32::from_be_bytes(four)
+    } else {
+        u32::from_le_bytes(four)
+    })
+}
+
+struct Bus {
+    socket: UnixStream,
+    serial: u32,
+}
+
+impl Bus {
+    /// Says who asks, by the user's number, which the socket proves.
+    fn greet(&mut self) -> Result<(), BusError> {
+        let user = rustix::process::getuid().as_raw().to_string();
+        let hex: String = user.bytes().map(|byte| format!("{byte:02x}")).collect();
+        self.socket
+            .write_all(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes())?;
+        let mut line = Vec::new();
+        let mut byte = [0];
+        while !line.ends_with(b"\r\n") {
+            self.socket.read_exact(&mut byte)?;
+            line.push(byte[0]);
+            if line.len() > LONGEST_LINE {
+                return Err(BusError::Answer);
+            }
+        }
+        if !line.starts_with(b"OK ") {
+            return Err(BusError::Answer);
+        }
+        self.socket.write_all(b"BEGIN\r\n")?;
+        Ok(())
+    }
+
+    /// Calls a method with strings; `None` is an error of the one that was called, such as a service
+    /// that does not run.
+    fn call(
+        &mut self,
+        [service, path]: [&str; 2],
+        interface: &str,
+        method: &str,
+        strings: &[&str],
+    ) -> Result<Option<Body>, BusError> {
+        self.serial += 1;
+        let call = message(self.serial, service, path, interface, method, strings);
+        self.socket.write_all(&call)?;
+        for _ in 0..MOST_MESSAGES {
+            let (kind, answers, body) = self.read()?;
+            if answers != Some(self.serial) {
+                continue;
+            }
+            match kind {
+                METHOD_RETURN => return Ok(Some(body)),
+                ERROR => return Ok(None),
+                _ => return Err(BusError::Answer),
+            }
+        }
+        Err(BusError::Answer)
+    }
+
+    fn read(&mut self) -> Result<(u8, Option<u32>, Body), BusError> {
+        let mut head = [0; 16];
+        self.socket.read_exact(&mut head)?;
+        let big_endian = match head[0] {
+            b'l' => false,
+            b'B' => true,
+            _ => return Err(BusError::Answer),
+        };
+        let length = |at| {
+            number(&head, at, big_endian)
+                .and_then(|length| usize::try_from(length).ok())
+                .filter(|length| *length <= LARGEST)
+                .ok_or(BusError::Answer)
+        };
+        let (body, fields) = (length(4)?, length(12)?);
+        let mut header = vec![0; fields.next_multiple_of(8)];
+        self.socket.read_exact(&mut header)?;
+        let mut bytes = vec![0; body];
+        self.socket.read_exact(&mut bytes)?;
+        let answers = reply_serial(header.get(..fields).unwrap_or_default(), big_endian)?;
+        Ok((head[1], answers, Body { bytes, big_endian }))
+    }
+}
+
+/// Finds which call a message answers among its header's fields.
+fn reply_serial(fields: &[u8], big_endian: bool) -> Result<Option<u32>, BusError> {
+    let mut at = 0;
+    while at < fields.len() {
+        let (Some(&code), Some(&kind)) = (fields.get(at), fields.get(at + 2)) else {
+            return Err(BusError::Answer);
+        };
+        // The code, a signature of one letter with its length and its end, then the value.
+        let value = at + 4;
+        let end = match kind {
+            b'u' => {
+                if code == REPLY_SERIAL {
+                    return Ok(number(fields, value, big_endian));
+                }
+                value + 4
+            }
+            b's' | b'o' => {
+                let length = number(fields, value, big_endian).ok_or(BusError::Answer)?;
+                value + 4 + usize::try_from(length).map_err(|_| BusError::Answer)? + 1
+            }
+            b'g' => value + 2 + usize::from(*fields.get(value).ok_or(BusError::Answer)?),
+            _ => return Err(BusError::Answer),
+        };
+        at = end.next_multiple_of(8);
+    }
+    Ok(None)
+}
+
+/// Writes a method call.
+fn message(
+    serial: u32,
+    service: &str,
+    path: &str,
+    interface: &str,
+    method: &str,
+    strings: &[&str],
+) -> Vec<u8> {
+    let mut body = Vec::new();
+    for text in strings {
+        put(&mut body, text);
+    }
+    let signature = "s".repeat(strings.len());
+    let mut fields = Vec::new();
+    for (code, kind, text) in [
+        (1, b'o', path),
+        (2, b's', interface),
+        (3, b's', method),
+        (6, b's', service),
+    ] {
+        pad(&mut fields, 8);
+        fields.extend([code, 1, kind, 0]);
+        put(&mut fields, text);
+    }
+    if !signature.is_empty() {
+        pad(&mut fields, 8);
+        fields.extend([8, 1, b'g', 0, size(&signature) as u8]);
+        fields.extend(signature.bytes().chain([0]));
+    }
+    let mut out = vec![b'l', METHOD_CALL, NO_AUTO_START, 1];
+    out.extend((body.len() as u32).to_le_bytes());
+    out.extend(serial.to_le_bytes());
+    out.extend((fields.len() as u32).to_le_bytes());
+    out.extend(fields);
+    pad(&mut out, 8);
+    out.extend(body);
+    out
+}
+
+fn put(out: &mut Vec<u8>, text: &str) {
+    pad(out, 4);
+    out.extend(size(text).to_le_bytes());
+    out.extend(text.bytes().chain([0]));
+}
+
+/// Gives a length; every text here is a short one of this file.
+fn size(text: &str) -> u32 {
+    text.len() as u32
+}
+
+fn pad(out: &mut Vec<u8>, to: usize) {
+    out.resize(out.len().next_multiple_of(to), 0);
+}
