@@ -535,7 +535,10 @@ impl App {
         let exit = match self.until {
             _ if !silent => None,
             Until::Asked => None,
-            Until::Idle(wait) if now.monotonic >= self.last_activity + wait => Some(Exit::Clean),
+            Until::Idle(wait) if now.monotonic >= self.last_activity + wait => {
+                self.tell_left_open(now);
+                Some(Exit::Clean)
+            }
             Until::Ended
                 if self.seen_session && self.sessions.iter().all(|session| session.is_ended()) =>
             {

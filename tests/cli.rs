@@ -324,6 +324,13 @@ fn json_lines_keep_their_contract() {
         }
     }
     assert_eq!(asked, 1);
+    assert!(
+        lines
+            .last()
+            .unwrap()
+            .contains("Question 1 will be rejected"),
+        "what is left open is named at the end"
+    );
 }
 
 #[test]

@@ -223,7 +223,10 @@ impl Announcer {
             Some(response) => self.phrases.say(
                 "question.timeout.response",
                 Verbosity::Normal,
-                &[("time", time), ("response", self.exact(prompt, response))],
+                &[
+                    ("time", time),
+                    ("response", self.exact(prompt, label_of(asked, response))),
+                ],
             ),
             None => self.phrases.say(
                 "question.timeout.none",

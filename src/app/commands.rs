@@ -366,15 +366,20 @@ impl App {
     /// The terminal is gone or we are told to end: there is nobody to ask, but it is said, and an
     /// answer under way gets a moment.
     pub(super) fn terminate(&mut self, now: Now) {
-        let open = self.undecided();
-        if !open.is_empty() {
-            let defaults = self.defaults(&open);
-            self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
-        }
+        self.tell_left_open(now);
         if self.outgoing.is_empty() || self.parting.is_some() {
             self.quit(Exit::Terminated);
         } else {
             self.parting = Some((Exit::Terminated, now.monotonic + LAST_MOMENT));
+        }
+    }
+
+    /// Names what becomes of each question that is left without an answer.
+    pub(super) fn tell_left_open(&mut self, now: Now) {
+        let open = self.undecided();
+        if !open.is_empty() {
+            let defaults = self.defaults(&open);
+            self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
         }
     }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect;
-use crate::protocol::Now;
+use crate::protocol::{Now, Unobserved};
 use crate::session::{LinkId, PromptId, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
@@ -232,11 +232,16 @@ impl App {
             .links
             .get(id.0)
             .and_then(|view| view.recording.as_ref()?.answers.get(&number))
-            .cloned();
+            .map(|(answer, _)| answer.clone());
         if let (Some(answer), Some(prompt)) = (answer, self.sessions.prompt(prompt).cloned()) {
             let words = self.announcer.answer_words(&prompt, &answer);
             let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
             self.tell_about(Class::Alert, &prompt, "question.recorded", &args, now);
+            let id = prompt.id;
+            let changes = self
+                .sessions
+                .answered_before(id, answer, now, &mut Unobserved);
+            self.tell(changes, now);
         }
     }
 

@@ -82,6 +82,7 @@ pub struct SourceSetup {
 pub struct Recording {
     /// When it was made, where that is known.
     pub made: Option<Timestamp>,
-    /// The answers that went out while it was made, by the number of the question's event, from 1.
-    pub answers: BTreeMap<u64, Answer>,
+    /// The answers that went out while it was made and when, by the number of the question's event,
+    /// from 1.
+    pub answers: BTreeMap<u64, (Answer, Timestamp)>,
 }

@@ -1020,10 +1020,13 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
         made: Some("2026-11-20T08:00:00Z".parse().unwrap()),
         answers: BTreeMap::from([(
             2,
-            Answer::Decision {
-                decision: Decision::Reject,
-                rationale: None,
-            },
+            (
+                Answer::Decision {
+                    decision: Decision::Reject,
+                    rationale: None,
+                },
+                "2026-11-20T08:00:09Z".parse().unwrap(),
+            ),
         )]),
     };
     let mut stage = Stage::of(
@@ -1050,6 +1053,15 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
     );
     stage.wait(5000);
     stage.type_line("y");
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    assert!(
+        stage.heard("Question 1 is settled after your answer, reject."),
+        "{:?}",
+        stage.lines
+    );
     assert!(stage.sent.is_empty());
 }
 

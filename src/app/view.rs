@@ -93,6 +93,11 @@ impl App {
         (last.class == Class::Response && !asks).then(|| last.text())
     }
 
+    /// Tells whether an older announcement is looked at, so that the newest may be out of sight.
+    pub fn is_looking_back(&self) -> bool {
+        self.review.is_some()
+    }
+
     /// Gives what is being typed and where its cursor is, in characters.
     pub fn editor(&self) -> (&str, usize) {
         (self.editor.value(), self.editor.cursor())

@@ -5,13 +5,16 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
+
 use crate::dialect;
-use crate::protocol::{DecodeError, Decoded, Envelope, Severity, ToolInvoked};
+use crate::protocol::{Answer, DecodeError, Decoded, Envelope, Severity, ToolInvoked, Unobserved};
 use crate::session::{
     AnomalyKind, Change, Consent, Ended, Ending, LinkId, OutputRun, Session, SessionKey, Sessions,
     ToolCall, What,
 };
 
+use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
 use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary};
@@ -54,6 +57,7 @@ pub struct Checker {
     gatherer: Gatherer,
     sessions: Sessions,
     clock: Clock,
+    answers: Answers,
     known: BTreeMap<SessionKey, usize>,
     summary: Summary,
     rules: BTreeMap<(Severity, &'static str, &'static str), u64>,
@@ -68,6 +72,24 @@ impl Checker {
         // A recording: nothing in it can be answered, and nothing in it is old news.
         checker.sessions.add_link(LINK, false);
         checker
+    }
+
+    /// Makes a checker for a recording, of which it is known which answers went out and when, by the
+    /// line of their question.
+    pub fn of_recording(answers: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
+        let mut checker = Self::new();
+        checker.answers = Answers::new(answers);
+        checker
+    }
+
+    fn answer(&mut self, line: u64, before: Timestamp) {
+        for (id, answer, at) in self.answers.before(Some(before)) {
+            let now = self.clock.at(Some(at));
+            let changes = self
+                .sessions
+                .answered_before(id, answer, now, &mut Unobserved);
+            self.changes(line, None, changes);
+        }
     }
 
     /// Takes the next line, without its end, and gives what is wrong with it.
@@ -216,6 +238,9 @@ impl Checker {
 
     fn event(&mut self, line: u64, decoded: Decoded) {
         self.summary.events += 1;
+        if let Some(stamp) = decoded.envelope.timestamp {
+            self.answer(line, stamp);
+        }
         let now = self.clock.at(decoded.envelope.timestamp);
         for _ in 0..MOST_TICKS {
             let Some(due) = self.sessions.deadline().filter(|due| *due <= now.monotonic) else {
@@ -248,6 +273,7 @@ impl Checker {
         }
         let before = (self.sessions.dropped().duplicates, self.taken(&key));
         let changes = self.sessions.apply(LINK, decoded, now);
+        self.answers.note(line, &changes);
         let silent = changes.is_empty();
         self.changes(line, event.as_deref(), changes);
         let rule = if self.sessions.dropped().duplicates > before.0 {

@@ -9,6 +9,7 @@
 //! what a person wrote or an agent said is in a report: only names of fields, tools, states, agents and
 //! sessions, each shortened and without anything that is not seen.
 
+mod answers;
 mod check;
 mod clock;
 mod lines;

@@ -13,9 +13,10 @@ use jiff::Timestamp;
 use serde_json::json;
 
 use crate::dialect;
-use crate::protocol::{Machine, TransitionError};
+use crate::protocol::{Answer, Machine, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
+use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
 use super::report::count;
@@ -228,6 +229,7 @@ pub struct Tracer {
     sessions: Sessions,
     clock: Clock,
     log: Log,
+    answers: Answers,
     lines: u64,
     events: u64,
     unread: u64,
@@ -239,6 +241,23 @@ impl Tracer {
         let mut tracer = Self::default();
         tracer.sessions.add_link(LINK, false);
         tracer
+    }
+
+    /// Makes a tracer for a recording, of which it is known which answers went out and when, by the
+    /// line of their question.
+    pub fn of_recording(answers: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
+        let mut tracer = Self::new();
+        tracer.answers = Answers::new(answers);
+        tracer
+    }
+
+    fn answer(&mut self, before: Option<Timestamp>) {
+        for (id, answer, at) in self.answers.before(before) {
+            // At the end the answer's own clock may be far from the events'.
+            let now = self.clock.at(before.and(Some(at)));
+            self.sessions
+                .answered_before(id, answer, now, &mut self.log);
+        }
     }
 
     /// Takes the next line, without its end.
@@ -261,6 +280,7 @@ impl Tracer {
             return;
         };
         self.events += 1;
+        self.answer(decoded.envelope.timestamp);
         let now = self.clock.at(decoded.envelope.timestamp);
         for _ in 0..MOST_TICKS {
             let Some(due) = self.sessions.deadline().filter(|due| *due <= now.monotonic) else {
@@ -270,8 +290,10 @@ impl Tracer {
             self.sessions.tick_observed(due, &mut self.log);
         }
         self.log.line = gathered.line;
-        self.sessions
+        let changes = self
+            .sessions
             .apply_observed(LINK, decoded, now, &mut self.log);
+        self.answers.note(gathered.line, &changes);
     }
 
     /// Ends the stream and writes the trace; nothing where there was no event.
@@ -279,6 +301,7 @@ impl Tracer {
         if let Some(cut) = self.gatherer.end() {
             self.text(&cut);
         }
+        self.answer(None);
         let now = self.clock.now();
         self.sessions
             .release_link_observed(LINK, now, &mut self.log);

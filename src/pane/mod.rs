@@ -103,22 +103,32 @@ pub fn draw(
         let line = take_bottom(&mut area, 1);
         cursor = Some(draw_editor(frame, app, line, look));
     }
+    let crowded = app.shown().is_some() && area.height <= question::SMALL;
+    if (crowded || app.is_looking_back())
+        && let Some(reply) = app.latest_reply()
+    {
+        // Where the last lines of the transcript are not in sight, what hearken answers to a key still
+        // has a place. A second step shows all that is accepted.
+        let rows = wrap(&reply, usize::from(area.width));
+        let most = match app.mode() {
+            Mode::Confirming(_) => area.height.saturating_sub(1),
+            Mode::Watching
+            | Mode::Editing(_)
+            | Mode::Choosing(..)
+            | Mode::Searching
+            | Mode::Help
+            | Mode::Quitting
+            | Mode::Leaving(_) => area.height.div_ceil(2),
+        };
+        let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
+        let place = take_bottom(&mut area, height);
+        let rows: Vec<Line<'_>> = rows
+            .into_iter()
+            .map(|row| Line::styled(row, look.heading()))
+            .collect();
+        frame.render_widget(Paragraph::new(rows), place);
+    }
     if app.shown().is_some() {
-        if area.height <= question::SMALL
-            && let Some(reply) = app.latest_reply()
-        {
-            // Where the question has all the room, what hearken answers to a key still has a place.
-            let rows = wrap(&reply, usize::from(area.width));
-            let height = u16::try_from(rows.len())
-                .unwrap_or(u16::MAX)
-                .min(area.height / 3);
-            let place = take_bottom(&mut area, height);
-            let rows: Vec<Line<'_>> = rows
-                .into_iter()
-                .map(|row| Line::styled(row, look.heading()))
-                .collect();
-            frame.render_widget(Paragraph::new(rows), place);
-        }
         let height = question::height(app, now, area);
         let place = take_top(&mut area, height);
         let (at, part) = question::draw(frame, app, now, place, look);

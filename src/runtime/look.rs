@@ -3,14 +3,17 @@
 //! Responsibilities: bounded reading with true line numbers, writing as it comes. Not here: what is
 //! looked for (`inspect`).
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::Context;
+use jiff::Timestamp;
 
 use crate::announce::normalise::clean;
 use crate::inspect::{Checker, Format, Item, StreamRule, Tracer, Verdict};
+use crate::protocol::Answer;
 
 /// The longest line that is read, in bytes: as large as the largest frame by default.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
@@ -20,7 +23,7 @@ const LONGEST_LINE: usize = 4 * 1024 * 1024;
 /// # Errors
 /// When the file can't be opened or read.
 pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
-    let mut checker = Checker::new();
+    let mut checker = Checker::of_recording(answers(file));
     let mut out = io::stdout().lock();
     let result = each_line(file, |line| {
         let items = match line {
@@ -59,7 +62,7 @@ pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
 /// # Errors
 /// When the file can't be opened or read, or has no event.
 pub fn trace(file: &Path, format: Format) -> anyhow::Result<()> {
-    let mut tracer = Tracer::new();
+    let mut tracer = Tracer::of_recording(answers(file));
     listens(each_line(file, |line| {
         match line {
             Line::Text { text, .. } => tracer.line(&text),
@@ -72,6 +75,14 @@ pub fn trace(file: &Path, format: Format) -> anyhow::Result<()> {
         .with_context(|| format!("there is no event in {}", shown(file)))?;
     listens(io::stdout().write_all(text.as_bytes()).map_err(Stop::Write))?;
     Ok(())
+}
+
+/// Gives the answers that lie beside a recording of ours.
+fn answers(file: &Path) -> BTreeMap<u64, (Answer, Timestamp)> {
+    if file == Path::new("-") {
+        return BTreeMap::new();
+    }
+    super::plan::recording(file).answers
 }
 
 /// Gives a file's name as an error shows it.

@@ -105,12 +105,12 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
 }
 
 /// Gives what lies beside a recording, in the protocol's terms.
-fn recording(file: &Path) -> Recording {
+pub(super) fn recording(file: &Path) -> Recording {
     let recorded = Recorded::beside(file);
     let answers = recorded
         .answers
         .into_iter()
-        .map(|(line, answer)| {
+        .map(|(line, (answer, at))| {
             let answer = match answer {
                 RecordedAnswer::Decision(decision) => Answer::Decision {
                     decision: Decision::parse(&decision),
@@ -120,7 +120,7 @@ fn recording(file: &Path) -> Recording {
                 RecordedAnswer::YesNo(yes) => Answer::Response(Response::YesNo(yes)),
                 RecordedAnswer::Number(number) => Answer::Response(Response::Number(number)),
             };
-            (line, answer)
+            (line, (answer, at))
         })
         .collect();
     Recording {

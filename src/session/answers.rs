@@ -59,8 +59,19 @@ impl Sessions {
         decided: Timestamp,
         now: Now,
     ) -> u32 {
+        self.decide(id, answer, decided, now, &mut Unobserved)
+    }
+
+    fn decide(
+        &mut self,
+        id: PromptId,
+        answer: Answer,
+        decided: Timestamp,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> u32 {
         let mut number = 0;
-        self.answer_step(id, QuestionEvent::Decided, now, &mut Unobserved, |before| {
+        self.answer_step(id, QuestionEvent::Decided, now, observer, |before| {
             let attempt = match before {
                 ReplyState::Retrying { attempt, .. } => attempt + 1,
                 ReplyState::Unanswered
@@ -92,25 +103,42 @@ impl Sessions {
 
     /// Notes that the server took an answer, and tells of the danger that it came after the end.
     pub fn reply_sent(&mut self, id: PromptId, now: Now) -> Vec<Change> {
-        let delivered = self.answer_step(
-            id,
-            QuestionEvent::Delivered,
-            now,
-            &mut Unobserved,
-            |before| match before {
-                ReplyState::Sending {
-                    answer, decided, ..
-                }
-                | ReplyState::Retrying {
-                    answer, decided, ..
-                } => ReplyState::Sent { answer, decided },
-                other @ (ReplyState::Unanswered
-                | ReplyState::Sent { .. }
-                | ReplyState::TimedOut
-                | ReplyState::Resolved { .. }
-                | ReplyState::Withdrawn { .. }) => other,
-            },
-        );
+        self.deliver(id, now, &mut Unobserved)
+    }
+
+    /// Takes an answer that went out while a recording was made, under an observer's eyes.
+    pub fn answered_before(
+        &mut self,
+        id: PromptId,
+        answer: Answer,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        self.decide(id, answer, now.wall, now, observer);
+        self.deliver(id, now, observer)
+    }
+
+    fn deliver(&mut self, id: PromptId, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
+        let delivered =
+            self.answer_step(
+                id,
+                QuestionEvent::Delivered,
+                now,
+                observer,
+                |before| match before {
+                    ReplyState::Sending {
+                        answer, decided, ..
+                    }
+                    | ReplyState::Retrying {
+                        answer, decided, ..
+                    } => ReplyState::Sent { answer, decided },
+                    other @ (ReplyState::Unanswered
+                    | ReplyState::Sent { .. }
+                    | ReplyState::TimedOut
+                    | ReplyState::Resolved { .. }
+                    | ReplyState::Withdrawn { .. }) => other,
+                },
+            );
         let Some(prompt) = self.prompts.get(&id) else {
             return Vec::new();
         };

@@ -35,8 +35,9 @@ pub enum RecordedAnswer {
 pub struct Recorded {
     /// When it was begun.
     pub made: Option<Timestamp>,
-    /// The last answer to each question, by the line of the question's event, from 1.
-    pub answers: BTreeMap<u64, RecordedAnswer>,
+    /// The last answer to each question and when it went out, by the line of the question's event,
+    /// from 1.
+    pub answers: BTreeMap<u64, (RecordedAnswer, Timestamp)>,
 }
 
 impl Recorded {
@@ -70,7 +71,8 @@ impl Recorded {
         if line["kind"] != "reply" || self.answers.len() >= MOST_ANSWERS {
             return;
         }
-        let Some(asked) = line["asked"].as_u64() else {
+        let at = line["at"].as_str().and_then(|at| at.parse().ok());
+        let (Some(asked), Some(at)) = (line["asked"].as_u64(), at) else {
             return;
         };
         let body = &line["body"];
@@ -84,7 +86,7 @@ impl Recorded {
             },
             _ => return,
         };
-        self.answers.insert(asked, answer);
+        self.answers.insert(asked, (answer, at));
     }
 }
 

@@ -248,9 +248,9 @@ fn a_recording_knows_which_question_was_answered_how() {
     assert_eq!(
         recorded.answers.into_iter().collect::<Vec<_>>(),
         [
-            (2, RecordedAnswer::Decision("accept".into())),
-            (3, RecordedAnswer::Number(7.0)),
-            (4, RecordedAnswer::Text("at noon".into())),
+            (2, (RecordedAnswer::Decision("accept".into()), at())),
+            (3, (RecordedAnswer::Number(7.0), at())),
+            (4, (RecordedAnswer::Text("at noon".into()), at())),
         ],
         "the last one counts"
     );

@@ -1,0 +1,49 @@
+//! The answers that went out while a recording was made, each in its turn among the events.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::protocol::Answer;
+use crate::session::{Change, PromptId, What};
+
+/// Holds the answers of a recording: by the line of their question, until that line comes; then by
+/// the question, until their own time comes.
+#[derive(Debug, Default)]
+pub(super) struct Answers {
+    by_line: BTreeMap<u64, (Answer, Timestamp)>,
+    waiting: Vec<(PromptId, Answer, Timestamp)>,
+}
+
+impl Answers {
+    pub(super) fn new(by_line: BTreeMap<u64, (Answer, Timestamp)>) -> Self {
+        Self {
+            by_line,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Takes what a line brought: an answer to its question waits for its time.
+    pub(super) fn note(&mut self, line: u64, changes: &[Change]) {
+        for change in changes {
+            if let What::PromptOpened(id) = change.what
+                && let Some((answer, at)) = self.by_line.remove(&line)
+            {
+                self.waiting.push((id, answer, at));
+            }
+        }
+    }
+
+    /// Gives the answers that went out before an event was stamped; all of them where it is not.
+    pub(super) fn before(
+        &mut self,
+        stamp: Option<Timestamp>,
+    ) -> Vec<(PromptId, Answer, Timestamp)> {
+        let is_due = |at: Timestamp| stamp.is_none_or(|stamp| at <= stamp);
+        let (due, waiting) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|(_, _, at)| is_due(*at));
+        self.waiting = waiting;
+        due
+    }
+}
