@@ -144,3 +144,44 @@ fn the_tour_is_checked_and_traced() {
         run(&["trace", "--format", "mermaid", TOUR], b"").1
     );
 }
+
+/// A recording of ours has beside it which answers went out: they are part of what happened.
+#[test]
+fn a_recordings_answers_are_in_its_trace_and_its_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let name = path.to_str().unwrap();
+    let tour = fs::read_to_string(TOUR).unwrap();
+    fs::write(&path, &tour).unwrap();
+    let beside = |decision: &str| {
+        let reply = serde_json::json!({
+            "at": "2026-11-21T02:51:39.000Z", "link": 0, "kind": "reply", "request": 1, "asked": 13,
+            "body": {"type": "confirmation.reply", "decision": decision},
+        });
+        fs::write(format!("{name}.meta.jsonl"), format!("{reply}\n")).unwrap();
+    };
+    assert!(
+        run(&["trace", name], b"")
+            .1
+            .contains("question 1: unanswered to withdrawn")
+    );
+    beside("accept");
+    let (_, trace, _) = run(&["trace", name], b"");
+    for step in [
+        "unanswered to sending",
+        "sending to sent",
+        "sent to resolved",
+    ] {
+        assert!(
+            trace.contains(&format!("question 1: {step}")),
+            "{step}: {trace}"
+        );
+    }
+    assert_eq!(run(&["check", name], b"").0, 0);
+    // The same events after a rejection are the sequence of A.8.5.
+    beside("reject");
+    let (code, check, _) = run(&["check", name], b"");
+    assert_eq!(code, 1, "{check}");
+    assert!(check.contains("A.8.5"), "{check}");
+    assert!(check.contains("1 danger"), "{check}");
+}

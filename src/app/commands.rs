@@ -499,6 +499,10 @@ impl App {
 
     /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
     pub(super) fn say_again(&mut self, told: &Announcement, now: Now) {
+        if self.manner == Manner::Lines {
+            // Without a word of ours an old line would look like a new one.
+            self.respond("history.again", &[], now);
+        }
         let again = self.announcer.repeat(told);
         self.emit(again, now);
     }

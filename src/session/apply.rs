@@ -341,6 +341,8 @@ impl Sessions {
         };
         session.state = Some(shown(&event.to_state));
         session.state_changes += 1;
+        // What was at fifty per cent in the state before says nothing of this one.
+        session.progress = None;
         session.implied.clear();
         if from == AgentState::AwaitingInput {
             session.owes_leaving = false;
