@@ -219,8 +219,6 @@ fn a_reader_with_a_name_goes_before_one_without() {
     assert_eq!(signs.look().present(), Some(Reader::Brltty));
 }
 
-/// Ends a daemon with the test.
-
 /// What needs a real bus: a newcomer's machine may have none.
 #[cfg(feature = "audio")]
 mod real {
@@ -229,6 +227,7 @@ mod real {
 
     use super::*;
 
+    /// Ends a daemon with the test.
     struct Daemon(Child);
 
     impl Drop for Daemon {
