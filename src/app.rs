@@ -13,6 +13,7 @@ mod asking;
 mod commands;
 mod forgotten;
 mod links;
+mod policy;
 mod reviewing;
 mod sending;
 mod setup;
@@ -31,7 +32,7 @@ use crate::announce::{
 };
 use crate::config::Config;
 use crate::keys::{self, Command, Mode};
-use crate::protocol::Now;
+use crate::protocol::{Decision, Now};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
@@ -153,6 +154,10 @@ pub struct App {
     shown: Option<Shown>,
     /// The questions whose action was heard, or that the person chose not to hear.
     heard: BTreeSet<PromptId>,
+    /// The questions that a rule leaves alone: they stay open, and nobody is asked.
+    left: BTreeSet<PromptId>,
+    /// The questions that a rule answered, once: if that fails, the person is asked.
+    by_rule: BTreeSet<PromptId>,
     outgoing: BTreeMap<u64, Outgoing>,
     next_request: u64,
     review: Option<AnnouncementId>,
@@ -163,7 +168,8 @@ pub struct App {
     questions_changed: Option<Duration>,
     flush_at: Option<Duration>,
     seen_session: bool,
-    confirming_since: Option<Duration>,
+    /// Since when a second step is waited for, and what it decides.
+    confirming: Option<(Duration, Decision)>,
     quitting: Option<Exit>,
     /// Leaving as soon as the answers under way are sent, at the latest then.
     parting: Option<(Exit, Duration)>,
@@ -217,6 +223,8 @@ impl App {
             editor: tui_input::Input::default(),
             shown: None,
             heard: BTreeSet::new(),
+            left: BTreeSet::new(),
+            by_rule: BTreeSet::new(),
             outgoing: BTreeMap::new(),
             next_request: 0,
             review: None,
@@ -227,7 +235,7 @@ impl App {
             questions_changed: None,
             flush_at: None,
             seen_session: false,
-            confirming_since: None,
+            confirming: None,
             quitting: None,
             parting: None,
             titled: 0,
@@ -323,6 +331,7 @@ impl App {
             ("voice", text(self, voice)),
         ];
         self.say(Class::Outcome, Kind::Hint, "start.face", &args, now);
+        self.tell_policy(now);
     }
 
     fn tick(&mut self, now: Now) {
@@ -422,7 +431,15 @@ impl App {
                 self.questions_changed = Some(now.monotonic);
             }
             if let What::PromptOpened(prompt) | What::PromptAnswerable(prompt) = &change.what {
+                if self.by_policy(*prompt, now) {
+                    continue;
+                }
                 self.question_opened(*prompt, now);
+            }
+            if let What::PromptWarning { prompt, .. } = &change.what
+                && self.is_left_alone(*prompt)
+            {
+                continue;
             }
             for announcement in self.announcer.tell(&change, &self.sessions) {
                 self.emit(announcement, now);

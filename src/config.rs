@@ -10,6 +10,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+mod policy;
+
+pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
+
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -139,6 +143,9 @@ pub struct Config {
     pub links: LinkConfig,
     /// How words are to be said: each word as it would be spoken, and what is spoken for it.
     pub pronunciation: BTreeMap<String, String>,
+    /// The rules by which confirmations are decided without asking; usually none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub policy: Vec<PolicyRule>,
 }
 
 /// Settings of what is said and when.
@@ -334,6 +341,12 @@ pub enum ConfigError {
         /// What would be right.
         reason: &'static str,
     },
+    /// A rule that decides questions can't be used.
+    #[error("the setting policy can't be used: {problem}")]
+    Policy {
+        /// What is wrong, with the rule's name.
+        problem: String,
+    },
 }
 
 impl Config {
@@ -349,6 +362,9 @@ impl Config {
             }
         })?;
         config.check()?;
+        if let Some(problem) = policy::fault(&config.policy) {
+            return Err(ConfigError::Policy { problem });
+        }
         Ok(config)
     }
 

@@ -36,6 +36,8 @@ pub enum Command {
     Confirm(Option<u64>),
     /// Reject, or no.
     Reject(Option<u64>, Option<String>),
+    /// Reject with a reason that is still to be typed.
+    RejectBecause(Option<u64>),
     /// Answer in words or with a number; without a text, open the editor.
     Answer(Option<u64>, Option<String>),
     /// Take the choice with this number, from 1; without one, wait for digits.
@@ -151,6 +153,12 @@ pub const BINDINGS: &[Binding] = &[
         code: KeyCode::Char('n'),
         does: "reject the question, or say no",
         command: || Command::Reject(None, None),
+    },
+    Binding {
+        key: "e",
+        code: KeyCode::Char('e'),
+        does: "reject the question and explain why",
+        command: || Command::RejectBecause(None),
     },
     Binding {
         key: "a",

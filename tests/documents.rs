@@ -26,6 +26,21 @@ fn the_annotated_settings_are_the_defaults() {
 }
 
 #[test]
+fn the_example_of_a_rule_can_be_used_as_it_is() {
+    let text = read("assets/config.toml");
+    let rule = text.split("# [[policy]]").nth(1).unwrap();
+    let rule: String = rule
+        .lines()
+        .skip(1)
+        .take_while(|line| line.starts_with("# "))
+        .map(|line| format!("{}\n", &line[2..]))
+        .collect();
+    let config = Config::from_toml(&format!("[[policy]]\n{rule}")).unwrap();
+    assert_eq!(config.policy[0].name, "no_mail");
+    assert!(!config.policy[0].agents.is_empty() && !config.policy[0].risks.is_empty());
+}
+
+#[test]
 fn every_setting_is_annotated() {
     let text = read("assets/config.toml");
     let written = toml::to_string(&Config::default()).unwrap();

@@ -19,6 +19,7 @@ mod phrase;
 mod publish;
 mod question;
 mod queue;
+mod rule;
 pub mod sentence;
 pub mod speakable;
 mod template;
@@ -34,7 +35,7 @@ pub use language::{Fit, best, fit};
 pub use phrase::{
     Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_spoken, name_of, words_of,
 };
-pub use question::label_of;
+pub use question::{hides_something, label_of};
 pub use queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};
 pub use utterance::{Class, Mark, Utterance, UtteranceId};
 pub use wrap::wrap;

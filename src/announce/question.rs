@@ -102,7 +102,7 @@ impl Announcer {
         segments
     }
 
-    fn confirmation_args(
+    pub(super) fn confirmation_args(
         &self,
         prompt: &Prompt,
         asked: &AwaitingConfirmation,
@@ -267,17 +267,39 @@ impl Announcer {
         let lines = self.manner == Manner::Lines;
         let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
         match &prompt.question {
-            Question::Confirmation(_) if prompt.wants_second_step() => self.phrases.text(
-                pick(
-                    "question.keys.confirm_twice",
-                    "question.lines.confirm_twice",
-                ),
-                &n(),
-            ),
-            Question::Confirmation(_) => self.phrases.text(
-                pick("question.keys.confirm", "question.lines.confirm"),
-                &n(),
-            ),
+            Question::Confirmation(asked) => {
+                let mut ways = Vec::new();
+                if asked.takes(&Decision::Accept) {
+                    let key = if prompt.wants_second_step() {
+                        pick("question.keys.accept_twice", "question.lines.accept_twice")
+                    } else {
+                        pick("question.keys.accept", "question.lines.accept")
+                    };
+                    ways.push(self.phrases.text(key, &n()));
+                }
+                if asked.takes(&Decision::Reject) {
+                    let key = pick("question.keys.reject", "question.lines.reject");
+                    ways.push(self.phrases.text(key, &n()));
+                }
+                for (at, other) in asked.others().enumerate() {
+                    let args = [
+                        ("n", Arg::own(prompt.id.0)),
+                        ("i", Arg::own(at + 1)),
+                        ("answer", Arg::Own(self.decision_words(other))),
+                    ];
+                    let key = pick("question.keys.other", "question.lines.other");
+                    ways.push(self.phrases.text(key, &args));
+                }
+                ways.push(self.phrases.text(
+                    pick("question.keys.details", "question.lines.details"),
+                    &n(),
+                ));
+                let args = [("ways", Arg::Own(ways.join(", ")))];
+                self.phrases.text(
+                    pick("question.keys.confirm", "question.lines.confirm"),
+                    &args,
+                )
+            }
             Question::Clarification(asked) => {
                 let ways: Vec<String> = asked
                     .accepted_response_kinds
@@ -390,21 +412,20 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
+    /// Words a decision.
+    pub fn decision_words(&self, decision: &Decision) -> String {
+        match decision {
+            Decision::Accept => self.phrases.text("answer.accept", &[]),
+            Decision::Reject => self.phrases.text("answer.reject", &[]),
+            // Producers write these as identifiers; an engine would spell the signs between words.
+            Decision::Other(text) => super::phrase::name_of(text).replace('_', " "),
+        }
+    }
+
     /// Words an answer for reading it back.
     pub fn answer_words(&self, prompt: &Prompt, answer: &Answer) -> String {
         match answer {
-            Answer::Decision {
-                decision: Decision::Accept,
-                ..
-            } => self.phrases.text("answer.accept", &[]),
-            Answer::Decision {
-                decision: Decision::Reject,
-                ..
-            } => self.phrases.text("answer.reject", &[]),
-            Answer::Decision {
-                decision: Decision::Other(text),
-                ..
-            } => super::phrase::name_of(text),
+            Answer::Decision { decision, .. } => self.decision_words(decision),
             Answer::Response(Response::YesNo(true)) => self.phrases.text("answer.yes", &[]),
             Answer::Response(Response::YesNo(false)) => self.phrases.text("answer.no", &[]),
             Answer::Response(Response::Number(number)) => number.to_string(),
@@ -433,7 +454,7 @@ impl Announcer {
     }
 
     /// Names who asks, where there are several agents.
-    fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
+    pub(super) fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
         if sessions.agents() > 1 {
             Arg::Name(self.agent_name(&prompt.key, &prompt.agent, sessions))
         } else {
@@ -482,7 +503,7 @@ fn cut(text: &str, longest: usize) -> String {
 }
 
 /// Tells whether a question carries characters that a person can neither see nor hear.
-fn hides_something(prompt: &Prompt) -> bool {
+pub fn hides_something(prompt: &Prompt) -> bool {
     match &prompt.question {
         Question::Confirmation(asked) => {
             speakable::hides(&asked.action)

@@ -39,19 +39,36 @@ impl App {
             return;
         }
         match &prompt.question {
+            Question::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
+                self.wants(&prompt, now);
+            }
             Question::Confirmation(_) if prompt.wants_second_step() => {
-                self.mode = Mode::Confirming(prompt.id.0);
-                self.confirming_since = Some(now.monotonic);
-                let args = [
-                    ("n", Arg::own(prompt.id.0)),
-                    ("subject", self.announcer.subject(&prompt)),
-                ];
-                let key = self.by_manner("reply.second_step.keys", "reply.second_step.lines");
-                self.tell_about(Class::Response, &prompt, key, &args, now);
+                self.ask_to_confirm(&prompt, Decision::Accept, now);
             }
             Question::Confirmation(_) => self.decide(&prompt, Decision::Accept, None, now),
             Question::Clarification(asked) => self.yes_or_no(&prompt, asked, true, now),
         }
+    }
+
+    /// Asks for the second step.
+    fn ask_to_confirm(&mut self, prompt: &Prompt, decision: Decision, now: Now) {
+        self.mode = Mode::Confirming(prompt.id.0);
+        let mut args = vec![
+            ("n", Arg::own(prompt.id.0)),
+            ("subject", self.announcer.subject(prompt)),
+        ];
+        let key = if decision == Decision::Accept {
+            self.by_manner("reply.second_step.keys", "reply.second_step.lines")
+        } else {
+            let words = self.announcer.decision_words(&decision);
+            args.push(("answer", Arg::Own(words)));
+            self.by_manner(
+                "reply.second_step.other.keys",
+                "reply.second_step.other.lines",
+            )
+        };
+        self.confirming = Some((now.monotonic, decision));
+        self.tell_about(Class::Response, prompt, key, &args, now);
     }
 
     /// Takes the second step.
@@ -68,9 +85,11 @@ impl App {
             self.stay_open(now);
             return;
         }
-        let too_soon = self
-            .confirming_since
-            .is_some_and(|since| now.monotonic < since + STEP_APART);
+        let Some((since, decision)) = self.confirming.clone() else {
+            self.stay_open(now);
+            return;
+        };
+        let too_soon = now.monotonic < since + STEP_APART;
         if too_soon && matches!(by, By::Key { .. }) {
             self.stay_open(now);
             return;
@@ -86,7 +105,7 @@ impl App {
             return;
         };
         self.mode = Mode::Watching;
-        self.decide(&prompt, Decision::Accept, None, now);
+        self.decide(&prompt, decision, None, now);
     }
 
     /// Rejects, or says no.
@@ -105,6 +124,21 @@ impl App {
         match &prompt.question {
             Question::Confirmation(_) => self.decide(&prompt, Decision::Reject, rationale, now),
             Question::Clarification(asked) => self.yes_or_no(&prompt, asked, false, now),
+        }
+    }
+
+    /// Opens the editor for the reason of a rejection; what is sent is a rejection and nothing else.
+    pub(super) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
+        let Some(prompt) = self.ready(number, by, now) else {
+            return;
+        };
+        match &prompt.question {
+            Question::Confirmation(asked) if asked.takes(&Decision::Reject) => {
+                self.mode = Mode::Editing(prompt.id.0);
+                self.editor.reset();
+                self.tell_about(Class::Response, &prompt, "reply.reason", &[], now);
+            }
+            Question::Confirmation(_) | Question::Clarification(_) => self.wants(&prompt, now),
         }
     }
 
@@ -133,26 +167,35 @@ impl App {
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
-        let Question::Clarification(asked) = &prompt.question else {
-            self.wants(&prompt, now);
-            return;
-        };
-        if asked.choices.is_empty() {
+        if prompt.question.choices() == 0 {
             self.wants(&prompt, now);
             return;
         }
-        match choice {
-            None => self.mode = Mode::Choosing(prompt.id.0, 0),
-            Some(choice) => {
-                self.mode = Mode::Watching;
-                match choice.checked_sub(1).and_then(|at| asked.choices.get(at)) {
-                    Some(choice) => {
-                        let answer = Answer::Response(Response::Text(choice.value.clone()));
-                        self.send(&prompt, answer, now);
-                    }
-                    None => self.wants(&prompt, now),
+        let Some(choice) = choice else {
+            self.mode = Mode::Choosing(prompt.id.0, 0);
+            return;
+        };
+        self.mode = Mode::Watching;
+        let Some(at) = choice.checked_sub(1) else {
+            self.wants(&prompt, now);
+            return;
+        };
+        match &prompt.question {
+            Question::Clarification(asked) => match asked.choices.get(at) {
+                Some(choice) => {
+                    let answer = Answer::Response(Response::Text(choice.value.clone()));
+                    self.send(&prompt, answer, now);
                 }
-            }
+                None => self.wants(&prompt, now),
+            },
+            // Nobody knows what another decision does: it always takes the second step.
+            Question::Confirmation(asked) => match asked.others().nth(at).cloned() {
+                Some(_) if matches!(by, By::Key { .. }) && self.is_partly_unseen(&prompt) => {
+                    self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+                }
+                Some(decision) => self.ask_to_confirm(&prompt, decision, now),
+                None => self.wants(&prompt, now),
+            },
         }
     }
 
@@ -165,10 +208,7 @@ impl App {
         let count = self
             .sessions
             .prompt(PromptId(id))
-            .map_or(0, |prompt| match &prompt.question {
-                Question::Clarification(asked) => asked.choices.len(),
-                Question::Confirmation(_) => 0,
-            });
+            .map_or(0, |prompt| prompt.question.choices());
         if choice * 10 > count {
             // The keys for a choice were armed when it was begun.
             let _ = by;
@@ -233,16 +273,17 @@ impl App {
             self.mode = Mode::Watching;
             return;
         };
-        if let Question::Clarification(asked) = &prompt.question {
-            self.answer_with(&prompt, asked, &text, now);
-            if self
-                .sessions
-                .prompt(prompt.id)
-                .is_some_and(|prompt| !prompt.is_answerable())
-            {
-                self.mode = Mode::Watching;
-                self.editor.reset();
-            }
+        match &prompt.question {
+            Question::Clarification(asked) => self.answer_with(&prompt, asked, &text, now),
+            Question::Confirmation(_) => self.decide(&prompt, Decision::Reject, Some(text), now),
+        }
+        if self
+            .sessions
+            .prompt(prompt.id)
+            .is_some_and(|prompt| !prompt.is_answerable())
+        {
+            self.mode = Mode::Watching;
+            self.editor.reset();
         }
     }
 
@@ -254,12 +295,7 @@ impl App {
         text: Option<String>,
         by: By,
     ) -> (Option<u64>, Option<String>) {
-        let several = self
-            .questions()
-            .iter()
-            .filter(|prompt| prompt.is_answerable())
-            .count()
-            > 1;
+        let several = self.meant() > 1;
         if let (None, Some(whole), true, By::Line { .. }) = (number, &text, several, by)
             && let Some((first, rest)) = whole.split_once(char::is_whitespace)
             && let Ok(id) = first.parse::<u64>()
@@ -275,11 +311,7 @@ impl App {
 
     /// Finds the question that an answer is meant for, if it may be answered now; says why not.
     fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
-        let answerable = self
-            .questions()
-            .iter()
-            .filter(|prompt| prompt.is_answerable())
-            .count();
+        let answerable = self.meant();
         let shown = self.shown.as_ref().map(|shown| shown.prompt);
         let wanted = number.map(PromptId).or(shown);
         let Some(id) = wanted else {
@@ -408,7 +440,18 @@ impl App {
     fn wants(&mut self, prompt: &Prompt, now: Now) {
         let phrases = self.announcer.phrases();
         let what = match &prompt.question {
-            Question::Confirmation(_) => vec![phrases.text("reply.wants.decision", &[])],
+            Question::Confirmation(asked) => {
+                let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
+                    .iter()
+                    .filter(|decision| asked.takes(decision))
+                    .map(|decision| self.announcer.decision_words(decision))
+                    .collect();
+                if asked.others().next().is_some() {
+                    let count = ("count", Arg::own(asked.others().count()));
+                    kinds.push(phrases.text("reply.wants.choice", &[count]));
+                }
+                kinds
+            }
             Question::Clarification(asked) => asked
                 .accepted_response_kinds
                 .iter()
@@ -460,11 +503,11 @@ impl App {
             .find(|choice| is(&choice.value) || is(&choice.label));
         let yes = self.announcer.phrases().text("answer.yes", &[]);
         let no = self.announcer.phrases().text("answer.no", &[]);
-        let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+        let number = number_of(text);
         let response = if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice)
         {
             Some(Response::Text(choice.value.clone()))
-        } else if let (true, Some(number)) = (takes(&ResponseKind::Numeric), number) {
+        } else if let (true, Ok(number)) = (takes(&ResponseKind::Numeric), number) {
             Some(Response::Number(number))
         } else if takes(&ResponseKind::YesNo) && (is(&yes) || is(&no)) {
             Some(Response::YesNo(is(&yes)))
@@ -480,6 +523,20 @@ impl App {
         };
         match response {
             Some(response) => self.send(prompt, Answer::Response(response), now),
+            None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
+                let key = match number {
+                    Err(NotANumber::TooLong) => "reply.number.long",
+                    Ok(_) | Err(NotANumber::Malformed) => "reply.number",
+                };
+                let text = crate::announce::speakable::one_line(text);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    key,
+                    &[("text", Arg::Own(text))],
+                    now,
+                );
+            }
             None => self.wants(prompt, now),
         }
     }
@@ -488,21 +545,10 @@ impl App {
         let Question::Confirmation(asked) = &prompt.question else {
             return;
         };
-        if !asked.allowed_replies.is_empty() && !asked.allowed_replies.contains(&decision) {
-            let answer = self.announcer.answer_words(
-                prompt,
-                &Answer::Decision {
-                    decision,
-                    rationale: None,
-                },
-            );
-            self.tell_about(
-                Class::Response,
-                prompt,
-                "reply.not_allowed",
-                &[("answer", Arg::Own(answer))],
-                now,
-            );
+        if !asked.takes(&decision) {
+            let answer = self.announcer.decision_words(&decision);
+            let args = [("answer", Arg::Own(answer))];
+            self.tell_about(Class::Response, prompt, "reply.not_allowed", &args, now);
             return;
         }
         self.send(
@@ -530,6 +576,35 @@ impl App {
             self.respond("reply.still_open", &[("n", Arg::own(id))], now);
         }
     }
+}
+
+/// How many digits survive the way through a JSON number, which is binary (IEEE 754): with more, the
+/// agent could get another number than the person typed.
+const MOST_DIGITS: usize = 15;
+
+/// Says why a text is no number that can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotANumber {
+    /// It is not written as one.
+    Malformed,
+    /// It has more digits than can be carried.
+    TooLong,
+}
+
+/// Reads a number as people write it in plain digits: a sign, digits, a point and digits. A comma is
+/// refused, because it means thousands to some and a fraction to others.
+fn number_of(text: &str) -> Result<f64, NotANumber> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain(whole) || !plain(fraction) {
+        return Err(NotANumber::Malformed);
+    }
+    let meant = whole.trim_start_matches('0').len() + fraction.trim_end_matches('0').len();
+    if meant > MOST_DIGITS {
+        return Err(NotANumber::TooLong);
+    }
+    text.parse().map_err(|_| NotANumber::Malformed)
 }
 
 /// Gives a line that answers a question by its number.

@@ -81,8 +81,26 @@ impl App {
     /// Gives the questions that a key can be meant for, in a stable order: answerable ones first.
     pub fn questions(&self) -> Vec<&Prompt> {
         let mut open: Vec<&Prompt> = self.sessions.open_prompts().collect();
-        open.sort_by_key(|prompt| (!prompt.is_answerable(), prompt.id));
+        open.sort_by_key(|prompt| {
+            let last = !prompt.is_answerable();
+            (last, self.is_left_alone(prompt.id), prompt.id)
+        });
         open
+    }
+
+    /// Counts the questions that an answer without a number could be meant for.
+    pub(super) fn meant(&self) -> usize {
+        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        let looked_at = shown.is_some_and(|id| self.is_left_alone(id));
+        self.waiting() + usize::from(looked_at)
+    }
+
+    /// Counts the questions that wait for the person.
+    pub(super) fn waiting(&self) -> usize {
+        self.questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable() && !self.is_left_alone(prompt.id))
+            .count()
     }
 
     /// Keeps the shown question true: it stays as long as it wants an answer.
@@ -97,7 +115,7 @@ impl App {
         let next = self
             .questions()
             .first()
-            .filter(|prompt| prompt.is_answerable())
+            .filter(|prompt| prompt.is_answerable() && !self.is_left_alone(prompt.id))
             .map(|prompt| prompt.id);
         let had_one = current.is_some();
         if next != current {
@@ -227,8 +245,10 @@ impl App {
             }
         }
         let sessions = &self.sessions;
-        self.heard
-            .retain(|id| sessions.prompt(*id).is_some_and(Prompt::is_open));
+        let is_open = |id: &PromptId| sessions.prompt(*id).is_some_and(Prompt::is_open);
+        self.heard.retain(is_open);
+        self.left.retain(is_open);
+        self.by_rule.retain(is_open);
     }
 
     /// The person pressed the stop key: they know that a question is there.
@@ -336,11 +356,7 @@ impl App {
         if !self.config.screen.title {
             return;
         }
-        let open = self
-            .questions()
-            .iter()
-            .filter(|prompt| prompt.is_answerable())
-            .count();
+        let open = self.waiting();
         if open != self.titled {
             self.titled = open;
             let args = [("n", Arg::own(open))];

@@ -49,6 +49,7 @@ impl App {
             Command::Accept(number) => self.accept(number, by, now),
             Command::Confirm(number) => self.confirm(number, by, now),
             Command::Reject(number, reason) => self.reject(number, reason, by, now),
+            Command::RejectBecause(number) => self.explain_rejection(number, by, now),
             Command::Answer(number, text) => self.answer(number, text, by, now),
             Command::Choose(number, choice) => self.choose(number, choice, by, now),
             Command::Digit(digit) => self.digit(digit, by, now),
@@ -386,11 +387,7 @@ impl App {
     fn status(&mut self, now: Now) {
         let phrases = Arc::clone(self.announcer.phrases());
         let mut words = Vec::new();
-        let open = self
-            .questions()
-            .iter()
-            .filter(|prompt| prompt.is_answerable())
-            .count();
+        let open = self.waiting();
         if open > 0 {
             words.push(phrases.text("status.questions", &[("n", Arg::own(open))]));
         }

@@ -9,6 +9,7 @@ use crate::protocol::{Answer, Decision, Now, Reply};
 use crate::session::{LinkId, Prompt, PromptId, Standing};
 use crate::transport::Fault;
 
+use super::policy::Decider;
 use super::{App, Effect};
 
 /// The wait before the first new attempt to send an answer; it doubles up to [`RETRY_CAP`].
@@ -31,23 +32,9 @@ pub(super) struct Outgoing {
 impl App {
     /// Reads the answer back and sends it.
     pub(super) fn send(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
-        let (Some(token), Some(link)) =
-            (prompt.question.token(), self.links.get(prompt.key.link.0))
-        else {
+        if prompt.question.token().is_none() {
             return;
-        };
-        let user = self.config.questions.user.trim();
-        let reply = Reply {
-            token: token.clone(),
-            answer: answer.clone(),
-            subscription_id: link.subscription.clone(),
-            timestamp: now.wall,
-            decided_by: if user.is_empty() {
-                "user:local".to_owned()
-            } else {
-                format!("user:{user}")
-            },
-        };
+        }
         let wishes = self.queue.withdraw(prompt.id, now.monotonic);
         self.wish(wishes);
         let n = ("n", Arg::own(prompt.id.0));
@@ -95,6 +82,28 @@ impl App {
                 );
             }
         }
+        self.dispatch(prompt, answer, Decider::Person, now);
+    }
+
+    /// Sends an answer that has been told.
+    pub(super) fn dispatch(&mut self, prompt: &Prompt, answer: Answer, by: Decider, now: Now) {
+        let (Some(token), Some(link)) =
+            (prompt.question.token(), self.links.get(prompt.key.link.0))
+        else {
+            return;
+        };
+        let user = self.config.questions.user.trim();
+        let reply = Reply {
+            token: token.clone(),
+            answer: answer.clone(),
+            subscription_id: link.subscription.clone(),
+            timestamp: now.wall,
+            decided_by: match by {
+                Decider::Rule(rule) => format!("auto:{rule}"),
+                Decider::Person if user.is_empty() => "user:local".to_owned(),
+                Decider::Person => format!("user:{user}"),
+            },
+        };
         self.next_request += 1;
         let request = self.next_request;
         let attempt = self
@@ -151,6 +160,7 @@ impl App {
                         return;
                     }
                     self.tell_about(Class::Alert, &prompt, "reply.given_up", &[n, reason], now);
+                    self.ask_instead_of_rule(sent.prompt, now);
                     return;
                 }
                 if !sent.failure_told {

@@ -13,6 +13,9 @@ use crate::protocol::Answer;
 use crate::protocol::Decision;
 use crate::transport::{Fault, Frame};
 
+mod decisions;
+mod policy;
+
 /// Drives an [`App`] on a clock of its own and keeps what came out.
 struct Stage {
     app: App,
@@ -48,21 +51,31 @@ const PIPE: Options = Options {
 
 impl Stage {
     fn new(options: Options) -> Self {
+        let mut stage = Self::with(options, Config::default());
+        stage.lines.clear();
+        stage
+    }
+
+    /// Two answerable sources, the first one connected for two seconds, under certain settings.
+    fn with(options: Options, config: Config) -> Self {
         let source = |name: &str| SourceSetup {
             name: name.into(),
             answerable: true,
             recording: None,
         };
-        let mut stage = Self::of(options, vec![source("one"), source("two")]);
+        let mut stage = Self::under(config, options, vec![source("one"), source("two")]);
         stage.link(0, LinkEvent::Connected);
-        stage.lines.clear();
         stage.wait(2000);
         stage
     }
 
     fn of(options: Options, sources: Vec<SourceSetup>) -> Self {
+        Self::under(Config::default(), options, sources)
+    }
+
+    fn under(config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
         let app = App::new(Setup {
-            config: Config::default(),
+            config,
             phrases: Arc::new(Phrases::english().unwrap()),
             manner: options.manner,
             lines: options.lines,
@@ -666,7 +679,7 @@ fn clarifications_take_their_kinds() {
     }
     for (kinds, line, words) in [
         (json!(["multiple_choice"]), "o 3", "from 1 to 2"),
-        (json!(["numeric"]), "a soon", "takes a number"),
+        (json!(["numeric"]), "a soon", "is not a number"),
         (json!(["multiple_choice"]), "y 1", "the number of a choice"),
     ] {
         let mut stage = Stage::new(PIPE);

@@ -7,7 +7,7 @@ use crate::announce::{
 };
 use crate::config::{Config, Verbosity};
 use crate::keys::Mode;
-use crate::session::{Ending, Phase, Prompt, PromptId, Session, Sessions};
+use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions};
 
 use super::App;
 use super::asking::Shown;
@@ -101,6 +101,25 @@ impl App {
     /// Gives what is being typed and where its cursor is, in characters.
     pub fn editor(&self) -> (&str, usize) {
         (self.editor.value(), self.editor.cursor())
+    }
+
+    /// Gives the phrase that says what is being typed.
+    pub fn editor_label(&self) -> &'static str {
+        match self.mode {
+            Mode::Searching => "editor.search",
+            Mode::Editing(id) => match self.sessions.prompt(PromptId(id)) {
+                Some(prompt) if matches!(prompt.question, Question::Confirmation(_)) => {
+                    "editor.reason"
+                }
+                Some(_) | None => "editor.label",
+            },
+            Mode::Watching
+            | Mode::Confirming(_)
+            | Mode::Choosing(..)
+            | Mode::Quitting
+            | Mode::Leaving(_)
+            | Mode::Help => "editor.label",
+        }
     }
 
     /// Gives the question that keys are meant for.

@@ -280,17 +280,7 @@ fn draw_keys(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
 /// Draws what is being typed, and gives the cursor's place.
 fn draw_editor(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> Position {
     use unicode_width::UnicodeWidthStr;
-    let label = match app.mode() {
-        Mode::Searching => "editor.search",
-        Mode::Watching
-        | Mode::Confirming(_)
-        | Mode::Editing(_)
-        | Mode::Choosing(..)
-        | Mode::Quitting
-        | Mode::Leaving(_)
-        | Mode::Help => "editor.label",
-    };
-    let label = app.phrases().text(label, &[]);
+    let label = app.phrases().text(app.editor_label(), &[]);
     let (text, cursor) = match app.mode() {
         Mode::Choosing(_, 0) => (String::new(), 0),
         Mode::Choosing(_, so_far) => (so_far.to_string(), so_far.to_string().len()),

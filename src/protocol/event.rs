@@ -331,6 +331,23 @@ pub struct AwaitingConfirmation {
 }
 
 impl AwaitingConfirmation {
+    /// Tells whether the producer takes a decision; accept and reject where it does not say (6.3.4).
+    pub fn takes(&self, decision: &Decision) -> bool {
+        match decision {
+            Decision::Accept | Decision::Reject if self.allowed_replies.is_empty() => true,
+            Decision::Accept | Decision::Reject | Decision::Other(_) => {
+                self.allowed_replies.contains(decision)
+            }
+        }
+    }
+
+    /// Gives the decisions beyond accept and reject that the producer takes, in its order.
+    pub fn others(&self) -> impl Iterator<Item = &Decision> {
+        self.allowed_replies
+            .iter()
+            .filter(|decision| matches!(decision, Decision::Other(_)))
+    }
+
     /// Tells whether either field says that the action can't be taken back.
     pub fn is_irreversible(&self) -> bool {
         self.irreversible == Some(true) || self.reversibility == Some(Reversibility::Irreversible)

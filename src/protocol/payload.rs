@@ -11,6 +11,9 @@ use super::finding::Findings;
 use super::ids::{OutputId, ReplyToken, ToolCallId};
 use super::schema::CoreType;
 
+/// How many allowed replies are kept, as many as the schema has; more is a finding (`schema`).
+const MOST_REPLIES: usize = 32;
+
 /// Reads the payload of an event.
 pub(super) fn payload(
     core: Option<&CoreType>,
@@ -199,6 +202,7 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
         allowed_replies: fields
             .texts("allowed_replies")
             .iter()
+            .take(MOST_REPLIES)
             .map(|text| Decision::parse(text))
             .collect(),
         extra_context: fields.context("extra_context"),

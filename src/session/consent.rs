@@ -20,6 +20,25 @@ use super::sessions::Sessions;
 pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
 
 impl Sessions {
+    /// Tells whether a question is about a tool: by the producer's word or by a call that runs, or,
+    /// more weakly, by the tool's name in the action.
+    pub fn is_about(prompt: &Prompt, tool: &str, weakly: bool) -> bool {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return false;
+        };
+        match prompt.tool.as_deref().or(asked.tool.as_deref()) {
+            Some(known) => known == tool,
+            None => weakly && names(&asked.action, tool),
+        }
+    }
+
+    /// Gives the running call that a question is about, where one is known.
+    pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
+        let session = self.get(&prompt.key)?;
+        let at = session.find_tool(prompt.call_id.as_ref(), prompt.tool.as_deref()?)?;
+        session.tools.get(at)
+    }
+
     /// Links a fresh question to a tool that already runs.
     pub(super) fn link_question(&mut self, id: PromptId) {
         let Some(prompt) = self.prompts.get(&id) else {

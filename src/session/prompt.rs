@@ -40,6 +40,13 @@ impl Question {
             Self::Clarification(asked) => &asked.question,
         }
     }
+    /// Counts the answers that can be chosen by their number.
+    pub fn choices(&self) -> usize {
+        match self {
+            Self::Confirmation(asked) => asked.others().count(),
+            Self::Clarification(asked) => asked.choices.len(),
+        }
+    }
     /// Gives about how much memory its texts take, in bytes.
     pub(super) fn weight(&self) -> usize {
         let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);

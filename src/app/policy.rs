@@ -1,0 +1,191 @@
+//! Confirmations that are decided by a rule of the person's own.
+//!
+//! # Mental model
+//! A rule of the settings (`[[policy]]`) is a decision that the person made beforehand. It is looked
+//! for when a question is raised, once: the first rule that is about the question takes it. What the
+//! rule did is announced with the action and the rule's name, and goes out as `decided_by: auto:NAME`
+//! (6.3.2). Where the answer can't be delivered, the person is asked after all.
+//!
+//! # Worked example
+//! `no_mail` rejects for the tool `send_email`. An agent asks to send one and names the tool: "Your
+//! rule no_mail rejects question 1: …" is said instead of the question, and the rejection is sent. An
+//! agent that names no tool is not covered, and the person is asked.
+//!
+//! # Tuning by symptom
+//! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not
+//! itself say low risk and reversible. Too much is rejected: name agents, tools or risks.
+
+use crate::announce::{Arg, Class, Kind, hides_something};
+use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Reversibility, RiskLevel};
+use crate::session::{Prompt, PromptId, Question, Sessions};
+
+use super::App;
+
+/// Says who decided, for `decided_by`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decider {
+    /// The person, now.
+    Person,
+    /// A rule of theirs.
+    Rule(String),
+}
+
+/// Finds the first rule that is about a question.
+fn rule_for<'a>(
+    rules: &'a [PolicyRule],
+    prompt: &Prompt,
+    sessions: &Sessions,
+) -> Option<&'a PolicyRule> {
+    let Question::Confirmation(asked) = &prompt.question else {
+        // What an agent wants to know, no rule knows.
+        return None;
+    };
+    rules.iter().find(|rule| {
+        let named = |names: &[String], wanted: &[&str]| {
+            names.is_empty() || names.iter().any(|name| wanted.contains(&name.as_str()))
+        };
+        let agent = named(&rule.agents, &[prompt.key.agent.as_str(), &prompt.agent]);
+        // Who accepts by a tool must know it; to reject, its name in the action is enough.
+        let weakly = rule.decision != PolicyDecision::Accept;
+        let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
+        let tool = rule.tools.is_empty() || rule.tools.iter().any(about);
+        let risk = rule.risks.is_empty() || rule.risks.contains(&risk_of(asked));
+        agent && tool && risk && is_fit(rule.decision, prompt, asked, sessions)
+    })
+}
+
+fn risk_of(asked: &AwaitingConfirmation) -> PolicyRisk {
+    match &asked.risk_level {
+        Some(RiskLevel::Low) => PolicyRisk::Low,
+        Some(RiskLevel::Medium) => PolicyRisk::Medium,
+        Some(RiskLevel::High) => PolicyRisk::High,
+        Some(RiskLevel::Other(_)) | None => PolicyRisk::Unknown,
+    }
+}
+
+/// Tells whether a question takes such a decision from a rule.
+///
+/// Accepting is the one that can do harm: the event itself must say low risk and reversible, its tool
+/// must not say otherwise, and nothing about the question may be unusual.
+fn is_fit(
+    decision: PolicyDecision,
+    prompt: &Prompt,
+    asked: &AwaitingConfirmation,
+    sessions: &Sessions,
+) -> bool {
+    match decision {
+        PolicyDecision::Leave => true,
+        PolicyDecision::Reject => asked.takes(&Decision::Reject),
+        PolicyDecision::Accept => {
+            let says_reversible = match (&asked.reversibility, asked.irreversible) {
+                (_, Some(true)) => false,
+                (Some(Reversibility::Reversible), _) | (None, Some(false)) => true,
+                (
+                    Some(
+                        Reversibility::WithEffort
+                        | Reversibility::Irreversible
+                        | Reversibility::Other(_),
+                    ),
+                    _,
+                )
+                | (None, None) => false,
+            };
+            let tool_agrees = sessions.call_of(prompt).is_none_or(|call| {
+                !call.irreversible && matches!(call.risk, None | Some(RiskLevel::Low))
+            });
+            asked.takes(&Decision::Accept)
+                && asked.risk_level == Some(RiskLevel::Low)
+                && says_reversible
+                && tool_agrees
+                && !asked.action.trim().is_empty()
+                && !prompt.wants_second_step()
+                && !hides_something(prompt)
+        }
+    }
+}
+
+impl App {
+    /// Decides a question that was just raised, where a rule is about it. `false` means that the
+    /// person is asked.
+    pub(super) fn by_policy(&mut self, id: PromptId, now: Now) -> bool {
+        if self.left.contains(&id) {
+            return true;
+        }
+        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+            return false;
+        };
+        if !prompt.is_answerable() || self.by_rule.contains(&id) {
+            return false;
+        }
+        let Some(rule) = rule_for(&self.config.policy, &prompt, &self.sessions).cloned() else {
+            return false;
+        };
+        let words = self
+            .announcer
+            .policy_words(&rule, &prompt, &self.sessions, now);
+        let announcement = self.announcer.say_about(
+            Class::Outcome,
+            Kind::Confirmation,
+            crate::announce::About::Tells(id),
+            words,
+            now,
+        );
+        self.emit(announcement, now);
+        let decision = match rule.decision {
+            PolicyDecision::Leave => {
+                self.left.insert(id);
+                return true;
+            }
+            PolicyDecision::Reject => Decision::Reject,
+            PolicyDecision::Accept => Decision::Accept,
+        };
+        self.by_rule.insert(id);
+        let answer = Answer::Decision {
+            decision,
+            rationale: None,
+        };
+        self.dispatch(&prompt, answer, Decider::Rule(rule.name), now);
+        true
+    }
+
+    /// The answer of a rule did not arrive: the person is asked after all.
+    pub(super) fn ask_instead_of_rule(&mut self, id: PromptId, now: Now) {
+        let open = self.sessions.prompt(id).is_some_and(Prompt::is_answerable);
+        if open && self.by_rule.contains(&id) {
+            self.question_opened(id, now);
+            self.ask(id, Class::Alert, now);
+        }
+    }
+
+    /// Tells at the start which questions will not be asked.
+    pub(super) fn tell_policy(&mut self, now: Now) {
+        if self.config.policy.is_empty() {
+            return;
+        }
+        let phrases = self.announcer.phrases();
+        let rules: Vec<String> = self
+            .config
+            .policy
+            .iter()
+            .map(|rule| {
+                let key = match rule.decision {
+                    PolicyDecision::Reject => "policy.rule.reject",
+                    PolicyDecision::Leave => "policy.rule.leave",
+                    PolicyDecision::Accept => "policy.rule.accept",
+                };
+                phrases.text(key, &[("rule", Arg::Own(rule.name.clone()))])
+            })
+            .collect();
+        let args = [
+            ("n", Arg::own(rules.len())),
+            ("rules", Arg::Own(rules.join("; "))),
+        ];
+        self.say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
+    }
+
+    /// Tells whether a question is one that a rule leaves alone and that is not before the person.
+    pub(super) fn is_left_alone(&self, id: PromptId) -> bool {
+        self.left.contains(&id)
+    }
+}

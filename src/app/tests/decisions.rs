@@ -1,0 +1,160 @@
+//! Decisions beyond accept and reject, reasons, and numbers.
+
+use super::*;
+
+fn clarify(stage: &mut Stage, fields: Value) {
+    let mut event = json!({"question": "How many?", "reply_token": "rpl_1", "timeout_seconds": 300,
+                           "urgency": "critical"});
+    for (key, value) in fields.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    stage.event("awaiting.clarification", event);
+}
+
+#[test]
+fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with(
+        "rpl_1",
+        json!({"allowed_replies": ["accept", "reject", "ask_later", "accept_always"]}),
+    );
+    assert!(stage.heard(
+        "Press y to accept, n to reject, o and 1 for: ask later, o and 2 for: accept always, d for details."
+    ), "{:?}", stage.lines);
+    stage.wait(500);
+    stage.press('o');
+    stage.wait(500);
+    stage.press('2');
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("Press c to confirm the answer accept always: Send rpl_1"));
+    stage.wait(500);
+    stage.press('z');
+    assert!(stage.heard("Not confirmed"));
+    stage.wait(500);
+    stage.press('c');
+    assert!(stage.sent.is_empty());
+    stage.press('o');
+    assert!(stage.heard("Not yet"));
+    stage.wait(500);
+    stage.press('o');
+    stage.press('1');
+    stage.wait(500);
+    stage.press('c');
+    assert_eq!(stage.decision(), Some("ask_later"));
+    assert_eq!(stage.sent.len(), 1);
+}
+
+#[test]
+fn only_what_the_producer_takes_is_offered_and_sent() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"allowed_replies": ["approve", "reject"]}));
+    assert!(stage.heard("Type n 1 to reject, o 1 1 for: approve, d 1 for details."));
+    stage.wait(3000);
+    stage.type_line("y");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("This question takes reject, or the number of a choice from 1 to 1."));
+    stage.type_line("c");
+    assert!(stage.sent.is_empty());
+    stage.type_line("o 1");
+    assert!(stage.heard("Type c 1 to confirm the answer approve"));
+    stage.wait(500);
+    stage.type_line("o 2");
+    assert!(stage.heard("This question takes reject"));
+    stage.type_line("o 1");
+    stage.wait(500);
+    stage.type_line("c");
+    assert_eq!(stage.decision(), Some("approve"));
+}
+
+#[test]
+fn a_reason_is_typed_and_goes_out_with_the_rejection() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"risk_level": "high"}));
+    stage.wait(500);
+    stage.press('e');
+    assert!(stage.heard("Type your reason for rejecting"));
+    assert_eq!(stage.app.editor_label(), "editor.reason");
+    for c in "too much yc".chars() {
+        stage.press(c);
+    }
+    stage.code(KeyCode::Esc);
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("Nothing was sent. The question is still open."));
+    stage.wait(500);
+    stage.press('e');
+    stage.code(KeyCode::Enter);
+    assert!(stage.heard("The answer is empty"));
+    for c in "too much".chars() {
+        stage.press(c);
+    }
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.decision(), Some("reject"));
+    assert_eq!(stage.sent[0].1["decision_rationale"], "too much");
+    assert!(
+        stage.heard("Rejecting question 1: Send rpl_1. Your reason: too much"),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn a_reason_is_for_a_confirmation_that_takes_a_rejection() {
+    let mut stage = Stage::new(KEYS);
+    clarify(&mut stage, json!({"accepted_response_kinds": ["yes_no"]}));
+    stage.wait(500);
+    stage.press('e');
+    assert!(stage.heard("This question takes yes or no."));
+    assert!(stage.sent.is_empty());
+}
+
+#[test]
+fn a_number_is_sent_as_it_was_typed_or_refused_in_words() {
+    for (typed, sent) in [
+        ("67", json!(67)),
+        ("-1.5", json!(-1.5)),
+        ("+3", json!(3)),
+        ("007", json!(7)),
+        ("0.10", json!(0.1)),
+        ("123456789012345", json!(123456789012345_i64)),
+        ("1000000000000000000000", Value::Null),
+        ("1,5", Value::Null),
+        ("1.000,50", Value::Null),
+        ("1e5", Value::Null),
+        ("inf", Value::Null),
+        ("NaN", Value::Null),
+        (".5", Value::Null),
+        ("5.", Value::Null),
+        ("--5", Value::Null),
+        ("0.1234567890123456", Value::Null),
+        ("about five", Value::Null),
+    ] {
+        let mut stage = Stage::new(PIPE);
+        clarify(&mut stage, json!({"accepted_response_kinds": ["numeric"]}));
+        stage.wait(3000);
+        stage.type_line(&format!("a {typed}"));
+        let got = stage
+            .sent
+            .last()
+            .map_or(Value::Null, |(_, body)| body["response"].clone());
+        assert_eq!(got, sent, "{typed}");
+        if sent.is_null() {
+            assert!(
+                stage.heard("is not a number as it is wanted here")
+                    || stage.heard("has more digits than a number can carry"),
+                "{typed}: {:?}",
+                stage.lines
+            );
+        }
+    }
+}
+
+#[test]
+fn a_hostile_list_of_decisions_is_bounded() {
+    let many: Vec<String> = (0..10_000).map(|n| format!("d{n}")).collect();
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"allowed_replies": many}));
+    stage.wait(3000);
+    stage.type_line("o 33");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("from 1 to 32"));
+}

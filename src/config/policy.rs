@@ -1,0 +1,144 @@
+//! Rules by which confirmations are decided without asking: none, unless the person wrote them.
+//!
+//! Responsibilities: the shape of `[[policy]]` in the settings and what is wrong with one. Not here:
+//! which question a rule is about and what is done then (`app::policy`).
+
+use serde::{Deserialize, Serialize};
+
+/// How many rules there may be: they are all told at the start.
+const MOST_RULES: usize = 32;
+/// How long a rule's name may be: it goes out in `decided_by` and is said with every decision.
+const LONGEST_NAME: usize = 40;
+
+/// Says what becomes of a confirmation that a rule is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyDecision {
+    /// It is rejected.
+    Reject,
+    /// It is not answered and rings no bell; the person can still answer it.
+    Leave,
+    /// It is accepted where the event itself says that the risk is low and that it can be undone;
+    /// everywhere else the rule is about nothing.
+    Accept,
+}
+
+/// Names a risk as a rule may name it (`risk_level` of 4.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PolicyRisk {
+    /// `low`
+    Low,
+    /// `medium`
+    Medium,
+    /// `high`
+    High,
+    /// The event does not say it, or in a word that is not known.
+    Unknown,
+}
+
+/// Holds one rule; the first one that is about a question decides it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PolicyRule {
+    /// Its name: letters, digits, `_` and `-`. Replies carry it as `decided_by: auto:NAME` (6.3.2).
+    pub name: String,
+    /// What it does.
+    pub decision: PolicyDecision,
+    /// The agents it is about, by id or name; empty means every agent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub agents: Vec<String>,
+    /// The tools it is about; empty means every question, also one that is about no known tool.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
+    /// The risks it is about; empty means every risk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risks: Vec<PolicyRisk>,
+}
+
+/// Says what is wrong with a list of rules; the text names the rule.
+pub(super) fn fault(rules: &[PolicyRule]) -> Option<String> {
+    if rules.len() > MOST_RULES {
+        return Some(format!("there are more than {MOST_RULES} rules"));
+    }
+    for (at, rule) in rules.iter().enumerate() {
+        let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if rule.name.is_empty() || rule.name.len() > LONGEST_NAME || !rule.name.chars().all(proper)
+        {
+            return Some(format!(
+                "rule {} needs a name of 1 to {LONGEST_NAME} letters, digits, _ or -",
+                at + 1
+            ));
+        }
+        if rules[..at].iter().any(|other| other.name == rule.name) {
+            return Some(format!("two rules are called {}", rule.name));
+        }
+        let low_only = rule.risks.iter().all(|risk| *risk == PolicyRisk::Low);
+        if rule.decision == PolicyDecision::Accept && !low_only {
+            return Some(format!(
+                "the rule {} would accept by itself: that is possible for low risk only",
+                rule.name
+            ));
+        }
+        let blank = |texts: &[String]| texts.iter().any(|text| text.trim().is_empty());
+        if blank(&rule.agents) || blank(&rule.tools) {
+            return Some(format!(
+                "the rule {} names an agent or a tool with an empty text",
+                rule.name
+            ));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use crate::config::Config;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_is_read_with_what_it_leaves_out() {
+        let config = Config::from_toml(
+            "[[policy]]\nname = \"no_mail\"\ndecision = \"reject\"\ntools = [\"send_email\"]\nrisks = [\"high\", \"unknown\"]\n",
+        )
+        .unwrap();
+        let rule = &config.policy[0];
+        assert_eq!(rule.decision, PolicyDecision::Reject);
+        assert!(rule.agents.is_empty());
+        assert_eq!(rule.risks, [PolicyRisk::High, PolicyRisk::Unknown]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_words() {
+        for (rule, words) in [
+            ("name = \"\"\ndecision = \"reject\"", "needs a name"),
+            ("name = \"a b\"\ndecision = \"reject\"", "needs a name"),
+            (
+                "name = \"a\"\ndecision = \"accept\"\nrisks = [\"low\", \"medium\"]",
+                "for low risk only",
+            ),
+            (
+                "name = \"a\"\ndecision = \"reject\"\ntools = [\" \"]",
+                "empty text",
+            ),
+            ("name = \"a\"\ndecision = \"always\"", "line 3"),
+            (
+                "name = \"a\"\ndecision = \"reject\"\ntool = \"x\"",
+                "line 4",
+            ),
+        ] {
+            let text = format!("[[policy]]\n{rule}\n");
+            let error = Config::from_toml(&text).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+        let twice = "[[policy]]\nname = \"a\"\ndecision = \"leave\"\n".repeat(2);
+        let error = Config::from_toml(&twice).unwrap_err().to_string();
+        assert!(error.contains("two rules are called a"), "{error}");
+        let many: String = (0..=MOST_RULES)
+            .map(|n| format!("[[policy]]\nname = \"r{n}\"\ndecision = \"leave\"\n"))
+            .collect();
+        assert!(Config::from_toml(&many).is_err());
+    }
+}
