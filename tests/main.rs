@@ -6,6 +6,7 @@ mod architecture;
 mod cli;
 mod documents;
 mod events;
+mod kinds;
 mod look;
 mod replies;
 mod support;

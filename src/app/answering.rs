@@ -288,7 +288,7 @@ impl App {
     }
 
     /// With several questions open, a text may begin with the number of the one that it is for; with
-    /// one, all of it is the text.
+    /// one, all of it is the text, unless the number carries a sign: `#2` is an address always.
     fn addressed(
         &self,
         number: Option<u64>,
@@ -296,9 +296,10 @@ impl App {
         by: By,
     ) -> (Option<u64>, Option<String>) {
         let several = self.meant() > 1;
-        if let (None, Some(whole), true, By::Line { .. }) = (number, &text, several, by)
+        if let (None, Some(whole), By::Line { .. }) = (number, &text, by)
             && let Some((first, rest)) = whole.split_once(char::is_whitespace)
-            && let Ok(id) = first.parse::<u64>()
+            && (several || first.starts_with('#'))
+            && let Ok(id) = first.strip_prefix('#').unwrap_or(first).parse::<u64>()
             && self
                 .sessions
                 .raised(PromptId(id))
@@ -624,6 +625,7 @@ fn example(prompt: &Prompt) -> String {
         {
             format!("y {n}")
         }
-        Question::Clarification(_) => format!("a {n} TEXT"),
+        // Without the sign, the number could be the answer.
+        Question::Clarification(_) => format!("a #{n} TEXT"),
     }
 }

@@ -11,13 +11,14 @@ use super::scenario::{Scenario, ScenarioInfo};
 pub const DEFAULT: &str = "tour";
 
 /// The embedded files, in the order in which they are listed: the default, then from short to long.
-const FILES: [&str; 10] = [
+const FILES: [&str; 11] = [
     include_str!("../../assets/demo/tour.jsonl"),
     include_str!("../../assets/demo/question.jsonl"),
     include_str!("../../assets/demo/tool.jsonl"),
     include_str!("../../assets/demo/email.jsonl"),
     include_str!("../../assets/demo/transfer.jsonl"),
     include_str!("../../assets/demo/clarification.jsonl"),
+    include_str!("../../assets/demo/trip.jsonl"),
     include_str!("../../assets/demo/error.jsonl"),
     include_str!("../../assets/demo/handoff.jsonl"),
     include_str!("../../assets/demo/agents.jsonl"),
@@ -115,6 +116,7 @@ mod tests {
             ("What is my balance? Transfer money to Alice.", "transfer"),
             ("How is the weather?", "tool"),
             ("Book a table, but ask me which day", "clarification"),
+            ("Plan a day trip to the coast", "trip"),
             ("Let it fail", "error"),
             ("I want to talk to a human", "handoff"),
             ("three agents at once", "agents"),

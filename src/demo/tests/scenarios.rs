@@ -44,11 +44,22 @@ async fn play(running: &Running, name: &str, person: Person) -> (Vec<Value>, BTr
                 }
             },
             "aaep:agent.awaiting.clarification" => {
-                let answer = match person {
-                    Person::Chooses(number) => event["choices"][number]["value"].clone(),
-                    Person::Types(text) => json!(text),
-                    Person::Accepts | Person::Rejects => event["choices"][0]["value"].clone(),
-                    Person::Sleeps => Value::Null,
+                let kind = event["accepted_response_kinds"][0].as_str();
+                let answer = match (person, kind) {
+                    (Person::Sleeps, _) => Value::Null,
+                    (_, Some("yes_no")) => json!(person != Person::Rejects),
+                    (_, Some("numeric")) => json!(4),
+                    (_, Some("freetext")) => json!("a walk"),
+                    (Person::Chooses(number), _) => event["choices"][number]["value"].clone(),
+                    // Words of one's own go only where they are taken beside the choices.
+                    (Person::Types(text), _)
+                        if event["accepted_response_kinds"].as_array().unwrap().len() > 1 =>
+                    {
+                        json!(text)
+                    }
+                    (Person::Types(_) | Person::Accepts | Person::Rejects, _) => {
+                        event["choices"][0]["value"].clone()
+                    }
                 };
                 if answer.is_null() {
                     assert_eq!(running.producer().expire_questions(), 1);
@@ -93,15 +104,12 @@ fn ends_with(events: &[Value], kind: &str) -> bool {
 async fn every_scenario_keeps_the_rules_on_every_branch() {
     let running = server(Settings::stepped(1)).await;
     for info in list() {
-        let asks = [
-            "tour",
-            "question",
-            "email",
-            "transfer",
-            "clarification",
-            "agents",
-        ]
-        .contains(&info.name.as_str());
+        let asked = match info.name.as_str() {
+            "tour" | "question" | "email" | "transfer" | "clarification" | "agents" => 1,
+            "trip" => 5,
+            _ => 0,
+        };
+        let asks = asked > 0;
         let people = [
             Person::Accepts,
             Person::Rejects,
@@ -124,7 +132,7 @@ async fn every_scenario_keeps_the_rules_on_every_branch() {
                 .iter()
                 .filter(|kind| kind.contains("awaiting"))
                 .count();
-            assert_eq!(questions, usize::from(asks), "{}", info.name);
+            assert_eq!(questions, asked, "{}", info.name);
             let end = if info.name == "error" {
                 "errored"
             } else {
