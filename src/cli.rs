@@ -170,6 +170,15 @@ pub struct Options {
     /// Allow http without encryption to other machines
     #[arg(long)]
     pub allow_plain_http: bool,
+    /// Trust the certificates in this file besides the system's
+    #[arg(long, value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+    /// Show servers this certificate
+    #[arg(long, value_name = "FILE", requires = "client_key")]
+    pub client_cert: Option<PathBuf>,
+    /// The private key of the certificate
+    #[arg(long, value_name = "FILE", requires = "client_cert")]
+    pub client_key: Option<PathBuf>,
     /// Say only what is urgent and what answers your keys
     #[arg(long)]
     pub quiet: bool,
@@ -203,6 +212,13 @@ impl Options {
             config.links.retries = Some(retries);
         }
         config.links.allow_plain_http |= self.allow_plain_http;
+        if let Some(ca) = &self.ca {
+            config.links.ca = Some(ca.clone());
+        }
+        if let (Some(certificate), Some(key)) = (&self.client_cert, &self.client_key) {
+            config.links.client_cert = Some(certificate.clone());
+            config.links.client_key = Some(key.clone());
+        }
         config.announce.quiet |= self.quiet;
     }
 }

@@ -5,6 +5,7 @@
 //! `assets/config.toml` is the annotated default; a test holds it equal to [`Config::default`].
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -295,6 +296,12 @@ pub struct LinkConfig {
     pub max_frame_bytes: usize,
     /// Whether plain http is allowed to hosts that are not this machine.
     pub allow_plain_http: bool,
+    /// A file of certificates (PEM) that are trusted besides the system's.
+    pub ca: Option<PathBuf>,
+    /// A file with the certificate (PEM) by which servers know this program; wants `client_key`.
+    pub client_cert: Option<PathBuf>,
+    /// A file with the private key (PEM) of `client_cert`.
+    pub client_key: Option<PathBuf>,
 }
 
 impl Default for LinkConfig {
@@ -307,6 +314,9 @@ impl Default for LinkConfig {
             reply_timeout_ms: 10_000,
             max_frame_bytes: 4 * 1024 * 1024,
             allow_plain_http: false,
+            ca: None,
+            client_cert: None,
+            client_key: None,
         }
     }
 }

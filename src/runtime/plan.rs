@@ -15,7 +15,7 @@ use crate::cli::Options;
 use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
 use crate::demo;
 use crate::protocol::{Answer, Decision, Response};
-use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source};
+use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
 use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
@@ -295,11 +295,12 @@ fn plan(
         (None, Face::Linear | Face::Json) => until,
     };
     let token = settings::token(options.token_env.as_deref(), options.token_file.as_deref())?;
+    let tls = Tls::load(&config.links)?;
     let seed = seed()?;
     Ok(Plan {
         face,
         feeds,
-        links: LinkSettings::new(config.links.clone(), token, seed),
+        links: LinkSettings::new(config.links.clone(), token, tls, seed),
         record: options.record.clone(),
         reader,
         setup: Setup {

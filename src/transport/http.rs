@@ -4,9 +4,7 @@
 //! retries), turning reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`,
 //! posting replies. Not here: the stream (`sse`).
 //!
-//! Roots: `https` trusts what the system trusts (rustls-platform-verifier: the certificate folders on
-//! Linux, the keychain on macOS, the store on Windows; nothing is bundled). Proxies: the usual
-//! environment variables count for `https` to other machines only; plain http and this machine are
+//! Whom `https` trusts is in `tls`. Proxies: the usual environment variables count for `https` to other machines only; plain http and this machine are
 //! always reached directly, so that nothing readable passes through a third party.
 
 use std::error::Error;
@@ -25,10 +23,14 @@ use super::Fault;
 use super::link::{LinkSettings, Poster};
 use super::secret::Secret;
 use super::source::{Endpoints, is_loopback};
+use super::tls::Tls;
 
 /// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
 /// vanished peer of a silent stream is noticed by the kernel after about 75 s.
 const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration::from_secs(15), 3);
+
+/// The versions of HTTP that a secure connection offers, best first.
+const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Says who asks.
 const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
@@ -37,6 +39,7 @@ const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
 #[derive(Debug, Clone)]
 pub(super) struct SharedClient {
     connect_timeout: Duration,
+    tls: Tls,
     slots: Arc<Slots>,
 }
 
@@ -52,9 +55,10 @@ struct Slots {
 }
 
 impl SharedClient {
-    pub(super) fn new(connect_timeout: Duration) -> Self {
+    pub(super) fn new(connect_timeout: Duration, tls: Tls) -> Self {
         Self {
             connect_timeout,
+            tls,
             slots: Arc::default(),
         }
     }
@@ -90,16 +94,12 @@ impl SharedClient {
         if !secure || here {
             builder = builder.no_proxy();
         }
-        if !secure {
-            builder = builder.tls_certs_only([]);
-        }
-        builder.build().map_err(|error| {
-            if secure {
-                Fault::Tls("this system has no trusted root certificates".to_owned())
-            } else {
-                fault_of(&error)
-            }
-        })
+        builder = if secure {
+            builder.tls_backend_preconfigured(self.tls.client_config(&ALPN)?)
+        } else {
+            builder.tls_certs_only([])
+        };
+        builder.build().map_err(|error| fault_of(&error))
     }
 }
 
@@ -197,7 +197,10 @@ fn tls_words(error: &rustls::Error) -> &'static str {
             Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
                 "the certificate is not valid yet; is the clock right?"
             }
-            Certificate::UnknownIssuer => "the certificate's issuer is not trusted here",
+            // An issuer of the same name with another key is not the trusted one either.
+            Certificate::UnknownIssuer | Certificate::BadSignature => {
+                "the certificate's issuer is not trusted here"
+            }
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
                 "the certificate is for another name"
             }
@@ -332,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_plain_client_needs_no_roots_and_is_built_once() {
-        let client = SharedClient::new(Duration::from_secs(1));
+        let client = SharedClient::new(Duration::from_secs(1), Tls::default());
         let url = Url::parse("http://localhost/").unwrap();
         client.get(&url).unwrap();
         assert!(client.clone().slots.plain.get().is_some());

@@ -21,6 +21,7 @@ use super::http::{HttpPoster, SharedClient};
 use super::secret::Secret;
 use super::source::Source;
 use super::sse::SseReader;
+use super::tls::Tls;
 use super::{Fault, LinkEvent};
 use crate::config::LinkConfig;
 
@@ -44,8 +45,8 @@ pub struct LinkSettings {
 
 impl LinkSettings {
     /// Puts settings together; nothing is opened and no client is built before it is needed.
-    pub fn new(config: LinkConfig, token: Option<Secret>, seed: u64) -> Self {
-        let client = SharedClient::new(config.connect_timeout());
+    pub fn new(config: LinkConfig, token: Option<Secret>, tls: Tls, seed: u64) -> Self {
+        let client = SharedClient::new(config.connect_timeout(), tls);
         Self {
             config,
             token,

@@ -23,6 +23,7 @@ mod source;
 mod sse;
 #[cfg(test)]
 mod tests;
+mod tls;
 
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
@@ -30,6 +31,7 @@ pub use link::{LinkHandle, LinkSettings, LinkSink, open};
 pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;
 pub use source::{Endpoints, Source, SourceError};
+pub use tls::{Tls, TlsError};
 
 /// Carries one whole message as it came, before anybody has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]

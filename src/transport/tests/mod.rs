@@ -158,7 +158,8 @@ impl Listener {
         room: usize,
     ) -> Self {
         let source = Source::parse(source, &config).unwrap();
-        let settings = LinkSettings::new(config, token.map(Secret::new), 42);
+        let tls = super::Tls::load(&config).unwrap();
+        let settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
         let (sender, news) = mpsc::channel(room);
         let handle = open(source, settings, LinkSink::new(3, sender));
         Self { handle, news }

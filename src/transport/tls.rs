@@ -1,0 +1,202 @@
+//! Whom a secure connection trusts, and as whom it speaks.
+//!
+//! Responsibilities: reading certificates and a key of the person's own, one TLS configuration for
+//! HTTP and for every other transport that is secured. Not here: the words for a handshake that
+//! failed (`http`), whether a connection must be secure (`source`).
+//!
+//! Trust is what the system trusts (rustls-platform-verifier: the certificate folders on Linux, the
+//! keychain on macOS, the store on Windows), and the certificates of `--ca` besides; nothing is
+//! bundled, and no check can be switched off.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls_platform_verifier::Verifier;
+
+use super::Fault;
+use crate::config::LinkConfig;
+
+/// The largest file of certificates that is read, in bytes: the bundle of a whole system is smaller.
+const LARGEST: u64 = 4 * 1024 * 1024;
+
+/// Says why certificates or a key can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TlsError {
+    /// A file can't be read.
+    #[error("{path} can't be read: {problem}")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file holds no certificate.
+    #[error("{path} holds no certificate in PEM form")]
+    NoCertificate {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A file holds no private key.
+    #[error("{path} holds no private key in PEM form that has no password")]
+    NoKey {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// A certificate without its key, or the other way round.
+    #[error("a client certificate and its key go together: give both")]
+    Half,
+    /// The key is not the certificate's.
+    #[error("the client key in {key} does not belong to the certificate in {certificate}")]
+    Mismatch {
+        /// The certificate's file.
+        certificate: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+    },
+    /// A certificate can't be understood.
+    #[error("a certificate in {path} can't be used")]
+    BadCertificate {
+        /// Which file.
+        path: PathBuf,
+    },
+}
+
+/// Holds what a person brings to secure connections; its debug form shows no key.
+#[derive(Clone, Default)]
+pub struct Tls {
+    roots: Vec<CertificateDer<'static>>,
+    client: Option<Arc<Client>>,
+}
+
+struct Client {
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Tls")
+            .field("roots", &self.roots.len())
+            .field("client", &self.client.is_some())
+            .finish()
+    }
+}
+
+impl Tls {
+    /// Reads the certificates and the key that the settings name; blocks while it reads.
+    ///
+    /// # Errors
+    /// See [`TlsError`]; none of them shows what a file holds.
+    pub fn load(config: &LinkConfig) -> Result<Self, TlsError> {
+        let roots = match &config.ca {
+            Some(path) => certificates(path)?,
+            None => Vec::new(),
+        };
+        let client = match (&config.client_cert, &config.client_key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some(client(certificate, key)?),
+            (Some(_), None) | (None, Some(_)) => return Err(TlsError::Half),
+        };
+        let tls = Self {
+            roots,
+            client: client.map(Arc::new),
+        };
+        if let (Some(path), Err(_)) = (&config.ca, verifier(tls.roots.clone())) {
+            return Err(TlsError::BadCertificate { path: path.clone() });
+        }
+        Ok(tls)
+    }
+
+    /// Makes the configuration of secure connections that speak one of `protocols` (ALPN).
+    ///
+    /// # Errors
+    /// [`Fault::Tls`] when nothing at all is trusted here.
+    pub fn client_config(&self, protocols: &[&[u8]]) -> Result<ClientConfig, Fault> {
+        let verifier = verifier(self.roots.clone())
+            .map_err(|_| Fault::Tls("this system has no trusted root certificates".to_owned()))?;
+        let broken = |_| Fault::Tls("no secure connection can be set up here".to_owned());
+        let builder = ClientConfig::builder_with_provider(provider())
+            .with_safe_default_protocol_versions()
+            .map_err(broken)?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(verifier));
+        let mut config = match &self.client {
+            Some(client) => builder
+                .with_client_auth_cert(client.chain.clone(), client.key.clone_key())
+                .map_err(broken)?,
+            None => builder.with_no_client_auth(),
+        };
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+        Ok(config)
+    }
+}
+
+fn provider() -> Arc<rustls::crypto::CryptoProvider> {
+    Arc::new(rustls::crypto::ring::default_provider())
+}
+
+fn verifier(roots: Vec<CertificateDer<'static>>) -> Result<Verifier, rustls::Error> {
+    Verifier::new_with_extra_roots(roots, provider())
+}
+
+fn client(certificate: &Path, key: &Path) -> Result<Client, TlsError> {
+    let chain = certificates(certificate)?;
+    let pem = read(key)?;
+    let private = PrivateKeyDer::from_pem_slice(&pem).map_err(|_| TlsError::NoKey {
+        path: key.to_owned(),
+    })?;
+    let client = Client {
+        chain,
+        key: private,
+    };
+    // Found out now and not at the first connection.
+    let fits = ClientConfig::builder_with_provider(provider())
+        .with_safe_default_protocol_versions()
+        .is_ok_and(|builder| {
+            builder
+                .with_root_certificates(rustls::RootCertStore::empty())
+                .with_client_auth_cert(client.chain.clone(), client.key.clone_key())
+                .is_ok()
+        });
+    if fits {
+        Ok(client)
+    } else {
+        Err(TlsError::Mismatch {
+            certificate: certificate.to_owned(),
+            key: key.to_owned(),
+        })
+    }
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let pem = read(path)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
+    match found {
+        Ok(found) if !found.is_empty() => Ok(found),
+        Ok(_) | Err(_) => Err(TlsError::NoCertificate {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
+    let unreadable = |problem: String| TlsError::Unreadable {
+        path: path.to_owned(),
+        problem,
+    };
+    let size = std::fs::metadata(path)
+        .map_err(|error| unreadable(error.to_string()))?
+        .len();
+    if size > LARGEST {
+        return Err(unreadable(format!("it is larger than {LARGEST} bytes")));
+    }
+    std::fs::read(path).map_err(|error| unreadable(error.to_string()))
+}
+
+#[cfg(test)]
+#[path = "tests/tls.rs"]
+mod tests;
