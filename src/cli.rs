@@ -170,6 +170,9 @@ pub struct Options {
     /// Allow http without encryption to other machines
     #[arg(long)]
     pub allow_plain_http: bool,
+    /// Read a FILE on as it grows, and wait for one that is not there yet
+    #[arg(long)]
+    pub follow: bool,
     /// Trust the certificates in this file besides the system's
     #[arg(long, value_name = "FILE")]
     pub ca: Option<PathBuf>,
@@ -212,6 +215,7 @@ impl Options {
             config.links.retries = Some(retries);
         }
         config.links.allow_plain_http |= self.allow_plain_http;
+        config.links.follow |= self.follow;
         if let Some(ca) = &self.ca {
             config.links.ca = Some(ca.clone());
         }

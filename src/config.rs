@@ -296,6 +296,8 @@ pub struct LinkConfig {
     pub max_frame_bytes: usize,
     /// Whether plain http is allowed to hosts that are not this machine.
     pub allow_plain_http: bool,
+    /// Whether a file is read on as it grows, instead of to its end.
+    pub follow: bool,
     /// A file of certificates (PEM) that are trusted besides the system's.
     pub ca: Option<PathBuf>,
     /// A file with the certificate (PEM) by which servers know this program; wants `client_key`.
@@ -314,6 +316,7 @@ impl Default for LinkConfig {
             reply_timeout_ms: 10_000,
             max_frame_bytes: 4 * 1024 * 1024,
             allow_plain_http: false,
+            follow: false,
             ca: None,
             client_cert: None,
             client_key: None,

@@ -58,8 +58,9 @@ pub fn watch(sources: &[String], options: &Options) -> anyhow::Result<Plan> {
             name: source.name(),
             answerable: matches!(source, Source::Http(_)),
             recording: match &source {
-                Source::File(path) => Some(recording(path)),
-                Source::Http(_) | Source::Stdin => None,
+                // What still grows is no recording of something that is over.
+                Source::File(path) if !config.links.follow => Some(recording(path)),
+                Source::File(_) | Source::Http(_) | Source::Stdin => None,
             },
         });
         feeds.push(Feed::Link(source));

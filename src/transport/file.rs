@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::mpsc;
 
 use super::clean::clean;
+use super::follow::Follow;
 use super::link::{LinkSink, Poster, Reader};
 use super::{Fault, Frame, LinkEvent};
 
@@ -175,6 +176,11 @@ impl<R: BufRead> Iterator for Lines<R> {
 /// # Errors
 /// [`Fault::Unusable`], in words, when the file is not there, is a folder or may not be read.
 pub fn lines(path: &Path, limit: usize) -> Result<Lines<BufReader<File>>, Fault> {
+    open_file(path).map(|file| Lines::new(BufReader::new(file), limit))
+}
+
+/// Opens a file for reading, or says in words why not.
+pub(super) fn open_file(path: &Path) -> Result<File, Fault> {
     let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
     let unusable = |why: String| Err(Fault::Unusable(why));
     let file = match File::open(path) {
@@ -189,11 +195,11 @@ pub fn lines(path: &Path, limit: usize) -> Result<Lines<BufReader<File>>, Fault>
     };
     match file.metadata() {
         Ok(about) if about.is_dir() => unusable(format!("{name} is a folder")),
-        Ok(_) | Err(_) => Ok(Lines::new(BufReader::new(file), limit)),
+        Ok(_) | Err(_) => Ok(file),
     }
 }
 
-/// Follows a file or standard input to its end.
+/// Reads a file or standard input to its end, or a file for as long as it grows.
 #[derive(Debug)]
 pub(super) struct FileReader {
     input: Input,
@@ -203,6 +209,7 @@ pub(super) struct FileReader {
 #[derive(Debug)]
 enum Input {
     Path(PathBuf),
+    Growing(PathBuf),
     Stdin,
     #[cfg(test)]
     Given(std::net::TcpStream),
@@ -212,6 +219,13 @@ impl FileReader {
     pub(super) fn file(path: PathBuf, limit: usize) -> Self {
         Self {
             input: Input::Path(path),
+            limit,
+        }
+    }
+
+    pub(super) fn growing(path: PathBuf, limit: usize) -> Self {
+        Self {
+            input: Input::Growing(path),
             limit,
         }
     }
@@ -272,6 +286,14 @@ fn pump(input: Input, limit: usize, news: &News) -> Told {
             Ok(lines) => tell(lines, limit, news),
             Err(fault) => news.blocking_send(LinkEvent::Failed { fault }),
         },
+        Input::Growing(path) => {
+            let mut follow = Follow::new(path, news.clone());
+            match follow.appear() {
+                Ok(true) => tell(Lines::new(BufReader::new(follow), limit), limit, news),
+                Ok(false) => Ok(()),
+                Err(fault) => news.blocking_send(LinkEvent::Failed { fault }),
+            }
+        }
         Input::Stdin => tell(Lines::new(io::stdin().lock(), limit), limit, news),
         #[cfg(test)]
         Input::Given(stream) => tell(Lines::new(BufReader::new(stream), limit), limit, news),

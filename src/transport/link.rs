@@ -183,7 +183,11 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
         }
         Source::File(path) => {
             let link = Link {
-                reader: FileReader::file(path, limit),
+                reader: if settings.config.follow {
+                    FileReader::growing(path, limit)
+                } else {
+                    FileReader::file(path, limit)
+                },
                 poster: OneWay,
             };
             tokio::spawn(drive(link, sink, taken, closing));

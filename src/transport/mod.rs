@@ -15,6 +15,7 @@ mod backoff;
 pub mod capture;
 mod clean;
 pub mod file;
+mod follow;
 mod http;
 mod link;
 mod recorded;

@@ -1,0 +1,164 @@
+//! A file that grows, read as it grows.
+//!
+//! Responsibilities: waiting at the end of a file for more, noticing that it was cut short or
+//! replaced, waiting for one that is not there yet. Not here: lines (`file`).
+//!
+//! It looks again every [`POLL`] instead of asking the system for news: that works on every file
+//! system, network ones included, and costs one question to the system.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::file::open_file;
+use super::{Fault, LinkEvent};
+
+/// How long it waits at the end before it looks again: well below what a person notices beside the
+/// time that a sentence takes.
+const POLL: Duration = Duration::from_millis(100);
+
+/// Reads a file without ever coming to its end, as long as somebody takes the news.
+#[derive(Debug)]
+pub(super) struct Follow {
+    path: PathBuf,
+    news: mpsc::Sender<LinkEvent>,
+    place: Place,
+}
+
+#[derive(Debug)]
+enum Place {
+    /// The file is not there; told once.
+    Missing { told: bool },
+    /// It is open, and so many bytes were read.
+    Open { file: File, read: u64 },
+    /// The line that was begun in the file before is ended, then the new file is read.
+    Between { file: File },
+}
+
+impl Follow {
+    pub(super) fn new(path: PathBuf, news: mpsc::Sender<LinkEvent>) -> Self {
+        Self {
+            path,
+            news,
+            place: Place::Missing { told: false },
+        }
+    }
+
+    /// Waits for the file; `false` when nobody waits for it any more.
+    ///
+    /// # Errors
+    /// What can't get better by waiting, in words.
+    pub(super) fn appear(&mut self) -> Result<bool, Fault> {
+        loop {
+            if self.news.is_closed() {
+                return Ok(false);
+            }
+            match open_file(&self.path) {
+                Ok(file) => {
+                    self.place = Place::Open { file, read: 0 };
+                    return Ok(true);
+                }
+                Err(_) if !self.path.exists() => self.tell_missing(),
+                Err(fault) => return Err(fault),
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn tell_missing(&mut self) {
+        if let Place::Missing { told: false } = self.place {
+            self.place = Place::Missing { told: true };
+            self.tell("the file is not there yet");
+        }
+    }
+
+    /// Tells that what comes is not the continuation of what came.
+    fn tell(&self, why: &str) {
+        let fault = Fault::Other(why.to_owned());
+        // Nobody there to be told is noticed where it matters, at the next look.
+        let _ = self.news.blocking_send(LinkEvent::Lost {
+            fault,
+            retry_in: POLL,
+        });
+    }
+
+    /// Looks whether the file at the path is still the one that is read, from where it is read.
+    fn look(&mut self) -> io::Result<()> {
+        let Place::Open { file, read } = &mut self.place else {
+            return Ok(());
+        };
+        let Ok(now) = std::fs::metadata(&self.path) else {
+            // Renamed or removed: another one may come; until then the old one may still grow.
+            return Ok(());
+        };
+        let why = if !is_same(&file.metadata()?, &now) {
+            "the file was replaced"
+        } else if now.len() < *read {
+            "the file was cut short"
+        } else {
+            return Ok(());
+        };
+        let Ok(file) = open_file(&self.path) else {
+            return Ok(());
+        };
+        self.place = Place::Between { file };
+        self.tell(why);
+        let _ = self.news.blocking_send(LinkEvent::Connected);
+        Ok(())
+    }
+}
+
+impl Read for Follow {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match &mut self.place {
+                Place::Missing { .. } => return Ok(0),
+                Place::Between { .. } => {
+                    if let Place::Between { file } =
+                        std::mem::replace(&mut self.place, Place::Missing { told: true })
+                    {
+                        self.place = Place::Open { file, read: 0 };
+                    }
+                    if let Some(first) = buffer.first_mut() {
+                        *first = b'\n';
+                        return Ok(1);
+                    }
+                }
+                Place::Open { file, read } => {
+                    let count = file.read(buffer)?;
+                    if count > 0 {
+                        *read += count as u64;
+                        return Ok(count);
+                    }
+                    if self.news.is_closed() {
+                        return Ok(0);
+                    }
+                    std::thread::sleep(POLL);
+                    self.look()?;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    one.dev() == other.dev() && one.ino() == other.ino()
+}
+
+/// Elsewhere a file that was replaced is told by its time of birth.
+#[cfg(not(unix))]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    match (one.created(), other.created()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/follow.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+use std::fs;
+use std::io::Write;
+
+use super::super::tests::{Listener, connecting, frame, quick};
+use super::super::{Fault, LinkEvent};
+use super::*;
+use crate::config::LinkConfig;
+
+fn following() -> LinkConfig {
+    LinkConfig {
+        follow: true,
+        ..quick()
+    }
+}
+
+fn lost(why: &str) -> LinkEvent {
+    LinkEvent::Lost {
+        fault: Fault::Other(why.to_owned()),
+        retry_in: POLL,
+    }
+}
+
+fn append(path: &std::path::Path, text: &str) {
+    let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+#[tokio::test]
+async fn a_file_is_read_on_as_it_grows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    fs::write(&path, "{\"n\":1}\n{\"n\":").unwrap();
+    let mut listener = Listener::open(path.to_str().unwrap(), following());
+    listener
+        .expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    // The rest of a line that was begun, and one more.
+    append(&path, "2}\n{\"n\":3}\n");
+    listener
+        .expect(&[frame("{\"n\":2}"), frame("{\"n\":3}")])
+        .await;
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_there_yet_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    let mut listener = Listener::open(path.to_str().unwrap(), following());
+    listener
+        .expect(&[connecting(1), lost("the file is not there yet")])
+        .await;
+    fs::write(&path, "{\"n\":1}\n").unwrap();
+    listener
+        .expect(&[LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+}
+
+#[tokio::test]
+async fn a_file_that_was_replaced_or_cut_is_read_from_its_start_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    fs::write(&path, "{\"n\":1}\nbegun").unwrap();
+    let mut listener = Listener::open(path.to_str().unwrap(), following());
+    listener
+        .expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    let fresh = folder.path().join("b.jsonl");
+    fs::write(&fresh, "{\"n\":2}\n").unwrap();
+    fs::rename(&fresh, &path).unwrap();
+    // What was begun in the old one is a line of its own, never glued to the new one's.
+    listener
+        .expect(&[
+            lost("the file was replaced"),
+            LinkEvent::Connected,
+            frame("begun"),
+            frame("{\"n\":2}"),
+        ])
+        .await;
+    fs::write(&path, "{}\n").unwrap();
+    listener
+        .expect(&[
+            lost("the file was cut short"),
+            LinkEvent::Connected,
+            frame("{}"),
+        ])
+        .await;
+}
+
+#[tokio::test]
+async fn a_folder_is_no_file_however_long_one_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    fs::create_dir(&path).unwrap();
+    let mut listener = Listener::open(path.to_str().unwrap(), following());
+    listener.expect(&[connecting(1)]).await;
+    match listener.next().await {
+        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("is a folder")),
+        other => panic!("{other:?}"),
+    }
+}
