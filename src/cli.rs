@@ -96,6 +96,9 @@ pub enum Command {
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },
+    /// Be the process that speaks by the platform's own speech; hearken starts it by itself
+    #[command(hide = true)]
+    SystemVoice,
     /// Write shell completions to standard output
     Completions {
         /// Which shell

@@ -11,8 +11,10 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+mod delivery;
 mod policy;
 
+pub use delivery::{Delivery, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
@@ -205,10 +207,35 @@ pub struct VoiceConfig {
     pub engine: VoiceChoice,
     /// Speech rate from -100 to 100; absent leaves the engine's own setting alone.
     pub rate: Option<i32>,
+    /// Pitch from -100 to 100; absent leaves the engine's own setting alone.
+    pub pitch: Option<i32>,
+    /// Volume from -100 to 100; absent leaves the engine's own setting alone.
+    pub volume: Option<i32>,
+    /// Which of the engine's voices, by its name; absent leaves the engine's own.
+    pub voice: Option<String>,
+    /// Which punctuation marks are named; absent leaves the engine's own setting alone.
+    pub punctuation: Option<Punctuation>,
     /// How far the program's own words are above the usual pitch, from -100 to 100; 0 is no mark.
     pub own_pitch: i32,
     /// How long what is being said may go on when the program leaves, in milliseconds.
     pub linger_ms: u64,
+    /// How the words of single agents sound, by the agent's id or name.
+    pub agents: BTreeMap<String, Delivery>,
+    /// How words in single languages sound, by the language's tag.
+    pub languages: BTreeMap<String, Delivery>,
+}
+
+impl VoiceConfig {
+    /// Gives how everything sounds that nothing else is said of.
+    pub fn delivery(&self) -> Delivery {
+        Delivery {
+            rate: self.rate,
+            pitch: self.pitch,
+            volume: self.volume,
+            voice: self.voice.clone(),
+            punctuation: self.punctuation,
+        }
+    }
 }
 
 impl Default for VoiceConfig {
@@ -216,8 +243,14 @@ impl Default for VoiceConfig {
         Self {
             engine: VoiceChoice::Auto,
             rate: None,
+            pitch: None,
+            volume: None,
+            voice: None,
+            punctuation: None,
             own_pitch: 20,
             linger_ms: 1500,
+            agents: BTreeMap::new(),
+            languages: BTreeMap::new(),
         }
     }
 }
@@ -412,15 +445,17 @@ impl Config {
             "pronunciation",
             "a word and what is said for it, neither of them empty",
         )?;
+        let deliveries = self.voice.agents.values();
         range(
-            self.voice
-                .rate
-                .is_none_or(|rate| (-100..=100).contains(&rate)),
-            "voice.rate",
-            "-100 to 100",
+            deliveries
+                .chain(self.voice.languages.values())
+                .chain([&self.voice.delivery()])
+                .all(Delivery::is_sound),
+            "voice",
+            "rate, pitch and volume are -100 to 100, and a voice has a name without control characters",
         )?;
         range(
-            (-100..=100).contains(&self.voice.own_pitch),
+            SCALE.contains(&self.voice.own_pitch),
             "voice.own_pitch",
             "-100 to 100",
         )?;

@@ -19,6 +19,9 @@ fn main() -> ExitCode {
             return ExitCode::from(code);
         }
     };
+    if matches!(cli.command, Command::SystemVoice) {
+        return runtime::system_voice();
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -101,6 +104,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             let engine = runtime::say(&text.join(" "), voice, config.as_deref()).await?;
             print(format!("Said by {engine}.\n").as_bytes())
         }
+        Command::SystemVoice => anyhow::bail!("the system's own speech has a process of its own"),
         Command::Completions { shell } => print(&cli::completions(shell)),
         Command::Man => print(&cli::man()?),
     }

@@ -25,6 +25,8 @@ use crate::session::LinkId;
 use crate::transport::{LinkEvent, LinkHandle, Recorder};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
+/// Is the process that speaks by the platform's own speech.
+pub use crate::voice::system::run_child as system_voice;
 pub use look::{check, shown, trace};
 pub use plan::{Plan, demo, list, replay, say, serve, watch};
 

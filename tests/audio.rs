@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hearken::announce::utterance::{Class, Mark, Utterance, UtteranceId};
+use hearken::announce::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
 use hearken::config::{VoiceChoice, VoiceConfig};
 use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
 use rustix::process::{Pid, Signal};
@@ -326,6 +326,7 @@ fn utterance(id: u64, text: &str) -> Utterance {
         text: text.to_owned(),
         language: None,
         mark: Mark::Agent,
+        sound: Sound::default(),
     }
 }
 

@@ -37,5 +37,5 @@ pub use phrase::{
 };
 pub use question::{hides_something, label_of};
 pub use queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};
-pub use utterance::{Class, Mark, Utterance, UtteranceId};
+pub use utterance::{Class, Mark, Sound, Utterance, UtteranceId};
 pub use wrap::wrap;

@@ -6,6 +6,8 @@
 
 use serde::Serialize;
 
+use crate::config::Delivery;
+
 /// Says how urgent an announcement is; the order is the order in which waiting speech leaves.
 ///
 /// The classes are P0 to P4 of the project's announcing rules (`docs/speech.md`).
@@ -63,4 +65,48 @@ pub struct Utterance {
     pub language: Option<String>,
     /// Whose words these are.
     pub mark: Mark,
+    /// How they are to sound.
+    pub sound: Sound,
+}
+
+/// Holds how an utterance is to sound, as far as the person has said so.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sound {
+    /// Rate, pitch, volume, voice, punctuation; what is absent is the engine's own.
+    pub delivery: Delivery,
+    /// The pitch that the program's own words lie above: what the person set for everything, or in
+    /// absence the engine's own. An agent with a pitch of its own is kept apart from that mark.
+    pub usual_pitch: Option<i32>,
+    /// The short mark that comes before the words.
+    pub cue: Option<Cue>,
+}
+
+/// Names a short sound of the program's own, which no agent can make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cue {
+    /// A question waits for an answer.
+    Question,
+    /// Something went wrong.
+    Error,
+    /// A session ended well.
+    Done,
+    /// A silent agent works.
+    Tick,
+    /// A source is lost.
+    Lost,
+    /// A source is back.
+    Back,
+}
+
+impl Cue {
+    /// Lists every cue.
+    pub const ALL: [Self; 6] = [
+        Self::Question,
+        Self::Error,
+        Self::Done,
+        Self::Tick,
+        Self::Lost,
+        Self::Back,
+    ];
 }

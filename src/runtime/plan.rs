@@ -9,7 +9,7 @@ use anyhow::Context;
 
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
-use crate::announce::{Class, Manner, Mark, Phrases, Utterance, UtteranceId};
+use crate::announce::{Class, Manner, Mark, Phrases, Sound, Utterance, UtteranceId};
 use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
@@ -230,6 +230,7 @@ pub async fn say(
                     text: spoken.clone(),
                     language: None,
                     mark: Mark::Own,
+                    sound: Sound::default(),
                 });
             }
             Some(VoiceEvent::Ended(_)) => break Ok(engine),

@@ -12,6 +12,7 @@ use super::limits::Limits;
 use super::program::Program;
 use super::silence::Silence;
 use super::speech_dispatcher::{self, Place, SpeechDispatcher};
+use super::system::{self, SystemVoice};
 use super::worker::Desk;
 use super::{VoiceEvent, ssip, words};
 use crate::config::{VoiceChoice, VoiceConfig};
@@ -36,6 +37,8 @@ pub struct Surroundings {
     pub path: Option<OsString>,
     /// The user's name, for the daemon's list of clients.
     pub user: String,
+    /// This very program, which is also the child that speaks by the platform's own speech.
+    pub executable: Option<PathBuf>,
 }
 
 impl Surroundings {
@@ -55,6 +58,7 @@ impl Surroundings {
             user: std::env::var("USER")
                 .or_else(|_| std::env::var("LOGNAME"))
                 .unwrap_or_default(),
+            executable: std::env::current_exe().ok(),
         }
     }
 
@@ -113,6 +117,7 @@ fn is_program(path: &Path) -> bool {
 enum Found {
     SpeechDispatcher(Box<SpeechDispatcher>),
     Program(Box<CommandVoice>),
+    System(Box<SystemVoice>),
     Nothing { reason: String },
 }
 
@@ -145,6 +150,12 @@ pub(super) async fn run(
             desk.serve(*voice, limits).await;
         }
         Found::Program(voice) => {
+            desk.tell(VoiceEvent::Ready {
+                engine: voice.engine(),
+            });
+            desk.serve(*voice, limits).await;
+        }
+        Found::System(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
@@ -186,9 +197,15 @@ async fn find(
             }
             Err(reason) => Found::Nothing { reason },
         },
-        VoiceChoice::System => Found::Nothing {
-            reason: "the platform's own speech is not part of this version; use --voice speech-dispatcher or --voice command:PROGRAM"
+        // Every text of the crate tts has the priority on which speech-dispatcher throws away what
+        // the reader is saying.
+        VoiceChoice::System if reader_present && cfg!(target_os = "linux") => Found::Nothing {
+            reason: "the system's own speech would cut the screen reader's words for good; use --voice speech-dispatcher, which gives way to it"
                 .to_owned(),
+        },
+        VoiceChoice::System => match own_speech(surroundings, config, limits).await {
+            Ok(voice) => Found::System(Box::new(voice)),
+            Err(reason) => Found::Nothing { reason },
         },
         VoiceChoice::None => Found::Nothing {
             reason: "it is switched off".to_owned(),
@@ -240,6 +257,30 @@ async fn daemon(
     SpeechDispatcher::open(place, greeting, limits)
         .await
         .map_err(|fault: Fault| fault.to_string())
+}
+
+async fn own_speech(
+    surroundings: &Surroundings,
+    config: &VoiceConfig,
+    limits: Limits,
+) -> Result<SystemVoice, String> {
+    let program = surroundings
+        .executable
+        .clone()
+        .ok_or("the system's own speech needs this program's own file, which can't be found")?;
+    let place = system::Place {
+        program,
+        arguments: vec![system::COMMAND.to_owned()],
+        // The library in the child looks for the daemon by the same name as we do.
+        environment: surroundings
+            .speechd_address
+            .iter()
+            .map(|address| ("SPEECHD_ADDRESS".into(), address.clone()))
+            .collect(),
+    };
+    SystemVoice::open(place, config.own_pitch, limits)
+        .await
+        .map_err(|fault| fault.to_string())
 }
 
 fn program(surroundings: &Surroundings, command: &str) -> Result<Program, String> {

@@ -21,7 +21,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin};
 use super::limits::Limits;
 use super::program::Program;
 use super::{Voice, VoiceEvent};
-use crate::announce::utterance::{Class, Mark, Utterance, UtteranceId};
+use crate::announce::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
 
 /// How many failures in a row mean that the voice is lost.
 const FAILURES: u32 = 3;
@@ -114,6 +114,7 @@ impl CommandVoice {
             text: " ".to_owned(),
             language: None,
             mark: Mark::Agent,
+            sound: Sound::default(),
         });
         let limit = self.limits.probe;
         let outcome = async {

@@ -21,8 +21,9 @@ use std::time::Instant;
 
 use super::language::{Languages, covers};
 use super::limits::Limits;
+use super::pitch;
 use super::ssip::{self, Decoder, Happening, Priority};
-use crate::announce::utterance::{Mark, Utterance, UtteranceId};
+use crate::announce::utterance::{Mark, Sound, Utterance, UtteranceId};
 
 mod fault;
 mod hear;
@@ -92,6 +93,7 @@ struct Job {
     priority: Priority,
     language: Option<String>,
     mark: Mark,
+    sound: Sound,
     text: String,
     stage: Stage,
 }
@@ -182,13 +184,16 @@ impl Dialogue {
             news: VecDeque::new(),
             failed: false,
         };
-        dialogue.begin(
-            Purpose::Test,
-            Priority::Notification,
-            None,
-            Mark::Agent,
-            " ".to_owned(),
-        );
+        dialogue.begin(Job {
+            serial: Serial(0),
+            purpose: Purpose::Test,
+            priority: Priority::Notification,
+            language: None,
+            mark: Mark::Agent,
+            sound: Sound::default(),
+            text: " ".to_owned(),
+            stage: Stage::Preparing,
+        });
         dialogue.advance(now);
         dialogue
     }
@@ -201,15 +206,24 @@ impl Dialogue {
     /// Hands an utterance over; what was being said must have been stopped.
     pub(super) fn speak(&mut self, utterance: Utterance, now: Instant) {
         self.stop(now);
-        let priority = Priority::of(utterance.class);
         let Utterance {
             id,
+            class,
             text,
             language,
             mark,
-            class: _,
+            sound,
         } = utterance;
-        self.begin(Purpose::Utterance(id), priority, language, mark, text);
+        self.begin(Job {
+            serial: Serial(0),
+            purpose: Purpose::Utterance(id),
+            priority: Priority::of(class),
+            language,
+            mark,
+            sound,
+            text,
+            stage: Stage::Preparing,
+        });
         self.advance(now);
     }
 
@@ -327,24 +341,13 @@ impl Dialogue {
         self.news.pop_front()
     }
 
-    fn begin(
-        &mut self,
-        purpose: Purpose,
-        priority: Priority,
-        language: Option<String>,
-        mark: Mark,
-        text: String,
-    ) {
+    /// Takes a job on, under a number of its own.
+    fn begin(&mut self, job: Job) {
         self.serial += 1;
         self.early.clear();
         self.job = Some(Job {
             serial: Serial(self.serial),
-            purpose,
-            priority,
-            language,
-            mark,
-            text,
-            stage: Stage::Preparing,
+            ..job
         });
     }
 
@@ -357,37 +360,31 @@ impl Dialogue {
             self.ask(step, now);
             return;
         }
-        if let Some(job) = &self.job
-            && job.stage == Stage::Preparing
+        if self
+            .job
+            .as_ref()
+            .is_some_and(|job| job.stage == Stage::Preparing)
+            && let Some(mut job) = self.job.take()
         {
-            let (serial, priority, mark) = (job.serial, job.priority, job.mark);
-            let language = job.language.clone();
-            let request = self.needed(serial, priority, language.as_deref(), mark);
+            let request = self.needed(&mut job);
+            self.job = Some(job);
             self.ask(request, now);
         }
     }
 
     /// Picks the first thing that the job needs and the connection has not got.
-    fn needed(
-        &mut self,
-        serial: Serial,
-        priority: Priority,
-        language: Option<&str>,
-        mark: Mark,
-    ) -> Request {
-        if self.priority != Some(priority) {
-            return Request::Priority(priority);
+    fn needed(&mut self, job: &mut Job) -> Request {
+        if self.priority != Some(job.priority) {
+            return Request::Priority(job.priority);
         }
-        if let Some(request) = self.language_for(language) {
+        if let Some(request) = self.language_for(job.language.as_deref()) {
             return request;
         }
-        if let Some(pitch) = self.pitch_for(mark) {
+        if let Some(pitch) = self.pitch_for(job) {
             return Request::Pitch(pitch);
         }
-        if let Some(job) = &mut self.job {
-            job.stage = Stage::Asking;
-        }
-        Request::Speak(serial)
+        job.stage = Stage::Asking;
+        Request::Speak(job.serial)
     }
 
     /// Gives the command that brings the language in line, if one is needed.
@@ -443,11 +440,13 @@ impl Dialogue {
     }
 
     /// Gives the pitch to set, if it is another than the one in force.
-    fn pitch_for(&self, mark: Mark) -> Option<i32> {
-        let wanted = match mark {
-            Mark::Own => own_pitch(self.base_pitch, self.greeting.own_pitch),
-            Mark::Agent => self.base_pitch,
-        };
+    fn pitch_for(&self, job: &Job) -> Option<i32> {
+        let wanted = pitch::of(
+            job.mark,
+            &job.sound,
+            self.base_pitch,
+            self.greeting.own_pitch,
+        );
         (self.pitch_works && self.pitch != wanted).then_some(wanted)
     }
 
@@ -459,18 +458,5 @@ impl Dialogue {
         }
         let until = now + request.limit(&self.limits);
         self.asked.push_back(Asked { request, until });
-    }
-}
-
-/// Gives the pitch of the program's own words, always apart from the agents' by the same distance.
-///
-/// Where the daemon's pitch leaves no room upwards the mark goes downwards, because a mark that is
-/// lost in the clamp would let an agent speak in the program's name.
-fn own_pitch(base: i32, distance: i32) -> i32 {
-    let wanted = base.saturating_add(distance);
-    if (-100..=100).contains(&wanted) {
-        wanted
-    } else {
-        base.saturating_sub(distance).clamp(-100, 100)
     }
 }

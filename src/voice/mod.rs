@@ -30,12 +30,14 @@ mod dialogue;
 mod language;
 mod limits;
 mod mailbox;
+mod pitch;
 mod program;
 pub mod reader;
 mod silence;
 mod sink;
 mod speech_dispatcher;
 mod ssip;
+pub mod system;
 mod words;
 mod worker;
 

@@ -38,7 +38,7 @@ use crate::session::{PromptId, SessionKey};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::phrase::{Arg, Phrases};
-use super::utterance::{Class, Mark, Utterance, UtteranceId};
+use super::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
 use table::LANES;
 
 pub use table::{Arrival, Lane, arrival};
@@ -527,6 +527,7 @@ impl SpeechQueue {
                 Mark::Agent => None,
             }),
             mark: segment.mark,
+            sound: Sound::default(),
         }))
     }
 

@@ -141,6 +141,7 @@ impl FakeSsip {
             runtime_dir: None,
             path: None,
             user: "ann".to_owned(),
+            executable: None,
         }
     }
 

@@ -259,7 +259,9 @@ async fn chosen_voices_that_are_not_there_say_so_in_words() {
     let config = VoiceConfig::default();
     for (choice, reader, word) in [
         (VoiceChoice::None, false, "switched off"),
-        (VoiceChoice::System, false, "speech-dispatcher"),
+        (VoiceChoice::System, false, "own file"),
+        #[cfg(target_os = "linux")]
+        (VoiceChoice::System, true, "gives way"),
         (VoiceChoice::Auto, true, "screen reader"),
         (VoiceChoice::Auto, false, "XDG_RUNTIME_DIR"),
         (VoiceChoice::SpeechDispatcher, true, "XDG_RUNTIME_DIR"),

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use super::limits::Limits;
 use super::*;
-use crate::announce::utterance::{Class, Mark};
+use crate::announce::utterance::{Class, Mark, Sound};
 
 mod chaos;
 #[cfg(target_os = "linux")]
@@ -37,6 +37,7 @@ pub fn utterance(id: u64, text: &str) -> Utterance {
         text: text.to_owned(),
         language: None,
         mark: Mark::Agent,
+        sound: Sound::default(),
     }
 }
 
@@ -101,7 +102,7 @@ impl Ear {
 }
 
 /// Gives time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
-fn quick() -> Limits {
+pub(super) fn quick() -> Limits {
     Limits {
         call: Duration::from_secs(1),
         begin: Duration::from_secs(1),

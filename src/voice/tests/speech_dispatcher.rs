@@ -38,6 +38,7 @@ async fn the_whole_conversation_line_by_line() {
     handle.speak(Utterance {
         class: Class::Alert,
         mark: Mark::Own,
+        sound: Sound::default(),
         language: Some("en".to_owned()),
         ..utterance(1, "Send the email to Bob?")
     });

@@ -1,0 +1,178 @@
+//! What goes between the program and the child that speaks for it: one JSON object a line.
+//!
+//! Responsibilities: the orders, what is told back, and cutting bytes into lines with a bound. Not
+//! here: who sends what when (`child`, the module above).
+
+use serde::{Deserialize, Serialize};
+
+use crate::announce::utterance::{Mark, Utterance};
+use crate::config::Delivery;
+
+/// Bounds a line. The longest order holds a text of 64 KiB, of which JSON may make six times as much.
+const LINE_LIMIT: usize = 512 * 1024;
+
+/// Orders the child.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "order", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Order {
+    /// Say this. Nothing is being said, or it was stopped before.
+    Speak(Words),
+    /// Fall silent.
+    Stop,
+}
+
+/// Holds what is to be said, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Words {
+    /// The utterance's number.
+    pub id: u64,
+    /// The words; never empty, no control characters.
+    pub text: String,
+    /// Their language's tag, when known.
+    pub language: Option<String>,
+    /// Whether they are the program's own.
+    pub own: bool,
+    /// How far the program's own words lie above the usual pitch.
+    pub own_pitch: i32,
+    /// The usual pitch, if the person set one.
+    pub usual_pitch: Option<i32>,
+    /// How they are to sound.
+    pub delivery: Delivery,
+}
+
+impl Words {
+    /// Puts an utterance into an order's terms.
+    pub(super) fn of(utterance: Utterance, text: String, own_pitch: i32) -> Self {
+        Self {
+            id: utterance.id.0,
+            text,
+            language: utterance.language,
+            own: utterance.mark == Mark::Own,
+            own_pitch,
+            usual_pitch: utterance.sound.usual_pitch,
+            delivery: utterance.sound.delivery,
+        }
+    }
+}
+
+/// Tells what the child did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "told", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Told {
+    /// The engine is there.
+    Ready {
+        /// Its name as a person knows it.
+        engine: String,
+    },
+    /// The engine has the words.
+    Taken {
+        /// The utterance.
+        id: u64,
+    },
+    /// The first sound of the words.
+    Begun {
+        /// The utterance.
+        id: u64,
+    },
+    /// The end of the words.
+    Ended {
+        /// The utterance.
+        id: u64,
+    },
+    /// Somebody else cut the words short.
+    Cut {
+        /// The utterance.
+        id: u64,
+    },
+    /// A stop was obeyed.
+    Silent,
+    /// The engine's list of voices is being read, which takes a while.
+    Looking,
+    /// Something that the person should know, once.
+    Notice {
+        /// What, as a plain sentence without a full stop.
+        text: String,
+    },
+    /// The engine failed; the child ends.
+    Failed {
+        /// Why, as a plain sentence without a full stop.
+        reason: String,
+    },
+}
+
+/// Says that what came is no line of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("what came is not what was agreed")]
+pub(super) struct Garbage;
+
+/// Cuts bytes into messages, however they come.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    bytes: Vec<u8>,
+}
+
+impl Lines {
+    /// Takes bytes in.
+    pub(super) fn feed(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Gives the next message, if a whole one is there.
+    pub(super) fn next<M: for<'a> Deserialize<'a>>(&mut self) -> Result<Option<M>, Garbage> {
+        let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') else {
+            return if self.bytes.len() > LINE_LIMIT {
+                Err(Garbage)
+            } else {
+                Ok(None)
+            };
+        };
+        let message = serde_json::from_slice(&self.bytes[..end]).map_err(|_| Garbage);
+        self.bytes.drain(..=end);
+        message.map(Some)
+    }
+}
+
+/// Writes a message as a line.
+pub(super) fn line(message: &impl Serialize) -> Vec<u8> {
+    // Plain data with text for keys can't fail to be written; an empty line would be told as garbage.
+    let mut line = serde_json::to_vec(message).unwrap_or_default();
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn messages_survive_any_cut_and_garbage_is_named() {
+        let words = Words {
+            id: 7,
+            text: "one\ntwo \u{1F600}".into(),
+            language: Some("de".into()),
+            own: true,
+            own_pitch: 20,
+            usual_pitch: None,
+            delivery: Delivery::default(),
+        };
+        let orders = [Order::Speak(words), Order::Stop];
+        let bytes: Vec<u8> = orders.iter().flat_map(line).collect();
+        for size in 1..40 {
+            let (mut lines, mut got) = (Lines::default(), Vec::new());
+            for part in bytes.chunks(size) {
+                lines.feed(part);
+                while let Some(order) = lines.next::<Order>().unwrap() {
+                    got.push(order);
+                }
+            }
+            assert_eq!(got, orders, "{size}");
+        }
+        let mut lines = Lines::default();
+        lines.feed(b"{\"order\":\"stop\"\n");
+        assert_eq!(lines.next::<Order>(), Err(Garbage));
+        lines.feed(&vec![b' '; LINE_LIMIT + 1]);
+        assert_eq!(lines.next::<Order>(), Err(Garbage), "an endless line");
+    }
+}
