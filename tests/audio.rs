@@ -33,6 +33,10 @@ use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
 use rustix::process::{Pid, Signal};
 use tokio::sync::mpsc;
 
+#[cfg(feature = "system-voice")]
+#[path = "audio/system.rs"]
+mod system;
+
 /// How long any wait may take before the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 

@@ -8,7 +8,9 @@
 //! standard input and tells on its standard output, a JSON object a line. Whatever goes wrong with it,
 //! a crash, a hang, a line that is none, has one answer: it is killed with its process group, what was
 //! being said is cut, and a new one is started after a wait that doubles each time. It ends by itself
-//! when its orders end, so that nothing is left speaking when this program is killed.
+//! when its orders end, so that nothing is left speaking when this program is killed. Where another
+//! process makes the sound, as on Linux, a killed child's words go on to their end; the next child is
+//! given the time to wait for that.
 //!
 //! ```text
 //! -> {"order":"speak","id":1,"text":"hello",…}
@@ -18,136 +20,33 @@
 //! ```
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
-use std::path::PathBuf;
-use std::process::{ExitCode, Stdio};
-use std::time::{Duration, Instant};
-
-use rustix::process::{Pid, Signal};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use std::process::ExitCode;
+use std::time::Instant;
 
 use super::limits::Limits;
 use super::worker::at;
 use super::{Voice, VoiceEvent, ssip};
-use crate::announce::utterance::{Utterance, UtteranceId};
+use crate::announce::utterance::Utterance;
 
 #[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
 mod child;
+mod link;
 mod message;
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
 mod platform;
 #[cfg(test)]
 mod tests;
 
-use message::{Garbage, Lines, Order, Told, Words, line};
+pub(super) use link::{Fault, Place};
+use link::{Link, News, Stage};
+use message::Words;
 
 /// The hidden command of this program that makes it the child.
 pub const COMMAND: &str = "system-voice";
 
-/// How much is read at a time.
-const CHUNK: usize = 8 * 1024;
-
-/// Bounds what a child that does not read may keep waiting: two texts of the longest kind, in JSON.
-const OUTGOING: usize = 1024 * 1024;
-
 /// How long the child's engine has to fall silent when its orders have ended; then it is left to hang.
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
-const FAREWELL: Duration = Duration::from_millis(300);
-
-/// How long the child has to end after its orders were closed, before it is killed.
-const LEAVE: Duration = Duration::from_millis(150);
-
-/// Says where the child's program is.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    /// The program; this one, but for tests.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub arguments: Vec<String>,
-    /// What is put into its environment.
-    pub environment: Vec<(OsString, OsString)>,
-}
-
-/// Says why the child is no voice (any more), as a plain sentence without a full stop.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Fault {
-    /// It could not be started.
-    #[error("the system's speech can't be started: {0}")]
-    Start(String),
-    /// It ended, which only a crash does.
-    #[error("the system's speech ended by itself")]
-    Ended,
-    /// It did not do in time what it was ordered.
-    #[error("the system's speech does not answer")]
-    Mute,
-    /// Words were taken and never began.
-    #[error("the system's speech takes the words but never begins to speak")]
-    NeverBegan,
-    /// Words began and did not end in many times the time they need.
-    #[error("the system's speech began to speak and got stuck")]
-    NeverEnded,
-    /// It told something else than was agreed.
-    #[error("the system's speech answers with something that is none")]
-    Garbage,
-    /// Its engine failed, as it says itself.
-    #[error("{0}")]
-    Engine(String),
-}
-
-impl From<Garbage> for Fault {
-    fn from(Garbage: Garbage) -> Self {
-        Self::Garbage
-    }
-}
-
-/// How far what was ordered has got.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Stage {
-    /// The child has not told yet that it is there.
-    Starting { until: Instant },
-    /// Nothing is being said.
-    Idle,
-    /// The words were sent.
-    Asked {
-        id: u64,
-        longest: Duration,
-        until: Instant,
-    },
-    /// The engine has them.
-    Queued {
-        id: u64,
-        longest: Duration,
-        until: Instant,
-    },
-    /// They can be heard.
-    Sounding { id: u64, until: Instant },
-}
-
-/// What a child has told, in the voice's terms.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum News {
-    Opened(String),
-    Begun(UtteranceId),
-    Ended(UtteranceId),
-    Cut(UtteranceId),
-    Notice(String),
-}
-
-/// One child with what it was ordered.
-#[derive(Debug)]
-struct Link {
-    child: Child,
-    group: Option<Pid>,
-    stdin: ChildStdin,
-    stdout: ChildStdout,
-    outgoing: Vec<u8>,
-    lines: Lines,
-    stage: Stage,
-    /// Until when a stop must be obeyed, one for each that was not yet.
-    stops: VecDeque<Instant>,
-    limits: Limits,
-}
+const FAREWELL: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// What the voice is doing about its child.
 #[derive(Debug)]
@@ -175,13 +74,14 @@ pub(super) struct SystemVoice {
     news: VecDeque<VoiceEvent>,
     attempt: u32,
     health: Health,
+    leftover: Option<Instant>,
 }
 
 impl SystemVoice {
     /// Starts the child and waits for its engine.
     pub(super) async fn open(place: Place, own_pitch: i32, limits: Limits) -> Result<Self, Fault> {
         let mut voice = Self {
-            state: State::Up(Box::new(Link::start(&place, limits)?)),
+            state: State::Up(Box::new(Link::start(&place, limits, None)?)),
             place,
             own_pitch,
             limits,
@@ -189,6 +89,7 @@ impl SystemVoice {
             news: VecDeque::new(),
             attempt: 0,
             health: Health::Well,
+            leftover: None,
         };
         loop {
             match voice.step().await? {
@@ -213,7 +114,8 @@ impl SystemVoice {
             match &mut self.state {
                 State::Waiting(until) => {
                     at(Some(*until)).await;
-                    self.state = State::Up(Box::new(Link::start(&self.place, self.limits)?));
+                    let link = Link::start(&self.place, self.limits, self.leftover)?;
+                    self.state = State::Up(Box::new(link));
                 }
                 State::Up(link) => return link.turn().await,
             }
@@ -224,7 +126,10 @@ impl SystemVoice {
     fn lost(&mut self, fault: &Fault) -> Option<VoiceEvent> {
         let wait = self.limits.backoff(self.attempt);
         self.attempt = self.attempt.saturating_add(1);
-        self.state = State::Waiting(Instant::now() + wait);
+        let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now() + wait));
+        if let State::Up(link) = state {
+            self.leftover = link.busy.max(self.leftover);
+        }
         match std::mem::replace(&mut self.health, Health::Lost) {
             Health::Well => Some(VoiceEvent::Lost {
                 reason: fault.to_string(),
@@ -310,253 +215,6 @@ impl Voice for SystemVoice {
     }
 }
 
-impl Link {
-    fn start(place: &Place, limits: Limits) -> Result<Self, Fault> {
-        let mut child = Command::new(&place.program)
-            .args(&place.arguments)
-            .envs(place.environment.iter().cloned())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| Fault::Start(error.to_string()))?;
-        let group = child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(Pid::from_raw);
-        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Fault::Start("it has no input or output".to_owned()));
-        };
-        Ok(Self {
-            child,
-            group,
-            stdin,
-            stdout,
-            outgoing: Vec::new(),
-            lines: Lines::default(),
-            stage: Stage::Starting {
-                until: Instant::now() + limits.spawn,
-            },
-            stops: VecDeque::new(),
-            limits,
-        })
-    }
-
-    fn speak(&mut self, words: Words) {
-        self.stop();
-        self.stage = Stage::Asked {
-            id: words.id,
-            longest: self.limits.end_of(&words.text),
-            until: Instant::now() + self.limits.call,
-        };
-        self.outgoing.extend(line(&Order::Speak(words)));
-    }
-
-    fn stop(&mut self) {
-        match self.stage {
-            Stage::Starting { .. } | Stage::Idle => {}
-            Stage::Asked { .. } | Stage::Queued { .. } | Stage::Sounding { .. } => {
-                self.stage = Stage::Idle;
-                self.stops.push_back(Instant::now() + self.limits.call);
-                self.outgoing.extend(line(&Order::Stop));
-            }
-        }
-    }
-
-    /// Gives the moment at which the child has missed a time limit, and which one.
-    fn deadline(&self) -> Option<(Instant, Fault)> {
-        let stage = match self.stage {
-            Stage::Starting { until } | Stage::Asked { until, .. } => Some((until, Fault::Mute)),
-            Stage::Queued { until, .. } => Some((until, Fault::NeverBegan)),
-            Stage::Sounding { until, .. } => Some((until, Fault::NeverEnded)),
-            Stage::Idle => None,
-        };
-        let stop = self.stops.front().map(|until| (*until, Fault::Mute));
-        [stage, stop]
-            .into_iter()
-            .flatten()
-            .min_by_key(|(until, _)| *until)
-    }
-
-    /// Carries bytes both ways until there is news; it may be dropped at any time.
-    async fn turn(&mut self) -> Result<News, Fault> {
-        loop {
-            while let Some(told) = self.lines.next()? {
-                if let Some(news) = self.hear(told)? {
-                    return Ok(news);
-                }
-            }
-            if self.outgoing.len() > OUTGOING {
-                return Err(Fault::Mute);
-            }
-            self.exchange().await?;
-        }
-    }
-
-    /// Writes and reads once, or finds that a time limit has passed.
-    async fn exchange(&mut self) -> Result<(), Fault> {
-        let deadline = self.deadline();
-        let waiting = !self.outgoing.is_empty();
-        let mut chunk = [0; CHUNK];
-        tokio::select! {
-            biased;
-            wrote = self.stdin.write(&self.outgoing), if waiting => match wrote {
-                Ok(count) if count > 0 => {
-                    self.outgoing.drain(..count);
-                }
-                Ok(_) | Err(_) => return Err(Fault::Ended),
-            },
-            read = self.stdout.read(&mut chunk) => match read {
-                Ok(count) if count > 0 => self.lines.feed(&chunk[..count]),
-                Ok(_) | Err(_) => return Err(Fault::Ended),
-            },
-            () = at(deadline.as_ref().map(|(until, _)| *until)), if deadline.is_some() => {
-                if let Some((_, fault)) = deadline {
-                    return Err(fault);
-                }
-            }
-        }
-        // A child that never pauses must not keep the thread from a stop.
-        tokio::task::yield_now().await;
-        Ok(())
-    }
-
-    /// Takes what the child told; what it tells of words that were stopped is no news any more.
-    fn hear(&mut self, told: Told) -> Result<Option<News>, Fault> {
-        let now = Instant::now();
-        let limits = self.limits;
-        match told {
-            Told::Ready { engine } => {
-                if matches!(self.stage, Stage::Starting { .. }) {
-                    self.stage = Stage::Idle;
-                    return Ok(Some(News::Opened(engine)));
-                }
-            }
-            Told::Taken { id } => {
-                if let Stage::Asked {
-                    id: ours, longest, ..
-                } = self.stage
-                    && ours == id
-                {
-                    self.stage = Stage::Queued {
-                        id,
-                        longest,
-                        until: now + limits.begin,
-                    };
-                }
-            }
-            Told::Begun { id } => {
-                if let Stage::Asked {
-                    id: ours, longest, ..
-                }
-                | Stage::Queued {
-                    id: ours, longest, ..
-                } = self.stage
-                    && ours == id
-                {
-                    self.stage = Stage::Sounding {
-                        id,
-                        until: now + longest,
-                    };
-                    return Ok(Some(News::Begun(UtteranceId(id))));
-                }
-            }
-            Told::Ended { id } if self.is_about(id) => {
-                self.stage = Stage::Idle;
-                return Ok(Some(News::Ended(UtteranceId(id))));
-            }
-            Told::Cut { id } if self.is_about(id) => {
-                self.stage = Stage::Idle;
-                return Ok(Some(News::Cut(UtteranceId(id))));
-            }
-            Told::Ended { .. } | Told::Cut { .. } => {}
-            Told::Silent => {
-                self.stops.pop_front();
-            }
-            Told::Looking => {
-                // The list of voices takes its time, for the words and for a stop behind them.
-                if let Stage::Asked { until, .. } = &mut self.stage {
-                    *until = now + limits.list;
-                }
-                for until in &mut self.stops {
-                    *until = now + limits.list;
-                }
-            }
-            Told::Notice { text } => return Ok(Some(News::Notice(text))),
-            Told::Failed { reason } => return Err(Fault::Engine(reason)),
-        }
-        Ok(None)
-    }
-
-    fn is_about(&self, id: u64) -> bool {
-        match self.stage {
-            Stage::Asked { id: ours, .. }
-            | Stage::Queued { id: ours, .. }
-            | Stage::Sounding { id: ours, .. } => ours == id,
-            Stage::Starting { .. } | Stage::Idle => false,
-        }
-    }
-
-    /// Stops, closes the orders, and waits a moment for the child's own end; then it is killed.
-    async fn close(mut self) {
-        self.stop();
-        while !self.outgoing.is_empty() || !self.stops.is_empty() {
-            match self.lines.next() {
-                Ok(Some(told)) => {
-                    if self.hear(told).is_err() {
-                        return;
-                    }
-                }
-                Ok(None) => {
-                    if self.exchange().await.is_err() {
-                        return;
-                    }
-                }
-                Err(Garbage) => return,
-            }
-        }
-        let Self {
-            child,
-            group,
-            stdin,
-            stdout,
-            ..
-        } = &mut self;
-        let _ = stdin.shutdown().await;
-        let gone = async {
-            let mut chunk = [0; CHUNK];
-            while let Ok(count) = stdout.read(&mut chunk).await {
-                if count == 0 {
-                    break;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(LEAVE, gone).await;
-        kill(*group);
-        let _ = child.wait().await;
-    }
-}
-
-impl Drop for Link {
-    /// Leaves no child behind, whatever became of it.
-    fn drop(&mut self) {
-        // A child that was waited for has no id any more, and its group's number may be another's.
-        if self.child.id().is_some() {
-            kill(self.group);
-        }
-    }
-}
-
-fn kill(group: Option<Pid>) {
-    if let Some(group) = group
-        && let Err(error) = rustix::process::kill_process_group(group, Signal::KILL)
-    {
-        tracing::debug!(%error, "the system's speech could not be killed");
-    }
-}
-
 /// Is the child: obeys the orders on standard input until they end, with the platform's own speech.
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
 pub fn run_child() -> ExitCode {
@@ -580,10 +238,10 @@ pub fn run_child() -> ExitCode {
 #[cfg(not(any(feature = "system-voice", target_os = "macos", windows)))]
 pub fn run_child() -> ExitCode {
     use std::io::Write as _;
-    let told = Told::Failed {
+    let told = message::Told::Failed {
         reason: NOT_BUILT.to_owned(),
     };
-    match std::io::stdout().write_all(&line(&told)) {
+    match std::io::stdout().write_all(&message::line(&told)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }

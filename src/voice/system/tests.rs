@@ -5,8 +5,14 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::mpsc;
 
 use super::child::{Ends, Engine, Happening, Item, serve};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal};
+
+use super::message::{Lines, Order, Told, line};
 use super::*;
-use crate::announce::utterance::{Mark, Sound};
+use crate::announce::utterance::{Mark, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::voice::tests::{Ear, Folder, PATIENCE, quick, utterance};
 use crate::voice::worker;
@@ -530,4 +536,34 @@ fn a_hanging_engine_does_not_keep_the_child_from_ending() {
     inside.farewell.recv_timeout(PATIENCE).unwrap();
     assert!(inside.done.try_recv().is_err(), "the engine still hangs");
     drop(release);
+}
+
+#[tokio::test]
+async fn a_successor_waits_for_words_that_a_killed_child_left_sounding() {
+    // The second child takes words and begins them later than a free engine would.
+    let script = format!(
+        r#"
+if [ -e "$0.second" ]; then
+  while read -r line; do id
+    echo "{{\"told\":\"taken\",\"id\":$id}}"; sleep 1.6
+    echo "{{\"told\":\"begun\",\"id\":$id}}"; echo "{{\"told\":\"ended\",\"id\":$id}}"
+  done
+fi
+: > "$0.second"
+{POLITE}"#
+    );
+    let limits = Limits {
+        end: Duration::from_secs(3),
+        ..limits()
+    };
+    let mut stage = open(&script, limits);
+    stage.ear.ready().await;
+    stage.handle.speak(utterance(1, "long"));
+    stage.begun(1).await;
+    stage.signal(Signal::KILL);
+    stage.cut(1).await;
+    stage.ear.lost().await;
+    stage.recovered().await;
+    assert!(limits.begin < Duration::from_millis(1600));
+    stage.says(2).await;
 }
