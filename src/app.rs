@@ -28,7 +28,7 @@ use crossterm::event::KeyEvent;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, SpeechQueue,
-    Utterance, Wish,
+    Utterance, Wish, fit,
 };
 use crate::config::Config;
 use crate::keys::{self, Command, Mode};
@@ -331,6 +331,14 @@ impl App {
             ("voice", text(self, voice)),
         ];
         self.say(Class::Outcome, Kind::Hint, "start.face", &args, now);
+        let known = self.announcer.phrases().language().to_owned();
+        let wanted = &self.config.announce.languages;
+        if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {
+            // The person would otherwise wonder whether the wish was understood.
+            let wanted = Arg::Own(wanted.join(", "));
+            let args = [("wanted", wanted)];
+            self.say(Class::Outcome, Kind::Hint, "start.language", &args, now);
+        }
         self.tell_policy(now);
     }
 

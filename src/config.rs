@@ -18,7 +18,9 @@ pub use delivery::{Delivery, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Verbosity {
     /// The shortest form.

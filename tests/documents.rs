@@ -226,6 +226,47 @@ fn the_phrase_files_have_the_same_keys_and_arguments() {
     }
 }
 
+/// What a fault says in words of its own is found in the code of the rooms that make faults.
+#[test]
+fn every_other_language_says_why_something_failed() {
+    fn collect(folder: &Path, reasons: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("tests") {
+                collect(&path, reasons);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap();
+                for start in ["Fault::Tls(\"", "Fault::Unusable(\"", "Fault::Other(\""] {
+                    for rest in code.split(start).skip(1) {
+                        reasons.insert(rest.split('"').next().unwrap().to_owned());
+                    }
+                }
+                if let Some((_, words)) = code.split_once("fn tls_words") {
+                    let words = words.split("\n}").next().unwrap();
+                    for arm in words.split("=> ").skip(1) {
+                        if let Some(text) =
+                            arm.trim_start_matches(['{', '\n', ' ']).strip_prefix('"')
+                        {
+                            reasons.insert(text.split('"').next().unwrap().to_owned());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut wanted = BTreeSet::new();
+    collect(Path::new("src/transport"), &mut wanted);
+    assert!(wanted.len() > 15, "{wanted:?}");
+    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+        let file: toml::Table = text.parse().unwrap();
+        let reasons = file["reasons"].as_table().unwrap();
+        for reason in &wanted {
+            assert!(reasons.contains_key(reason), "{tag}: {reason:?}");
+        }
+    }
+}
+
 /// A word that a file leaves out would be heard in English.
 #[test]
 fn every_other_language_has_all_words_and_all_of_the_help() {

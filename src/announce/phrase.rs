@@ -107,6 +107,7 @@ pub struct Phrases {
     voice_language: Option<String>,
     phrases: BTreeMap<String, Leveled>,
     help: BTreeMap<String, String>,
+    reasons: BTreeMap<String, String>,
     lexicon: Lexicon,
 }
 
@@ -125,6 +126,9 @@ struct File {
     /// The help's words by the English ones, which stand in the table of keys.
     #[serde(default)]
     help: BTreeMap<String, String>,
+    /// Why something failed, by the English words, which the code says it in.
+    #[serde(default)]
+    reasons: BTreeMap<String, String>,
     /// The normaliser's words; a file without them has the English ones.
     #[serde(default)]
     words: Words,
@@ -213,6 +217,7 @@ impl Phrases {
             voice_language: None,
             phrases,
             help: file.help,
+            reasons: file.reasons,
             lexicon: Lexicon::new(file.words, Pronunciation::default()),
         })
     }
@@ -231,6 +236,12 @@ impl Phrases {
     /// Gives what a key does in the language of the phrases; English words are their own.
     pub fn help<'a>(&'a self, does: &'a str) -> &'a str {
         self.help.get(does).map_or(does, String::as_str)
+    }
+
+    /// Gives why something failed in the language of the phrases. What the system says of itself, and
+    /// English words, are their own.
+    pub fn reason<'a>(&'a self, english: &'a str) -> &'a str {
+        self.reasons.get(english).map_or(english, String::as_str)
     }
 
     /// Gives what an agent's text is turned into speech with.

@@ -41,7 +41,7 @@ impl Announcer {
                 "session.joined",
                 &[("parent", self.parent(change, sessions))],
             )),
-            What::SessionEnded(ended) => one(self.ended(change, ended)),
+            What::SessionEnded(ended) => one(self.ended(change, ended, sessions)),
             What::StateChanged(event) => one(self.state(change, event)),
             What::Progress(event) => one(self.progress(change, event)),
             What::ToolInvoked(event) => one(self.invoked(change, event)),
@@ -123,7 +123,12 @@ impl Announcer {
 
     /// Picks a summary by verbosity and language.
     fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
-        let level = match self.level(kind) {
+        self.summary_at(change, summary, self.level(kind))
+    }
+
+    /// Picks a summary of a level by language.
+    fn summary_at(&self, change: &Change, summary: &Summary, level: Verbosity) -> Arg {
+        let level = match level {
             Verbosity::Terse => Level::Terse,
             Verbosity::Normal => Level::Normal,
             Verbosity::Detailed => Level::Detailed,
@@ -140,8 +145,21 @@ impl Announcer {
         }
     }
 
-    fn ended(&self, change: &Change, ended: &Ended) -> Draft {
+    fn ended(&self, change: &Change, ended: &Ended, sessions: &Sessions) -> Draft {
+        let rejections = sessions.rejections(&change.key);
         match ended {
+            // "Finished: Done." must not sound as if the rejected thing were done: how the agent puts
+            // it is told in its normal words at least.
+            Ended::Completed(event) if rejections > 0 => {
+                let level = self.level(Kind::SessionCompleted).max(Verbosity::Normal);
+                let said = self.summary_at(change, &event.summary, level);
+                self.phrase(
+                    Class::Outcome,
+                    Kind::SessionCompleted,
+                    "session.completed.rejected",
+                    &[("n", Arg::own(rejections)), ("summary", said)],
+                )
+            }
             Ended::Completed(event) => self.phrase(
                 Class::Outcome,
                 Kind::SessionCompleted,

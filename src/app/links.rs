@@ -386,15 +386,16 @@ impl App {
                 &[("content_type", Arg::Own(content_type.clone()))],
             ),
             Fault::Tls(reason) => {
-                phrases.text("fault.tls", &[("reason", Arg::Own(reason.clone()))])
+                phrases.text("fault.tls", &[("reason", Arg::own(phrases.reason(reason)))])
             }
             Fault::TooLarge { limit } => {
                 phrases.text("fault.too_large", &[("limit", Arg::own(limit))])
             }
             Fault::OneWay => phrases.text("fault.one_way", &[]),
-            Fault::Unusable(reason) | Fault::Other(reason) => {
-                phrases.text("fault.other", &[("reason", Arg::Own(reason.clone()))])
-            }
+            Fault::Unusable(reason) | Fault::Other(reason) => phrases.text(
+                "fault.other",
+                &[("reason", Arg::own(phrases.reason(reason)))],
+            ),
         }
     }
 }

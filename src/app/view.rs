@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::announce::{
-    About, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases, name_of,
+    About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases,
+    name_of,
 };
 use crate::config::{Config, Verbosity};
 use crate::keys::Mode;
@@ -96,6 +97,18 @@ impl App {
     /// Tells whether an older announcement is looked at, so that the newest may be out of sight.
     pub fn is_looking_back(&self) -> bool {
         self.review.is_some()
+    }
+
+    /// Counts what was told after the announcement that is looked back at, answers to keys aside.
+    pub fn newer(&self) -> usize {
+        let Some(review) = self.review else { return 0 };
+        let history = self.announcer.history();
+        history
+            .iter()
+            .rev()
+            .take_while(|told| told.id > review)
+            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .count()
     }
 
     /// Gives what is being typed and where its cursor is, in characters.

@@ -181,6 +181,10 @@ fn headline(app: &App) -> String {
         .filter(|session| !session.is_ended())
         .count();
     let mut parts = Vec::new();
+    if app.is_looking_back() {
+        let args = [("n", Arg::own(app.newer()))];
+        parts.push(app.phrases().text("headline.review", &args));
+    }
     if open > 0 {
         parts.push(
             app.phrases()

@@ -310,6 +310,14 @@ impl Sessions {
             .filter(|prompt| !self.held.contains(&prompt.id))
     }
 
+    /// Counts the actions of a session that the person rejected here.
+    pub fn rejections(&self, key: &SessionKey) -> usize {
+        self.prompts
+            .values()
+            .filter(|prompt| prompt.key == *key && prompt.was_rejected())
+            .count()
+    }
+
     /// Tells whether a link has so many questions waiting for an answer that nothing more may be read
     /// from it. What can't be answered, or has timed out, does not count: nobody could free its place.
     pub fn is_full(&self, link: LinkId) -> bool {

@@ -158,3 +158,24 @@ fn a_hostile_list_of_decisions_is_bounded() {
     assert!(stage.sent.is_empty());
     assert!(stage.heard("from 1 to 32"));
 }
+
+#[test]
+fn an_end_after_a_rejection_never_sounds_as_if_the_thing_were_done() {
+    let mut config = Config::default();
+    config.announce.verbosity = crate::config::Verbosity::Terse;
+    let mut stage = Stage::with(KEYS, config);
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('n');
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    stage.event(
+        "session.completed",
+        json!({"summary_terse": "Done.", "summary_normal": "The email was not sent."}),
+    );
+    let end = "Finished. You rejected 1 of its actions. The agent says: The email was not sent.";
+    assert!(stage.heard(end), "{:?}", stage.lines);
+    assert!(!stage.heard("Done."));
+}
