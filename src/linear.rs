@@ -51,12 +51,17 @@ pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, width: u16) -> Str
                 put_line(&mut out, label, &format!("{}{end}", segment.text), width);
             }
         }
-        None => put_line(
-            &mut out,
-            &label,
-            &format!("{} ({time})", told.text()),
-            width,
-        ),
+        None => {
+            let shown = told.shown();
+            // What is structure only, such as the line under a table's headers, has nothing to read.
+            if !shown.is_empty() {
+                let last = format!("{shown} ({time})");
+                // No line of an agent's begins without its label.
+                for line in last.lines() {
+                    put_line(&mut out, &label, line, width);
+                }
+            }
+        }
     }
     out
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::protocol::Now;
 use crate::session::{PromptId, SessionKey};
 
-use super::phrase::{Segment, join, join_spoken};
+use super::phrase::{Segment, join, join_shown, join_spoken};
 use super::utterance::{Class, Mark};
 
 /// Names what an announcement is about; the names are a contract of the JSON face.
@@ -126,9 +126,15 @@ pub struct Announcement {
 }
 
 impl Announcement {
-    /// Gives the words as they are shown, on one line.
+    /// Gives the words of the source, on one line.
     pub fn text(&self) -> String {
         join(&self.segments)
+    }
+
+    /// Gives the words as they are shown: without Markdown's marks, on one line but for code, whose
+    /// lines are kept. Empty for what is structure only, such as the line under a table's headers.
+    pub fn shown(&self) -> String {
+        join_shown(&self.segments)
     }
 
     /// Gives the words as they are spoken, on one line.
@@ -159,7 +165,10 @@ impl Announcement {
         let words: usize = self
             .segments
             .iter()
-            .map(|segment| segment.text.len() + segment.spoken.len())
+            .map(|segment| {
+                let shown = segment.shown.as_ref().map_or(0, String::len);
+                segment.text.len() + segment.spoken.len() + shown
+            })
             .sum();
         std::mem::size_of::<Self>() + words
     }

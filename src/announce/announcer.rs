@@ -17,7 +17,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
 use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece, Policy};
 use super::history::History;
-use super::normalise::Reader;
+use super::normalise::{Readable, Reader};
 use super::phrase::{Arg, Args, Phrases, Segment};
 use super::publish::speaker;
 use super::speakable::{self, Profile};
@@ -42,6 +42,7 @@ type OutputKey = (SessionKey, Option<OutputId>);
 struct OutputState {
     coalescer: Coalescer,
     reader: Reader,
+    readable: Readable,
     agent: String,
     urgency: Urgency,
     replayed: bool,
@@ -330,6 +331,7 @@ impl Announcer {
                     relax_none: self.settings.relax_none,
                 }),
                 reader: Reader::default(),
+                readable: Readable::default(),
                 agent: change.agent.clone(),
                 urgency: change.urgency,
                 replayed: change.replayed,
@@ -432,12 +434,19 @@ impl Announcer {
             if text.is_empty() {
                 continue;
             }
-            let spoken = match self.outputs.get_mut(key) {
-                Some(state) => lexicon.read_on(&mut state.reader, &piece.text, wall),
-                None => lexicon.speak(&piece.text, Profile::Prose, wall),
+            let (spoken, shown) = match self.outputs.get_mut(key) {
+                Some(state) => (
+                    lexicon.read_on(&mut state.reader, &piece.text, wall),
+                    lexicon.show_on(&mut state.readable, &piece.text),
+                ),
+                None => (
+                    lexicon.speak(&piece.text, Profile::Prose, wall),
+                    text.clone(),
+                ),
             };
             let segment = Segment {
                 mark: Mark::Agent,
+                shown: (shown != text).then_some(shown),
                 text,
                 spoken,
                 language: piece.language.as_deref().map(str::to_owned),

@@ -181,7 +181,10 @@ impl Announcer {
             .rev()
             .filter(|told| before.is_none_or(|before| told.id < before))
             .filter(|told| told.class != Class::Response && told.aloud != Aloud::Heard)
-            .find(|told| told.text().to_lowercase().contains(&wanted))
+            .find(|told| {
+                told.text().to_lowercase().contains(&wanted)
+                    || told.shown().to_lowercase().contains(&wanted)
+            })
             .cloned()
     }
 }

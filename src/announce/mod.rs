@@ -33,7 +33,8 @@ pub use heartbeat::{Heartbeat, STALE as HEARTBEAT_STALE};
 pub use history::History;
 pub use language::{Fit, best, fit};
 pub use phrase::{
-    Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_spoken, name_of, words_of,
+    Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_shown, join_spoken, name_of,
+    words_of,
 };
 pub use question::{hides_something, label_of};
 pub use queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};

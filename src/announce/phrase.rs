@@ -41,8 +41,11 @@ const LONGEST_NAME: usize = 48;
 pub struct Segment {
     /// Whose words.
     pub mark: Mark,
-    /// The words as they are shown: cleaned of hostile characters, otherwise the source's.
+    /// The words of the source, cleaned of hostile characters.
     pub text: String,
+    /// The words as they are shown, where that is not how the source wrote them: without Markdown's
+    /// marks.
+    pub shown: Option<String>,
     /// The words as they are spoken; empty when there is nothing to say.
     pub spoken: String,
     /// The language, when it is known and not the program's own.
@@ -271,6 +274,7 @@ impl Phrases {
     ) -> Vec<Segment> {
         let Some(leveled) = self.phrases.get(key) else {
             return vec![Segment {
+                shown: None,
                 mark: Mark::Own,
                 text: key.to_owned(),
                 spoken: key.to_owned(),
@@ -301,6 +305,13 @@ impl Phrases {
 /// Joins segments into one line of text; a segment that does not end in a stop gets one.
 pub fn join(segments: &[Segment]) -> String {
     join_by(segments, |segment| &segment.text)
+}
+
+/// Joins what is shown of segments in the same way.
+pub fn join_shown(segments: &[Segment]) -> String {
+    join_by(segments, |segment| {
+        segment.shown.as_deref().unwrap_or(&segment.text)
+    })
 }
 
 /// Joins the spoken words of segments in the same way.
@@ -379,6 +390,7 @@ impl Builder<'_> {
         // Only stops between two agents' texts are left over from optional parts.
         if text.chars().any(char::is_alphanumeric) {
             self.segments.push(Segment {
+                shown: None,
                 mark: Mark::Own,
                 text: text.to_owned(),
                 spoken: self.lexicon.pronounce(text).into_owned(),
@@ -393,6 +405,7 @@ impl Builder<'_> {
         if !shown.is_empty() {
             let spoken = self.lexicon.speak(text, profile, self.now);
             self.segments.push(Segment {
+                shown: None,
                 mark: Mark::Agent,
                 text: shown,
                 spoken,

@@ -222,6 +222,7 @@ impl Announcer {
 pub(super) fn speaker(agent: &str, phrases: &Phrases) -> Segment {
     let spoken = format!("{}:", name_of(agent));
     Segment {
+        shown: None,
         mark: Mark::Own,
         text: String::new(),
         spoken: phrases.lexicon().pronounce(&spoken).into_owned(),

@@ -488,6 +488,7 @@ pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a 
 
 fn own(text: String) -> Segment {
     Segment {
+        shown: None,
         mark: Mark::Own,
         text: text.clone(),
         spoken: text,

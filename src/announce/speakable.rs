@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-use super::normalise::{self, Pronunciation, Reader, Words};
+use super::normalise::{self, Pronunciation, Readable, Reader, Words};
 
 /// Says how an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,12 @@ impl Lexicon {
             Profile::Exact => normalise::exact(text, &self.words),
         };
         self.pronounced(spoken)
+    }
+
+    /// Turns the next piece of one output into the words that are shown, lines of code on lines of their
+    /// own; empty where the piece is structure only.
+    pub fn show_on(&self, readable: &mut Readable, piece: &str) -> String {
+        readable.show(piece, &self.words)
     }
 
     /// Turns the next piece of one output into the words that are spoken; the reader remembers what is

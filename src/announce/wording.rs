@@ -504,6 +504,7 @@ impl Announcer {
         );
         // Every face labels a danger; only the ear needs the word.
         let word = Segment {
+            shown: None,
             mark: Mark::Own,
             text: String::new(),
             spoken: self.phrases.text("danger", &[]),

@@ -162,6 +162,7 @@ impl App {
         let text = told.text();
         let spoken = self.announcer.phrases().lexicon().spell(&text, phonetic);
         let segment = Segment {
+            shown: None,
             mark: Mark::Own,
             text: spoken.clone(),
             spoken,

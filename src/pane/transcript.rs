@@ -34,6 +34,9 @@ pub(super) fn draw(
         if app.review().is_some_and(|review| told.id > review) {
             continue;
         }
+        if told.shown().is_empty() {
+            continue;
+        }
         let reviewed = app.review() == Some(told.id);
         let style = style(told, look, reviewed);
         let entry = entry(app, told, zone, area.width);
@@ -63,10 +66,19 @@ pub(super) fn draw(
 fn entry(app: &App, told: &Announcement, zone: &TimeZone, width: u16) -> Vec<String> {
     let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
     let label = app.label(told);
-    wrap(
-        &format!("{label}: {} ({time})", told.text()),
-        usize::from(width),
-    )
+    // The lines of code stay lines; what goes on is set in, so that it is never taken for a new entry.
+    format!("{label}: {} ({time})", told.shown())
+        .lines()
+        .enumerate()
+        .flat_map(|(at, line)| {
+            let line = if at == 0 {
+                line.to_owned()
+            } else {
+                format!("  {line}")
+            };
+            wrap(&line, usize::from(width))
+        })
+        .collect()
 }
 
 fn style(told: &Announcement, look: Look, reviewed: bool) -> Style {

@@ -66,7 +66,7 @@ enum Place {
 
 /// An open fence.
 #[derive(Debug, Clone)]
-struct Fence {
+pub(super) struct Fence {
     sign: char,
     length: usize,
     lines: usize,
@@ -245,7 +245,7 @@ impl Reader {
 }
 
 impl Fence {
-    fn is_closed_by(&self, line: &str) -> bool {
+    pub(super) fn is_closed_by(&self, line: &str) -> bool {
         line.len() >= self.length
             && line.trim_start_matches(self.sign).is_empty()
             && !line.is_empty()
@@ -253,7 +253,7 @@ impl Fence {
 }
 
 /// Reads a line as the start of a block of code: its fence and its language.
-fn fence(line: &str) -> Option<(Fence, &str)> {
+pub(super) fn fence(line: &str) -> Option<(Fence, &str)> {
     let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let info = line.trim_start_matches(sign);
     let length = line.len() - info.len();
@@ -273,19 +273,25 @@ fn fence(line: &str) -> Option<(Fence, &str)> {
 
 fn say_opening(language: &str, words: &Words, spoken: &mut Spoken) {
     spoken.word(&words.code_block);
+    if let Some(name) = language_name(language, words) {
+        spoken.stop(',');
+        spoken.word(&name);
+    }
+}
+
+/// Gives the name of a programming language by the tag behind a fence.
+pub(super) fn language_name(language: &str, words: &Words) -> Option<String> {
     let tag: String = language
         .chars()
         .take_while(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'))
         .take(LANGUAGE)
         .collect();
     let mut letters = tag.chars();
-    if let Some(first) = letters.next() {
-        spoken.stop(',');
-        match words.language(&tag) {
-            Some(name) => spoken.word(name),
-            None => spoken.word(&(first.to_uppercase().collect::<String>() + letters.as_str())),
-        }
-    }
+    let first = letters.next()?;
+    Some(match words.language(&tag) {
+        Some(name) => name.to_owned(),
+        None => first.to_uppercase().collect::<String>() + letters.as_str(),
+    })
 }
 
 fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
@@ -297,12 +303,12 @@ fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
 }
 
 /// Tells whether a line parts a table's headers from its rows.
-fn is_delimiter(line: &str) -> bool {
+pub(super) fn is_delimiter(line: &str) -> bool {
     line.bytes().all(|b| b"|-: ".contains(&b)) && line.contains("--") && line.contains('|')
 }
 
 /// Tells whether a line is a rule across the page: three signs, no more, which are then counted.
-fn is_rule(line: &str) -> bool {
+pub(super) fn is_rule(line: &str) -> bool {
     matches!(line, "---" | "***" | "___" | "- - -" | "* * *")
 }
 
