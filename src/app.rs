@@ -4,10 +4,11 @@
 //! [`App::deadline`] says when to call again with [`Input::Deadline`]. The same inputs give the same
 //! effects. Not here: sockets, screens, engines, the clock (`runtime`).
 //!
-//! The folder: `links` (news of sources), `asking` (which question is shown and when it may be
+//! The folder: `links` (news of sources), `alarms` (bell, notification and title for a question), `asking` (which question is shown and when it may be
 //! answered), `answering` (what the person decides), `sending` (what becomes of it), `commands` (everything
 //! else that a key or a line can want), `view` (what the faces read).
 
+mod alarms;
 mod answering;
 mod asking;
 mod commands;
@@ -37,12 +38,14 @@ use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
 
+pub use alarms::Notice;
 pub use asking::{Drawn, Shown};
 pub use links::LinkView;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
+use alarms::Attention;
 use reviewing::Reviewing;
 use sending::Outgoing;
 
@@ -73,6 +76,8 @@ pub enum Input {
     Voice(VoiceEvent),
     /// A page of the shown question was drawn.
     Drawn(Drawn),
+    /// The terminal says whether the person looks at it.
+    Focus(bool),
     /// A deadline has come.
     Deadline,
     /// The terminal or its owner wants us to end at once.
@@ -126,7 +131,11 @@ pub enum Effect {
     /// Ring the bell.
     Bell,
     /// Send a notification through the terminal.
-    Notify(String),
+    Notify(Notice),
+    /// Take the notification of a question back.
+    Withdraw(PromptId),
+    /// Let this be read after the full face, whose screen vanishes.
+    Farewell(String),
     /// Set the terminal's title; `None` restores it.
     Title(Option<String>),
     /// Throw away what was typed ahead.
@@ -174,6 +183,8 @@ pub struct App {
     /// Leaving as soon as the answers under way are sent, at the latest then.
     parting: Option<(Exit, Duration)>,
     titled: usize,
+    /// Whether the person looks at the terminal, and what was notified.
+    attention: Attention,
     forgotten: Dropped,
     effects: Vec<Effect>,
 }
@@ -239,6 +250,7 @@ impl App {
             quitting: None,
             parting: None,
             titled: 0,
+            attention: Attention::default(),
             forgotten: Dropped::default(),
             effects: Vec::new(),
         }
@@ -257,6 +269,7 @@ impl App {
             Input::Line { text, read } => self.line(&text, read, now),
             Input::Voice(event) => self.voice(event, now),
             Input::Drawn(drawn) => self.drawn(drawn),
+            Input::Focus(on) => self.attention.focus(on),
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Interrupt => self.command(Command::Interrupt, now),
@@ -274,6 +287,7 @@ impl App {
         self.tick(now);
         self.refresh_shown(now);
         self.refresh_title();
+        self.withdraw_notices();
         self.beat(now);
         // Speech last: what this fact brought is put in order before any of it is begun.
         let wishes = self.queue.tick(now.monotonic);
@@ -535,6 +549,10 @@ impl App {
         };
         if self.quitting.is_none() {
             self.quitting = Some(exit);
+            // Whoever left can't answer by what still calls for an answer.
+            for prompt in self.attention.leave() {
+                self.effects.push(Effect::Withdraw(prompt));
+            }
             self.effects.push(Effect::Quit(exit));
         }
     }

@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::app::Until;
-use crate::config::{Config, FaceChoice, Load, ReaderChoice, Verbosity, VoiceChoice};
+use crate::config::{Config, FaceChoice, Load, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -134,6 +134,9 @@ pub struct Options {
         env = "HEARKEN_SCREEN_READER"
     )]
     pub screen_reader: Option<ReaderChoice>,
+    /// How the full face is coloured; NO_COLOR makes it plain
+    #[arg(long, value_enum, value_name = "THEME", env = "HEARKEN_THEME")]
+    pub theme: Option<ThemeChoice>,
     /// How to say it: auto, speech-dispatcher, system, command:PROGRAM or none
     #[arg(long, value_name = "VOICE")]
     pub voice: Option<VoiceChoice>,
@@ -198,6 +201,9 @@ impl Options {
         }
         if let Some(reader) = self.screen_reader {
             config.screen.reader = reader;
+        }
+        if let Some(theme) = self.theme {
+            config.screen.theme = theme;
         }
         if let Some(voice) = &self.voice {
             config.voice.engine = voice.clone();

@@ -13,9 +13,11 @@ use serde::{Deserialize, Serialize};
 
 mod delivery;
 mod policy;
+mod signs;
 
 pub use delivery::{Delivery, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
+pub use signs::{NotificationChoice, ThemeChoice};
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
 #[derive(
@@ -269,10 +271,14 @@ pub struct ScreenConfig {
     pub width: u16,
     /// Whether an unanswered question rings the bell.
     pub bell: bool,
-    /// Whether an unanswered question sends a desktop notification through the terminal.
-    pub notifications: bool,
+    /// How the pane is coloured; `NO_COLOR` makes it plain whatever is set.
+    pub theme: ThemeChoice,
+    /// How an unanswered question asks the terminal for a desktop notification.
+    pub notifications: NotificationChoice,
     /// Whether the terminal's title tells of unanswered questions.
     pub title: bool,
+    /// Whether the linear face marks turns for the terminal (OSC 133), which can then jump to them.
+    pub marks: bool,
 }
 
 impl Default for ScreenConfig {
@@ -282,8 +288,10 @@ impl Default for ScreenConfig {
             reader: ReaderChoice::Auto,
             width: 0,
             bell: true,
-            notifications: true,
+            theme: ThemeChoice::Terminal,
+            notifications: NotificationChoice::Auto,
             title: true,
+            marks: true,
         }
     }
 }

@@ -11,7 +11,9 @@ mod input;
 mod look;
 mod output;
 mod plan;
+mod screen;
 mod settings;
+mod signs;
 mod writer;
 
 use std::time::{Duration, Instant};
@@ -31,7 +33,7 @@ pub use look::{check, shown, trace};
 pub use plan::{Plan, demo, list, replay, say, serve, watch};
 
 use feed::Feeds;
-use input::Inputs;
+use input::{Inputs, Upheaval};
 use output::Output;
 
 /// Full-screen redraws come at most this often.
@@ -96,7 +98,11 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         }
         let draws = output.draws();
         if draws && dirty && drawn.elapsed() >= FRAME {
-            let part = output.draw(&app, now())?;
+            let Ok(part) = output.draw(&app, now()) else {
+                output.give_up();
+                queue.push(Input::Terminate);
+                continue;
+            };
             drawn = Instant::now();
             dirty = false;
             if let Some(part) = part.filter(|part| Some(*part) != in_sight) {
@@ -106,6 +112,10 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
         }
         let redraw = (draws && dirty).then(|| drawn + FRAME);
+        let stale = draws
+            .then(|| crate::pane::stale_at(&app, now()))
+            .flatten()
+            .and_then(|at| started.checked_add(at));
         let deadline = app.deadline().and_then(|at| started.checked_add(at));
         tokio::select! {
             biased;
@@ -117,6 +127,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             () = until(deadline) => queue.push(Input::Deadline),
             () = until(redraw) => {}
+            // A time that is shown has changed.
+            () = until(stale), if !dirty => dirty = true,
             () = output.writer().changed() => {}
             // A reader that takes nothing makes the sources wait, and nothing else.
             (link, event) = feeds.next(), if output.writer().has_room() => {
@@ -127,8 +139,27 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             // Nobody reads any more: the pipe is closed or the terminal is gone.
             shell.exit.get_or_insert(Exit::Clean);
         }
-        // A resize changes nothing in the app, but the screen.
-        dirty |= inputs.take_resized();
+        match inputs.take_upheaval() {
+            None => {}
+            // A resize changes nothing in the app, but the screen.
+            Some(Upheaval::Resized) => dirty = true,
+            Some(Upheaval::Suspend) => {
+                output.give_back();
+                inputs.suspend().await;
+                dirty = true;
+                if output.take_again().is_err() {
+                    output.give_up();
+                    queue.push(Input::Terminate);
+                }
+            }
+            Some(Upheaval::Resumed) => {
+                dirty = true;
+                if output.take_again().is_err() {
+                    output.give_up();
+                    queue.push(Input::Terminate);
+                }
+            }
+        }
     }
     output.close();
     if let Some(voice) = shell.voice.take() {
@@ -197,7 +228,9 @@ impl Shell {
                 Effect::Close(link) => feeds.leave(link),
                 Effect::Reading { link, on } => feeds.reading(link, on),
                 Effect::Bell => output.bell(),
-                Effect::Notify(text) => output.notify(&text),
+                Effect::Notify(notice) => output.notify(&notice),
+                Effect::Withdraw(prompt) => output.withdraw(prompt),
+                Effect::Farewell(words) => output.farewell(words),
                 Effect::Title(title) => output.title(title.as_deref()),
                 Effect::FlushInput => input::flush(),
                 Effect::Quit(exit) => self.exit = Some(exit),

@@ -124,6 +124,225 @@ fn a_resize_to_the_smallest_size_keeps_the_question_in_sight() {
     });
 }
 
+/// Starts a shell with job control in the terminal, and the program in it.
+fn in_a_shell(url: &str) -> Terminal {
+    let mut terminal = Terminal::start_program(
+        "bash",
+        80,
+        24,
+        &["--norc", "--noprofile", "-i"],
+        &[("TERM", "xterm-256color"), ("PS1", "shell> ")],
+    );
+    terminal.wait("shell>");
+    let program = env!("CARGO_BIN_EXE_hearken");
+    terminal.press(&format!("{program} watch {url} --face full --voice none\r"));
+    terminal.wait("Connected");
+    terminal
+}
+
+#[test]
+fn a_stop_gives_the_terminal_back_and_loses_nothing() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let producer = running.producer().clone();
+        let url = running.url();
+        let mut terminal = tokio::task::block_in_place(|| in_a_shell(&url));
+        tokio::task::block_in_place(|| {
+            assert!(terminal.parsed().alternate_screen());
+            terminal.press("\x1a");
+            terminal.wait("Stopped");
+            assert!(!terminal.parsed().alternate_screen());
+            assert!(!terminal.parsed().hide_cursor());
+            // The shell has its terminal: what is typed is echoed and run.
+            terminal.press("echo $((6 * 7))\r");
+            terminal.wait("42");
+        });
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start("transfer").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.press("fg\r");
+            terminal.wait("Question 1 of 1");
+            assert!(terminal.parsed().alternate_screen());
+            assert!(terminal.parsed().bracketed_paste());
+            terminal.let_pass(Duration::from_millis(700));
+            terminal.press("n");
+        });
+        within("reply", producer.until_replies(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.press("q");
+            terminal.wait_until("the shell again", |screen| {
+                screen.trim_end().ends_with("shell>")
+            });
+            assert!(!terminal.parsed().alternate_screen());
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults() {
+    use std::io::Read;
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let producer = running.producer().clone();
+        let url = running.url();
+        let errors = tempfile::NamedTempFile::new().unwrap();
+        let path = errors.path().to_string_lossy().into_owned();
+        let program = env!("CARGO_BIN_EXE_hearken");
+        // In a session of its own nobody tells it of the hang-up.
+        let line = format!(
+            "trap '' HUP; setsid -w {program} watch {url} --face full --voice none 2>{path}; echo code $? >>{path}"
+        );
+        let mut terminal = Terminal::start_program(
+            "bash",
+            80,
+            24,
+            &["--norc", "-c", &line],
+            &[("TERM", "xterm-256color")],
+        );
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start("transfer").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.wait("Question 1 of 1");
+            terminal.hang_up();
+            let until = std::time::Instant::now() + crate::support::PATIENCE;
+            let mut text = String::new();
+            while !text.contains("code ") {
+                assert!(std::time::Instant::now() < until, "it never ends: {text}");
+                std::thread::yield_now();
+                text.clear();
+                std::fs::File::open(errors.path())
+                    .unwrap()
+                    .read_to_string(&mut text)
+                    .unwrap();
+            }
+            assert!(
+                text.contains("hearken: Question 1 will be rejected when its time is over."),
+                "{text}"
+            );
+            assert!(text.contains("code 143"), "{text}");
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn whoever_is_ended_reads_the_defaults_where_the_pane_was() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let mut terminal = Terminal::start(
+            80,
+            24,
+            &["watch", &running.url(), "--face", "full", "--voice", "none"],
+        );
+        within("subscriber", running.producer().until_subscribed(1)).await;
+        running.producer().start("transfer").unwrap();
+        tokio::task::block_in_place(|| {
+            terminal.wait("Question 1 of 1");
+            terminal.signal(Signal::TERM);
+            assert_eq!(terminal.exit(), 143);
+            assert!(!terminal.parsed().alternate_screen());
+            assert!(
+                terminal
+                    .screen()
+                    .contains("hearken: Question 1 will be rejected when its time is over."),
+                "{}",
+                terminal.screen()
+            );
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn a_question_calls_through_the_terminal_and_is_silent_once_answered() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let producer = running.producer().clone();
+        let mut terminal = Terminal::start_with(
+            80,
+            24,
+            &["watch", &running.url(), "--face", "full", "--voice", "none"],
+            &[("TERM", "xterm-kitty")],
+        );
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start("question").unwrap();
+        tokio::task::block_in_place(|| {
+            terminal.wait("Question 1 of 1");
+            terminal.let_pass(Duration::from_millis(700));
+            let text = String::from_utf8_lossy(terminal.raw()).into_owned();
+            assert!(text.contains('\x07'), "no bell: {text:?}");
+            assert!(
+                text.contains("\x1b]2;hearken: 1 question\x1b\\"),
+                "{text:?}"
+            );
+            assert!(
+                text.contains("d=1:p=body;Question 1 waits for your answer."),
+                "{text:?}"
+            );
+            assert!(text.contains("\x1b[?2026h") && text.contains("\x1b[?2026l"));
+            assert!(text.contains("\x1b[?1004h"));
+            assert!(!text.contains("p=close"), "{text:?}");
+            terminal.press("n");
+            terminal.wait("Rejecting question 1");
+        });
+        within("reply", producer.until_replies(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.press("q");
+            assert_eq!(terminal.exit(), 0);
+            let text = String::from_utf8_lossy(terminal.raw()).into_owned();
+            assert!(
+                text.contains("\x1b]99;i=hearken-1:p=close;\x1b\\"),
+                "{text:?}"
+            );
+            assert!(text.contains("\x1b[23;2t"), "the title is given back");
+            assert!(text.contains("\x1b[?1004l"), "focus is no longer told");
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn lines_on_a_terminal_carry_the_marks_of_turns_and_nothing_else() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let config = {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            write!(file, "[screen]\nbell = false\ntitle = false\n").unwrap();
+            file
+        };
+        let path = config.path().to_string_lossy().into_owned();
+        let mut terminal = Terminal::start(
+            80,
+            24,
+            &[
+                "watch",
+                &running.url(),
+                "--face",
+                "linear",
+                "--voice",
+                "none",
+                "--until",
+                "ended",
+                "--config",
+                &path,
+            ],
+        );
+        within("subscriber", running.producer().until_subscribed(1)).await;
+        running.producer().start("tool").unwrap();
+        tokio::task::block_in_place(|| {
+            assert_eq!(terminal.exit(), 0);
+            let text = String::from_utf8_lossy(terminal.raw()).into_owned();
+            let start = text.find("\x1b]133;A\x1b\\").expect("no start");
+            assert!(text[start..].contains("Session: Started"), "{text:?}");
+            assert!(text.contains("\x1b]133;D;0\x1b\\"), "{text:?}");
+        });
+        running.stop().await;
+    });
+}
+
 #[test]
 fn a_dumb_terminal_gets_plain_lines_without_any_escape() {
     block_on(async {

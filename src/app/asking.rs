@@ -8,20 +8,13 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::announce::{About, Arg, Args, Class, Kind};
+use crate::announce::{About, Args, Class, Kind};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId, Question};
 
 use super::view::VoiceState;
 use super::{App, Effect, LineSource};
 use crate::keys::Mode;
-
-/// An unanswered question rings again after these times.
-const ALARMS: [Duration; 3] = [
-    Duration::from_secs(30),
-    Duration::from_secs(120),
-    Duration::from_secs(300),
-];
 
 /// A bare answer in a line is refused for this long after the shown question changed.
 pub(super) const CHANGED: Duration = Duration::from_secs(2);
@@ -36,7 +29,7 @@ pub struct Shown {
     /// Which page of it is on a screen that is too small for all of it, from 0.
     pub page: usize,
     sight: Sight,
-    alarms: usize,
+    pub(super) alarms: usize,
 }
 
 /// Tells which page of the shown question a face has drawn.
@@ -59,13 +52,6 @@ enum Sight {
     Part { seen: BTreeSet<usize>, pages: usize },
     /// All of it, in whatever size of the screen.
     Whole,
-}
-
-impl Shown {
-    /// Gives when the bell rings again.
-    pub(super) fn alarm(&self) -> Option<Duration> {
-        ALARMS.get(self.alarms).map(|after| self.since + *after)
-    }
 }
 
 /// Says why a question can't be answered yet.
@@ -175,19 +161,7 @@ impl App {
             self.respond("quit.stay", &[], now);
         }
         self.refresh_shown(now);
-        let Some(prompt) = self.sessions.prompt(id) else {
-            return;
-        };
-        if prompt.is_answerable() {
-            let subject = crate::announce::speakable::one_line(prompt.question.subject());
-            if self.config.screen.bell {
-                self.effects.push(Effect::Bell);
-            }
-            if self.config.screen.notifications {
-                self.effects
-                    .push(Effect::Notify(format!("hearken: {subject}")));
-            }
-        }
+        self.ring(id, now);
     }
 
     /// Asks a question once more.
@@ -326,43 +300,6 @@ impl App {
             .as_ref()
             .filter(|shown| shown.prompt == prompt.id);
         shown.map_or(prompt.raised, |shown| shown.since)
-    }
-
-    /// Rings again for a question that nobody answers.
-    pub(super) fn alarm(&mut self, now: Now) {
-        let Some(shown) = self.shown.as_mut() else {
-            return;
-        };
-        if shown.alarm().is_none_or(|at| now.monotonic < at) {
-            return;
-        }
-        shown.alarms += 1;
-        let id = shown.prompt;
-        if self.config.screen.bell {
-            self.effects.push(Effect::Bell);
-        }
-        if self.config.screen.notifications
-            && let Some(prompt) = self.sessions.prompt(id)
-        {
-            self.effects
-                .push(Effect::Notify(crate::announce::speakable::one_line(
-                    prompt.question.subject(),
-                )));
-        }
-    }
-
-    /// Keeps the terminal's title true.
-    pub(super) fn refresh_title(&mut self) {
-        if !self.config.screen.title {
-            return;
-        }
-        let open = self.waiting();
-        if open != self.titled {
-            self.titled = open;
-            let args = [("n", Arg::own(open))];
-            let title = (open > 0).then(|| self.announcer.phrases().text("title.questions", &args));
-            self.effects.push(Effect::Title(title));
-        }
     }
 }
 

@@ -346,6 +346,10 @@ impl App {
         let open = self.undecided();
         let asked = self.mode == Mode::Quitting || self.parting.is_some();
         if asked {
+            if !open.is_empty() {
+                let defaults = self.defaults(&open);
+                self.leave_word(defaults);
+            }
             self.quit(exit);
         } else if !open.is_empty() {
             self.mode = Mode::Quitting;
@@ -380,7 +384,16 @@ impl App {
         let open = self.undecided();
         if !open.is_empty() {
             let defaults = self.defaults(&open);
+            self.leave_word(defaults.clone());
             self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
+        }
+    }
+
+    /// Lets words be read after the full face; lines stay where they are.
+    fn leave_word(&mut self, words: String) {
+        match self.manner {
+            Manner::Keys => self.effects.push(Effect::Farewell(words)),
+            Manner::Lines => {}
         }
     }
 

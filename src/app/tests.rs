@@ -13,6 +13,7 @@ use crate::protocol::Answer;
 use crate::protocol::Decision;
 use crate::transport::{Fault, Frame};
 
+mod alarms;
 mod decisions;
 mod policy;
 
@@ -26,6 +27,9 @@ struct Stage {
     spoken: Vec<(UtteranceId, String)>,
     quit: Option<Exit>,
     bells: usize,
+    notices: Vec<Notice>,
+    withdrawn: Vec<PromptId>,
+    farewells: Vec<String>,
     reading: Option<bool>,
 }
 
@@ -98,6 +102,9 @@ impl Stage {
             spoken: vec![],
             quit: None,
             bells: 0,
+            notices: vec![],
+            withdrawn: vec![],
+            farewells: vec![],
             reading: None,
         };
         stage.input(Input::Start);
@@ -114,12 +121,11 @@ impl Stage {
                 Effect::Speak(utterance) => self.spoken.push((utterance.id, utterance.text)),
                 Effect::Quit(exit) => self.quit = Some(exit),
                 Effect::Bell => self.bells += 1,
+                Effect::Notify(notice) => self.notices.push(notice),
+                Effect::Withdraw(prompt) => self.withdrawn.push(prompt),
+                Effect::Farewell(words) => self.farewells.push(words),
                 Effect::Reading { on, .. } => self.reading = Some(on),
-                Effect::Hush
-                | Effect::Close(_)
-                | Effect::Notify(_)
-                | Effect::Title(_)
-                | Effect::FlushInput => {}
+                Effect::Hush | Effect::Close(_) | Effect::Title(_) | Effect::FlushInput => {}
             }
         }
     }

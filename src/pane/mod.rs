@@ -9,14 +9,18 @@
 //! it. Nothing is told by colour or by a glyph alone.
 
 mod help;
+mod look;
 mod question;
 mod sessions;
+mod times;
 mod transcript;
+
+pub use look::Look;
+pub use times::stale_at;
 
 use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
@@ -28,45 +32,6 @@ use crate::session::{Prompt, Question};
 
 /// From this height on the sessions have lines of their own.
 const ROOM_FOR_SESSIONS: u16 = 18;
-
-/// Says how the pane looks; meaning never hangs on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
-    /// Whether the terminal's own colours are used (off with `NO_COLOR`).
-    pub colours: bool,
-}
-
-impl Look {
-    fn heading(self) -> Style {
-        Style::new().add_modifier(Modifier::BOLD)
-    }
-
-    fn alert(self) -> Style {
-        let style = Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED);
-        if self.colours {
-            style.fg(Color::Yellow)
-        } else {
-            style
-        }
-    }
-
-    fn danger(self) -> Style {
-        let style = Style::new().add_modifier(Modifier::BOLD);
-        if self.colours {
-            style.fg(Color::Red)
-        } else {
-            style
-        }
-    }
-
-    fn quiet(self) -> Style {
-        if self.colours {
-            Style::new().fg(Color::Cyan)
-        } else {
-            Style::new()
-        }
-    }
-}
 
 /// Draws everything, puts the cursor where attention belongs, and gives which part of the shown
 /// question is in sight.

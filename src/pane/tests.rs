@@ -6,14 +6,23 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::style::Color;
 use serde_json::json;
 
 use super::*;
 use crate::announce::{Manner, Phrases};
 use crate::app::{Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
+use crate::config::ThemeChoice;
 use crate::session::LinkId;
 use crate::transport::{Frame as Message, LinkEvent};
+
+const LOOK: Look = Look {
+    theme: ThemeChoice::Terminal,
+};
+const PLAIN: Look = Look {
+    theme: ThemeChoice::Plain,
+};
 
 fn app() -> (App, Now) {
     let now = Now {
@@ -81,7 +90,7 @@ fn screen(app: &App, now: Now, width: u16, height: u16) -> (Vec<String>, Positio
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     terminal
         .draw(|frame| {
-            draw(frame, app, now, &TimeZone::UTC, Look { colours: true });
+            draw(frame, app, now, &TimeZone::UTC, LOOK);
         })
         .unwrap();
     let buffer = terminal.backend().buffer().clone();
@@ -198,7 +207,7 @@ fn without_colours_the_state_is_told_in_words() {
     let mut terminal = Terminal::new(TestBackend::new(80, 20)).unwrap();
     terminal
         .draw(|frame| {
-            draw(frame, &app, now, &TimeZone::UTC, Look { colours: false });
+            draw(frame, &app, now, &TimeZone::UTC, PLAIN);
         })
         .unwrap();
     let buffer = terminal.backend().buffer();

@@ -1,9 +1,9 @@
 //! Keys, lines and signals, as facts for the app.
 
 use std::io::BufRead;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, EventStream};
+use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyModifiers};
 use futures_util::StreamExt;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
@@ -25,8 +25,25 @@ pub(super) struct Inputs {
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
-    resized: bool,
+    resumed: Signal,
+    lost: Option<mpsc::Receiver<()>>,
+    upheaval: Option<Upheaval>,
 }
+
+/// Says what happened to the terminal, other than a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Upheaval {
+    /// It has another size.
+    Resized,
+    /// The person wants it for something else for a while.
+    Suspend,
+    /// The program was stopped, and goes on.
+    Resumed,
+}
+
+/// How long a stop may take to come; where nobody could let the program go on again, the system does
+/// not stop it at all.
+const STOP: Duration = Duration::from_millis(200);
 
 impl Inputs {
     pub(super) fn open(
@@ -40,7 +57,9 @@ impl Inputs {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
-            resized: false,
+            resumed: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            lost: (face == Face::Full).then(super::screen::watch_for_loss),
+            upheaval: None,
         })
     }
 
@@ -52,17 +71,36 @@ impl Inputs {
                 _ = self.terminate.recv() => return Input::Terminate,
                 _ = self.hangup.recv() => return Input::Terminate,
                 _ = self.interrupt.recv() => return Input::Interrupt,
+                _ = self.resumed.recv() => {
+                    self.upheaval = Some(Upheaval::Resumed);
+                    return Input::Deadline;
+                }
+                () = loss(&mut self.lost) => {
+                    // Told once: the app ends as soon as what is under way has arrived.
+                    self.lost = None;
+                    self.keys = None;
+                    return Input::Terminate;
+                }
                 event = next_key(&mut self.keys) => match event {
+                    Some(Event::Key(key)) if is_suspend(key) => {
+                        self.upheaval = Some(Upheaval::Suspend);
+                        return Input::Deadline;
+                    }
                     Some(Event::Key(key)) => return Input::Key(key),
                     Some(Event::Paste(text)) => return Input::Paste(text),
                     Some(Event::Resize(..)) => {
-                        self.resized = true;
+                        self.upheaval = Some(Upheaval::Resized);
                         // Nothing changed but the screen; the deadline input does no harm.
                         return Input::Deadline;
                     }
-                    Some(Event::FocusGained | Event::FocusLost | Event::Mouse(_)) => {}
+                    Some(Event::FocusGained) => return Input::Focus(true),
+                    Some(Event::FocusLost) => return Input::Focus(false),
+                    Some(Event::Mouse(_)) => {}
                     // The terminal is gone.
-                    None => return Input::Terminate,
+                    None => {
+                        self.keys = None;
+                        return Input::Terminate;
+                    }
                 },
                 line = next_line(&mut self.lines) => match line {
                     Some(line) => return line,
@@ -73,8 +111,31 @@ impl Inputs {
         }
     }
 
-    pub(super) fn take_resized(&mut self) -> bool {
-        std::mem::take(&mut self.resized)
+    /// Gives what happened to the terminal since the last call.
+    pub(super) fn take_upheaval(&mut self) -> Option<Upheaval> {
+        self.upheaval.take()
+    }
+
+    /// Stops the program as the terminal's own suspend key would, with everything that was started
+    /// together with it, until somebody lets it go on.
+    pub(super) async fn suspend(&mut self) {
+        // It fails only where the system forbids it; going on is right then, too.
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+        let _ = tokio::time::timeout(STOP, self.resumed.recv()).await;
+    }
+}
+
+fn is_suspend(key: KeyEvent) -> bool {
+    key.code == KeyCode::Char('z') && key.modifiers == KeyModifiers::CONTROL
+}
+
+/// Waits until the terminal is gone.
+async fn loss(lost: &mut Option<mpsc::Receiver<()>>) {
+    match lost {
+        Some(lost) => {
+            lost.recv().await;
+        }
+        None => std::future::pending().await,
     }
 }
 

@@ -1,32 +1,24 @@
 //! Where the faces' output goes, and a terminal that is restored on every way out.
 
-use std::io::{self, IsTerminal, Stdout, Write};
+use std::io::{self, IsTerminal, Write};
 
-use crossterm::cursor::Show;
-use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
-use crossterm::execute;
-use crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
-};
 use jiff::tz::TimeZone;
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 
 use crate::announce::Announcement;
-use crate::app::{App, Drawn};
-use crate::config::ScreenConfig;
+use crate::app::{App, Drawn, Notice};
+use crate::config::{ScreenConfig, ThemeChoice};
 use crate::linear;
 use crate::pane::{self, Look};
 use crate::protocol::Now;
+use crate::session::PromptId;
 
 use super::plan::Face;
+use super::screen::{self, Screen};
+use super::signs::Signs;
 use super::writer::Writer;
 
 /// The exit code after a panic, as Rust gives it by itself.
 const PANICKED: i32 = 101;
-
-/// Notifications are cut to this many characters; terminals and desktops cut them anyway.
-const LONGEST_NOTE: usize = 200;
 
 /// Writes one face's output.
 pub(super) struct Output {
@@ -35,49 +27,48 @@ pub(super) struct Output {
     zone: TimeZone,
     look: Look,
     width: u16,
-    /// Whether control sequences for bell, title and notifications may be written.
-    signals: bool,
-    titled: bool,
-    terminal: Option<Terminal<CrosstermBackend<Stdout>>>,
+    signs: Signs,
+    screen: Option<Screen>,
+    /// What is to be read where the full face was, after it.
+    farewell: Vec<String>,
 }
 
 impl Output {
-    pub(super) fn open(face: Face, screen: &ScreenConfig) -> anyhow::Result<Self> {
+    pub(super) fn open(face: Face, settings: &ScreenConfig) -> anyhow::Result<Self> {
         let out = io::stdout();
-        let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
-        let signals = face != Face::Json && out.is_terminal() && !dumb;
-        let terminal = if face == Face::Full {
-            enable_raw_mode()?;
-            let mut stdout = io::stdout();
-            execute!(stdout, EnterAlternateScreen, EnableBracketedPaste)?;
-            Some(Terminal::new(CrosstermBackend::new(stdout))?)
-        } else {
-            None
+        let env = |name: &str| std::env::var(name).ok();
+        let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
+        let screen = match face {
+            Face::Full => Some(Screen::take()?),
+            Face::Linear | Face::Json => None,
         };
-        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let look = Look { colours };
+        // The convention of no-color.org: set and not empty, whatever it says.
+        let theme = match env("NO_COLOR") {
+            Some(value) if !value.is_empty() => ThemeChoice::Plain,
+            Some(_) | None => settings.theme,
+        };
         Ok(Self {
             face,
             writer: Writer::new(out),
-            look,
+            look: Look { theme },
             zone: TimeZone::system(),
-            width: screen.width,
-            signals,
-            titled: false,
-            terminal,
+            width: settings.width,
+            signs,
+            screen,
+            farewell: Vec::new(),
         })
     }
 
     /// Tells whether this face is drawn.
     pub(super) fn draws(&self) -> bool {
-        self.terminal.is_some()
+        self.screen.is_some()
     }
 
     /// Draws the app, and gives which part of the shown question is in sight now.
     pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<Option<Drawn>> {
         let mut drawn = None;
-        if let Some(terminal) = &mut self.terminal {
-            terminal.draw(|frame| {
+        if let Some(screen) = &mut self.screen {
+            screen.draw(|frame| {
                 drawn = pane::draw(frame, app, now, &self.zone, self.look);
             })?;
         }
@@ -90,7 +81,7 @@ impl Output {
             Face::Full => {}
             Face::Linear => {
                 let lines = linear::lines(app, told, &self.zone, self.width);
-                self.writer.write(lines);
+                self.writer.write(self.signs.marked(told.kind, lines));
             }
             Face::Json => {
                 let mut line = linear::json(app, told);
@@ -106,59 +97,84 @@ impl Output {
     }
 
     pub(super) fn bell(&mut self) {
-        self.signal("\x07");
+        let sign = self.signs.bell();
+        self.signal(sign);
     }
 
-    /// Sends a notification through the terminal (OSC 9, which most terminals know). The text was
-    /// cleaned before; what could end the sequence is taken out once more.
-    pub(super) fn notify(&mut self, text: &str) {
-        let text: String = text
-            .chars()
-            .filter(|c| !c.is_control() && *c != '\u{9c}')
-            .take(LONGEST_NOTE)
-            .collect();
-        self.signal(&format!("\x1b]9;{text}\x1b\\"));
+    /// Asks the terminal for a notification.
+    pub(super) fn notify(&mut self, notice: &Notice) {
+        let sign = self.signs.notify(notice);
+        self.signal(sign);
+    }
+
+    /// Takes a notification back, where the terminal can.
+    pub(super) fn withdraw(&mut self, prompt: PromptId) {
+        let sign = self.signs.withdraw(prompt);
+        self.signal(sign);
     }
 
     /// Sets the title, or restores the one that was there.
     pub(super) fn title(&mut self, title: Option<&str>) {
-        match title {
-            Some(title) => {
-                if !self.titled {
-                    self.titled = true;
-                    self.signal("\x1b[22;2t");
-                }
-                self.signal(&format!("\x1b]2;{title}\x1b\\"));
-            }
-            None if self.titled => {
-                self.titled = false;
-                self.signal("\x1b[23;2t");
-            }
-            None => {}
-        }
+        let sign = self.signs.title(title);
+        self.signal(sign);
     }
 
-    fn signal(&mut self, sequence: &str) {
-        if !self.signals {
+    /// Keeps words for the time after the full face, whose screen vanishes with it.
+    pub(super) fn farewell(&mut self, words: String) {
+        self.farewell.push(words);
+    }
+
+    fn signal(&mut self, sequence: String) {
+        if sequence.is_empty() {
             return;
         }
         if self.draws() {
             // In one thread with the drawing, so that no sequence lands inside another one. A terminal
-            // that is gone is noticed by the next key.
+            // that is gone is noticed by its own watch.
             let mut out = io::stdout();
             let _ = out.write_all(sequence.as_bytes());
             let _ = out.flush();
         } else {
-            self.writer.write(sequence.to_owned());
+            self.writer.write(sequence);
         }
     }
 
-    /// Gives the terminal back as it was.
+    /// Gives the terminal back until [`Output::take_again`].
+    pub(super) fn give_back(&mut self) {
+        if let Some(screen) = &mut self.screen {
+            screen.give_back();
+        }
+    }
+
+    /// Takes the terminal again, after a stop.
+    pub(super) fn take_again(&mut self) -> io::Result<()> {
+        match &mut self.screen {
+            Some(screen) => screen.take_again(),
+            None => Ok(()),
+        }
+    }
+
+    /// Draws no more: the terminal is gone.
+    pub(super) fn give_up(&mut self) {
+        self.screen = None;
+    }
+
+    /// Gives the terminal back as it was, and writes what was to be read after the full face: to
+    /// standard error where the terminal is gone.
     pub(super) fn close(&mut self) {
         self.title(None);
         self.writer.close();
-        if self.terminal.take().is_some() {
-            restore();
+        self.screen = None;
+        if self.face == Face::Full {
+            for words in self.farewell.drain(..) {
+                let line = format!("hearken: {words}\n");
+                let mut out = io::stdout();
+                let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
+                if written.is_err() {
+                    // Where neither can be written, nobody is left to read.
+                    let _ = io::stderr().write_all(line.as_bytes());
+                }
+            }
         }
     }
 }
@@ -169,14 +185,6 @@ impl Drop for Output {
     }
 }
 
-/// Undoes everything that the full face does to a terminal; each step is tried whatever the others did.
-fn restore() {
-    let _ = execute!(io::stdout(), DisableBracketedPaste);
-    let _ = execute!(io::stdout(), LeaveAlternateScreen);
-    let _ = execute!(io::stdout(), Show);
-    let _ = disable_raw_mode();
-}
-
 /// Makes any panic, on whatever thread, end the program visibly: the terminal is given back first, so
 /// that the message can be read. Going on without a link, a voice or a screen would be worse: the
 /// person would wait for something that can't come.
@@ -184,7 +192,7 @@ pub(super) fn end_on_panic(face: Face) {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if face == Face::Full {
-            restore();
+            screen::restore();
         }
         before(info);
         std::process::exit(PANICKED);

@@ -128,6 +128,8 @@ impl Stage {
                     | Effect::Reading { .. }
                     | Effect::Bell
                     | Effect::Notify(_)
+                    | Effect::Withdraw(_)
+                    | Effect::Farewell(_)
                     | Effect::Title(_)
                     | Effect::FlushInput => {}
                 }
@@ -194,7 +196,9 @@ impl Stage {
     /// Draws the screen as plain text, with the cursor's place below it.
     pub fn screen(&self, columns: u16, rows: u16) -> String {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        let look = Look { colours: false };
+        let look = Look {
+            theme: hearken::config::ThemeChoice::Plain,
+        };
         terminal
             .draw(|frame| {
                 pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);

@@ -11,8 +11,8 @@ use super::PATIENCE;
 /// Holds a running `hearken` in a terminal.
 pub struct Terminal {
     child: Box<dyn Child + Send + Sync>,
-    master: Box<dyn MasterPty + Send>,
-    writer: Box<dyn Write + Send>,
+    /// Absent once the terminal is gone.
+    ends: Option<(Box<dyn MasterPty + Send>, Box<dyn Write + Send>)>,
     bytes: Receiver<Vec<u8>>,
     parser: vt100::Parser,
     raw: Vec<u8>,
@@ -31,6 +31,18 @@ impl Terminal {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
+        let program = env!("CARGO_BIN_EXE_hearken");
+        Self::start_program(program, columns, rows, arguments, environment)
+    }
+
+    /// Starts another program, which starts it.
+    pub fn start_program(
+        program: &str,
+        columns: u16,
+        rows: u16,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+    ) -> Self {
         let size = PtySize {
             rows,
             cols: columns,
@@ -38,7 +50,7 @@ impl Terminal {
             pixel_height: 0,
         };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_hearken"));
+        let mut command = CommandBuilder::new(program);
         command.args(arguments);
         command.cwd("/");
         command.env("HOME", "/nonexistent");
@@ -46,7 +58,17 @@ impl Terminal {
         // Who tests with a screen reader at work sees what everybody sees.
         command.env("HEARKEN_SCREEN_READER", "no");
         command.env_remove("XDG_CONFIG_HOME");
-        command.env_remove("NO_COLOR");
+        for sign in [
+            "NO_COLOR",
+            "TMUX",
+            "STY",
+            "TERM_PROGRAM",
+            "VTE_VERSION",
+            "KITTY_WINDOW_ID",
+            "HEARKEN_THEME",
+        ] {
+            command.env_remove(sign);
+        }
         for (name, value) in environment {
             command.env(name, value);
         }
@@ -65,8 +87,7 @@ impl Terminal {
         let writer = pair.master.take_writer().unwrap();
         Self {
             child,
-            master: pair.master,
-            writer,
+            ends: Some((pair.master, writer)),
             bytes,
             parser: vt100::Parser::new(rows, columns, 0),
             raw: Vec::new(),
@@ -75,8 +96,9 @@ impl Terminal {
 
     /// Presses keys.
     pub fn press(&mut self, keys: &str) {
-        self.writer.write_all(keys.as_bytes()).unwrap();
-        self.writer.flush().unwrap();
+        let (_, writer) = self.ends.as_mut().unwrap();
+        writer.write_all(keys.as_bytes()).unwrap();
+        writer.flush().unwrap();
     }
 
     /// Gives the screen as text.
@@ -151,7 +173,8 @@ impl Terminal {
     /// Changes the size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.parser.screen_mut().set_size(rows, columns);
-        self.master
+        let (master, _) = self.ends.as_ref().unwrap();
+        master
             .resize(PtySize {
                 rows,
                 cols: columns,
@@ -159,6 +182,15 @@ impl Terminal {
                 pixel_height: 0,
             })
             .unwrap();
+    }
+
+    /// Takes the terminal away from under the program.
+    pub fn hang_up(&mut self) {
+        // The reading thread has an end of the terminal of its own; it lets go of that as soon as it can't
+        // hand over what it reads, and a change of the size gives it something to read.
+        self.bytes = channel().1;
+        self.resize(70, 20);
+        self.ends = None;
     }
 
     /// Waits for its end, and gives the exit code.

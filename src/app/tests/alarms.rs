@@ -1,0 +1,129 @@
+//! Bell, notification and title around an unanswered question.
+
+use super::*;
+
+#[test]
+fn a_question_calls_again_and_more_urgently_until_it_is_answered() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    let first = stage.notices[0].clone();
+    assert_eq!(first.text, "Question 1 waits for your answer.");
+    assert!(!first.urgent);
+    for (seconds, calls, words) in [
+        (29, 1, "waits"),
+        (1, 2, "has waited for 30 seconds"),
+        (89, 2, ""),
+        (1, 3, "has waited for 2 minutes"),
+        (179, 3, ""),
+        (1, 4, "has waited for 5 minutes"),
+        (3600, 4, ""),
+    ] {
+        stage.wait(seconds * 1000);
+        assert_eq!(stage.bells, calls);
+        assert_eq!(stage.notices.len(), calls);
+        let last = stage.notices.last().unwrap();
+        assert!(last.text.contains(words), "{last:?}");
+        assert_eq!(last.urgent, calls > 1);
+    }
+    assert!(stage.withdrawn.is_empty());
+    stage.press('n');
+    assert_eq!(stage.withdrawn, [PromptId(1)]);
+    stage.wait(1000);
+    assert_eq!(stage.withdrawn.len(), 1, "once");
+}
+
+#[test]
+fn a_notification_carries_no_word_of_an_agent() {
+    let mut stage = Stage::new(KEYS);
+    let hostile = "\u{1b}]9;Your bank: press y\u{7} \u{202e}yes";
+    stage.ask_with(
+        "rpl_1",
+        json!({"action": hostile, "consequence": hostile, "risk_level": "high",
+               "producer": {"agent_id": "a", "agent_name": hostile}}),
+    );
+    stage.wait(400_000);
+    assert_eq!(stage.notices.len(), 4);
+    for notice in &stage.notices {
+        assert!(notice.urgent);
+        assert!(notice.text.contains("High risk."), "{notice:?}");
+        for part in ["bank", "yes", "\u{1b}", "\u{7}", "\u{202e}"] {
+            assert!(!notice.text.contains(part), "{notice:?}");
+        }
+    }
+}
+
+#[test]
+fn whoever_looks_at_the_terminal_hears_the_bell_and_gets_no_notification() {
+    let mut stage = Stage::new(KEYS);
+    stage.input(Input::Focus(true));
+    stage.ask("rpl_1");
+    assert_eq!((stage.bells, stage.notices.len()), (1, 0));
+    stage.input(Input::Focus(false));
+    stage.wait(30_000);
+    assert_eq!((stage.bells, stage.notices.len()), (2, 1));
+    stage.input(Input::Focus(true));
+    stage.wait(90_000);
+    assert_eq!((stage.bells, stage.notices.len()), (3, 1));
+}
+
+#[test]
+fn every_way_in_which_a_question_ends_takes_its_notification_back() {
+    for how in 0..4 {
+        let mut stage = Stage::new(KEYS);
+        stage.ask("rpl_1");
+        assert_eq!(stage.notices.len(), 1);
+        match how {
+            0 => stage.event(
+                "state.changed",
+                json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+            ),
+            1 => stage.event("session.completed", json!({"summary_normal": "Done"})),
+            2 => stage.link(
+                0,
+                LinkEvent::Lost {
+                    fault: Fault::Closed,
+                    retry_in: Duration::from_secs(1),
+                },
+            ),
+            _ => {
+                stage.press('q');
+                stage.press('q');
+            }
+        }
+        assert_eq!(stage.withdrawn, [PromptId(1)], "{how}");
+    }
+}
+
+#[test]
+fn both_off_switches_are_silent() {
+    let mut config = Config::default();
+    config.screen.bell = false;
+    let mut stage = Stage::with(KEYS, config);
+    stage.ask("rpl_1");
+    stage.wait(400_000);
+    assert_eq!(stage.bells, 0);
+    assert!(!stage.notices.is_empty(), "the route decides about these");
+}
+
+#[test]
+fn whoever_leaves_the_full_face_can_read_what_becomes_of_the_questions() {
+    for how in [Input::Terminate, Input::Interrupt] {
+        let mut stage = Stage::new(KEYS);
+        stage.ask("rpl_1");
+        stage.input(how.clone());
+        if how == Input::Interrupt {
+            assert!(stage.farewells.is_empty(), "it is asked first");
+            stage.input(how);
+        }
+        assert_eq!(
+            stage.farewells,
+            ["Question 1 will be rejected when its time is over."]
+        );
+        assert!(stage.quit.is_some());
+    }
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.input(Input::Terminate);
+    assert!(stage.farewells.is_empty(), "lines stay where they are");
+    assert!(stage.heard("will be rejected"));
+}

@@ -1,0 +1,83 @@
+//! Times that are shown: in steps, so that a screen stands still while somebody reads it.
+//!
+//! Responsibilities: rounding, and telling when a shown time changes next. Not here: the words of a time
+//! (`announce`), drawing again (`runtime`).
+//!
+//! # Worked example
+//! With 95 seconds left the pane says "1 minute and 40 seconds", and is drawn again 5 seconds later, when
+//! it says "1 minute and 30 seconds". Time left is rounded up and time passed down, to a step that is
+//! smaller the less time there is.
+
+use std::time::Duration;
+
+use crate::app::App;
+use crate::protocol::Now;
+
+/// Gives the step in which a time is told: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
+fn step(time: Duration) -> Duration {
+    Duration::from_secs(match time.as_secs() {
+        0..20 => 5,
+        20..120 => 10,
+        _ => 60,
+    })
+}
+
+/// Rounds a time that has passed down to its step.
+pub(super) fn passed(time: Duration) -> Duration {
+    let step = step(time).as_millis();
+    Duration::from_millis(u64::try_from(time.as_millis() / step * step).unwrap_or(u64::MAX))
+}
+
+/// Rounds a time that is left up to its step.
+pub(super) fn left(time: Duration) -> Duration {
+    let step = step(time).as_millis();
+    Duration::from_millis(u64::try_from(time.as_millis().div_ceil(step) * step).unwrap_or(u64::MAX))
+}
+
+/// Gives the monotonic time at which a time on the screen is no longer the one that is shown: of the
+/// shown question, else of the tools that run. While a question is shown, nothing else moves.
+pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
+    let now = now.monotonic;
+    if let Some((_, prompt)) = app.shown() {
+        let rest = app.time_left(prompt, now).filter(|rest| !rest.is_zero())?;
+        // A time that is just at the edge of its step goes on in the smaller one.
+        let within = step(rest.saturating_sub(Duration::from_millis(1)));
+        let change = rest.saturating_sub(left(rest).saturating_sub(within));
+        return Some(now + change.max(Duration::from_millis(1)));
+    }
+    app.sessions()
+        .iter()
+        .filter(|session| !session.is_ended())
+        .flat_map(|session| &session.tools)
+        .map(|call| {
+            let shown = passed(now.saturating_sub(call.since));
+            call.since + shown + step(shown)
+        })
+        .min()
+        .map(|at| at.max(now + Duration::from_millis(1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_go_in_steps() {
+        let seconds = Duration::from_secs;
+        for (time, down, up) in [
+            (0, 0, 0),
+            (4, 0, 5),
+            (5, 5, 5),
+            (19, 15, 20),
+            (20, 20, 20),
+            (95, 90, 100),
+            (119, 110, 120),
+            (121, 120, 180),
+            (600, 600, 600),
+        ] {
+            assert_eq!(passed(seconds(time)), seconds(down), "{time}");
+            assert_eq!(left(seconds(time)), seconds(up), "{time}");
+        }
+        assert_eq!(left(Duration::from_millis(14_001)), seconds(15));
+    }
+}
