@@ -37,9 +37,10 @@ pub fn clean(text: &str) -> Cow<'_, str> {
 
 /// Makes a text safe like [`clean`] and keeps its lines, each ended by `\n`.
 pub fn clean_lines(text: &str) -> Cow<'_, str> {
-    if text
-        .bytes()
-        .all(|b| (b' '..0x7f).contains(&b) || b == b'\n')
+    // Folded, as in `is_simple`.
+    if text.bytes().fold(true, |simple, b| {
+        simple & ((b' '..0x7f).contains(&b) | (b == b'\n'))
+    }) || plain(text.as_bytes()) == text.len()
     {
         return Cow::Borrowed(text);
     }
@@ -71,17 +72,18 @@ fn copy(text: &str, line: char) -> String {
 /// Hands on what a person can see; tells whether anything else was there.
 fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
     let mut removed = false;
-    // The last character that was handed on, for the marks that lean on it.
-    let mut before = None;
+    // The last character of the run before this one, unless white space came between.
+    let mut handed = None;
     let mut start = 0;
     let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
+    loop {
+        at += plain(&text.as_bytes()[at..]);
+        let Some(c) = text[at..].chars().next() else {
+            break;
+        };
         let next = at + c.len_utf8();
-        if matches!(c, ' '..='~') {
-            before = Some(c);
-            at = next;
-            continue;
-        }
+        // The last character that stays, for the marks that lean on it.
+        let before = || text[start..at].chars().next_back().or(handed);
         let (stays, end, piece) = match c {
             '\r' if text[next..].starts_with('\n') => (false, next + 1, Some(Piece::Line)),
             '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}' => (false, next, Some(Piece::Line)),
@@ -95,21 +97,23 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
                     .chars()
                     .take(LOOK_AHEAD)
                     .find(|c| !is_selector(*c));
-                (joins(c, before, after), next, None)
+                (joins(c, before(), after), next, None)
             }
-            c if is_selector(c) => (selects(c, before, text[next..].chars().next()), next, None),
+            c if is_selector(c) => {
+                let after = text[next..].chars().next();
+                (selects(c, before(), after), next, None)
+            }
             c => (!is_hidden(c), next, None),
         };
-        if stays {
-            before = Some(c);
-        } else {
+        if !stays {
+            handed = before();
             if start < at {
                 take(Piece::Run(&text[start..at]));
             }
             start = end;
             match piece {
                 Some(piece) => {
-                    before = None;
+                    handed = None;
                     take(piece);
                 }
                 None => removed = true,
@@ -121,6 +125,52 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
         take(Piece::Run(&text[start..]));
     }
     removed
+}
+
+/// Counts the bytes at the beginning of a text that hold only characters which are visible wherever
+/// they stand: printable ASCII, and letters of the scripts that most text is in.
+fn plain(bytes: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(&first) = bytes.get(at) {
+        let length = match first {
+            b' '..=b'~' => 1,
+            0xc3..=0xdb => 2,
+            0xe0..=0xef => 3,
+            _ => break,
+        };
+        // The first bytes of most characters tell all; the others need a look at the next ones.
+        let is_visible = match first {
+            // U+00C0 to U+023F; U+03C0 to U+04FF; U+0640 to U+06BF.
+            b' '..=b'~' | 0xc3..=0xc8 | 0xcf..=0xd3 | 0xd9 | 0xda => true,
+            // U+5000 to U+9FFF; U+B000 to U+CFFF.
+            0xe5..=0xe9 | 0xeb | 0xec => true,
+            _ => bytes
+                .get(at + 1..at + length)
+                .is_some_and(|rest| is_visible(first, rest)),
+        };
+        if !is_visible {
+            break;
+        }
+        at += length;
+    }
+    at
+}
+
+fn is_visible(first: u8, rest: &[u8]) -> bool {
+    match (first, rest) {
+        // Greek from U+03A3, Hebrew letters, Arabic from U+0620.
+        (0xce, [0xa3..=0xbf]) | (0xd7, [0x90..=0xaa]) | (0xd8, [0xa0..=0xbf]) => true,
+        // Devanagari.
+        (0xe0, [0xa4 | 0xa5, _]) => true,
+        // U+3001 and U+3002, Hiragana, Katakana.
+        (0xe3, [0x80, 0x81 | 0x82] | [0x81, 0x81..=0xbf] | [0x83, 0x80..=0xbe]) => true,
+        (0xe3, [0x82, 0x80..=0x96 | 0xa1..=0xbf]) => true,
+        // U+4E00 to U+4FFF.
+        (0xe4, [0xb8..=0xbf, _]) => true,
+        // The wide marks of Chinese and Japanese.
+        (0xef, [0xbc, 0x81..=0xbf]) => true,
+        _ => false,
+    }
 }
 
 /// Finds the end of the terminal sequence that begins at `at` with ESC or a C1 introducer.
@@ -191,6 +241,25 @@ mod tests {
     fn nothing_to_do_takes_no_copy() {
         assert!(matches!(clean("Just words."), Cow::Borrowed(_)));
         assert!(matches!(clean_lines("Two\nlines."), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn what_is_passed_over_is_visible_wherever_it_stands() {
+        let mut passed = 0;
+        for c in '\0'..=char::MAX {
+            let mut bytes = [0; 4];
+            let text = c.encode_utf8(&mut bytes);
+            match plain(text.as_bytes()) {
+                0 => {}
+                length => {
+                    assert_eq!(length, text.len(), "{c:?}");
+                    assert!(!is_hidden(c) && !is_selector(c), "{c:?}");
+                    assert!(!c.is_whitespace() || c == ' ', "{c:?}");
+                    passed += 1;
+                }
+            }
+        }
+        assert!(passed > 29_000, "{passed}");
     }
 
     #[test]

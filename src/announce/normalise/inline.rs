@@ -137,8 +137,26 @@ fn scan(line: &str, start: usize) -> (usize, bool) {
 
 /// Tells whether a token has letters of any script and ordinary punctuation only.
 fn is_foreign_word(token: &str) -> bool {
-    token.chars().all(|c| match c {
-        '\0'..='\u{7f}' => true,
+    let bytes = token.as_bytes();
+    let mut at = 0;
+    while let Some(&first) = bytes.get(at) {
+        at += match first {
+            0..0x80 => 1,
+            // U+0100 to U+0FFF, U+4000 to U+D7FF, told by their first bytes: almost all there is.
+            0xc4..=0xdf => 2,
+            0xe0 | 0xe4..=0xed => 3,
+            _ => match token[at..].chars().next().filter(|c| is_ordinary(*c)) {
+                Some(c) => c.len_utf8(),
+                None => return false,
+            },
+        };
+    }
+    true
+}
+
+/// Tells whether a character beyond ASCII is a letter of any script, or ordinary punctuation.
+fn is_ordinary(c: char) -> bool {
+    match c {
         '×' | '÷' | '\u{a0}' => false,
         '\u{a1}'..='\u{1fff}' => !c.is_whitespace(),
         '‘' | '’' | '“' | '”' | '…' | '—' => true,
@@ -146,7 +164,7 @@ fn is_foreign_word(token: &str) -> bool {
         '\u{ff01}'..='\u{ff60}' => true,
         '\u{3040}'..='\u{3295}' | '\u{3400}'..='\u{d7ff}' | '\u{f900}'..='\u{fb4f}' => true,
         c => c.is_alphanumeric(),
-    })
+    }
 }
 
 /// Remembers where the next of a sign is, so that looking ahead stays linear.

@@ -240,6 +240,8 @@ impl<'a> Ahead<'a> {
                     Some(_) | None => Next::Stop,
                 },
                 '.' | '…' => Next::Dot,
+                // Han letters, before the questions that are looked up in tables.
+                '\u{4e00}'..='\u{9fff}' => Next::Letter,
                 c if c.is_numeric() => Next::Digit,
                 c if c.is_uppercase() => Next::Upper,
                 c if c.is_lowercase() => Next::Lower,

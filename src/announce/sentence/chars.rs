@@ -157,6 +157,23 @@ pub(super) fn is_arabic(c: char) -> bool {
     matches!(c, '\u{0620}'..='\u{064A}' | '\u{066E}'..='\u{06D3}' | '\u{06FA}'..='\u{06FF}' | '\u{0750}'..='\u{077F}')
 }
 
+/// Says whether a character means nothing to the finder: letters of scripts that [`PLAIN`] can't tell
+/// by a first byte (Arabic, Devanagari, Thai, kana), and the commas and colons of Chinese and Japanese.
+pub(super) fn is_ordinary(c: char) -> bool {
+    matches!(
+        c,
+        '\u{0620}'..='\u{064A}'
+            | '\u{0904}'..='\u{0963}'
+            | '\u{0E01}'..='\u{0E4E}'
+            | '\u{3041}'..='\u{30FF}'
+            | '\u{4E00}'..='\u{9FFF}'
+            | '、'
+            | '，'
+            | '：'
+            | '；'
+    )
+}
+
 /// Says whether a character is an Armenian letter.
 pub(super) fn is_armenian(c: char) -> bool {
     matches!(c, '\u{0531}'..='\u{0556}' | '\u{0561}'..='\u{0587}')
@@ -277,8 +294,8 @@ mod tests {
 
     #[test]
     fn no_character_with_a_meaning_is_passed() {
-        for c in ('\u{80}'..=char::MAX).filter(|&c| PLAIN[usize::from(c.to_string().as_bytes()[0])])
-        {
+        let passed = |c: &char| PLAIN[usize::from(c.to_string().as_bytes()[0])] || is_ordinary(*c);
+        for c in ('\u{80}'..=char::MAX).filter(passed) {
             assert!(
                 !is_strong(c) && !is_call(c) && !is_stop(c) && !is_bullet(c),
                 "{c:?}"

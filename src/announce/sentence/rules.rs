@@ -362,9 +362,37 @@ pub(super) fn splits_cluster(text: &str, at: usize) -> bool {
         (Some(b'\r'), Some(b'\n')) => true,
         (_, Some(0..128) | None) => false,
         (Some(b'\n'), _) => false,
+        // A Han letter leans on nothing, and nothing but a mark of another script joins one.
+        (Some(_), Some(0xe5..=0xe9)) if ends_in_ideographic_mark(&bytes[..at]) => false,
         _ => {
             let mut cursor = unicode_segmentation::GraphemeCursor::new(at, text.len(), true);
             !cursor.is_boundary(text, 0).unwrap_or(true)
+        }
+    }
+}
+
+/// Says whether a text ends with a stop or mark of Chinese and Japanese (U+3001, U+3002, U+FF00 to
+/// U+FF3F).
+fn ends_in_ideographic_mark(bytes: &[u8]) -> bool {
+    matches!(bytes, [.., 0xe3, 0x80, 0x81 | 0x82] | [.., 0xef, 0xbc, _])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_to_a_cluster_gives_what_the_tables_give() {
+        for before in ["。", "、", "！", "？", "，", "ｎ"] {
+            for after in [
+                "个", "这", "的", "鿿", "\u{3099}", "\u{200d}", "\u{fe0f}", "a",
+            ] {
+                let text = format!("{before}{after}");
+                let mut cursor =
+                    unicode_segmentation::GraphemeCursor::new(before.len(), text.len(), true);
+                let splits = !cursor.is_boundary(&text, 0).unwrap_or(true);
+                assert_eq!(splits_cluster(&text, before.len()), splits, "{text:?}");
+            }
         }
     }
 }

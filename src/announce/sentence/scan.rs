@@ -3,7 +3,7 @@
 //! Responsibilities: passing over what means nothing, keeping track of lines, code and enclosures,
 //! asking the rules at every mark. Not here: the rules.
 
-use super::chars::{self, PLAIN, is_bullet, is_call, is_stop, is_strong};
+use super::chars::{self, PLAIN, is_bullet, is_call, is_ordinary, is_stop, is_strong};
 use super::line::{self, Line};
 use super::rules::{Step, View};
 use super::{End, Segmenter, Sentence};
@@ -123,6 +123,12 @@ impl Segmenter {
         let c = view.text[at..].chars().next()?;
         let place = view.base + at as u64;
         let on = Step::On(at + c.len_utf8());
+        if is_ordinary(c) {
+            // Whole words of scripts whose first bytes don't tell letters from marks.
+            let rest = &view.text[at..];
+            let length = rest.find(|c| !is_ordinary(c)).unwrap_or(rest.len());
+            return Some(Step::On(at + length));
+        }
         match c {
             '\n' => {
                 let from = self.line_start.min(at);
