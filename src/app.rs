@@ -18,6 +18,7 @@ mod policy;
 mod reviewing;
 mod sending;
 mod setup;
+mod spelling;
 mod stream;
 mod view;
 
@@ -170,6 +171,8 @@ pub struct App {
     outgoing: BTreeMap<u64, Outgoing>,
     next_request: u64,
     review: Option<AnnouncementId>,
+    /// The answer to the last key, when the history does not have it, and what was the newest then.
+    aside: Option<(Option<AnnouncementId>, Arc<Announcement>)>,
     help_scroll: usize,
     last_key: Option<Duration>,
     last_pressed: Option<(KeyEvent, Duration)>,
@@ -239,6 +242,7 @@ impl App {
             outgoing: BTreeMap::new(),
             next_request: 0,
             review: None,
+            aside: None,
             help_scroll: 0,
             last_key: None,
             last_pressed: None,

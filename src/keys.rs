@@ -68,8 +68,13 @@ pub enum Command {
     WholeTurn,
     /// Search the history; without a text, open the editor.
     Search(Option<String>),
-    /// Spell what is looked at; twice, by the spelling alphabet.
-    Spell,
+    /// Spell the word that was chosen, or all that is looked at; twice, by the spelling alphabet. A
+    /// text chooses the word: its number, or a part of it.
+    Spell(Option<String>),
+    /// Choose the word before, of what is looked at, and say it.
+    PreviousWord,
+    /// Choose the word after.
+    NextWord,
     /// Tell in three sentences what happened while the person was away.
     Away,
     /// Mute the agent that is looked at or spoke last, or hear it again.
@@ -248,7 +253,19 @@ pub const BINDINGS: &[Binding] = &[
         key: "l",
         code: KeyCode::Char('l'),
         does: "spell it; again, by the spelling alphabet",
-        command: || Command::Spell,
+        command: || Command::Spell(None),
+    },
+    Binding {
+        key: "Left",
+        code: KeyCode::Left,
+        does: "go to the word before, to spell it",
+        command: || Command::PreviousWord,
+    },
+    Binding {
+        key: "Right",
+        code: KeyCode::Right,
+        does: "go to the word after, to spell it",
+        command: || Command::NextWord,
     },
     Binding {
         key: "b",
@@ -366,6 +383,18 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         line: "l",
         does: "spell it; again, by the spelling alphabet",
+    },
+    LineCommand {
+        line: "l TEXT",
+        does: "spell its word with TEXT in it, or its word number TEXT",
+    },
+    LineCommand {
+        line: "<",
+        does: "read the word before, to spell it",
+    },
+    LineCommand {
+        line: ">",
+        does: "read the word after, to spell it",
     },
     LineCommand {
         line: "b",
@@ -540,7 +569,11 @@ pub fn line(text: &str) -> Option<Command> {
         "w" | "turn" => alone(Command::WholeTurn),
         "find" | "search" if rest.is_empty() => not_understood(),
         "find" | "search" => Some(Command::Search(Some(rest.to_owned()))),
-        "l" | "spell" => alone(Command::Spell),
+        "l" | "spell" => Some(Command::Spell(
+            Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
+        )),
+        "<" => alone(Command::PreviousWord),
+        ">" => alone(Command::NextWord),
         "b" | "away" => alone(Command::Away),
         "m" | "mute" => alone(Command::Mute),
         "k" | "quiet" => alone(Command::Quiet),

@@ -75,6 +75,11 @@ impl Lexicon {
         normalise::spell(text, &self.words, phonetic)
     }
 
+    /// Gives the words of a text, one of which a person may choose to have it spelled.
+    pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
+        normalise::spellable(text)
+    }
+
     /// Puts the dictionary's words into the program's own.
     pub fn pronounce<'a>(&self, words: &'a str) -> Cow<'a, str> {
         self.pronunciation.apply(words)

@@ -10,6 +10,7 @@ use crate::protocol::{Decision, Now};
 use crate::session::{LinkId, Prompt, PromptId, Question, Standing};
 
 use super::answering::By;
+use super::spelling::Way;
 use super::stream::{LinkPhase, StreamEvent};
 use super::{App, Effect, Exit};
 
@@ -45,6 +46,7 @@ impl App {
             return;
         }
         let Some(command) = command else { return };
+        self.aside = None;
         match command {
             Command::Accept(number) => self.accept(number, by, now),
             Command::Confirm(number) => self.confirm(number, by, now),
@@ -66,7 +68,9 @@ impl App {
             Command::History => self.history_lines(now),
             Command::WholeTurn => self.whole_turn(now),
             Command::Search(text) => self.search(text, now),
-            Command::Spell => self.spell(now),
+            Command::Spell(choice) => self.spell(choice.as_deref(), now),
+            Command::PreviousWord => self.step_word(Way::Back, now),
+            Command::NextWord => self.step_word(Way::Forward, now),
             Command::Away => self.away(now),
             Command::Mute => self.mute(now),
             Command::Quiet => self.keep_quiet(now),
@@ -439,6 +443,8 @@ impl App {
             .and_then(|id| self.announcer.history().get(id))
             .or_else(|| self.last_told())
             .cloned();
+        // All of it is looked at again, and no single word.
+        self.reviewing.spelling.choose(None);
         match at {
             Some(told) => self.say_again(&told, now),
             None => self.respond("history.empty", &[], now),

@@ -1,14 +1,13 @@
-//! Looking back, and how much is spoken: a whole turn, a search, spelling, the time away, mute, quiet.
+//! Looking back, and how much is spoken: a whole turn, a search, the time away, mute, quiet.
 //!
 //! Responsibilities: what these commands do to the queue and the place in the history. Not here: the
-//! words of the answers (`announce`), stepping through the history (`commands`).
+//! words of the answers (`announce`), stepping through the history (`commands`), spelling (`spelling`).
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind, Mark,
-    Segment, name_of,
+    Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind, name_of,
 };
 use crate::config::Load;
 use crate::keys::Mode;
@@ -16,6 +15,7 @@ use crate::protocol::Now;
 use crate::session::{Phase, SessionKey};
 
 use super::App;
+use super::spelling::Spelling;
 
 /// Nobody was there when no key or line came for this long.
 const ABSENCE: Duration = Duration::from_secs(60);
@@ -30,8 +30,8 @@ pub(super) struct Reviewing {
     last: Option<Duration>,
     /// When the person was last seen before the present visit; absent means never.
     away_since: Option<Duration>,
-    /// What was spelled last, and whether by the spelling alphabet.
-    spelled: Option<(AnnouncementId, bool)>,
+    /// Which word is chosen, and what was spelled last.
+    pub(super) spelling: Spelling,
     /// What was searched for last, and where it was found.
     searched: Option<(String, AnnouncementId)>,
 }
@@ -91,7 +91,7 @@ impl App {
                 let told = self
                     .announcer
                     .aside(Class::Response, Kind::Output, segments, now);
-                self.emit(told, now);
+                self.emit_aside(told, now);
             }
             None => self.respond("turn.none", &[], now),
         }
@@ -149,29 +149,6 @@ impl App {
                 self.respond(key, &[("text", Arg::Name(text.to_owned()))], now);
             }
         }
-    }
-
-    /// Spells what is looked at; the second time by the spelling alphabet.
-    pub(super) fn spell(&mut self, now: Now) {
-        let Some(told) = self.looked_at() else {
-            self.respond("history.empty", &[], now);
-            return;
-        };
-        let phonetic = self.reviewing.spelled == Some((told.id, false));
-        self.reviewing.spelled = Some((told.id, phonetic));
-        let text = told.text();
-        let spoken = self.announcer.phrases().lexicon().spell(&text, phonetic);
-        let segment = Segment {
-            shown: None,
-            mark: Mark::Own,
-            text: spoken.clone(),
-            spoken,
-            language: told.language().map(str::to_owned),
-        };
-        let told = self
-            .announcer
-            .aside(Class::Response, Kind::Reply, vec![segment], now);
-        self.emit(told, now);
     }
 
     /// Tells in three sentences what happened while the person was away.
@@ -245,7 +222,7 @@ impl App {
     }
 
     /// Gives the entry that is looked at, or the last one that was told.
-    fn looked_at(&self) -> Option<Arc<Announcement>> {
+    pub(super) fn looked_at(&self) -> Option<Arc<Announcement>> {
         self.review
             .and_then(|id| self.announcer.history().get(id))
             .or_else(|| self.last_told())

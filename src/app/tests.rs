@@ -15,6 +15,7 @@ use crate::transport::{Fault, Frame};
 
 mod alarms;
 mod decisions;
+mod load;
 mod policy;
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.
@@ -1318,6 +1319,65 @@ fn what_is_looked_at_is_spelled_and_then_by_the_alphabet() {
     );
     stage.press('l');
     assert_eq!(stage.lines.last().unwrap(), "capital A, b, space, 1, dot");
+}
+
+#[test]
+fn a_word_is_chosen_by_steps_and_spelled() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("Push to origin, now. ");
+    stage.code(KeyCode::Right);
+    assert_eq!(stage.lines.last().unwrap(), "Push");
+    stage.code(KeyCode::Left);
+    assert_eq!(stage.lines.last().unwrap(), "That is the first word.");
+    stage.code(KeyCode::Right);
+    stage.code(KeyCode::Right);
+    assert_eq!(stage.lines.last().unwrap(), "origin,");
+    // News don't take the place of what is looked at.
+    stage.chunk("Other words. ");
+    stage.press('l');
+    assert_eq!(stage.lines.last().unwrap(), "o, r, i, g, i, n, comma");
+    assert_eq!(
+        stage.app.latest_reply().as_deref(),
+        Some("o, r, i, g, i, n, comma")
+    );
+    stage.press('l');
+    assert_eq!(
+        stage.lines.last().unwrap(),
+        "oscar, romeo, india, golf, india, november, comma"
+    );
+    stage.code(KeyCode::Right);
+    stage.code(KeyCode::Right);
+    assert_eq!(stage.lines.last().unwrap(), "That is the last word.");
+    // Another announcement has its own words; its last one comes first on the way back.
+    stage.code(KeyCode::End);
+    assert!(stage.app.aside().is_none());
+    stage.code(KeyCode::Left);
+    assert_eq!(stage.lines.last().unwrap(), "words.");
+    // Saying all of it once more means all of it.
+    stage.press('r');
+    stage.press('l');
+    assert!(stage.lines.last().unwrap().starts_with("capital O, t, h"));
+}
+
+#[test]
+fn a_line_chooses_a_word_by_its_number_or_a_part_of_it() {
+    let mut config = Config::default();
+    config.announce.verbosity = crate::config::Verbosity::Detailed;
+    let mut stage = Stage::with(PIPE, config);
+    stage.chunk("git push --force 2 times. ");
+    stage.type_line("l 2");
+    assert_eq!(stage.lines.last().unwrap(), "p, u, s, h");
+    stage.type_line(">");
+    assert_eq!(stage.lines.last().unwrap(), "--force. Word 3 of 5.");
+    stage.type_line("l");
+    assert_eq!(stage.lines.last().unwrap(), "dash, dash, f, o, r, c, e");
+    stage.type_line("<");
+    stage.type_line("<");
+    assert_eq!(stage.lines.last().unwrap(), "git. Word 1 of 5.");
+    stage.type_line("l TIM");
+    assert_eq!(stage.lines.last().unwrap(), "t, i, m, e, s, dot");
+    stage.type_line("l 99");
+    assert_eq!(stage.lines.last().unwrap(), "99 is not in it.");
 }
 
 #[test]

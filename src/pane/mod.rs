@@ -69,11 +69,16 @@ pub fn draw(
         cursor = Some(draw_editor(frame, app, line, look));
     }
     let crowded = app.shown().is_some() && area.height <= question::SMALL;
-    if (crowded || app.is_looking_back())
+    if (crowded || app.is_looking_back() || app.aside().is_some())
         && let Some(reply) = app.latest_reply()
     {
         // Where the last lines of the transcript are not in sight, what hearken answers to a key still
         // has a place. A second step shows all that is accepted.
+        // No more of a long one than could fill the screen.
+        let reply: String = reply
+            .chars()
+            .take(usize::from(area.width) * usize::from(area.height))
+            .collect();
         let rows = wrap(&reply, usize::from(area.width));
         let most = match app.mode() {
             Mode::Confirming(_) => area.height.saturating_sub(1),

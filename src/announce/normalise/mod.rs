@@ -33,5 +33,5 @@ pub use pronunciation::Pronunciation;
 pub use prose::{Reader, prose, prose_at};
 pub use readable::Readable;
 pub use signs::{command, exact};
-pub use spell::spell;
+pub use spell::{spell, spellable};
 pub use words::{Sign, Word, Words};

@@ -8,9 +8,23 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::clean::clean;
 use super::picture::{Picture, picture_at};
 use super::words::{Words, fill};
+use crate::announce::sentence::is_spaceless;
 
 /// How many signs are spelled at once, about a minute of speech; what is left is counted.
 const MOST: usize = 120;
+
+/// Gives the words of a text that a person may choose one of to have it spelled: what stands between
+/// white space, and in scripts that write without spaces, each word that Unicode's rules find.
+pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().flat_map(|token| {
+        let parted = token.chars().any(is_spaceless);
+        let words = parted.then(|| token.unicode_words());
+        words
+            .into_iter()
+            .flatten()
+            .chain((!parted).then_some(token))
+    })
+}
 
 /// Spells a text: capitals are told, signs and spaces are named; `phonetic` puts a word in the place
 /// of each letter that has one.
@@ -81,6 +95,21 @@ mod tests {
             "e\u{301}, drawing sign, 中"
         );
         assert_eq!(spell("", &words, true), "");
+    }
+
+    #[test]
+    fn words_are_what_stands_between_spaces_and_parts_of_text_without_them() {
+        for (text, wanted) in [
+            (
+                " git push --force, then ",
+                &["git", "push", "--force,", "then"] as &[_],
+            ),
+            ("测试 ok。", &["测", "试", "ok。"]),
+            ("测试。", &["测", "试"]),
+            ("", &[]),
+        ] {
+            assert_eq!(spellable(text).collect::<Vec<_>>(), wanted, "{text:?}");
+        }
     }
 
     #[test]

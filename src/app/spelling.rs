@@ -1,0 +1,192 @@
+//! Spelling: which word of what is looked at, and in which way.
+//!
+//! Responsibilities: stepping from word to word, choosing one by its number or a part of it, spelling
+//! it or the whole text, by letters and then by the alphabet. Not here: the names of letters and signs
+//! (`announce::normalise`).
+//!
+//! A chosen word holds as long as the same announcement is looked at: another one, or saying the
+//! whole once more, takes the choice back, and then all of it is spelled.
+
+use std::sync::Arc;
+
+use crate::announce::speakable::{Lexicon, Profile, one_line};
+use crate::announce::{Announcement, AnnouncementId, Arg, Class, Kind, Mark, Segment};
+use crate::config::Verbosity;
+use crate::protocol::Now;
+
+use super::App;
+
+/// Remembers the chosen word and what was spelled last.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Spelling {
+    /// The word that is chosen, counted from 0, and of which announcement.
+    word: Option<(AnnouncementId, usize)>,
+    /// What was spelled last: the announcement, its word, and in which way.
+    last: Option<(AnnouncementId, Option<usize>, Alphabet)>,
+}
+
+/// Says how letters are named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Alphabet {
+    /// By themselves.
+    Plain,
+    /// By words that begin with them.
+    Phonetic,
+}
+
+/// Says which way to go from word to word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    Back,
+    Forward,
+}
+
+impl Spelling {
+    /// Chooses a word, or none: then all of the text is meant.
+    pub(super) fn choose(&mut self, word: Option<(AnnouncementId, usize)>) {
+        self.word = word;
+    }
+
+    fn word_of(&self, told: &Announcement) -> Option<usize> {
+        self.word
+            .filter(|(id, _)| *id == told.id)
+            .map(|(_, word)| word)
+    }
+
+    /// Gives the way in which something is spelled now: the second time in a row, by the alphabet.
+    fn turn(&mut self, id: AnnouncementId, word: Option<usize>) -> Alphabet {
+        let alphabet = match self.last {
+            Some(last) if last == (id, word, Alphabet::Plain) => Alphabet::Phonetic,
+            Some(_) | None => Alphabet::Plain,
+        };
+        self.last = Some((id, word, alphabet));
+        alphabet
+    }
+}
+
+impl App {
+    /// Chooses the word before or after, of what is looked at, and says it.
+    pub(super) fn step_word(&mut self, way: Way, now: Now) {
+        let Some(told) = self.looked_at() else {
+            self.respond("history.empty", &[], now);
+            return;
+        };
+        let text = told.text();
+        let words: Vec<&str> = Lexicon::spellable(&text).collect();
+        let next = match (way, self.reviewing.spelling.word_of(&told)) {
+            (Way::Forward, None) => Some(0),
+            (Way::Forward, Some(at)) => Some(at + 1),
+            (Way::Back, None) => words.len().checked_sub(1),
+            (Way::Back, Some(at)) => at.checked_sub(1),
+        };
+        match next.and_then(|at| Some((at, *words.get(at)?))) {
+            Some((at, word)) => {
+                self.choose_word(&told, at);
+                let mut segments = vec![self.words_of_text(&told, word)];
+                if self.announcer.verbosity() == Verbosity::Detailed {
+                    let args = [("n", Arg::own(at + 1)), ("all", Arg::own(words.len()))];
+                    let place = self.phrases().text("spell.place", &args);
+                    segments.push(Segment {
+                        shown: None,
+                        mark: Mark::Own,
+                        spoken: place.clone(),
+                        text: place,
+                        language: None,
+                    });
+                }
+                self.answer_aside(segments, now);
+            }
+            None => {
+                let key = match way {
+                    _ if words.is_empty() => "spell.no_word",
+                    Way::Back => "spell.first_word",
+                    Way::Forward => "spell.last_word",
+                };
+                self.respond(key, &[], now);
+            }
+        }
+    }
+
+    /// Spells the chosen word, or all that is looked at; the second time by the spelling alphabet.
+    /// A choice is a word's number, or else a part of it.
+    pub(super) fn spell(&mut self, choice: Option<&str>, now: Now) {
+        let Some(told) = self.looked_at() else {
+            self.respond("history.empty", &[], now);
+            return;
+        };
+        let text = told.text();
+        if let Some(choice) = choice {
+            let Some(at) = find(&text, choice) else {
+                let args = [("text", Arg::Name(one_line(choice)))];
+                self.respond("spell.not_there", &args, now);
+                return;
+            };
+            self.choose_word(&told, at);
+        }
+        let word = self.reviewing.spelling.word_of(&told);
+        let meant = word
+            .and_then(|at| Lexicon::spellable(&text).nth(at))
+            .unwrap_or(&text);
+        let phonetic = self.reviewing.spelling.turn(told.id, word) == Alphabet::Phonetic;
+        let spoken = self.phrases().lexicon().spell(meant, phonetic);
+        let segment = Segment {
+            shown: None,
+            mark: Mark::Own,
+            text: spoken.clone(),
+            spoken,
+            language: told.language().map(str::to_owned),
+        };
+        self.answer_aside(vec![segment], now);
+    }
+
+    /// Chooses a word. What it belongs to is looked back at from now on, so that news that come
+    /// meanwhile don't take its place.
+    fn choose_word(&mut self, told: &Announcement, at: usize) {
+        self.review = Some(told.id);
+        self.reviewing.spelling.choose(Some((told.id, at)));
+    }
+
+    /// Words a part of what was told: every sign of it is said, in its language.
+    fn words_of_text(&self, told: &Announcement, word: &str) -> Segment {
+        let own = told
+            .segments
+            .iter()
+            .all(|segment| segment.mark == Mark::Own);
+        Segment {
+            shown: None,
+            mark: if own { Mark::Own } else { Mark::Agent },
+            text: one_line(word),
+            spoken: self.phrases().lexicon().speak(word, Profile::Exact, None),
+            language: told.language().map(str::to_owned),
+        }
+    }
+
+    /// Answers a key with something that is no news and does not enter the history.
+    fn answer_aside(&mut self, segments: Vec<Segment>, now: Now) {
+        let told = self
+            .announcer
+            .aside(Class::Response, Kind::Reply, segments, now);
+        self.emit_aside(told, now);
+    }
+
+    /// Shows and says something that the history does not have: until the next key or the next news
+    /// it has a place of its own in the pane.
+    pub(super) fn emit_aside(&mut self, told: Arc<Announcement>, now: Now) {
+        let after = self.announcer.history().last().map(|last| last.id);
+        self.aside = Some((after, Arc::clone(&told)));
+        self.emit(told, now);
+    }
+}
+
+/// Finds a word by its number, counted from 1, or else the first one that has a text in it.
+fn find(text: &str, choice: &str) -> Option<usize> {
+    let numbered = choice
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| number.checked_sub(1))
+        .filter(|at| Lexicon::spellable(text).nth(*at).is_some());
+    numbered.or_else(|| {
+        let choice = choice.to_lowercase();
+        Lexicon::spellable(text).position(|word| word.to_lowercase().contains(&choice))
+    })
+}
