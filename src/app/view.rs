@@ -92,7 +92,7 @@ impl App {
     pub fn latest_reply(&self) -> Option<String> {
         let last = self.aside().or(self.history().last())?;
         let asks = matches!(last.about, Some(About::Asks(_)));
-        (last.class == Class::Response && !asks).then(|| last.text())
+        (last.class == Class::Response && !asks).then(|| last.shown())
     }
 
     /// Gives the answer to the last key where it is no part of the history, as spelling is: the
