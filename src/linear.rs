@@ -12,6 +12,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
+use crate::announce::normalise::is_hidden;
 use crate::announce::{About, Announcement, Arg, Mark, name_of, wrap};
 use crate::app::App;
 
@@ -124,7 +125,23 @@ pub fn json(app: &App, told: &Announcement) -> String {
             put("keys", keys.into());
         }
     }
-    Value::Object(map).to_string()
+    escaped(&Value::Object(map).to_string())
+}
+
+/// Writes what nobody sees as JSON's own escapes: a reader gets the same text, and a terminal that
+/// shows the line gets nothing that it obeys.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() || is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 /// Lists the lines that answer a question.
@@ -156,5 +173,21 @@ fn answers(prompt: &crate::session::Prompt, number: u64) -> Vec<String> {
                 }
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn what_nobody_sees_is_escaped_and_stays_itself() {
+        let text = "a\u{9b}31m\u{202e}b\u{200d}\u{e0041}ü\u{7f}";
+        let json = escaped(&serde_json::Value::from(text).to_string());
+        assert_eq!(json, "\"a\\u009b31m\\u202eb\\u200d\\udb40\\udc41ü\\u007f\"");
+        assert_eq!(
+            serde_json::from_str::<String>(&json).ok().as_deref(),
+            Some(text)
+        );
     }
 }

@@ -8,7 +8,7 @@
 ///
 /// Joiners and variation selectors are not: they are judged by their neighbours, see [`joins`] and
 /// [`selects`]. White space is not: a person hears it as a gap.
-pub(super) fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
         '\0'..='\u{9f}' => !c.is_whitespace(),

@@ -29,6 +29,7 @@ mod words;
 mod tests;
 
 pub use clean::{clean, clean_lines, hides};
+pub use hidden::is_hidden;
 pub use pronunciation::Pronunciation;
 pub use prose::{Reader, prose, prose_at};
 pub use readable::Readable;
