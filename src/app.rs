@@ -15,6 +15,7 @@ mod commands;
 mod forgotten;
 mod links;
 mod policy;
+mod programs;
 mod reviewing;
 mod sending;
 mod setup;

@@ -3,6 +3,7 @@
 //! Responsibilities: flags and their help, laid over the settings. Not here: what a command does
 //! (`runtime`), how a source is reached (`transport`).
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,9 +42,12 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http://… or https://…), a FILE of events, or - for standard input
-        #[arg(value_name = "SOURCE", required = true)]
+        /// An address (http(s)://… or ws(s)://…), unix:PATH, unix:AGENT, a FILE of events, or - for standard input
+        #[arg(value_name = "SOURCE", required_unless_present = "program")]
         sources: Vec<String>,
+        /// A program to start, without a shell, that speaks over its standard input and output
+        #[arg(value_name = "COMMAND", last = true)]
+        program: Vec<OsString>,
         /// How to show and say it.
         #[command(flatten)]
         options: Options,
@@ -173,7 +177,7 @@ pub struct Options {
     /// How often a lost source is tried again; for ever if not given
     #[arg(long, value_name = "N")]
     pub retries: Option<u32>,
-    /// Allow http without encryption to other machines
+    /// Allow http and ws without encryption to other machines
     #[arg(long)]
     pub allow_plain_http: bool,
     /// Read a FILE on as it grows, and wait for one that is not there yet

@@ -50,6 +50,8 @@ pub enum Command {
     NextQuestion,
     /// Leave a question's or the last speaker's source.
     Leave,
+    /// Read what a started program wrote to its standard error.
+    Remarks,
     /// Fall silent.
     Stop,
     /// Say what is going on.
@@ -298,6 +300,12 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::Verbosity,
     },
     Binding {
+        key: "g",
+        code: KeyCode::Char('g'),
+        does: "read what a started program wrote to its standard error",
+        command: || Command::Remarks,
+    },
+    Binding {
         key: "x",
         code: KeyCode::Char('x'),
         does: "leave the agent's source",
@@ -427,6 +435,10 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         line: "v",
         does: "change the verbosity",
+    },
+    LineCommand {
+        line: "g",
+        does: "read what a started program wrote to its standard error",
     },
     LineCommand {
         line: "x",
@@ -582,6 +594,7 @@ pub fn line(text: &str) -> Option<Command> {
         "s" | "stop" => alone(Command::Stop),
         "next" => alone(Command::NextQuestion),
         "v" | "verbosity" => alone(Command::Verbosity),
+        "g" | "log" => alone(Command::Remarks),
         "x" | "leave" => alone(Command::Leave),
         "?" | "help" => alone(Command::Help),
         "q" | "quit" => alone(Command::Quit),

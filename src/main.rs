@@ -31,6 +31,7 @@ fn main() -> ExitCode {
         Err(error) => return fail(&error.into()),
     };
     let outcome = runtime.block_on(run(cli));
+    runtime::leave_nothing();
     // A blocking read of standard input must keep nobody from leaving.
     runtime.shutdown_background();
     match outcome {
@@ -80,9 +81,11 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             agent.stop().await;
             exit
         }
-        Command::Watch { sources, options } => {
-            runtime::run(runtime::watch(&sources, &options)?).await
-        }
+        Command::Watch {
+            sources,
+            program,
+            options,
+        } => runtime::run(runtime::watch(&sources, program, &options)?).await,
         Command::Replay {
             file,
             speed,

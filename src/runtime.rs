@@ -165,8 +165,13 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     if let Some(voice) = shell.voice.take() {
         voice.close(linger).await;
     }
-    feeds.close();
+    feeds.close().await;
     Ok(shell.exit.unwrap_or(Exit::Clean))
+}
+
+/// Ends what may still run of programs that were started; for an end that waits for nothing.
+pub fn leave_nothing() {
+    crate::transport::end_all_now();
 }
 
 async fn until(at: Option<Instant>) {

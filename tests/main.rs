@@ -9,6 +9,7 @@ mod events;
 mod kinds;
 mod look;
 mod replies;
+mod sources;
 mod support;
 mod terminal;
 mod transcripts;

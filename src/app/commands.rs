@@ -76,6 +76,7 @@ impl App {
             Command::Quiet => self.keep_quiet(now),
             Command::DoNotInterrupt => self.do_not_interrupt(now),
             Command::Verbosity => self.change_verbosity(now),
+            Command::Remarks => self.read_remarks(now),
             Command::Help => self.help(now),
             Command::Quit => self.ask_to_quit(Exit::Clean, now),
             Command::Interrupt => self.ask_to_quit(Exit::Interrupted, now),
@@ -269,20 +270,27 @@ impl App {
             .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
             .cloned()
             .collect();
-        if open.is_empty() {
+        let program = self.ends_program(link);
+        if open.is_empty() && program.is_empty() {
             self.leave_now(link, now);
             return;
         }
         self.mode = Mode::Leaving(link.0);
+        let open_count = if open.is_empty() {
+            String::new()
+        } else {
+            open.len().to_string()
+        };
         let source = self
             .links
             .get(link.0)
             .map(|view| view.name.clone())
             .unwrap_or_default();
         let args = [
-            ("n", Arg::own(open.len())),
+            ("n", Arg::Own(open_count)),
             ("source", Arg::Own(source)),
             ("defaults", Arg::Own(self.defaults(&open))),
+            ("program", Arg::Own(program)),
         ];
         let key = self.by_manner("leave.ask", "leave.ask_lines");
         self.respond(key, &args, now);

@@ -8,6 +8,7 @@ use crate::protocol::{Now, Unobserved};
 use crate::session::{LinkId, PromptId, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
+use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
 use super::{App, Effect, Recording, SourceSetup};
 
@@ -37,6 +38,9 @@ pub struct LinkView {
     pub garbage: u64,
     /// How many frames were left out because of a bound.
     pub dropped: u64,
+    /// Whether it is a program that was started for this, and ends with the link.
+    pub program: bool,
+    pub(super) remarks: Remarks,
     pub(super) subscription: String,
     told: Told,
     /// When a link that came back is taken for steady.
@@ -70,6 +74,8 @@ impl LinkView {
             phase: LinkPhase::Disconnected,
             answerable: source.answerable,
             recording: source.recording,
+            program: source.program,
+            remarks: Remarks::default(),
             frames: 0,
             garbage: 0,
             dropped: 0,
@@ -108,6 +114,7 @@ impl App {
             LinkEvent::Failed { fault } => self.failed(id, &fault, now),
             LinkEvent::Ended => self.ended(id, now),
             LinkEvent::Replied { request, outcome } => self.replied(request, outcome, now),
+            LinkEvent::Remark { line } => self.remark(id, line),
             LinkEvent::Dropped { fault, count } => {
                 view.dropped += count;
                 let args = [
@@ -316,6 +323,7 @@ impl App {
         let args = [
             ("source", Arg::Own(name)),
             ("reason", Arg::Own(self.fault_words(fault))),
+            ("more", Arg::Own(self.has_remarked(id))),
         ];
         self.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
         self.unsure(id, now);
@@ -364,6 +372,14 @@ impl App {
         self.questions_changed = Some(now.monotonic);
     }
 
+    /// Words a number that has words of its own where it is a usual one.
+    fn numbered(&self, key: &str, number: i64) -> String {
+        let phrases = self.announcer.phrases();
+        let exact = format!("{key}.{number}");
+        let key = if phrases.has(&exact) { &exact } else { key };
+        phrases.text(key, &[("number", Arg::own(number))])
+    }
+
     /// Words a fault.
     pub(super) fn fault_words(&self, fault: &Fault) -> String {
         let phrases = self.announcer.phrases();
@@ -381,6 +397,9 @@ impl App {
                 };
                 phrases.text(key, &[("status", Arg::own(status))])
             }
+            Fault::ClosedWith { code } => self.numbered("fault.close", i64::from(*code)),
+            Fault::Exited { code } => self.numbered("fault.exit", i64::from(*code)),
+            Fault::Killed { signal } => self.numbered("fault.signal", i64::from(*signal)),
             Fault::NotEventStream { content_type } => phrases.text(
                 "fault.not_event_stream",
                 &[("content_type", Arg::Own(content_type.clone()))],

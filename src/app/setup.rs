@@ -67,7 +67,7 @@ pub struct Setup {
 }
 
 /// Describes one source at the start.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SourceSetup {
     /// Its name for a person.
     pub name: String,
@@ -75,6 +75,8 @@ pub struct SourceSetup {
     pub answerable: bool,
     /// What a recording tells beside its events; absent for everything that is none.
     pub recording: Option<Recording>,
+    /// Whether it is a program that is started for this.
+    pub program: bool,
 }
 
 /// Holds what a recording tells beside its events.

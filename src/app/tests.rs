@@ -17,6 +17,7 @@ mod alarms;
 mod decisions;
 mod load;
 mod policy;
+mod programs;
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.
 struct Stage {
@@ -67,6 +68,7 @@ impl Stage {
             name: name.into(),
             answerable: true,
             recording: None,
+            ..SourceSetup::default()
         };
         let mut stage = Self::under(config, options, vec![source("one"), source("two")]);
         stage.link(0, LinkEvent::Connected);
@@ -1055,6 +1057,7 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
             name: "run.jsonl".into(),
             answerable: false,
             recording: Some(recorded),
+            ..SourceSetup::default()
         }],
     );
     stage.link(0, LinkEvent::Connected);

@@ -42,6 +42,7 @@ fn app() -> (App, Now) {
             name: "one".into(),
             answerable: true,
             recording: None,
+            ..SourceSetup::default()
         }],
     });
     app.update(Input::Start, now);

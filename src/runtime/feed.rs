@@ -4,11 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 use crate::protocol;
 use crate::session::LinkId;
 use crate::transport::file::{self, Line};
-use crate::transport::{self, Frame, LinkEvent, LinkSettings, LinkSink, Source};
+use crate::transport::{self, Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Source};
 
 use super::Open;
 
@@ -36,6 +37,8 @@ pub enum Feed {
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
+    /// The sources that were left, until nothing is left of them.
+    leaving: Vec<JoinHandle<()>>,
 }
 
 impl Feeds {
@@ -63,7 +66,11 @@ impl Feeds {
                 reading: true,
             });
         }
-        Ok(Self { open, turn: 0 })
+        Ok(Self {
+            open,
+            turn: 0,
+            leaving: Vec::new(),
+        })
     }
 
     /// Waits for the next news of any source that is read, in turns.
@@ -95,7 +102,9 @@ impl Feeds {
     pub(super) fn leave(&mut self, link: LinkId) {
         if let Some(open) = self.open.get_mut(link.0) {
             // Dropping the handle ends the link; a reply under way is answered for on the channel.
-            open.handle = None;
+            if let Some(handle) = open.handle.take() {
+                self.leaving.push(handle.close());
+            }
         }
     }
 
@@ -105,7 +114,19 @@ impl Feeds {
         }
     }
 
-    pub(super) fn close(self) {}
+    /// Leaves every source, and waits until nothing is left of them, started programs included.
+    pub(super) async fn close(mut self) {
+        for open in self.open {
+            self.leaving.extend(open.handle.map(LinkHandle::close));
+            let mut news = open.news;
+            // What still comes is told to nobody any more, and must hold nobody up.
+            tokio::spawn(async move { while news.recv().await.is_some() {} });
+        }
+        for task in self.leaving {
+            // Each one has a bound of its own; one that panicked is over too.
+            let _ = task.await;
+        }
+    }
 }
 
 /// Gives how long a replay waits before an event: as long as the recording did, `speed` times faster.

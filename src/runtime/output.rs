@@ -195,6 +195,7 @@ pub(super) fn end_on_panic(face: Face) {
             screen::restore();
         }
         before(info);
+        super::leave_nothing();
         std::process::exit(PANICKED);
     }));
 }

@@ -1,5 +1,6 @@
 //! From the command line to a run: sources, face, voice, end.
 
+use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::announce::speakable::Profile;
 use crate::announce::{Class, Manner, Mark, Phrases, Sound, Utterance, UtteranceId};
 use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
-use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
+use crate::config::{Config, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice};
 use crate::demo;
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
@@ -48,21 +49,23 @@ pub struct Plan {
 ///
 /// # Errors
 /// When a source, the settings or the token can't be used.
-pub fn watch(sources: &[String], options: &Options) -> anyhow::Result<Plan> {
+pub fn watch(
+    sources: &[String],
+    program: Vec<OsString>,
+    options: &Options,
+) -> anyhow::Result<Plan> {
     let config = configured(options)?;
     let mut feeds = Vec::new();
     let mut described = Vec::new();
-    for text in sources {
-        let source = Source::parse(text, &config.links)?;
-        described.push(SourceSetup {
-            name: source.name(),
-            answerable: matches!(source, Source::Http(_)),
-            recording: match &source {
-                // What still grows is no recording of something that is over.
-                Source::File(path) if !config.links.follow => Some(recording(path)),
-                Source::File(_) | Source::Http(_) | Source::Stdin => None,
-            },
-        });
+    let mut chosen = sources
+        .iter()
+        .map(|text| Source::parse(text, &config.links))
+        .collect::<Result<Vec<_>, _>>()?;
+    if !program.is_empty() {
+        chosen.push(Source::Program(program));
+    }
+    for source in chosen {
+        described.push(described_as(&source, &config.links));
         feeds.push(Feed::Link(source));
     }
     let takes_stdin = sources.iter().any(|source| source == "-");
@@ -74,6 +77,25 @@ pub fn watch(sources: &[String], options: &Options) -> anyhow::Result<Plan> {
         Until::NoSource,
         takes_stdin,
     )
+}
+
+/// Describes a source for the app.
+fn described_as(source: &Source, config: &LinkConfig) -> SourceSetup {
+    SourceSetup {
+        name: source.name(),
+        answerable: source.takes_answers(),
+        recording: match source {
+            // What still grows is no recording of something that is over.
+            Source::File(path) if !config.follow => Some(recording(path)),
+            Source::File(_)
+            | Source::Http(_)
+            | Source::WebSocket(_)
+            | Source::Unix(_)
+            | Source::Program(_)
+            | Source::Stdin => None,
+        },
+        program: matches!(source, Source::Program(_)),
+    }
 }
 
 /// Plays a recording.
@@ -94,6 +116,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
         name,
         answerable: false,
         recording: Some(recording(file)),
+        program: false,
     };
     plan(
         config,
@@ -158,6 +181,7 @@ pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, de
         name: "the demo".to_owned(),
         answerable: true,
         recording: None,
+        program: false,
     };
     let plan = plan(
         config,

@@ -154,6 +154,8 @@ impl Recorder {
                 let more = json!({ "request": request, "fault": fault });
                 self.note(at, link, "replied", more)
             }
+            // What a program says to people may hold anything, a credential too.
+            LinkEvent::Remark { .. } => Ok(()),
             LinkEvent::Dropped { fault, count } => {
                 let more = json!({ "fault": fault.to_string(), "count": count });
                 self.note(at, link, "dropped", more)

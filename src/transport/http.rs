@@ -33,7 +33,7 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
 /// Says who asks.
-const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
+pub(super) const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
 
 /// Holds the clients that all links share, each built when it is first needed.
 #[derive(Debug, Clone)]
@@ -73,6 +73,11 @@ impl SharedClient {
         };
         slot.get_or_init(|| self.build(url.scheme() == "https", here))
             .clone()
+    }
+
+    /// Gives the TLS configuration for what is not HTTP.
+    pub(super) fn tls(&self, protocols: &[&[u8]]) -> Result<rustls::ClientConfig, Fault> {
+        self.tls.client_config(protocols)
     }
 
     fn build(&self, secure: bool, here: bool) -> Result<reqwest::Client, Fault> {
@@ -132,7 +137,7 @@ pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
 }
 
 /// Finds the first link of an error's chain that tells something.
-fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
+pub(super) fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
     let mut cause = Some(error);
     while let Some(found) = cause {
         if let Some(fault) = fault_of_one(found) {
@@ -163,7 +168,7 @@ fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
         .then_some(Fault::UnknownHost)
 }
 
-fn fault_of_io(error: &io::Error) -> Option<Fault> {
+pub(super) fn fault_of_io(error: &io::Error) -> Option<Fault> {
     // An io::Error hides what it wraps from `source`, and TLS comes wrapped twice.
     if let Some(inner) = error.get_ref()
         && let Some(fault) = fault_in_chain(inner)

@@ -12,22 +12,32 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::task::JoinHandle;
 
+use super::duplex;
 use super::file::{FileReader, OneWay};
 use super::http::{HttpPoster, SharedClient};
+use super::program::ProgramDial;
 use super::secret::Secret;
 use super::source::Source;
 use super::sse::SseReader;
 use super::tls::Tls;
+use super::unix::UnixDial;
+use super::websocket::WebSocketDial;
 use super::{Fault, LinkEvent};
 use crate::config::LinkConfig;
 
 /// How many replies of one link may be under way or waiting to be reported. A person answers one at a
 /// time, and a link has at most 64 open questions.
-const REPLIES_UNDER_WAY: usize = 64;
+pub(super) const REPLIES_UNDER_WAY: usize = 64;
+
+/// How long taking leave may last: a program is interrupted, then told to end, then killed, and gets two
+/// seconds after each of the first two.
+pub(super) const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Holds what a link needs to know besides its source.
 ///
@@ -93,7 +103,8 @@ pub struct LinkHandle {
     orders: mpsc::UnboundedSender<Order>,
     room: Arc<Semaphore>,
     // Held only to be dropped: the link sees its handle go by this end going.
-    _open: watch::Sender<()>,
+    open: watch::Sender<()>,
+    task: JoinHandle<()>,
 }
 
 impl LinkHandle {
@@ -115,10 +126,16 @@ impl LinkHandle {
         let _ = self.orders.send(order);
     }
 
-    /// Ends the link: the connection is dropped, and replies still under way are answered with
-    /// [`Fault::Closed`]; they may or may not have reached the server. While the sink is full those
-    /// answers wait for room; nothing else of the link is left then.
-    pub fn close(self) {}
+    /// Ends the link: the connection takes its leave and is dropped, and replies still under way are
+    /// answered with [`Fault::Closed`]; they may or may not have reached the server. While the sink is
+    /// full those answers wait for room; nothing else of the link is left then.
+    ///
+    /// The task that is given back is over when nothing is left, a started program included.
+    pub fn close(self) -> JoinHandle<()> {
+        drop(self.open);
+        drop(self.orders);
+        self.task
+    }
 }
 
 /// Is a wish of the handle. The queue needs no bound of its own: bodies are bounded by the room, and
@@ -148,6 +165,11 @@ pub(super) trait Reader: Send + 'static {
 pub(super) trait Poster: Send + Sync + 'static {
     /// Takes one reply, once, within its own time limit.
     fn post(&self, body: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static;
+
+    /// Takes leave of the other side, while the reader still runs; at most [`FAREWELL`] long.
+    fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
+        std::future::ready(())
+    }
 }
 
 /// Is one kind of source, ready to run: how it is read and how it is answered.
@@ -165,13 +187,6 @@ pub(super) struct Link<R, P> {
 /// runtime. Opening a file or standard input also starts one detached thread, which can't hold up the
 /// program's end.
 pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandle {
-    let (orders, taken) = mpsc::unbounded_channel();
-    let (open, closing) = watch::channel(());
-    let handle = LinkHandle {
-        orders,
-        room: Arc::new(Semaphore::new(REPLIES_UNDER_WAY)),
-        _open: open,
-    };
     let limit = settings.config.max_frame_bytes;
     match source {
         Source::Http(endpoints) => {
@@ -179,7 +194,19 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 poster: HttpPoster::new(&endpoints, &settings),
                 reader: SseReader::new(&endpoints, settings),
             };
-            tokio::spawn(drive(link, sink, taken, closing));
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::WebSocket(address) => {
+            let link = duplex::link(WebSocketDial::new(&address, &settings), settings);
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::Unix(socket) => {
+            let link = duplex::link(UnixDial::new(socket, limit), settings);
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::Program(command) => {
+            let link = duplex::link(ProgramDial::new(command, limit), settings);
+            launch(|orders, closing| drive(link, sink, orders, closing))
         }
         Source::File(path) => {
             let link = Link {
@@ -190,17 +217,30 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 },
                 poster: OneWay,
             };
-            tokio::spawn(drive(link, sink, taken, closing));
+            launch(|orders, closing| drive(link, sink, orders, closing))
         }
         Source::Stdin => {
             let link = Link {
                 reader: FileReader::stdin(limit),
                 poster: OneWay,
             };
-            tokio::spawn(drive(link, sink, taken, closing));
+            launch(|orders, closing| drive(link, sink, orders, closing))
         }
     }
-    handle
+}
+
+/// Starts a link's task and gives the way to it.
+pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
+    run: impl FnOnce(mpsc::UnboundedReceiver<Order>, watch::Receiver<()>) -> F,
+) -> LinkHandle {
+    let (orders, taken) = mpsc::unbounded_channel();
+    let (open, closing) = watch::channel(());
+    LinkHandle {
+        orders,
+        room: Arc::new(Semaphore::new(REPLIES_UNDER_WAY)),
+        open,
+        task: tokio::spawn(run(taken, closing)),
+    }
 }
 
 /// Runs a link until its handle is dropped and every reply is answered, or nobody listens.
@@ -211,10 +251,15 @@ pub(super) async fn drive<R: Reader, P: Poster>(
     closing: watch::Receiver<()>,
 ) {
     let Link { reader, poster } = link;
+    let farewell = poster.farewell();
+    let leaving = async {
+        closed(closing.clone()).await;
+        // Whoever does not let go in time is dropped.
+        let _ = tokio::time::timeout(FAREWELL, farewell).await;
+    };
     let reading = async {
         tokio::select! {
-            biased;
-            () = closed(closing.clone()) => {}
+            () = leaving => {}
             () = reader.read(sink.clone()) => {}
         }
     };

@@ -14,10 +14,13 @@ use std::time::Duration;
 mod backoff;
 pub mod capture;
 mod clean;
+mod duplex;
 pub mod file;
 mod follow;
+mod framing;
 mod http;
 mod link;
+mod program;
 mod recorded;
 mod secret;
 mod source;
@@ -25,14 +28,18 @@ mod sse;
 #[cfg(test)]
 mod tests;
 mod tls;
+mod unix;
+mod websocket;
 
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
 pub use link::{LinkHandle, LinkSettings, LinkSink, open};
+pub use program::end_all_now;
 pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;
-pub use source::{Endpoints, Source, SourceError};
+pub use source::{Endpoints, Source, SourceError, WebSocketAddress};
 pub use tls::{Tls, TlsError};
+pub use unix::{Socket, folders as socket_folders};
 
 /// Carries one whole message as it came, before anybody has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +82,12 @@ pub enum LinkEvent {
         request: u64,
         /// Whether the server took it.
         outcome: Result<(), Fault>,
+    },
+    /// A line for people that came beside the messages: what a started program wrote to its standard
+    /// error, cleaned and cut. It is shown when the person asks for it.
+    Remark {
+        /// The line.
+        line: String,
     },
     /// Something was left out because of a bound; it is told, never silent.
     Dropped {
@@ -123,6 +136,24 @@ pub enum Fault {
         /// The bound, in bytes.
         limit: usize,
     },
+    /// The server closed its WebSocket with a code that tells why.
+    #[error("the server closed the connection with code {code}")]
+    ClosedWith {
+        /// The close code: 4000 to 4005 are AAEP's (B.2.6).
+        code: u16,
+    },
+    /// A started program ended with an exit code that is no success.
+    #[error("the program ended with exit code {code}")]
+    Exited {
+        /// The code.
+        code: i32,
+    },
+    /// A started program was ended by a signal.
+    #[error("the program was ended by signal {signal}")]
+    Killed {
+        /// The signal's number.
+        signal: i32,
+    },
     /// The source can't be understood or opened (a file that is not there, a bad address).
     #[error("{0}")]
     Unusable(String),
@@ -143,7 +174,31 @@ impl Fault {
             Fault::NotEventStream { .. } | Fault::Tls(_) | Fault::Unusable(_) | Fault::OneWay => {
                 true
             }
+            // A program is never started anew by itself: that could do again what it has done.
+            Fault::Exited { .. } | Fault::Killed { .. } => true,
+            // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
+            Fault::ClosedWith { code } => matches!(code, 4001..=4004),
             Fault::TooLarge { .. } | Fault::Other(_) => false,
+        }
+    }
+
+    /// Gives how long the other side wants to be left alone, when it said so.
+    pub(super) fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Fault::Status { retry_after, .. } => retry_after.map(Duration::from_secs),
+            Fault::Refused
+            | Fault::UnknownHost
+            | Fault::TimedOut
+            | Fault::Closed
+            | Fault::NotEventStream { .. }
+            | Fault::Tls(_)
+            | Fault::TooLarge { .. }
+            | Fault::ClosedWith { .. }
+            | Fault::Exited { .. }
+            | Fault::Killed { .. }
+            | Fault::Unusable(_)
+            | Fault::OneWay
+            | Fault::Other(_) => None,
         }
     }
 }

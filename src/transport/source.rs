@@ -3,6 +3,7 @@
 //! Responsibilities: telling addresses, files and standard input apart, refusing what is unsafe
 //! before anything is opened, the two addresses of the plain pair. Not here: opening.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
@@ -10,16 +11,27 @@ use std::path::{Path, PathBuf};
 use reqwest::Url;
 
 use super::clean::clean;
+use super::program;
+use super::unix::Socket;
 use crate::config::LinkConfig;
 
 /// The longest name of a source on a screen, in characters: a line, not a page.
 const NAME_CHARACTERS: usize = 120;
+
+/// Where a server has its WebSocket when the address names no path (AAEP B.2.1).
+const WEBSOCKET_PATH: &str = "/aaep/v1/ws";
 
 /// Names something that frames can be read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
     /// A server with the plain pair: a stream to read and an address to post to.
     Http(Endpoints),
+    /// A server with a WebSocket.
+    WebSocket(WebSocketAddress),
+    /// An agent on this machine, behind a Unix socket.
+    Unix(Socket),
+    /// A program that is started, with its arguments, and speaks over its standard input and output.
+    Program(Vec<OsString>),
     /// A capture: a file with one message a line.
     File(PathBuf),
     /// Standard input, one message a line.
@@ -29,14 +41,8 @@ pub enum Source {
 /// Says why a SOURCE can't be used; never shows a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SourceError {
-    /// A kind of source that a later version brings.
-    #[error("{kind} sources are not built yet in this version; use http, https, a FILE or -")]
-    NotYet {
-        /// The kind, as it is written before the colon.
-        kind: &'static str,
-    },
     /// A kind of address that is not known.
-    #[error("{scheme} is no kind of source; use http, https, a FILE or -")]
+    #[error("{scheme} is no kind of source; use http, https, ws, wss, unix:, a FILE or -")]
     UnknownScheme {
         /// What stands before the colon, cleaned.
         scheme: String,
@@ -49,9 +55,12 @@ pub enum SourceError {
         "an address with a user name or a password is refused, because every program on this machine can read it; use --token-env or --token-file"
     )]
     Credential,
+    /// A `unix:` without the path of a socket or the id of an agent.
+    #[error("unix: wants the path of a socket or the id of an agent behind it")]
+    BadSocket,
     /// Plain http to another machine.
     #[error(
-        "plain http to {host} is refused, because anybody on the way can read and change it; use https, or --allow-plain-http"
+        "plain http or ws to {host} is refused, because anybody on the way can read and change it; use https or wss, or --allow-plain-http"
     )]
     PlainHttp {
         /// The host.
@@ -62,7 +71,7 @@ pub enum SourceError {
     Query,
     /// Neither an address nor a file that is there.
     #[error(
-        "there is no file called {name}; a source is http://…, https://…, a FILE or - for standard input"
+        "there is no file called {name}; a source is http(s)://…, ws(s)://…, unix:…, a FILE, - for standard input, or -- and a program"
     )]
     NoSuchFile {
         /// What was written, cleaned.
@@ -86,9 +95,14 @@ impl Source {
             Some("http" | "https") => {
                 return Endpoints::parse(text, config.allow_plain_http).map(Self::Http);
             }
-            Some("ws") => return Err(SourceError::NotYet { kind: "ws" }),
-            Some("wss") => return Err(SourceError::NotYet { kind: "wss" }),
-            Some("unix") => return Err(SourceError::NotYet { kind: "unix" }),
+            Some("ws" | "wss") => {
+                return WebSocketAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
+            }
+            Some("unix") => {
+                let (_, socket) = text.split_once(':').ok_or(SourceError::BadSocket)?;
+                let socket = Socket::parse(socket).ok_or(SourceError::BadSocket)?;
+                return Ok(Self::Unix(socket));
+            }
             Some(other) if text.contains("://") => {
                 return Err(SourceError::UnknownScheme {
                     scheme: other.to_owned(),
@@ -111,8 +125,19 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Http(endpoints) => endpoints.name(),
+            Self::WebSocket(address) => address.name(),
+            Self::Unix(socket) => socket.to_string(),
+            Self::Program(command) => program::name(command),
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
             Self::Stdin => "standard input".to_owned(),
+        }
+    }
+
+    /// Tells whether answers can go out to it.
+    pub fn takes_answers(&self) -> bool {
+        match self {
+            Self::Http(_) | Self::WebSocket(_) | Self::Unix(_) | Self::Program(_) => true,
+            Self::File(_) | Self::Stdin => false,
         }
     }
 }
@@ -188,13 +213,48 @@ impl fmt::Debug for Endpoints {
     }
 }
 
+/// Holds the address of a WebSocket; its debug form leaves the query out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebSocketAddress(Url);
+
+impl WebSocketAddress {
+    fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+        let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
+        check(&url, allow_plain)?;
+        url.set_fragment(None);
+        if matches!(url.path(), "" | "/") {
+            url.set_path(WEBSOCKET_PATH);
+        }
+        Ok(Self(url))
+    }
+
+    /// Gives the address itself.
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+
+    fn name(&self) -> String {
+        let mut shown = self.0.clone();
+        shown.set_query(None);
+        clean(shown.as_str(), NAME_CHARACTERS)
+    }
+}
+
+impl fmt::Debug for WebSocketAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WebSocketAddress")
+            .field(&self.name())
+            .finish()
+    }
+}
+
 /// Checks an address, given or redirected to: it has a host, no credential, and is safe on the way.
 pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
     let host = url.host_str().ok_or(SourceError::BadAddress)?;
     if !url.username().is_empty() || url.password().is_some() {
         return Err(SourceError::Credential);
     }
-    if url.scheme() == "http" && !allow_plain && !is_loopback(url) {
+    if matches!(url.scheme(), "http" | "ws") && !allow_plain && !is_loopback(url) {
         return Err(SourceError::PlainHttp {
             host: clean(host, NAME_CHARACTERS),
         });

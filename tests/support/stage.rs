@@ -51,6 +51,7 @@ impl Stage {
                 name: "the demo".into(),
                 answerable: true,
                 recording: None,
+                ..SourceSetup::default()
             }],
         });
         let mut stage = Self {

@@ -101,7 +101,7 @@ impl SseReader {
             if let Some(first) = with_resume(&self.resume, |resume| resume.retry) {
                 backoff.ask(first);
             }
-            let retry_in = backoff.next(retry_after(&fault));
+            let retry_in = backoff.next(fault.retry_after());
             sink.put(LinkEvent::Lost { fault, retry_in }).await?;
             tokio::time::sleep(retry_in).await;
             attempt = attempt.saturating_add(1);
@@ -167,23 +167,6 @@ impl Reader for SseReader {
     async fn read(self, sink: LinkSink) {
         // Nobody listens any more: there is nobody to tell.
         let _ = self.follow(&sink).await;
-    }
-}
-
-/// Gives the server's Retry-After.
-fn retry_after(fault: &Fault) -> Option<Duration> {
-    match fault {
-        Fault::Status { retry_after, .. } => retry_after.map(Duration::from_secs),
-        Fault::Refused
-        | Fault::UnknownHost
-        | Fault::TimedOut
-        | Fault::Closed
-        | Fault::NotEventStream { .. }
-        | Fault::Tls(_)
-        | Fault::TooLarge { .. }
-        | Fault::Unusable(_)
-        | Fault::OneWay
-        | Fault::Other(_) => None,
     }
 }
 

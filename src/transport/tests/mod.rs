@@ -12,7 +12,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::{Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Secret, Source, open};
+use super::link::{Link, Poster, Reader, drive, launch};
+use super::{Fault, Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
 
 /// Ends a wait that would never end.
@@ -158,10 +159,29 @@ impl Listener {
         room: usize,
     ) -> Self {
         let source = Source::parse(source, &config).unwrap();
+        Self::open_source(source, config, token, room)
+    }
+
+    pub(super) fn open_source(
+        source: Source,
+        config: LinkConfig,
+        token: Option<&str>,
+        room: usize,
+    ) -> Self {
         let tls = super::Tls::load(&config).unwrap();
         let settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
         let (sender, news) = mpsc::channel(room);
         let handle = open(source, settings, LinkSink::new(3, sender));
+        Self { handle, news }
+    }
+
+    /// Runs a link that was put together by hand.
+    pub(super) fn over<R: Reader, P: Poster>(
+        link: Link<R, P>,
+        sink: LinkSink,
+        news: mpsc::Receiver<(usize, LinkEvent)>,
+    ) -> Self {
+        let handle = launch(|orders, closing| drive(link, sink, orders, closing));
         Self { handle, news }
     }
 
@@ -191,6 +211,20 @@ impl Listener {
 
 pub(super) fn connecting(attempt: u32) -> LinkEvent {
     LinkEvent::Connecting { attempt }
+}
+
+/// Waits for a condition that nothing tells of.
+pub(super) async fn until(condition: impl Fn() -> bool) {
+    soon(async {
+        while !condition() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
+pub(super) fn replied(request: u64, outcome: Result<(), Fault>) -> LinkEvent {
+    LinkEvent::Replied { request, outcome }
 }
 
 pub(super) fn frame(text: &str) -> LinkEvent {

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-use super::{Source, SourceError};
+use super::{Socket, Source, SourceError};
 use crate::config::LinkConfig;
 
 fn parse(text: &str) -> Result<Source, SourceError> {
@@ -112,16 +112,64 @@ fn a_credential_in_an_address_is_refused_and_not_shown() {
     }
 }
 
+fn file(path: &str) -> Source {
+    Source::File(path.into())
+}
+
 #[test]
-fn later_kinds_are_known_and_refused_in_words() {
-    for (text, kind) in [
-        ("ws://localhost/x", "ws"),
-        ("WSS://example.com/x", "wss"),
-        ("unix:/run/agent.sock", "unix"),
-        ("unix:agent-1", "unix"),
+fn a_websocket_without_a_path_gets_the_protocols() {
+    for (given, wanted) in [
+        ("ws://localhost:1", "ws://localhost:1/aaep/v1/ws"),
+        ("WSS://example.com/", "wss://example.com/aaep/v1/ws"),
+        (
+            "ws://[::1]:9/own?key=s3cret#x",
+            "ws://[::1]:9/own?key=s3cret",
+        ),
     ] {
-        assert_eq!(parse(text), Err(SourceError::NotYet { kind }));
+        match parse(given).unwrap() {
+            Source::WebSocket(address) => {
+                assert_eq!(address.url().as_str(), wanted);
+                assert!(!format!("{address:?}").contains("s3cret"));
+            }
+            other => panic!("{other:?}"),
+        }
     }
+    assert!(!parse("ws://h:1/?k=s3cret").is_ok_and(|s| s.to_string().contains("s3cret")));
+    assert_eq!(
+        parse("ws://example.com/"),
+        Err(SourceError::PlainHttp {
+            host: "example.com".to_owned()
+        })
+    );
+    assert_eq!(
+        parse("wss://me:hunter2@example.com/"),
+        Err(SourceError::Credential)
+    );
+}
+
+#[test]
+fn a_socket_is_a_path_or_the_id_of_an_agent() {
+    assert_eq!(
+        parse("unix:/run/agent.sock"),
+        Ok(Source::Unix(Socket::Path("/run/agent.sock".into())))
+    );
+    assert!(matches!(
+        parse("unix:retirement-planner"),
+        Ok(Source::Unix(Socket::Agent { id, .. })) if id == "retirement-planner"
+    ));
+    for bad in [
+        "unix:",
+        "unix:..",
+        "unix:.hidden",
+        "unix:a b",
+        "unix:a\u{1b}",
+    ] {
+        assert_eq!(parse(bad), Err(SourceError::BadSocket), "{bad:?}");
+    }
+}
+
+#[test]
+fn unknown_kinds_are_refused_in_words() {
     assert_eq!(
         parse("ftp://x/"),
         Err(SourceError::UnknownScheme {
@@ -133,13 +181,17 @@ fn later_kinds_are_known_and_refused_in_words() {
 }
 
 #[test]
+fn a_program_is_named_without_its_folder_and_its_arguments() {
+    let command = ["/opt/agents/planner", "--token", "s3cret"];
+    let source = Source::Program(command.map(Into::into).to_vec());
+    assert_eq!(source.name(), "planner");
+}
+
+#[test]
 fn files_and_standard_input() {
     assert_eq!(parse("-"), Ok(Source::Stdin));
-    assert_eq!(
-        parse("not-there.jsonl"),
-        Ok(Source::File("not-there.jsonl".into()))
-    );
-    assert_eq!(parse("Cargo.toml"), Ok(Source::File("Cargo.toml".into())));
+    assert_eq!(parse("not-there.jsonl"), Ok(file("not-there.jsonl")));
+    assert_eq!(parse("Cargo.toml"), Ok(file("Cargo.toml")));
     assert!(matches!(
         parse("not-there.txt"),
         Err(SourceError::NoSuchFile { .. })

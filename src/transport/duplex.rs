@@ -1,0 +1,414 @@
+//! Sources that carry both ways: answers go out over the connection that is being read.
+//!
+//! Responsibilities: one connection after another (attempts, waits, giving up), reading and writing side
+//! by side, an outcome for each answer, a farewell. Not here: what a connection is (`websocket`, `unix`,
+//! `program`), how long to wait (`Backoff`).
+//!
+//! Reading and writing never wait for each other: an agent that does not read can't keep its events from
+//! the person, and a person who reads slowly can't keep an answer back. An answer is written at most
+//! once, and only to the connection that was there when it was given: without one it fails at once.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+
+use super::backoff::Backoff;
+use super::link::{Link, LinkSettings, LinkSink, Poster, REPLIES_UNDER_WAY, Reader, SinkGone};
+use super::{Fault, Frame, LinkEvent};
+
+/// How long a silent connection must last to count as good; see `sse`.
+const GOOD_AFTER: Duration = Duration::from_secs(5);
+
+/// How long the reason for a broken connection is waited for: a server that refuses something says so
+/// and hangs up, and what is written meanwhile fails before its words are read.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Is what a connection hands over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// A whole message.
+    Frame(String),
+    /// Something was left out.
+    Dropped(Fault),
+    /// A line for people, beside the messages.
+    Remark(String),
+    /// An answer that the other side wants to have by itself, such as to a liveness check.
+    Answer(String),
+    /// A sign of life without content.
+    Alive,
+    /// The end, in good order or not.
+    End(Result<(), Fault>),
+}
+
+/// Reads one connection.
+pub(super) trait Inward: Send {
+    /// Waits for what comes next; after [`Arrival::End`] it is not asked again.
+    fn next(&mut self) -> impl Future<Output = Arrival> + Send;
+}
+
+/// Writes to one connection.
+pub(super) trait Outward: Send {
+    /// Writes one message, to its last byte.
+    fn send(&mut self, message: String) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Writes what an [`Arrival::Answer`] wants, which is no message.
+    fn answer(&mut self, answer: String) -> impl Future<Output = Result<(), Fault>> + Send {
+        let _ = answer;
+        std::future::ready(Ok(()))
+    }
+
+    /// Asks for a sign of life.
+    fn ping(&mut self) -> impl Future<Output = Result<(), Fault>> + Send {
+        std::future::ready(Ok(()))
+    }
+
+    /// Says goodbye and ends the connection.
+    fn leave(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// Makes connections of one kind.
+pub(super) trait Dial: Send + 'static {
+    /// The half that is read.
+    type Inward: Inward;
+    /// The half that is written.
+    type Outward: Outward;
+
+    /// Makes one connection; the time limit is the caller's.
+    fn dial(&mut self)
+    -> impl Future<Output = Result<(Self::Inward, Self::Outward), Fault>> + Send;
+
+    /// Gives how often a silent connection is asked for a sign of life, where it can be.
+    fn heartbeat(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Takes note that a connection is over.
+    fn note_end(&mut self) {}
+}
+
+/// Is an order for the writing half.
+#[derive(Debug)]
+enum Order {
+    Send {
+        message: String,
+        done: oneshot::Sender<Result<(), Fault>>,
+    },
+    Answer(String),
+    Leave {
+        done: oneshot::Sender<()>,
+    },
+}
+
+impl Order {
+    /// Answers an order for which there is no connection.
+    fn refuse(self) -> Refused {
+        match self {
+            Self::Send { done, .. } => {
+                // Nobody may wait for it any more; then there is nobody to tell.
+                let _ = done.send(Err(Fault::Closed));
+                Refused::Send
+            }
+            Self::Answer(_) => Refused::Send,
+            Self::Leave { done } => {
+                let _ = done.send(());
+                Refused::Leave
+            }
+        }
+    }
+}
+
+/// Says what kind of order was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    Send,
+    Leave,
+}
+
+/// Makes the link over connections of one kind.
+pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>, Outbox> {
+    // The room of the handle bounds what is sent; a farewell and an answer come on top.
+    let (orders, taken) = mpsc::channel(REPLIES_UNDER_WAY + 2);
+    Link {
+        reader: Follower {
+            dial,
+            settings,
+            orders: orders.downgrade(),
+            taken,
+        },
+        poster: Outbox { orders },
+    }
+}
+
+/// Hands answers to the connection that is there.
+#[derive(Debug, Clone)]
+pub(super) struct Outbox {
+    orders: mpsc::Sender<Order>,
+}
+
+impl Poster for Outbox {
+    fn post(&self, message: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static {
+        let orders = self.orders.clone();
+        async move {
+            let (done, outcome) = oneshot::channel();
+            let order = Order::Send { message, done };
+            orders.send(order).await.map_err(|_| Fault::Closed)?;
+            outcome.await.unwrap_or(Err(Fault::Closed))
+        }
+    }
+
+    fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
+        let orders = self.orders.clone();
+        async move {
+            let (done, left) = oneshot::channel();
+            if orders.send(Order::Leave { done }).await.is_ok() {
+                let _ = left.await;
+            }
+        }
+    }
+}
+
+/// Follows connections of one kind, one after another.
+#[derive(Debug)]
+pub(super) struct Follower<D> {
+    dial: D,
+    settings: LinkSettings,
+    /// For the answers that the other side wants by itself.
+    orders: mpsc::WeakSender<Order>,
+    taken: mpsc::Receiver<Order>,
+}
+
+/// Says how one connection went.
+struct Outcome {
+    end: End,
+    good: bool,
+}
+
+/// Says why a connection is over.
+#[derive(Debug)]
+enum End {
+    /// The source came to its end in good order.
+    Over,
+    Fault(Fault),
+    /// The person left.
+    Left,
+}
+
+impl<D: Dial> Reader for Follower<D> {
+    async fn read(mut self, sink: LinkSink) {
+        // Nobody listens any more: there is nobody to tell.
+        let _ = self.follow(&sink).await;
+        // Whoever still sends something is answered that there is no connection.
+        self.taken.close();
+        while let Some(order) = self.taken.recv().await {
+            order.refuse();
+        }
+    }
+}
+
+impl<D: Dial> Follower<D> {
+    async fn follow(&mut self, sink: &LinkSink) -> Result<(), SinkGone> {
+        let config = self.settings.config.clone();
+        let mut backoff = Backoff::new(
+            Duration::from_millis(config.backoff_first_ms),
+            Duration::from_millis(config.backoff_cap_ms),
+            self.settings.seed.wrapping_add(sink.index() as u64),
+        );
+        let mut attempt: u32 = 1;
+        let mut tried_again: u32 = 0;
+        loop {
+            sink.put(LinkEvent::Connecting { attempt }).await?;
+            let dialled = timeout(config.connect_timeout(), self.dial.dial());
+            let dialled = without_connection(&mut self.taken, dialled).await;
+            let outcome = match dialled {
+                None => return Ok(()),
+                Some(Err(_elapsed)) => Outcome {
+                    end: End::Fault(Fault::TimedOut),
+                    good: false,
+                },
+                Some(Ok(Err(fault))) => Outcome {
+                    end: End::Fault(fault),
+                    good: false,
+                },
+                Some(Ok(Ok((inward, outward)))) => self.connection(inward, outward, sink).await?,
+            };
+            if outcome.good {
+                backoff.reset();
+                attempt = 0;
+                tried_again = 0;
+            }
+            let fault = match outcome.end {
+                End::Over => return sink.put(LinkEvent::Ended).await,
+                End::Left => return Ok(()),
+                End::Fault(fault) => fault,
+            };
+            if fault.is_final() || config.retries.is_some_and(|most| tried_again >= most) {
+                return sink.put(LinkEvent::Failed { fault }).await;
+            }
+            let retry_in = backoff.next(fault.retry_after());
+            sink.put(LinkEvent::Lost { fault, retry_in }).await?;
+            let pause = tokio::time::sleep(retry_in);
+            if without_connection(&mut self.taken, pause).await.is_none() {
+                return Ok(());
+            }
+            attempt = attempt.saturating_add(1);
+            tried_again = tried_again.saturating_add(1);
+        }
+    }
+
+    /// Follows one connection to its end.
+    async fn connection(
+        &mut self,
+        mut inward: D::Inward,
+        mut outward: D::Outward,
+        sink: &LinkSink,
+    ) -> Result<Outcome, SinkGone> {
+        let since = Instant::now();
+        let heard = Heard::default();
+        let heartbeat = self.dial.heartbeat();
+        let limit = self.settings.config.reply_timeout();
+        sink.put(LinkEvent::Connected).await?;
+        let end = {
+            let reading = read(&mut inward, sink, &heard, &self.orders);
+            let writing = write(&mut outward, &mut self.taken, &heard, heartbeat, limit);
+            let mut reading = std::pin::pin!(reading);
+            tokio::select! {
+                end = reading.as_mut() => end?,
+                end = writing => match end {
+                    End::Fault(fault) => match timeout(LAST_WORDS, reading).await {
+                        Ok(end) => end?,
+                        Err(_elapsed) => End::Fault(fault),
+                    },
+                    End::Over | End::Left => end,
+                },
+            }
+        };
+        let frames = heard.frames.load(Ordering::Relaxed);
+        self.dial.note_end();
+        Ok(Outcome {
+            end,
+            good: frames > 0 || since.elapsed() >= GOOD_AFTER,
+        })
+    }
+}
+
+/// Waits for something while there is no connection; `None` when the person left meanwhile.
+async fn without_connection<F: Future>(
+    taken: &mut mpsc::Receiver<Order>,
+    what: F,
+) -> Option<F::Output> {
+    let mut what = std::pin::pin!(what);
+    loop {
+        tokio::select! {
+            biased;
+            outcome = what.as_mut() => return Some(outcome),
+            Some(order) = taken.recv() => if order.refuse() == Refused::Leave {
+                return None;
+            },
+        }
+    }
+}
+
+/// Counts what came, for the half that writes.
+#[derive(Debug, Default)]
+struct Heard {
+    signs: AtomicU64,
+    frames: AtomicU64,
+    /// Whether reading waits for the person's side and so can't hear anything.
+    waits: AtomicBool,
+}
+
+async fn read<I: Inward>(
+    inward: &mut I,
+    sink: &LinkSink,
+    heard: &Heard,
+    orders: &mpsc::WeakSender<Order>,
+) -> Result<End, SinkGone> {
+    loop {
+        // A flood of nothing must not keep this task from anything else.
+        tokio::task::consume_budget().await;
+        let arrival = inward.next().await;
+        heard.signs.fetch_add(1, Ordering::Relaxed);
+        let news = match arrival {
+            Arrival::Frame(text) => {
+                heard.frames.fetch_add(1, Ordering::Relaxed);
+                LinkEvent::Frame(Frame { text })
+            }
+            Arrival::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
+            Arrival::Remark(line) => LinkEvent::Remark { line },
+            Arrival::Alive => continue,
+            Arrival::Answer(answer) => {
+                // Where so much is to be written already, a liveness check has its answer in that.
+                if let Some(orders) = orders.upgrade() {
+                    let _ = orders.try_send(Order::Answer(answer));
+                }
+                continue;
+            }
+            Arrival::End(Ok(())) => return Ok(End::Over),
+            Arrival::End(Err(fault)) => return Ok(End::Fault(fault)),
+        };
+        heard.waits.store(true, Ordering::Relaxed);
+        let put = sink.put(news).await;
+        heard.waits.store(false, Ordering::Relaxed);
+        put?;
+    }
+}
+
+async fn write<O: Outward>(
+    outward: &mut O,
+    taken: &mut mpsc::Receiver<Order>,
+    heard: &Heard,
+    heartbeat: Option<Duration>,
+    limit: Duration,
+) -> End {
+    let mut heard_before = None;
+    loop {
+        let order = match heartbeat {
+            Some(beat) => match timeout(beat, taken.recv()).await {
+                Ok(order) => order,
+                Err(_elapsed) => {
+                    let signs = heard.signs.load(Ordering::Relaxed);
+                    // Asked one beat ago, and not a sign since: nobody is there.
+                    if heard_before == Some(signs) && !heard.waits.load(Ordering::Relaxed) {
+                        return End::Fault(Fault::TimedOut);
+                    }
+                    heard_before = Some(signs);
+                    match timeout(limit, outward.ping()).await {
+                        Ok(Ok(())) => continue,
+                        Ok(Err(fault)) => return End::Fault(fault),
+                        Err(_elapsed) => return End::Fault(Fault::TimedOut),
+                    }
+                }
+            },
+            None => taken.recv().await,
+        };
+        let (written, done) = match order {
+            Some(Order::Send { done, .. }) if done.is_closed() => continue,
+            Some(Order::Send { message, done }) => {
+                (timeout(limit, outward.send(message)).await, Some(done))
+            }
+            Some(Order::Answer(answer)) => (timeout(limit, outward.answer(answer)).await, None),
+            Some(Order::Leave { done }) => {
+                outward.leave().await;
+                let _ = done.send(());
+                return End::Left;
+            }
+            // The handle is gone; the link is about to be dropped.
+            None => std::future::pending().await,
+        };
+        let outcome = written.unwrap_or(Err(Fault::TimedOut));
+        if let Some(done) = done {
+            let _ = done.send(outcome.clone());
+        }
+        // Half a message may stand there now, so nothing more can be written behind it.
+        if let Err(fault) = outcome {
+            return End::Fault(fault);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/duplex.rs"]
+mod tests;

@@ -1,0 +1,259 @@
+//! Messages in a stream of bytes: one a line, or each behind its length.
+//!
+//! Responsibilities: whole messages within a bound, from chunks that are cut anywhere; telling the two
+//! framings apart (AAEP B.4.4). Not here: reading the bytes, what a message means.
+//!
+//! The first byte decides. A length of less than 16 MiB begins with a zero byte, which no JSON text
+//! does; anything that may begin a line of JSON is a line. What is neither is told, once:
+//!
+//! ```text
+//! 00 00 00 02 7B 7D          -> {}        the length is big-endian and counts the bytes behind it
+//! 7B 7D 0A 7B 7D 0D 0A       -> {} {}     blank lines and a mark at the start are passed over
+//! 48 54 54 50                -> neither
+//! ```
+//!
+//! A message beyond the bound is passed over without being kept, and told as [`Piece::TooLarge`].
+
+use bytes::{Buf, BytesMut};
+
+/// How many bytes a length has.
+const LENGTH_BYTES: usize = 4;
+
+/// The mark that some programs put before the first line.
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Names a way to put messages into a stream of bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Framing {
+    /// Four bytes of length, big-endian, before each message: what the protocol recommends.
+    Lengths,
+    /// One message a line.
+    Lines,
+}
+
+impl Framing {
+    /// Puts one message into the bytes that carry it; a line has no line breaks of its own.
+    pub(super) fn wrap(self, message: &str) -> Vec<u8> {
+        match self {
+            Self::Lengths => {
+                // The line's end is white space to JSON. To a peer that reads lines it ends the nonsense
+                // that the length is to it, so that it answers or hangs up now and not never.
+                let length = u32::try_from(message.len() + 1).unwrap_or(u32::MAX);
+                let mut bytes = Vec::with_capacity(LENGTH_BYTES + message.len() + 1);
+                bytes.extend_from_slice(&length.to_be_bytes());
+                bytes.extend_from_slice(message.as_bytes());
+                bytes.push(b'\n');
+                bytes
+            }
+            Self::Lines => {
+                let mut bytes: Vec<u8> = message
+                    .bytes()
+                    .map(|byte| match byte {
+                        b'\n' | b'\r' => b' ',
+                        other => other,
+                    })
+                    .collect();
+                bytes.push(b'\n');
+                bytes
+            }
+        }
+    }
+
+    /// Gives the other one.
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Lengths => Self::Lines,
+            Self::Lines => Self::Lengths,
+        }
+    }
+}
+
+/// Is what stands next in a stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// A whole message; invalid UTF-8 is replaced.
+    Message(String),
+    /// A message beyond the bound, which was passed over.
+    TooLarge,
+    /// The stream is in neither framing: nothing in it can be read.
+    Neither,
+}
+
+/// Cuts a stream into messages; feed it chunks as they come, split anywhere.
+#[derive(Debug)]
+pub(super) struct Framer {
+    limit: usize,
+    kept: BytesMut,
+    /// How much of `kept` is known to hold no line's end.
+    searched: usize,
+    place: Place,
+}
+
+/// Says where in the stream the next byte stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the start of a stream whose framing its first byte tells.
+    Start,
+    /// At the start of a line or inside one.
+    Line,
+    /// Inside a line that is too long.
+    PastLine,
+    /// At a length or behind it.
+    Length,
+    /// Inside a message that is too long, with so many bytes to go.
+    PastLength(u64),
+    /// Nothing more can be read.
+    Lost,
+}
+
+impl Framer {
+    /// Begins a stream of either framing; `limit` is the largest message, in bytes.
+    pub(super) fn either(limit: usize) -> Self {
+        Self::at(Place::Start, limit)
+    }
+
+    /// Begins a stream of lines.
+    pub(super) fn lines(limit: usize) -> Self {
+        Self::at(Place::Line, limit)
+    }
+
+    fn at(place: Place, limit: usize) -> Self {
+        Self {
+            limit,
+            kept: BytesMut::new(),
+            searched: 0,
+            place,
+        }
+    }
+
+    /// Gives the framing, once it is known.
+    pub(super) fn framing(&self) -> Option<Framing> {
+        match self.place {
+            Place::Start | Place::Lost => None,
+            Place::Line | Place::PastLine => Some(Framing::Lines),
+            Place::Length | Place::PastLength(_) => Some(Framing::Lengths),
+        }
+    }
+
+    /// Gives the room into which the next bytes are read; ask for the pieces before the next read, so
+    /// that no more than a message and a chunk are ever kept.
+    pub(super) fn room(&mut self) -> &mut BytesMut {
+        &mut self.kept
+    }
+
+    /// Takes the next piece, if it is whole.
+    pub(super) fn piece(&mut self) -> Option<Piece> {
+        loop {
+            match self.place {
+                Place::Start => {
+                    let first = *self.kept.first()?;
+                    self.place = match first {
+                        0 => Place::Length,
+                        b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xEF => Place::Line,
+                        _ => {
+                            self.place = Place::Lost;
+                            self.kept.clear();
+                            return Some(Piece::Neither);
+                        }
+                    };
+                }
+                Place::Line => {
+                    let end = self.kept[self.searched..].iter().position(|b| *b == b'\n');
+                    // A carriage return and a mark are no part of a line: room for them too.
+                    let most = self.limit.saturating_add(1 + BOM.len());
+                    let Some(end) = end.map(|end| self.searched + end) else {
+                        self.searched = self.kept.len();
+                        if self.kept.len() <= most {
+                            return None;
+                        }
+                        self.forget();
+                        self.place = Place::PastLine;
+                        return Some(Piece::TooLarge);
+                    };
+                    let line = self.kept.split_to(end);
+                    self.kept.advance(1);
+                    self.searched = 0;
+                    let line = line.strip_prefix(BOM).unwrap_or(&line);
+                    let line = line.strip_suffix(b"\r").unwrap_or(line);
+                    if line.len() > self.limit {
+                        return Some(Piece::TooLarge);
+                    }
+                    if !line.trim_ascii().is_empty() {
+                        return Some(message(line));
+                    }
+                }
+                Place::PastLine => match self.kept.iter().position(|b| *b == b'\n') {
+                    Some(end) => {
+                        self.kept.advance(end + 1);
+                        self.place = Place::Line;
+                    }
+                    None => {
+                        self.forget();
+                        return None;
+                    }
+                },
+                Place::Length => {
+                    let (head, _) = self.kept.split_first_chunk::<LENGTH_BYTES>()?;
+                    let length = u32::from_be_bytes(*head);
+                    let fits = usize::try_from(length).is_ok_and(|length| length <= self.limit);
+                    if !fits {
+                        self.kept.advance(LENGTH_BYTES);
+                        self.place = Place::PastLength(u64::from(length));
+                        return Some(Piece::TooLarge);
+                    }
+                    let whole = LENGTH_BYTES + length as usize;
+                    if self.kept.len() < whole {
+                        return None;
+                    }
+                    let bytes = self.kept.split_to(whole);
+                    let bytes = bytes.get(LENGTH_BYTES..).unwrap_or_default().trim_ascii();
+                    if !bytes.is_empty() {
+                        return Some(message(bytes));
+                    }
+                }
+                Place::PastLength(left) => {
+                    let here = (self.kept.len() as u64).min(left);
+                    self.kept.advance(here as usize);
+                    if here < left {
+                        self.place = Place::PastLength(left - here);
+                        return None;
+                    }
+                    self.place = Place::Length;
+                }
+                Place::Lost => {
+                    self.kept.clear();
+                    return None;
+                }
+            }
+        }
+    }
+
+    /// Takes what stands behind the last line's end, where the source ended in good order.
+    pub(super) fn rest(&mut self) -> Option<Piece> {
+        if self.place != Place::Line {
+            return None;
+        }
+        let line = std::mem::take(&mut self.kept);
+        self.searched = 0;
+        let line = line.strip_suffix(b"\r").unwrap_or(&line);
+        match line.len() {
+            _ if line.trim_ascii().is_empty() => None,
+            length if length > self.limit => Some(Piece::TooLarge),
+            _ => Some(message(line)),
+        }
+    }
+
+    fn forget(&mut self) {
+        // The room of an endless line is given back, and not only emptied.
+        self.kept = BytesMut::new();
+        self.searched = 0;
+    }
+}
+
+fn message(bytes: &[u8]) -> Piece {
+    Piece::Message(String::from_utf8_lossy(bytes).into_owned())
+}
+
+#[cfg(test)]
+#[path = "tests/framing.rs"]
+mod tests;

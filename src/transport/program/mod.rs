@@ -1,0 +1,269 @@
+//! An agent that is started as a child process and speaks over its standard input and output.
+//!
+//! Responsibilities: starting it without a shell, messages from its output and to its input, lines from
+//! its standard error, its end in words. Not here: JSON-RPC (`rpc`), the life of the process (`process`).
+//!
+//! A program that ends is not started again by itself: what it did once it could do twice.
+
+mod process;
+mod rpc;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+use super::Fault;
+use super::clean::clean;
+use super::duplex::{Arrival, Dial, Inward, Outward};
+use super::framing::{Framer, Piece};
+pub use process::end_all_now;
+use process::{Death, Process};
+use rpc::{Dialogue, Line};
+
+/// The longest line of standard error that is kept, in characters: a line of a log, not a page.
+const REMARK_CHARACTERS: usize = 400;
+
+/// The longest line of standard error that is read, in bytes; longer ones are passed over and told.
+const REMARK_BYTES: usize = 16 * 1024;
+
+/// The longest name of a program, in characters.
+const NAME_CHARACTERS: usize = 60;
+
+/// How long the output of a program that has ended is still read: what it started may hold the pipe
+/// open for ever.
+const AFTERWARDS: Duration = Duration::from_secs(1);
+
+/// Gives the name of a program as it may be shown: without its folder and its arguments, which may hold
+/// what is nobody's business.
+pub(super) fn name(command: &[OsString]) -> String {
+    let program = command.first().map(Path::new).unwrap_or(Path::new(""));
+    let name = program.file_name().unwrap_or(program.as_os_str());
+    clean(&name.to_string_lossy(), NAME_CHARACTERS)
+}
+
+/// Starts a program, once.
+#[derive(Debug)]
+pub(super) struct ProgramDial {
+    command: Vec<OsString>,
+    limit: usize,
+}
+
+impl ProgramDial {
+    /// `command` is the program and its arguments; `limit` is the longest line, in bytes.
+    pub(super) fn new(command: Vec<OsString>, limit: usize) -> Self {
+        Self { command, limit }
+    }
+}
+
+impl Dial for ProgramDial {
+    type Inward = Output;
+    type Outward = Input;
+
+    async fn dial(&mut self) -> Result<(Output, Input), Fault> {
+        let unusable = |why: &str| {
+            let name = name(&self.command);
+            Fault::Unusable(format!("the program {name} {why}"))
+        };
+        let Some((program, arguments)) = self.command.split_first() else {
+            return Err(Fault::Unusable("no program is named".to_owned()));
+        };
+        let child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own: what it starts ends with it, and the terminal's interrupt is ours.
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn();
+        let mut child = child.map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => unusable("is not there"),
+            std::io::ErrorKind::PermissionDenied => unusable("may not be run"),
+            kind => unusable(&format!("can't be started: {kind}")),
+        })?;
+        let (Some(stdin), Some(stdout), Some(stderr)) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take())
+        else {
+            return Err(unusable("can't be reached"));
+        };
+        let process = Process::attend(child).ok_or_else(|| unusable("ended at once"))?;
+        let dialogue = Arc::new(Mutex::new(Dialogue::default()));
+        Ok((
+            Output {
+                stdout: Some(stdout),
+                stderr: Some(stderr),
+                lines: Framer::lines(self.limit),
+                remarks: Framer::lines(REMARK_BYTES),
+                limit: self.limit,
+                process: process.clone(),
+                dialogue: Arc::clone(&dialogue),
+            },
+            Input {
+                stdin,
+                process,
+                dialogue,
+            },
+        ))
+    }
+}
+
+/// Shares what is known of the way the program speaks between the two halves.
+type SharedDialogue = Arc<Mutex<Dialogue>>;
+
+/// Runs something with the dialogue; a poisoned lock still holds a plain, whole value.
+fn with<T>(dialogue: &SharedDialogue, run: impl FnOnce(&mut Dialogue) -> T) -> T {
+    run(&mut dialogue.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Reads what a program writes.
+#[derive(Debug)]
+pub(super) struct Output {
+    stdout: Option<ChildStdout>,
+    stderr: Option<ChildStderr>,
+    lines: Framer,
+    remarks: Framer,
+    limit: usize,
+    process: Process,
+    dialogue: SharedDialogue,
+}
+
+impl Output {
+    /// Turns a line into what it says.
+    fn message(&self, piece: Piece) -> Arrival {
+        match piece {
+            Piece::Message(text) => match with(&self.dialogue, |dialogue| dialogue.read(text)) {
+                Line::Message(text) => Arrival::Frame(text),
+                Line::Wanted(answer) => Arrival::Answer(answer),
+                Line::Nothing => Arrival::Alive,
+            },
+            Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
+            // A stream of lines is never in neither framing.
+            Piece::Neither => Arrival::Alive,
+        }
+    }
+
+    /// Waits for the program's end and puts it into words.
+    async fn death(&mut self) -> Arrival {
+        Arrival::End(match self.process.death().await {
+            Death::Exited(0) => Ok(()),
+            Death::Exited(code) => Err(Fault::Exited { code }),
+            Death::Killed(signal) => Err(Fault::Killed { signal }),
+            Death::Unknown => Err(Fault::Unusable(
+                "the program is gone, and how it ended is not known".to_owned(),
+            )),
+        })
+    }
+
+    /// Reads more of either output, until there is something to tell.
+    async fn more(&mut self) -> Arrival {
+        loop {
+            if let Some(piece) = self.lines.piece() {
+                return self.message(piece);
+            }
+            match self.remarks.piece() {
+                Some(Piece::Message(line)) => {
+                    return Arrival::Remark(clean(&line, REMARK_CHARACTERS));
+                }
+                Some(Piece::TooLarge | Piece::Neither) => {
+                    return Arrival::Remark("(a very long line was left out)".to_owned());
+                }
+                None => {}
+            }
+            // Both reads can be given up between two bytes.
+            let (from_stderr, read) = tokio::select! {
+                read = read_into(&mut self.stdout, &mut self.lines) => (false, read),
+                read = read_into(&mut self.stderr, &mut self.remarks) => (true, read),
+                // The pipes may be gone while the program lives, and be held open when it is gone.
+                () = std::future::ready(()), if self.stdout.is_none() && self.stderr.is_none() => {
+                    return self.death().await;
+                }
+            };
+            if !matches!(read, Ok(1..)) {
+                let rest = if from_stderr {
+                    self.stderr = None;
+                    self.remarks.rest().map(|piece| match piece {
+                        Piece::Message(line) => Arrival::Remark(clean(&line, REMARK_CHARACTERS)),
+                        Piece::TooLarge | Piece::Neither => Arrival::Alive,
+                    })
+                } else {
+                    self.stdout = None;
+                    self.lines.rest().map(|piece| self.message(piece))
+                };
+                if let Some(arrival) = rest {
+                    return arrival;
+                }
+            }
+        }
+    }
+}
+
+/// Reads some bytes from a pipe that is still open.
+async fn read_into<R: AsyncReadExt + Unpin>(
+    pipe: &mut Option<R>,
+    framer: &mut Framer,
+) -> std::io::Result<usize> {
+    match pipe {
+        Some(pipe) => pipe.read_buf(framer.room()).await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Inward for Output {
+    async fn next(&mut self) -> Arrival {
+        let mut process = self.process.clone();
+        tokio::select! {
+            biased;
+            arrival = self.more() => return arrival,
+            _ = process.death() => {}
+        }
+        // It has ended: what it had written is read, and not waited for any longer than that.
+        match timeout(AFTERWARDS, self.more()).await {
+            Ok(arrival) => arrival,
+            Err(_elapsed) => self.death().await,
+        }
+    }
+}
+
+/// Writes to a program.
+#[derive(Debug)]
+pub(super) struct Input {
+    stdin: ChildStdin,
+    process: Process,
+    dialogue: SharedDialogue,
+}
+
+impl Input {
+    async fn write(&mut self, mut line: String) -> Result<(), Fault> {
+        line.push('\n');
+        let written = async {
+            self.stdin.write_all(line.as_bytes()).await?;
+            self.stdin.flush().await
+        };
+        written.await.map_err(|_| Fault::Closed)
+    }
+}
+
+impl Outward for Input {
+    async fn send(&mut self, message: String) -> Result<(), Fault> {
+        let line = with(&self.dialogue, |dialogue| dialogue.wrap(&message));
+        self.write(line).await
+    }
+
+    async fn answer(&mut self, answer: String) -> Result<(), Fault> {
+        self.write(answer).await
+    }
+
+    async fn leave(&mut self) {
+        self.process.end().await;
+    }
+}
+
+#[cfg(test)]
+#[path = "../tests/program.rs"]
+mod tests;

@@ -1,0 +1,283 @@
+//! Both ways over one connection, with a connection that the test plays by hand.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+
+use super::{Arrival, Dial, Inward, Outward};
+use crate::config::LinkConfig;
+use crate::transport::link::{LinkSettings, LinkSink};
+use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
+use crate::transport::{Fault, LinkEvent};
+
+/// Gives out the connections that the test puts in.
+struct Script {
+    connections: mpsc::UnboundedReceiver<Result<(In, Out), Fault>>,
+    heartbeat: Option<Duration>,
+}
+
+struct In(mpsc::UnboundedReceiver<Arrival>);
+
+/// Says what was written; with a stuck one nothing is ever written to its end.
+struct Out {
+    written: mpsc::UnboundedSender<String>,
+    stuck: bool,
+}
+
+impl Dial for Script {
+    type Inward = In;
+    type Outward = Out;
+
+    async fn dial(&mut self) -> Result<(In, Out), Fault> {
+        match self.connections.recv().await {
+            Some(connection) => connection,
+            None => std::future::pending().await,
+        }
+    }
+
+    fn heartbeat(&self) -> Option<Duration> {
+        self.heartbeat
+    }
+}
+
+impl Inward for In {
+    async fn next(&mut self) -> Arrival {
+        match self.0.recv().await {
+            Some(arrival) => arrival,
+            None => std::future::pending().await,
+        }
+    }
+}
+
+impl Outward for Out {
+    async fn send(&mut self, message: String) -> Result<(), Fault> {
+        let _ = self.written.send(message);
+        if self.stuck {
+            std::future::pending::<()>().await;
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self, answer: String) -> Result<(), Fault> {
+        self.send(format!("answer {answer}")).await
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        self.send("ping".to_owned()).await
+    }
+
+    async fn leave(&mut self) {
+        let _ = self.written.send("bye".to_owned());
+    }
+}
+
+struct Peer {
+    says: mpsc::UnboundedSender<Arrival>,
+    hears: mpsc::UnboundedReceiver<String>,
+}
+
+struct Bench {
+    link: Listener,
+    connections: mpsc::UnboundedSender<Result<(In, Out), Fault>>,
+}
+
+impl Bench {
+    fn open(config: LinkConfig, heartbeat: Option<Duration>, room: usize) -> Self {
+        let (connections, taken) = mpsc::unbounded_channel();
+        let script = Script {
+            connections: taken,
+            heartbeat,
+        };
+        let link = super::link(
+            script,
+            LinkSettings::new(config, None, crate::transport::Tls::default(), 1),
+        );
+        let (sender, news) = mpsc::channel(room);
+        Self {
+            link: Listener::over(link, LinkSink::new(3, sender), news),
+            connections,
+        }
+    }
+
+    fn connect(&self, stuck: bool) -> Peer {
+        let (says, said) = mpsc::unbounded_channel();
+        let (written, hears) = mpsc::unbounded_channel();
+        let _ = self
+            .connections
+            .send(Ok((In(said), Out { written, stuck })));
+        Peer { says, hears }
+    }
+}
+
+#[tokio::test]
+async fn without_a_connection_an_answer_fails_at_once_and_is_never_sent_later() {
+    let mut bench = Bench::open(quick(), None, 64);
+    bench.link.expect(&[connecting(1)]).await;
+    bench.link.handle.send(1, "early".to_owned());
+    bench.link.expect(&[replied(1, Err(Fault::Closed))]).await;
+    let mut peer = bench.connect(false);
+    bench.link.expect(&[LinkEvent::Connected]).await;
+    bench.link.handle.send(2, "now".to_owned());
+    bench.link.expect(&[replied(2, Ok(()))]).await;
+    assert_eq!(soon(peer.hears.recv()).await.unwrap(), "now");
+}
+
+#[tokio::test]
+async fn a_peer_that_does_not_read_costs_the_connection_and_not_the_events() {
+    let config = LinkConfig {
+        reply_timeout_ms: 30,
+        ..quick()
+    };
+    let mut bench = Bench::open(config, None, 64);
+    let peer = bench.connect(true);
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Connected])
+        .await;
+    bench.link.handle.send(1, "stuck".to_owned());
+    peer.says.send(Arrival::Frame("meanwhile".into())).unwrap();
+    let mut seen = Vec::new();
+    while !matches!(seen.last(), Some(LinkEvent::Lost { .. })) {
+        seen.push(bench.link.next().await);
+    }
+    assert!(seen.contains(&frame("meanwhile")));
+    assert!(seen.contains(&replied(1, Err(Fault::TimedOut))));
+}
+
+#[tokio::test]
+async fn reading_that_waits_for_room_holds_no_answer_back() {
+    let mut bench = Bench::open(quick(), None, 1);
+    let mut peer = bench.connect(false);
+    for _ in 0..50 {
+        peer.says.send(Arrival::Frame("x".into())).unwrap();
+    }
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Connected])
+        .await;
+    bench.link.handle.send(1, "answer".to_owned());
+    assert_eq!(soon(peer.hears.recv()).await.unwrap(), "answer");
+    let mut frames = 0;
+    let mut answered = false;
+    while frames < 50 || !answered {
+        match bench.link.next().await {
+            LinkEvent::Frame(_) => frames += 1,
+            LinkEvent::Replied { .. } => answered = true,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_silent_connection_is_asked_and_a_dead_one_is_lost() {
+    let beat = Duration::from_millis(100);
+    let mut bench = Bench::open(quick(), Some(beat), 64);
+    let mut peer = bench.connect(false);
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Connected])
+        .await;
+    for _ in 0..3 {
+        assert_eq!(soon(peer.hears.recv()).await.unwrap(), "ping");
+        peer.says.send(Arrival::Alive).unwrap();
+    }
+    assert_eq!(soon(peer.hears.recv()).await.unwrap(), "ping");
+    assert!(matches!(
+        bench.link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::TimedOut,
+            ..
+        }
+    ));
+}
+
+#[tokio::test]
+async fn a_person_who_reads_slowly_is_no_dead_connection() {
+    let beat = Duration::from_millis(100);
+    let mut bench = Bench::open(quick(), Some(beat), 1);
+    let peer = bench.connect(false);
+    for _ in 0..5 {
+        peer.says.send(Arrival::Frame("x".into())).unwrap();
+    }
+    tokio::time::sleep(beat * 5).await;
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Connected])
+        .await;
+    for _ in 0..5 {
+        bench.link.expect(&[frame("x")]).await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_other_side_wants_answered_is_answered() {
+    let bench = Bench::open(quick(), None, 64);
+    let mut peer = bench.connect(false);
+    peer.says.send(Arrival::Answer("pong".into())).unwrap();
+    assert_eq!(soon(peer.hears.recv()).await.unwrap(), "answer pong");
+}
+
+#[tokio::test]
+async fn the_words_behind_a_broken_connection_are_waited_for() {
+    let config = LinkConfig {
+        reply_timeout_ms: 10,
+        ..quick()
+    };
+    let mut bench = Bench::open(config, None, 64);
+    let mut peer = bench.connect(true);
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Connected])
+        .await;
+    bench.link.handle.send(1, "x".to_owned());
+    soon(peer.hears.recv()).await;
+    bench.link.expect(&[replied(1, Err(Fault::TimedOut))]).await;
+    let fault = Fault::ClosedWith { code: 4002 };
+    peer.says.send(Arrival::End(Err(fault.clone()))).unwrap();
+    bench.link.expect(&[LinkEvent::Failed { fault }]).await;
+}
+
+#[tokio::test]
+async fn leaving_says_goodbye_with_and_without_a_connection() {
+    let bench = Bench::open(quick(), None, 64);
+    let mut peer = bench.connect(false);
+    assert!(matches!(
+        {
+            let mut link = bench.link;
+            link.next().await;
+            link.next().await;
+            soon(link.handle.close()).await
+        },
+        Ok(())
+    ));
+    assert_eq!(soon(peer.hears.recv()).await.unwrap(), "bye");
+    let mut bench = Bench::open(quick(), None, 64);
+    bench.link.expect(&[connecting(1)]).await;
+    soon(bench.link.handle.close()).await.unwrap();
+}
+
+#[tokio::test]
+async fn faults_that_stay_are_final_and_others_are_tried_again_as_often_as_wished() {
+    let config = LinkConfig {
+        retries: Some(2),
+        ..quick()
+    };
+    let mut bench = Bench::open(config, None, 64);
+    for attempt in 1..=3 {
+        bench.connections.send(Err(Fault::Refused)).unwrap();
+        bench.link.expect(&[connecting(attempt)]).await;
+        match (attempt, bench.link.next().await) {
+            (1 | 2, LinkEvent::Lost { .. }) | (3, LinkEvent::Failed { .. }) => {}
+            (_, other) => panic!("{other:?}"),
+        }
+    }
+    let mut bench = Bench::open(quick(), None, 64);
+    let fault = Fault::Exited { code: 1 };
+    bench.connections.send(Err(fault.clone())).unwrap();
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Failed { fault }])
+        .await;
+}

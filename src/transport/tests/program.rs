@@ -1,0 +1,209 @@
+//! Started programs: what they say, how they end, and that nothing of them stays.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::Path;
+
+use crate::transport::file::tests::Folder;
+use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon, until};
+use crate::transport::{Fault, LinkEvent, Source};
+
+/// Starts a shell script; only the tests use a shell.
+fn start(script: &str, arguments: &[&str]) -> Listener {
+    let mut command = vec!["/bin/sh", "-c", script, "agent"];
+    command.extend(arguments);
+    run(&command)
+}
+
+fn run(command: &[&str]) -> Listener {
+    let source = Source::Program(command.iter().map(Into::into).collect());
+    Listener::open_source(source, quick(), None, 64)
+}
+
+fn exists(pid: &str) -> bool {
+    Path::new("/proc").join(pid.trim()).exists()
+}
+
+/// Waits for a file that a script writes, and reads it.
+async fn written(path: &Path) -> String {
+    until(|| std::fs::read_to_string(path).is_ok_and(|text| text.ends_with('\n'))).await;
+    std::fs::read_to_string(path).unwrap()
+}
+
+#[tokio::test]
+async fn lines_come_in_and_answers_go_out_until_it_ends_well() {
+    let mut link = start(
+        "echo '{\"n\":1}'; read -r line; echo \"$line\"; printf '{\"n\":2}'",
+        &[],
+    );
+    link.expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    link.handle
+        .send(7, "{\"type\":\"confirmation.reply\",\n\"x\":1}".to_owned());
+    let mut news = vec![link.next().await, link.next().await];
+    news.sort_by_key(|event| matches!(event, LinkEvent::Frame(_)));
+    // A program that speaks bare is answered bare, on one line.
+    assert_eq!(
+        news,
+        [
+            replied(7, Ok(())),
+            frame("{\"type\":\"confirmation.reply\", \"x\":1}")
+        ]
+    );
+    link.expect(&[frame("{\"n\":2}"), LinkEvent::Ended]).await;
+    link.handle.send(8, "{}".to_owned());
+    link.expect(&[replied(8, Err(Fault::Closed))]).await;
+}
+
+#[tokio::test]
+async fn json_rpc_is_unwrapped_wrapped_and_its_checks_are_answered() {
+    let script = r#"
+        read -r line; echo "$line" >&2
+        echo '{"jsonrpc":"2.0","id":1,"result":{"type":"subscription.accepted"}}'
+        echo '{"jsonrpc":"2.0","id":"p","method":"aaep.ping"}'
+        read -r pong; echo "$pong" >&2
+        echo '{"jsonrpc":"2.0","method":"aaep.event","params":{"type":"aaep:x"}}'
+        read -r reply; echo "$reply" >&2
+    "#;
+    let mut link = start(script, &[]);
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    link.handle
+        .send(1, "{\"type\":\"subscription.request\"}".to_owned());
+    let mut remarks = Vec::new();
+    let mut frames = Vec::new();
+    loop {
+        match link.next().await {
+            LinkEvent::Remark { line } => remarks.push(line),
+            LinkEvent::Frame(one) => {
+                if one.text.contains("aaep:x") {
+                    link.handle
+                        .send(2, "{\"type\":\"clarification.reply\"}".to_owned());
+                }
+                frames.push(one.text);
+            }
+            LinkEvent::Replied { outcome, .. } => assert_eq!(outcome, Ok(())),
+            LinkEvent::Ended => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(
+        frames,
+        [
+            "{\"type\":\"subscription.accepted\"}",
+            "{\"type\":\"aaep:x\"}"
+        ]
+    );
+    assert_eq!(
+        remarks,
+        [
+            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"aaep.subscribe\",\"params\":{\"type\":\"subscription.request\"}}",
+            "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}",
+            "{\"jsonrpc\":\"2.0\",\"method\":\"aaep.reply\",\"params\":{\"type\":\"clarification.reply\"}}",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn how_it_ended_is_told_and_it_is_not_started_again() {
+    for (script, fault) in [
+        ("exit 3", Fault::Exited { code: 3 }),
+        ("kill -9 $$", Fault::Killed { signal: 9 }),
+    ] {
+        let mut link = start(script, &[]);
+        link.expect(&[
+            connecting(1),
+            LinkEvent::Connected,
+            LinkEvent::Failed { fault },
+        ])
+        .await;
+        soon(link.handle.close()).await.unwrap();
+    }
+    let mut link = run(&["/no/such/program", "s3cret"]);
+    link.expect(&[connecting(1)]).await;
+    match link.next().await {
+        LinkEvent::Failed { fault } => {
+            assert_eq!(fault.to_string(), "the program program is not there");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn standard_error_is_for_people_cleaned_and_bounded() {
+    let mut link = start(
+        "printf 'a\\033[2Jb\\n%0500d\\nlast' 0 >&2; head -c 100000 /dev/zero >&2; exit 0",
+        &[],
+    );
+    let mut remarks = Vec::new();
+    loop {
+        match link.next().await {
+            LinkEvent::Remark { line } => remarks.push(line),
+            LinkEvent::Connecting { .. } | LinkEvent::Connected => {}
+            LinkEvent::Ended => break,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(remarks[0], "a\u{FFFD}[2Jb");
+    assert_eq!(remarks[1].len(), 400);
+    assert!(remarks[2].contains("left out"), "{remarks:?}");
+}
+
+#[tokio::test]
+async fn leaving_interrupts_it_first() {
+    let folder = Folder::new("interrupt");
+    let pid = folder.0.join("pid");
+    let mark = folder.0.join("mark");
+    let script =
+        "trap 'echo int > \"$2\"; exit 0' INT; echo $$ > \"$1\"; while :; do sleep 0.05; done";
+    let link = start(script, &[pid.to_str().unwrap(), mark.to_str().unwrap()]);
+    let pid = written(&pid).await;
+    soon(link.handle.close()).await.unwrap();
+    assert_eq!(written(&mark).await, "int\n");
+    assert!(!exists(&pid), "no zombie is left");
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_listen_is_killed_with_what_it_started() {
+    let folder = Folder::new("kill");
+    let pids = folder.0.join("pids");
+    let script = "trap '' INT TERM; (trap '' INT TERM; while :; do sleep 0.05; done) & \
+                  echo $$ $! > \"$1\"; while :; do sleep 0.05; done";
+    let link = start(script, &[pids.to_str().unwrap()]);
+    let pids = written(&pids).await;
+    soon(link.handle.close()).await.unwrap();
+    for pid in pids.split_whitespace() {
+        until(|| !exists(pid) || is_zombie_of_another(pid)).await;
+    }
+}
+
+/// A grandchild is waited for by whoever adopted it, which is not always done on a test machine.
+fn is_zombie_of_another(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+}
+
+#[tokio::test]
+async fn a_link_whose_news_nobody_takes_still_ends_its_program() {
+    let folder = Folder::new("unread");
+    let pid = folder.0.join("pid");
+    let script = "echo $$ > \"$1\"; while :; do echo '{}'; done";
+    let link = start(script, &[pid.to_str().unwrap()]);
+    let pid = written(&pid).await;
+    let Listener { handle, news } = link;
+    drop(news);
+    until(|| !exists(&pid)).await;
+    drop(handle);
+}
+
+#[tokio::test]
+async fn a_pipe_that_a_grandchild_holds_open_delays_the_end_only_a_moment() {
+    let mut link = start("(trap '' TERM; exec sleep 30) & echo '{}'; exit 4", &[]);
+    link.expect(&[
+        connecting(1),
+        LinkEvent::Connected,
+        frame("{}"),
+        LinkEvent::Failed {
+            fault: Fault::Exited { code: 4 },
+        },
+    ])
+    .await;
+}

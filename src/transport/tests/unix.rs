@@ -1,0 +1,224 @@
+//! Unix sockets: both framings, discovery, whose socket it is.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+
+use super::{Socket, UnixDial, agents, is_trusted};
+use crate::transport::file::tests::Folder;
+use crate::transport::link::{LinkSettings, LinkSink};
+use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
+use crate::transport::{Fault, LinkEvent, Source};
+
+fn listen(folder: &Folder) -> (UnixListener, PathBuf) {
+    let path = folder.0.join("agent.sock");
+    (UnixListener::bind(&path).unwrap(), path)
+}
+
+fn open(path: PathBuf) -> Listener {
+    Listener::open_source(Source::Unix(Socket::Path(path)), quick(), None, 64)
+}
+
+async fn accept(listener: &UnixListener) -> UnixStream {
+    soon(listener.accept()).await.unwrap().0
+}
+
+async fn read_exactly(stream: &mut UnixStream, count: usize) -> Vec<u8> {
+    let mut bytes = vec![0; count];
+    soon(stream.read_exact(&mut bytes)).await.unwrap();
+    bytes
+}
+
+#[tokio::test]
+async fn who_speaks_in_lines_is_answered_in_lines() {
+    let folder = Folder::new("unix-lines");
+    let (listener, path) = listen(&folder);
+    let mut link = open(path);
+    let mut server = accept(&listener).await;
+    server.write_all(b"{\"n\":1}\n{\"n\"").await.unwrap();
+    link.expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    link.handle.send(1, "{\"a\":1}".to_owned());
+    link.expect(&[replied(1, Ok(()))]).await;
+    assert_eq!(read_exactly(&mut server, 8).await, b"{\"a\":1}\n");
+    server.write_all(b":2}\n").await.unwrap();
+    link.expect(&[frame("{\"n\":2}")]).await;
+}
+
+#[tokio::test]
+async fn who_speaks_in_lengths_is_answered_in_lengths() {
+    let folder = Folder::new("unix-lengths");
+    let (listener, path) = listen(&folder);
+    let mut link = open(path);
+    let mut server = accept(&listener).await;
+    server.write_all(b"\0\0\0\x07{\"n\":1}").await.unwrap();
+    link.expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    link.handle.send(1, "{\"a\":1}".to_owned());
+    link.expect(&[replied(1, Ok(()))]).await;
+    assert_eq!(
+        read_exactly(&mut server, 12).await,
+        b"\0\0\0\x08{\"a\":1}\n"
+    );
+}
+
+#[tokio::test]
+async fn a_server_of_lines_that_hangs_up_on_a_length_is_spoken_to_in_lines() {
+    let folder = Folder::new("unix-other");
+    let (listener, path) = listen(&folder);
+    let mut link = open(path);
+    let mut server = accept(&listener).await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    link.handle.send(1, "{}".to_owned());
+    link.expect(&[replied(1, Ok(()))]).await;
+    assert_eq!(read_exactly(&mut server, 4).await[0], 0);
+    drop(server);
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            ..
+        }
+    ));
+    let mut server = accept(&listener).await;
+    link.expect(&[connecting(2), LinkEvent::Connected]).await;
+    link.handle.send(2, "{}".to_owned());
+    link.expect(&[replied(2, Ok(()))]).await;
+    assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
+}
+
+#[tokio::test]
+async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
+    let folder = Folder::new("unix-silent");
+    let (listener, path) = listen(&folder);
+    let mut dial = UnixDial::new(Socket::Path(path), 1000);
+    dial.patience = Duration::from_millis(10);
+    let settings = LinkSettings::new(quick(), None, crate::transport::Tls::default(), 1);
+    let link = crate::transport::duplex::link(dial, settings);
+    let (sender, news) = tokio::sync::mpsc::channel(64);
+    let mut link = Listener::over(link, LinkSink::new(3, sender), news);
+    let _silent = accept(&listener).await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    link.handle.send(1, "{}".to_owned());
+    link.expect(&[replied(1, Ok(()))]).await;
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::TimedOut,
+            ..
+        }
+    ));
+    let mut server = accept(&listener).await;
+    link.expect(&[connecting(2), LinkEvent::Connected]).await;
+    link.handle.send(2, "{}".to_owned());
+    assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
+}
+
+#[tokio::test]
+async fn what_is_neither_framing_is_refused_and_a_cut_message_is_never_told() {
+    let folder = Folder::new("unix-neither");
+    let (listener, path) = listen(&folder);
+    let mut link = open(path);
+    let mut server = accept(&listener).await;
+    server.write_all(b"{\"n\":1}\n{\"cut\":").await.unwrap();
+    link.expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    drop(server);
+    assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
+    let mut server = accept(&listener).await;
+    server.write_all(b"SSH-2.0-x\r\n").await.unwrap();
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    match link.next().await {
+        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("neither framing")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_is_told_and_the_next_one_is_read() {
+    let folder = Folder::new("unix-large");
+    let (listener, path) = listen(&folder);
+    let config = crate::config::LinkConfig {
+        max_frame_bytes: 10,
+        ..quick()
+    };
+    let mut link = Listener::open_source(Source::Unix(Socket::Path(path)), config, None, 64);
+    let mut server = accept(&listener).await;
+    let mut bytes = 20_u32.to_be_bytes().to_vec();
+    bytes.extend_from_slice(&[b'x'; 20]);
+    bytes.extend_from_slice(b"\0\0\0\x02{}");
+    server.write_all(&bytes).await.unwrap();
+    link.expect(&[
+        connecting(1),
+        LinkEvent::Connected,
+        LinkEvent::Dropped {
+            fault: Fault::TooLarge { limit: 10 },
+            count: 1,
+        },
+        frame("{}"),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn leaving_closes_the_socket() {
+    let folder = Folder::new("unix-leave");
+    let (listener, path) = listen(&folder);
+    let link = open(path);
+    let mut server = accept(&listener).await;
+    soon(link.handle.close()).await.unwrap();
+    let mut rest = Vec::new();
+    soon(server.read_to_end(&mut rest)).await.unwrap();
+    assert_eq!(rest, b"");
+}
+
+#[tokio::test]
+async fn an_agent_is_found_by_its_id_and_others_are_named() {
+    let folder = Folder::new("unix-found");
+    let (_listener, _) = listen(&folder);
+    std::fs::write(folder.0.join("notes.txt"), "").unwrap();
+    let folders = vec![folder.0.join("not-there"), folder.0.clone()];
+    assert_eq!(agents(&folders), ["agent"]);
+    let found = Socket::Agent {
+        id: "agent".to_owned(),
+        folders: folders.clone(),
+    };
+    assert_eq!(found.find(), Ok(folder.0.join("agent.sock")));
+    let missing = Socket::Agent {
+        id: "other".to_owned(),
+        folders,
+    };
+    let fault = missing.find().unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "there is no socket of an agent called other; there are agent"
+    );
+    // It may be started later.
+    assert!(!fault.is_final());
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_socket_and_one_that_nobody_listens_on_are_told() {
+    let folder = Folder::new("unix-dead");
+    let (listener, path) = listen(&folder);
+    drop(listener);
+    let mut link = open(path);
+    link.expect(&[connecting(1)]).await;
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::Refused,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn only_this_user_and_root_are_trusted() {
+    assert!(is_trusted(1000, 1000) && is_trusted(0, 1000) && is_trusted(0, 0));
+    assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
+}

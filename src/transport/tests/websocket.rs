@@ -1,0 +1,225 @@
+//! WebSockets against a server that the test plays by hand.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::net::TcpStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::accept_hdr_async;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+
+use crate::config::LinkConfig;
+use crate::transport::tests::{Listener, Producer, connecting, frame, quick, replied, soon};
+use crate::transport::{Fault, LinkEvent};
+
+type Server = WebSocketStream<TcpStream>;
+
+fn address(producer: &Producer) -> String {
+    producer.base().replace("http://", "ws://")
+}
+
+/// Accepts a connection and its upgrade; hands over the request's path and token.
+async fn upgrade(producer: &Producer) -> (Server, String, Option<String>) {
+    soon(async {
+        let (stream, _) = producer.listener.accept().await.unwrap();
+        let mut seen = (String::new(), None);
+        #[allow(clippy::result_large_err)]
+        let server = accept_hdr_async(stream, |request: &Request, mut response: Response| {
+            let header = |name: &str| {
+                let value = request.headers().get(name)?;
+                Some(value.to_str().unwrap().to_owned())
+            };
+            assert_eq!(header("sec-websocket-protocol").as_deref(), Some("aaep.v1"));
+            seen = (request.uri().path().to_owned(), header("authorization"));
+            response
+                .headers_mut()
+                .insert("sec-websocket-protocol", "aaep.v1".parse().unwrap());
+            Ok(response)
+        })
+        .await
+        .unwrap();
+        (server, seen.0, seen.1)
+    })
+    .await
+}
+
+async fn text(server: &mut Server) -> String {
+    loop {
+        match soon(server.next()).await.unwrap().unwrap() {
+            Message::Text(text) => return text.as_str().to_owned(),
+            Message::Ping(_) | Message::Pong(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+async fn close(server: &mut Server, code: u16) {
+    let close = CloseFrame {
+        code: code.into(),
+        reason: "secret words".into(),
+    };
+    let _ = soon(server.close(Some(close))).await;
+}
+
+#[tokio::test]
+async fn messages_go_both_ways_over_one_connection() {
+    let producer = Producer::start().await;
+    let mut link = Listener::open_with(&address(&producer), quick(), Some("abc"), 64);
+    let (mut server, path, token) = upgrade(&producer).await;
+    assert_eq!(path, "/aaep/v1/ws");
+    assert_eq!(token.as_deref(), Some("Bearer abc"));
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    link.handle.send(1, "{\"a\":1}".to_owned());
+    assert_eq!(text(&mut server).await, "{\"a\":1}");
+    link.expect(&[replied(1, Ok(()))]).await;
+    server.send(Message::text("{\"n\":1}")).await.unwrap();
+    server.send(Message::binary(vec![1, 2])).await.unwrap();
+    server.send(Message::Ping("x".into())).await.unwrap();
+    server.send(Message::text("{\"n\":2}")).await.unwrap();
+    link.expect(&[frame("{\"n\":1}")]).await;
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Dropped { count: 1, .. }
+    ));
+    link.expect(&[frame("{\"n\":2}")]).await;
+    // The ping was answered.
+    loop {
+        if let Message::Pong(data) = soon(server.next()).await.unwrap().unwrap() {
+            assert_eq!(data.as_ref(), b"x");
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn leaving_says_so() {
+    let producer = Producer::start().await;
+    let mut link = Listener::open(&address(&producer), quick());
+    let (mut server, ..) = upgrade(&producer).await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    soon(link.handle.close()).await.unwrap();
+    match soon(server.next()).await.unwrap().unwrap() {
+        Message::Close(Some(close)) => assert_eq!(u16::from(close.code), 4005),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_made_again() {
+    let producer = Producer::start().await;
+    let mut link = Listener::open(&address(&producer), quick());
+    for round in 0..3 {
+        let (mut server, ..) = upgrade(&producer).await;
+        link.expect(&[connecting(1), LinkEvent::Connected]).await;
+        let text = format!("{{\"n\":{round}}}");
+        server.send(Message::text(text.clone())).await.unwrap();
+        link.expect(&[frame(&text)]).await;
+        drop(server);
+        assert!(matches!(
+            link.next().await,
+            LinkEvent::Lost {
+                fault: Fault::Closed,
+                ..
+            }
+        ));
+    }
+}
+
+#[tokio::test]
+async fn close_codes_say_whether_it_is_over() {
+    for (code, fault) in [
+        (1000, None),
+        (4000, None),
+        (4005, None),
+        (4001, Some(true)),
+        (4002, Some(true)),
+        (4003, Some(true)),
+        (4004, Some(true)),
+        (1001, Some(false)),
+        (1011, Some(false)),
+    ] {
+        let producer = Producer::start().await;
+        let mut link = Listener::open(&address(&producer), quick());
+        let (mut server, ..) = upgrade(&producer).await;
+        link.expect(&[connecting(1), LinkEvent::Connected]).await;
+        close(&mut server, code).await;
+        match (link.next().await, fault) {
+            (LinkEvent::Ended, None) => {}
+            (LinkEvent::Failed { fault }, Some(true))
+            | (LinkEvent::Lost { fault, .. }, Some(false)) => {
+                assert_eq!(fault, Fault::ClosedWith { code });
+                assert!(!format!("{fault} {fault:?}").contains("secret"));
+            }
+            (other, _) => panic!("{code}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refused_upgrade_is_told_by_its_status() {
+    for (answer, last) in [
+        ("401 Unauthorized", true),
+        ("404 Not Found", true),
+        ("503 Busy", false),
+    ] {
+        let producer = Producer::start().await;
+        let mut link = Listener::open(&address(&producer), quick());
+        producer.request().await.answer(answer, "").await;
+        link.expect(&[connecting(1)]).await;
+        match (link.next().await, last) {
+            (LinkEvent::Failed { fault }, true) | (LinkEvent::Lost { fault, .. }, false) => {
+                assert!(matches!(fault, Fault::Status { .. }), "{fault:?}");
+            }
+            (other, _) => panic!("{answer}: {other:?}"),
+        }
+    }
+    for (answer, words) in [
+        ("200 OK", "is no WebSocket"),
+        ("307 Elsewhere", "redirects its WebSocket"),
+    ] {
+        let producer = Producer::start().await;
+        let mut link = Listener::open(&address(&producer), quick());
+        let headers = "Location: http://127.0.0.1:1/\r\n";
+        producer.request().await.answer(answer, headers).await;
+        link.expect(&[connecting(1)]).await;
+        match link.next().await {
+            LinkEvent::Failed { fault } => assert!(fault.to_string().contains(words)),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_the_subprotocol_is_refused() {
+    let producer = Producer::start().await;
+    let mut link = Listener::open(&address(&producer), quick());
+    let (stream, _) = soon(producer.listener.accept()).await.unwrap();
+    let _server = soon(tokio_tungstenite::accept_async(stream)).await;
+    link.expect(&[connecting(1)]).await;
+    match link.next().await {
+        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("aaep.v1")),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_message_beyond_the_bound_ends_the_connection_and_is_told() {
+    let producer = Producer::start().await;
+    let config = LinkConfig {
+        max_frame_bytes: 1000,
+        ..quick()
+    };
+    let mut link = Listener::open(&address(&producer), config);
+    let (mut server, ..) = upgrade(&producer).await;
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    let _ = server.send(Message::text("x".repeat(1001))).await;
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::TooLarge { limit: 1000 },
+            ..
+        }
+    ));
+}

@@ -1,0 +1,333 @@
+//! Agents on this machine behind a Unix socket (AAEP B.4).
+//!
+//! Responsibilities: where the protocol's sockets lie, whose they may be, messages in either framing.
+//! Not here: telling the framings apart (`framing`), reconnecting (`duplex`).
+//!
+//! The peer must be this user or root: anybody can put a socket into a folder that everybody can write
+//! to. Which framing the other side reads is known when it has said something. Until then it gets what
+//! the protocol recommends; a side that hangs up or stays silent on that is tried with the other one.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use super::Fault;
+use super::clean::clean;
+use super::duplex::{Arrival, Dial, Inward, Outward};
+use super::framing::{Framer, Framing, Piece};
+
+/// The longest id of an agent in a file's name, in bytes: what file systems take, with `.sock`.
+const ID_BYTES: usize = 200;
+
+/// The longest name of a socket in a fault, in characters.
+const NAME_CHARACTERS: usize = 120;
+
+/// How many agents a fault names, and how many sockets of a folder are looked at for that.
+const NAMED: usize = 12;
+
+/// How long a side that got its first message in the recommended framing may stay silent before the
+/// other framing is tried: an answer to a subscription comes at once.
+const FIRST_ANSWER: Duration = Duration::from_secs(5);
+
+/// Names a socket: by its path, or by the agent behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Socket {
+    /// A path.
+    Path(PathBuf),
+    /// An agent's id and the folders where its socket may lie, best first.
+    Agent {
+        /// The id.
+        id: String,
+        /// The folders.
+        folders: Vec<PathBuf>,
+    },
+}
+
+impl Socket {
+    /// Reads what stands behind `unix:`; a word without a slash is an agent's id.
+    ///
+    /// It is `None` for what is neither.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        if text.contains('/') {
+            return Some(Self::Path(PathBuf::from(text)));
+        }
+        let fits = !text.is_empty()
+            && text.len() <= ID_BYTES
+            && !text.starts_with('.')
+            && text
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@'));
+        fits.then(|| Self::Agent {
+            id: text.to_owned(),
+            folders: folders(),
+        })
+    }
+
+    /// Finds the socket's path.
+    fn find(&self) -> Result<PathBuf, Fault> {
+        let (id, folders) = match self {
+            Self::Path(path) => return Ok(path.clone()),
+            Self::Agent { id, folders } => (id, folders),
+        };
+        let found = folders
+            .iter()
+            .map(|folder| folder.join(format!("{id}.sock")))
+            .find(|path| path.exists());
+        found.ok_or_else(|| {
+            let there = agents(folders);
+            let there = if there.is_empty() {
+                "there is none at all".to_owned()
+            } else {
+                format!("there are {}", there.join(", "))
+            };
+            // It may be started in a moment, so this is no reason to give up.
+            Fault::Other(format!(
+                "there is no socket of an agent called {id}; {there}"
+            ))
+        })
+    }
+}
+
+impl fmt::Display for Socket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Path(path) => f.write_str(&clean(&path.to_string_lossy(), NAME_CHARACTERS)),
+            Self::Agent { id, .. } => f.write_str(id),
+        }
+    }
+}
+
+/// Gives the folders of the protocol's sockets, best first (B.4.1).
+pub fn folders() -> Vec<PathBuf> {
+    let mut folders = Vec::new();
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    if let Some(runtime) = absolute("XDG_RUNTIME_DIR") {
+        folders.push(runtime.join("aaep"));
+    }
+    if cfg!(target_os = "macos")
+        && let Some(home) = absolute("HOME")
+    {
+        folders.push(home.join("Library/Application Support/AAEP"));
+    }
+    let user = rustix::process::getuid().as_raw();
+    folders.push(std::env::temp_dir().join(format!("aaep-{user}")));
+    folders
+}
+
+/// Lists the agents that have a socket in one of the folders, by name.
+fn agents(folders: &[PathBuf]) -> Vec<String> {
+    let mut found: Vec<String> = folders
+        .iter()
+        .filter_map(|folder| std::fs::read_dir(folder).ok())
+        .flat_map(|entries| entries.filter_map(Result::ok).take(NAMED))
+        .map(|entry| entry.path())
+        .filter(|path| path.extension() == Some(OsStr::new("sock")))
+        .filter_map(|path| Some(clean(&path.file_stem()?.to_string_lossy(), NAME_CHARACTERS)))
+        .collect();
+    found.sort();
+    found.dedup();
+    found.truncate(NAMED);
+    found
+}
+
+/// Connects to a socket.
+#[derive(Debug)]
+pub(super) struct UnixDial {
+    socket: Socket,
+    limit: usize,
+    /// How long a first message waits for any answer.
+    patience: Duration,
+    /// How the first message goes out, while the other side has said nothing.
+    first: Framing,
+    /// What was said over the last connection.
+    talk: watch::Sender<Talk>,
+}
+
+impl UnixDial {
+    /// `limit` is the largest message, in bytes.
+    pub(super) fn new(socket: Socket, limit: usize) -> Self {
+        Self {
+            socket,
+            limit,
+            patience: FIRST_ANSWER,
+            first: Framing::Lengths,
+            talk: watch::Sender::new(Talk::Silent),
+        }
+    }
+}
+
+/// Says what is known of the way the other side frames its messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Talk {
+    /// Nobody has said anything.
+    Silent,
+    /// This side has, and the other one has not answered.
+    Asked,
+    /// The other side has.
+    Known(Framing),
+}
+
+/// Tells whether a peer may be listened to: this user's programs and the system's own.
+fn is_trusted(peer: u32, own: u32) -> bool {
+    peer == own || peer == 0
+}
+
+impl Dial for UnixDial {
+    type Inward = Incoming;
+    type Outward = Outgoing;
+
+    async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
+        let path = self.socket.find()?;
+        let stream = UnixStream::connect(&path)
+            .await
+            .map_err(|error| fault(&error, &path))?;
+        let peer = stream
+            .peer_cred()
+            .map_err(|_| Fault::Unusable("whose socket that is can't be found out".to_owned()))?;
+        if !is_trusted(peer.uid(), rustix::process::getuid().as_raw()) {
+            return Err(Fault::Unusable(format!(
+                "that socket belongs to another user (number {}), who could pretend to be your agent",
+                peer.uid()
+            )));
+        }
+        let (reading, writing) = stream.into_split();
+        self.talk = watch::Sender::new(Talk::Silent);
+        Ok((
+            Incoming {
+                reading,
+                framer: Framer::either(self.limit),
+                limit: self.limit,
+                patience: self.patience,
+                talk: self.talk.clone(),
+                seen: self.talk.subscribe(),
+            },
+            Outgoing {
+                writing,
+                first: self.first,
+                talk: self.talk.clone(),
+            },
+        ))
+    }
+
+    fn note_end(&mut self) {
+        // It was spoken to and never said anything: perhaps it did not understand.
+        if *self.talk.borrow() == Talk::Asked {
+            self.first = self.first.other();
+        }
+    }
+}
+
+fn fault(error: &io::Error, path: &Path) -> Fault {
+    let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
+    match error.kind() {
+        io::ErrorKind::NotFound => Fault::Other(format!("there is no socket {name}")),
+        io::ErrorKind::PermissionDenied => {
+            Fault::Unusable(format!("the socket {name} may not be used"))
+        }
+        io::ErrorKind::ConnectionRefused => Fault::Refused,
+        io::ErrorKind::InvalidInput => {
+            Fault::Unusable("the path is longer than a socket's may be".to_owned())
+        }
+        _ if path.exists() => Fault::Unusable(format!("{name} is no socket that can be used")),
+        kind => Fault::Other(format!("the socket {name} can't be reached: {kind}")),
+    }
+}
+
+/// Reads a socket.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    reading: OwnedReadHalf,
+    framer: Framer,
+    limit: usize,
+    patience: Duration,
+    talk: watch::Sender<Talk>,
+    seen: watch::Receiver<Talk>,
+}
+
+impl Inward for Incoming {
+    async fn next(&mut self) -> Arrival {
+        loop {
+            if let Some(piece) = self.framer.piece() {
+                if let Some(framing) = self.framer.framing() {
+                    self.talk.send_replace(Talk::Known(framing));
+                }
+                return match piece {
+                    Piece::Message(text) => Arrival::Frame(text),
+                    Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
+                    Piece::Neither => Arrival::End(Err(Fault::Unusable(
+                        "what answers there speaks neither framing of the protocol".to_owned(),
+                    ))),
+                };
+            }
+            // A read can be given up between two bytes.
+            let read = tokio::select! {
+                read = self.reading.read_buf(self.framer.room()) => read,
+                () = unanswered(&mut self.seen, self.patience) => {
+                    return Arrival::End(Err(Fault::TimedOut));
+                }
+            };
+            match read {
+                Ok(0) | Err(_) => return Arrival::End(Err(Fault::Closed)),
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+/// Waits until a first message got no answer for so long; never, when it got one.
+async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Duration) {
+    // The sender lives in the same half, so this waits and does not fail.
+    let _ = seen.wait_for(|talk| *talk != Talk::Silent).await;
+    let asked = *seen.borrow() == Talk::Asked;
+    if asked {
+        sleep(patience).await;
+    } else {
+        std::future::pending().await
+    }
+}
+
+/// Writes to a socket.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    writing: OwnedWriteHalf,
+    first: Framing,
+    talk: watch::Sender<Talk>,
+}
+
+impl Outward for Outgoing {
+    async fn send(&mut self, message: String) -> Result<(), Fault> {
+        let talk = *self.talk.borrow();
+        let framing = match talk {
+            Talk::Known(framing) => framing,
+            Talk::Silent | Talk::Asked => {
+                self.talk.send_replace(Talk::Asked);
+                self.first
+            }
+        };
+        self.writing
+            .write_all(&framing.wrap(&message))
+            .await
+            .map_err(|_| Fault::Closed)
+    }
+
+    async fn leave(&mut self) {
+        // The other side may be gone first.
+        let _ = self.writing.shutdown().await;
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/unix.rs"]
+mod tests;

@@ -1,0 +1,235 @@
+//! Agents behind a WebSocket (AAEP B.2).
+//!
+//! Responsibilities: the connection, its TLS and its upgrade with the subprotocol `aaep.v1`, one message
+//! a text frame, pings, close codes. Not here: reconnecting (`duplex`), the handshake of the protocol.
+//!
+//! A silent connection is asked for a sign of life every [`HEARTBEAT`]; one that answers no ping until
+//! the next one is dead. A message beyond the bound ends the connection, because the rest of it can't be
+//! passed over; the bound is told.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::stream::{SplitSink, SplitStream};
+use futures_util::{SinkExt, StreamExt};
+use reqwest::Url;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio_rustls::TlsConnector;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::error::{CapacityError, Error, ProtocolError};
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
+use tokio_tungstenite::{WebSocketStream, client_async_with_config};
+
+use super::Fault;
+use super::duplex::{Arrival, Dial, Inward, Outward};
+use super::http::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
+use super::link::LinkSettings;
+use super::secret::Secret;
+use super::source::WebSocketAddress;
+
+/// The subprotocol that both sides must name (B.2.1).
+const SUBPROTOCOL: &str = "aaep.v1";
+
+/// How often a silent connection is asked for a sign of life: what stands between two machines often
+/// forgets a connection after a minute of silence.
+const HEARTBEAT: Duration = Duration::from_secs(30);
+
+/// The close code by which a subscriber ends its subscription (B.2.6).
+const LEAVING: u16 = 4005;
+
+/// How much a frame of text that is not UTF-8, or another broken rule, costs: the connection.
+const BROKEN: &str = "what answers there breaks the rules of a WebSocket";
+
+/// Connects to a WebSocket.
+#[derive(Debug)]
+pub(super) struct WebSocketDial {
+    url: Url,
+    token: Option<Secret>,
+    client: SharedClient,
+    limit: usize,
+}
+
+impl WebSocketDial {
+    pub(super) fn new(address: &WebSocketAddress, settings: &LinkSettings) -> Self {
+        Self {
+            url: address.url().clone(),
+            token: settings.token.clone(),
+            client: settings.client.clone(),
+            limit: settings.config.max_frame_bytes,
+        }
+    }
+
+    /// Makes the connection that carries the WebSocket, with TLS for `wss`.
+    async fn carrier(&self) -> Result<Box<dyn Carrier>, Fault> {
+        let bad = || Fault::Unusable("no connection can be made to this address".to_owned());
+        let host = self.url.host_str().ok_or_else(bad)?;
+        let port = self.url.port_or_known_default().ok_or_else(bad)?;
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let addresses: Vec<_> = lookup_host((bare, port))
+            .await
+            .map_err(|_| Fault::UnknownHost)?
+            .collect();
+        let stream = TcpStream::connect(&addresses[..])
+            .await
+            .map_err(|error| fault_of_io(&error).unwrap_or(Fault::Closed))?;
+        // Answers are small and each should leave at once; without the option they only leave later.
+        let _ = stream.set_nodelay(true);
+        if self.url.scheme() != "wss" {
+            return Ok(Box::new(stream));
+        }
+        let name = rustls::pki_types::ServerName::try_from(bare.to_owned()).map_err(|_| bad())?;
+        let config = self.client.tls(&[b"http/1.1"])?;
+        let stream = TlsConnector::from(Arc::new(config))
+            .connect(name, stream)
+            .await
+            .map_err(|error| fault_of_io(&error).unwrap_or(Fault::Closed))?;
+        Ok(Box::new(stream))
+    }
+}
+
+/// Is what a WebSocket runs over.
+pub(super) trait Carrier: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> Carrier for T {}
+
+type Socket = WebSocketStream<Box<dyn Carrier>>;
+
+impl Dial for WebSocketDial {
+    type Inward = Incoming;
+    type Outward = Outgoing;
+
+    async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
+        let carrier = self.carrier().await?;
+        let unusable = |_| Fault::Unusable("no request can be made for this address".to_owned());
+        let mut request = self.url.as_str().into_client_request().map_err(unusable)?;
+        let headers = request.headers_mut();
+        headers.insert(
+            "sec-websocket-protocol",
+            http::HeaderValue::from_static(SUBPROTOCOL),
+        );
+        headers.insert("user-agent", http::HeaderValue::from_static(USER_AGENT));
+        if let Some(token) = bearer(self.token.as_ref())? {
+            headers.insert("authorization", token);
+        }
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(self.limit))
+            .max_frame_size(Some(self.limit))
+            .read_buffer_size(16 * 1024);
+        let (socket, _) = client_async_with_config(request, carrier, Some(config))
+            .await
+            .map_err(|error| fault_of(&error, self.limit))?;
+        let (writing, reading) = socket.split();
+        Ok((
+            Incoming {
+                reading,
+                limit: self.limit,
+            },
+            Outgoing {
+                writing,
+                limit: self.limit,
+            },
+        ))
+    }
+
+    fn heartbeat(&self) -> Option<Duration> {
+        Some(HEARTBEAT)
+    }
+}
+
+/// Names what went wrong, without a word of the other side's.
+fn fault_of(error: &Error, limit: usize) -> Fault {
+    match error {
+        Error::ConnectionClosed | Error::AlreadyClosed => Fault::Closed,
+        Error::Io(io) => fault_of_io(io).unwrap_or(Fault::Closed),
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => Fault::TooLarge { limit },
+        Error::Protocol(
+            ProtocolError::ResetWithoutClosingHandshake | ProtocolError::HandshakeIncomplete,
+        ) => Fault::Closed,
+        Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
+            Fault::Unusable("the server does not speak aaep.v1 over its WebSocket".to_owned())
+        }
+        Error::Http(response) => match response.status().as_u16() {
+            300..=399 => Fault::Unusable(
+                "the server redirects its WebSocket, which is not followed".to_owned(),
+            ),
+            200..=299 => Fault::Unusable("what answers there is no WebSocket".to_owned()),
+            status => status_fault(status, response.headers()),
+        },
+        Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => Fault::Other(BROKEN.to_owned()),
+        other => fault_in_chain(other).unwrap_or(Fault::Closed),
+    }
+}
+
+/// Says what a close frame means.
+fn end_of(close: Option<&CloseFrame>) -> Result<(), Fault> {
+    match close.map(|close| u16::from(close.code)) {
+        // Closed in good order: by the agent, or as this side wished.
+        Some(1000 | 4000 | LEAVING) => Ok(()),
+        Some(code) => Err(Fault::ClosedWith { code }),
+        None => Err(Fault::Closed),
+    }
+}
+
+/// Reads a WebSocket.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    reading: SplitStream<Socket>,
+    limit: usize,
+}
+
+impl Inward for Incoming {
+    async fn next(&mut self) -> Arrival {
+        match self.reading.next().await {
+            Some(Ok(Message::Text(text))) => Arrival::Frame(text.as_str().to_owned()),
+            Some(Ok(Message::Binary(_))) => Arrival::Dropped(Fault::Other(
+                "it came as bytes, where the protocol wants text".to_owned(),
+            )),
+            Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Arrival::Alive,
+            Some(Ok(Message::Close(close))) => Arrival::End(end_of(close.as_ref())),
+            Some(Err(error)) => Arrival::End(Err(fault_of(&error, self.limit))),
+            None => Arrival::End(Err(Fault::Closed)),
+        }
+    }
+}
+
+/// Writes to a WebSocket.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    writing: SplitSink<Socket, Message>,
+    limit: usize,
+}
+
+impl Outgoing {
+    async fn write(&mut self, message: Message) -> Result<(), Fault> {
+        let limit = self.limit;
+        self.writing
+            .send(message)
+            .await
+            .map_err(|error| fault_of(&error, limit))
+    }
+}
+
+impl Outward for Outgoing {
+    async fn send(&mut self, message: String) -> Result<(), Fault> {
+        self.write(Message::Text(Utf8Bytes::from(message))).await
+    }
+
+    async fn ping(&mut self) -> Result<(), Fault> {
+        self.write(Message::Ping(Bytes::new())).await
+    }
+
+    async fn leave(&mut self) {
+        let goodbye = CloseFrame {
+            code: CloseCode::from(LEAVING),
+            reason: Utf8Bytes::from_static("the subscriber leaves"),
+        };
+        // The other side may be gone first.
+        let _ = self.write(Message::Close(Some(goodbye))).await;
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/websocket.rs"]
+mod tests;
