@@ -14,10 +14,12 @@ use serde::{Deserialize, Serialize};
 mod delivery;
 mod policy;
 mod signs;
+mod source;
 
 pub use delivery::{Delivery, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{NotificationChoice, ThemeChoice};
+pub use source::SourceConfig;
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
 #[derive(
@@ -153,6 +155,9 @@ pub struct Config {
     /// The rules by which confirmations are decided without asking; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyRule>,
+    /// The sources that are followed by name, or all of them when none is named.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub source: Vec<SourceConfig>,
 }
 
 /// Settings of what is said and when.
@@ -397,6 +402,12 @@ pub enum ConfigError {
         /// What would be right.
         reason: &'static str,
     },
+    /// A source of the settings can't be used.
+    #[error("the setting source can't be used: {problem}")]
+    Source {
+        /// What is wrong, with the source's name.
+        problem: String,
+    },
     /// A rule that decides questions can't be used.
     #[error("the setting policy can't be used: {problem}")]
     Policy {
@@ -420,6 +431,9 @@ impl Config {
         config.check()?;
         if let Some(problem) = policy::fault(&config.policy) {
             return Err(ConfigError::Policy { problem });
+        }
+        if let Some(problem) = source::fault(&config.source) {
+            return Err(ConfigError::Source { problem });
         }
         Ok(config)
     }

@@ -6,6 +6,7 @@
 //! The loop looks at what arrived in a fixed order: keys and signals, then the voice, then the
 //! deadline, then the links, so that a flood of events never makes a key wait.
 
+mod chosen;
 mod feed;
 mod input;
 mod look;

@@ -8,6 +8,7 @@ mod documents;
 mod events;
 mod kinds;
 mod look;
+mod matrix;
 mod replies;
 mod sources;
 mod support;

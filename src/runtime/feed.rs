@@ -22,8 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// Says where events come from.
 #[derive(Debug, Clone)]
 pub enum Feed {
-    /// A link.
-    Link(Source),
+    /// A link, with settings of its own where it has some.
+    Link(Source, Option<Box<LinkSettings>>),
     /// A recording, played at a pace.
     Recording {
         /// The file.
@@ -47,9 +47,9 @@ impl Feeds {
         for (at, feed) in feeds.into_iter().enumerate() {
             let (sink, news) = mpsc::channel(WAITING);
             let handle = match feed {
-                Feed::Link(source) => {
+                Feed::Link(source, own) => {
                     let seed = settings.seed.wrapping_add(at as u64);
-                    let mut settings = settings.clone();
+                    let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     settings.seed = seed;
                     Some(transport::open(source, settings, LinkSink::new(at, sink)))
                 }

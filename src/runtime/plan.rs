@@ -13,13 +13,14 @@ use crate::announce::speakable::Profile;
 use crate::announce::{Class, Manner, Mark, Phrases, Sound, Utterance, UtteranceId};
 use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
-use crate::config::{Config, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice};
+use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
 use crate::demo;
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
 use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
+use super::chosen;
 use super::feed::Feed;
 use super::settings;
 
@@ -55,20 +56,26 @@ pub fn watch(
     options: &Options,
 ) -> anyhow::Result<Plan> {
     let config = configured(options)?;
+    let chosen = chosen::sources(sources, program, &config)?;
+    let takes_stdin = chosen.iter().any(|one| one.source == Source::Stdin);
+    let alone = chosen.len() == 1;
     let mut feeds = Vec::new();
     let mut described = Vec::new();
-    let mut chosen = sources
-        .iter()
-        .map(|text| Source::parse(text, &config.links))
-        .collect::<Result<Vec<_>, _>>()?;
-    if !program.is_empty() {
-        chosen.push(Source::Program(program));
+    for one in chosen {
+        let own = match one.own {
+            Some(own) => Some(Box::new(own.settings(options, &config, alone)?)),
+            None => None,
+        };
+        let follow = own
+            .as_ref()
+            .map_or(config.links.follow, |own| own.config.follow);
+        let mut about = described_as(&one.source, follow);
+        if let Some(name) = one.name {
+            about.name = name;
+        }
+        described.push(about);
+        feeds.push(Feed::Link(one.source, own));
     }
-    for source in chosen {
-        described.push(described_as(&source, &config.links));
-        feeds.push(Feed::Link(source));
-    }
-    let takes_stdin = sources.iter().any(|source| source == "-");
     plan(
         config,
         options,
@@ -80,13 +87,13 @@ pub fn watch(
 }
 
 /// Describes a source for the app.
-fn described_as(source: &Source, config: &LinkConfig) -> SourceSetup {
+fn described_as(source: &Source, follow: bool) -> SourceSetup {
     SourceSetup {
         name: source.name(),
         answerable: source.takes_answers(),
         recording: match source {
             // What still grows is no recording of something that is over.
-            Source::File(path) if !config.follow => Some(recording(path)),
+            Source::File(path) if !follow => Some(recording(path)),
             Source::File(_)
             | Source::Http(_)
             | Source::WebSocket(_)
@@ -186,7 +193,7 @@ pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, de
     let plan = plan(
         config,
         options,
-        vec![Feed::Link(source)],
+        vec![Feed::Link(source, None)],
         vec![described],
         Until::Ended,
         false,

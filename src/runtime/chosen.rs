@@ -1,0 +1,148 @@
+//! Which sources a call means: those of the command line, by name those of the settings, or all of them.
+
+use std::ffi::OsString;
+
+use anyhow::{Context, bail};
+
+use crate::cli::Options;
+use crate::config::{Config, SourceConfig};
+use crate::transport::{LinkSettings, Source, Tls};
+
+use super::settings;
+
+/// Is a source that is to be followed.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub(super) source: Source,
+    /// Its name in the settings.
+    pub(super) name: Option<String>,
+    /// What is its own.
+    pub(super) own: Option<Own>,
+}
+
+/// Holds what the settings say of one source.
+#[derive(Debug)]
+pub(super) struct Own(SourceConfig);
+
+/// Finds out what is meant. A word is a name of the settings first.
+///
+/// # Errors
+/// When nothing is meant, or something can't be a source.
+pub(super) fn sources(
+    words: &[String],
+    program: Vec<OsString>,
+    config: &Config,
+) -> anyhow::Result<Vec<Chosen>> {
+    let mut chosen = Vec::new();
+    for word in words {
+        chosen.push(match config.source.iter().find(|own| own.name == *word) {
+            Some(own) => named(own, config)?,
+            None => Chosen {
+                source: Source::parse(word, &config.links)?,
+                name: None,
+                own: None,
+            },
+        });
+    }
+    if !program.is_empty() {
+        chosen.push(Chosen {
+            source: Source::Program(program),
+            name: None,
+            own: None,
+        });
+    }
+    if chosen.is_empty() {
+        for own in &config.source {
+            chosen.push(named(own, config)?);
+        }
+    }
+    if chosen.is_empty() {
+        bail!(
+            "there is nothing to watch: name a SOURCE, or -- and a program, or write a [[source]] into your settings"
+        );
+    }
+    Ok(chosen)
+}
+
+fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
+    let source = match &own.url {
+        Some(url) => Source::parse(url, &own.over(&config.links))
+            .with_context(|| format!("the source {}", own.name))?,
+        None => Source::Program(own.command.iter().map(OsString::from).collect()),
+    };
+    Ok(Chosen {
+        source,
+        name: Some(own.name.clone()),
+        own: Some(Own(own.clone())),
+    })
+}
+
+impl Own {
+    /// Gives the link's settings: its own, else those of the call. The token of the call is for the source
+    /// that it names: among several, one of the settings has its own or none, so that no server gets what
+    /// is another's.
+    ///
+    /// # Errors
+    /// When the token or a certificate can't be read.
+    pub(super) fn settings(
+        &self,
+        options: &Options,
+        config: &Config,
+        alone: bool,
+    ) -> anyhow::Result<LinkSettings> {
+        let links = self.0.over(&config.links);
+        let (variable, file) = match (&self.0.token_env, &self.0.token_file) {
+            (None, None) if !alone => (None, None),
+            (None, None) => (options.token_env.as_deref(), options.token_file.as_deref()),
+            (variable, file) => (variable.as_deref(), file.as_deref()),
+        };
+        let about = || format!("the source {}", self.0.name);
+        let token = settings::token(variable, file).with_context(about)?;
+        let tls = Tls::load(&links).with_context(about)?;
+        // The seed is laid over when the link is opened.
+        Ok(LinkSettings::new(links, token, tls, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn config() -> Config {
+        Config::from_toml(
+            "[[source]]\nname = \"planner\"\nurl = \"ws://far.example/x\"\nallow_plain_http = true\n\
+             [[source]]\nname = \"helper\"\ncommand = [\"helper\", \"--stdio\"]\n",
+        )
+        .unwrap()
+    }
+
+    fn names(words: &[&str], config: &Config) -> anyhow::Result<Vec<String>> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let chosen = sources(&words, Vec::new(), config)?;
+        Ok(chosen
+            .into_iter()
+            .map(|one| one.name.unwrap_or_else(|| one.source.name()))
+            .collect())
+    }
+
+    #[test]
+    fn a_word_is_a_name_first_and_none_means_all() {
+        let config = config();
+        assert_eq!(
+            names(&["helper", "-"], &config).unwrap(),
+            ["helper", "standard input"]
+        );
+        assert_eq!(names(&[], &config).unwrap(), ["planner", "helper"]);
+        let nothing = names(&[], &Config::default()).unwrap_err();
+        assert!(nothing.to_string().contains("nothing to watch"));
+    }
+
+    #[test]
+    fn what_is_allowed_to_one_source_is_allowed_to_no_other() {
+        let config = config();
+        assert!(names(&["planner"], &config).is_ok());
+        assert!(names(&["ws://far.example/x"], &config).is_err());
+    }
+}
