@@ -94,7 +94,10 @@ fn a_message_of_exactly_the_bound_passes() {
         (b"0123456789a\n", Piece::TooLarge),
     ] {
         for chunk in [1, 5, 20] {
-            assert_eq!(read(Framer::lines(10), bytes, chunk), [wanted.clone()]);
+            assert_eq!(
+                read(Framer::lines(10), bytes, chunk),
+                std::slice::from_ref(&wanted)
+            );
         }
     }
 }
