@@ -11,6 +11,7 @@ mod announcer;
 mod away;
 pub mod coalesce;
 mod duration;
+mod handoff;
 mod heartbeat;
 mod history;
 mod language;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    ErrorCategory, HandoffRequested, Level, Progress, SessionErrored, Severity, StateChanged,
-    Summary, ToolCompleted, ToolInvoked, ToolStatus,
+    ErrorCategory, Level, Progress, SessionErrored, Severity, StateChanged, Summary, ToolCompleted,
+    ToolInvoked, ToolStatus,
 };
 use crate::session::{
     Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Session, Sessions, What,
@@ -108,7 +108,13 @@ impl Announcer {
         sessions.prompt(id).map(draft).into_iter().collect()
     }
 
-    fn phrase(&self, class: Class, kind: Kind, key: &str, args: &[(&str, Arg)]) -> Draft {
+    pub(super) fn phrase(
+        &self,
+        class: Class,
+        kind: Kind,
+        key: &str,
+        args: &[(&str, Arg)],
+    ) -> Draft {
         let mut segments = self.fill(key, self.level(kind), args);
         // "Started: Started." says nothing twice.
         if let [own, said] = segments.as_mut_slice()
@@ -122,7 +128,7 @@ impl Announcer {
     }
 
     /// Picks a summary by verbosity and language.
-    fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
+    pub(super) fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
         self.summary_at(change, summary, self.level(kind))
     }
 
@@ -371,34 +377,6 @@ impl Announcer {
         .weight(weight)
     }
 
-    fn handoff(&self, change: &Change, event: &HandoffRequested) -> Draft {
-        let target = match event.target_kind.as_deref() {
-            Some("human") => Arg::own(self.phrases.text("handoff.human", &[])),
-            Some("specialist_agent") => Arg::own(self.phrases.text("handoff.specialist", &[])),
-            Some("escalation_queue") => Arg::own(self.phrases.text("handoff.queue", &[])),
-            other => name(other),
-        };
-        let context: Vec<String> = event
-            .packaged_context
-            .iter()
-            .map(|(key, value)| format!("{key}: {value}"))
-            .collect();
-        self.phrase(
-            Class::Alert,
-            Kind::Handoff,
-            "handoff",
-            &[
-                ("target", target),
-                (
-                    "summary",
-                    self.summary(change, &event.summary, Kind::Handoff),
-                ),
-                ("reason", agents(change, Some(&event.reason))),
-                ("context", agents(change, Some(&context.join(". ")))),
-            ],
-        )
-    }
-
     fn unknown(
         &self,
         change: &Change,
@@ -527,7 +505,7 @@ fn bare(text: &str) -> String {
         .collect()
 }
 
-fn name(text: Option<&str>) -> Arg {
+pub(super) fn name(text: Option<&str>) -> Arg {
     text.filter(|text| !text.is_empty())
         .map_or_else(|| Arg::own(""), |text| Arg::Name(text.to_owned()))
 }
@@ -540,7 +518,7 @@ fn tool(name: &str) -> Arg {
     }
 }
 
-fn agents(change: &Change, text: Option<&str>) -> Arg {
+pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     text.map_or_else(
         || Arg::own(""),
         |text| Arg::Agent(text.to_owned(), change.language.clone()),

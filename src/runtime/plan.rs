@@ -185,7 +185,7 @@ pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, de
         let _ = producer.start(&name);
     });
     let described = SourceSetup {
-        name: "the demo".to_owned(),
+        name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
         recording: None,
         program: false,
