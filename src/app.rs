@@ -172,8 +172,8 @@ pub struct App {
     outgoing: BTreeMap<u64, Outgoing>,
     next_request: u64,
     review: Option<AnnouncementId>,
-    /// The answer to the last key, when the history does not have it, and what was the newest then.
-    aside: Option<(Option<AnnouncementId>, Arc<Announcement>)>,
+    /// The answer to the last key, when the history does not have it.
+    aside: Option<Arc<Announcement>>,
     help_scroll: usize,
     last_key: Option<Duration>,
     last_pressed: Option<(KeyEvent, Duration)>,
@@ -489,6 +489,9 @@ impl App {
     fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
         if announcement.kind != Kind::Heartbeat {
             self.reviewing.heard();
+        }
+        if matches!(announcement.class, Class::Alert | Class::Response) {
+            self.aside = None;
         }
         match announcement.aloud {
             Aloud::Yes => {

@@ -169,12 +169,11 @@ impl App {
         self.emit_aside(told, now);
     }
 
-    /// Shows and says something that the history does not have: until the next key or the next news
-    /// it has a place of its own in the pane.
+    /// Shows and says something that the history does not have: until the next key, or until something
+    /// urgent comes, it has a place of its own in the pane.
     pub(super) fn emit_aside(&mut self, told: Arc<Announcement>, now: Now) {
-        let after = self.announcer.history().last().map(|last| last.id);
-        self.aside = Some((after, Arc::clone(&told)));
-        self.emit(told, now);
+        self.emit(Arc::clone(&told), now);
+        self.aside = Some(told);
     }
 }
 

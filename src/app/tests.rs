@@ -1343,6 +1343,9 @@ fn a_word_is_chosen_by_steps_and_spelled() {
         stage.app.latest_reply().as_deref(),
         Some("o, r, i, g, i, n, comma")
     );
+    // It keeps its place in the pane while the agent goes on.
+    stage.chunk("More words. ");
+    assert!(stage.app.aside().is_some());
     stage.press('l');
     assert_eq!(
         stage.lines.last().unwrap(),
@@ -1359,7 +1362,11 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     // Saying all of it once more means all of it.
     stage.press('r');
     stage.press('l');
-    assert!(stage.lines.last().unwrap().starts_with("capital O, t, h"));
+    assert!(stage.lines.last().unwrap().starts_with("capital M, o, r"));
+    // A question needs the room.
+    assert!(stage.app.aside().is_some());
+    stage.ask("rpl_1");
+    assert!(stage.app.aside().is_none());
 }
 
 #[test]

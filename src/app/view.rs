@@ -90,16 +90,16 @@ impl App {
     /// Gives the answer to the last key, as long as nothing else was told since. What only repeats the
     /// question is no such answer.
     pub fn latest_reply(&self) -> Option<String> {
-        let last = self.aside().or(self.history().last())?;
+        let last = self.aside.as_ref().or(self.history().last())?;
         let asks = matches!(last.about, Some(About::Asks(_)));
         (last.class == Class::Response && !asks).then(|| last.shown())
     }
 
     /// Gives the answer to the last key where it is no part of the history, as spelling is: the
-    /// transcript does not show it.
+    /// transcript does not show it. News leave it in its place, but for those that need the room: what
+    /// is urgent, and the answer to something else.
     pub fn aside(&self) -> Option<&Arc<Announcement>> {
-        let (after, told) = self.aside.as_ref()?;
-        (self.history().last().map(|last| last.id) == *after).then_some(told)
+        self.aside.as_ref()
     }
 
     /// Tells whether an older announcement is looked at, so that the newest may be out of sight.
