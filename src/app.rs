@@ -11,6 +11,7 @@
 mod alarms;
 mod answering;
 mod asking;
+mod choosing;
 mod commands;
 mod forgotten;
 mod links;
@@ -21,6 +22,7 @@ mod sending;
 mod setup;
 mod spelling;
 mod stream;
+mod typing;
 mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +50,7 @@ pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
 use alarms::Attention;
+use choosing::Choosing;
 use reviewing::Reviewing;
 use sending::Outgoing;
 
@@ -174,6 +177,9 @@ pub struct App {
     review: Option<AnnouncementId>,
     /// The answer to the last key, when the history does not have it.
     aside: Option<Arc<Announcement>>,
+    /// Which part of a long announcement is shown, and of which one.
+    review_page: Option<(AnnouncementId, isize)>,
+    choosing: Choosing,
     help_scroll: usize,
     last_key: Option<Duration>,
     last_pressed: Option<(KeyEvent, Duration)>,
@@ -244,6 +250,8 @@ impl App {
             next_request: 0,
             review: None,
             aside: None,
+            review_page: None,
+            choosing: Choosing::default(),
             help_scroll: 0,
             last_key: None,
             last_pressed: None,
@@ -529,6 +537,7 @@ impl App {
         if bounced {
             return;
         }
+        self.aside = None;
         let command = keys::command(key, self.mode);
         self.pressed(command, before, now);
     }
@@ -536,9 +545,7 @@ impl App {
     fn paste(&mut self, text: &str, now: Now) {
         self.last_key = Some(now.monotonic);
         if matches!(self.mode, Mode::Editing(_) | Mode::Searching) {
-            for c in text.chars().filter(|c| !c.is_control()) {
-                self.editor.handle(tui_input::InputRequest::InsertChar(c));
-            }
+            self.paste_into_line(text, now);
         }
     }
 

@@ -18,7 +18,7 @@ mod source;
 
 pub use delivery::{Delivery, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
-pub use signs::{NotificationChoice, ThemeChoice};
+pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
 pub use source::SourceConfig;
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
@@ -311,6 +311,8 @@ pub struct QuestionConfig {
     pub say_first_seconds: u64,
     /// The same key within this time is ignored, in milliseconds (0 to 1000).
     pub bounce_ms: u64,
+    /// What is said of an answer while it is being typed.
+    pub echo: EchoChoice,
     /// The name in `decided_by`; empty means `user:local`.
     pub user: String,
 }
@@ -321,6 +323,7 @@ impl Default for QuestionConfig {
             arm_ms: 400,
             say_first_seconds: 20,
             bounce_ms: 0,
+            echo: EchoChoice::Words,
             user: String::new(),
         }
     }

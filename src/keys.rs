@@ -3,7 +3,11 @@
 //! Responsibilities: the one table of keys, the reading of lines for the linear and JSON faces. Not
 //! here: what a command does, and whether a question is ready to be answered (`app`).
 
+mod choosing;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+pub use choosing::ChoiceMove;
 
 /// Says what keys mean at the moment. Questions are named by their number, sources by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -44,6 +48,8 @@ pub enum Command {
     Choose(Option<u64>, Option<usize>),
     /// One more digit of a choice.
     Digit(usize),
+    /// Go among the choices, or pick one.
+    Choice(ChoiceMove),
     /// Say all that is known of a question.
     Details(Option<u64>),
     /// Go to the next open question.
@@ -64,6 +70,16 @@ pub enum Command {
     Next,
     /// Go to the end of the history.
     Latest,
+    /// Go back in the history by a screenful.
+    PageBack,
+    /// Go forward in the history by a screenful.
+    PageForward,
+    /// Go to the beginning of the history.
+    First,
+    /// Show the next part of a long announcement that is looked at.
+    ReadOn,
+    /// Show the part before.
+    ReadBack,
     /// Say the last announcements again, for faces that can't be paged through.
     History,
     /// Say all that an agent wrote in its last turn.
@@ -124,6 +140,8 @@ pub enum Edit {
     Home,
     /// Go to the end.
     End,
+    /// Say the whole line.
+    ReadLine,
     /// Send the answer.
     Submit,
 }
@@ -226,6 +244,36 @@ pub const BINDINGS: &[Binding] = &[
         code: KeyCode::End,
         does: "go to the end of the history",
         command: || Command::Latest,
+    },
+    Binding {
+        key: "Home",
+        code: KeyCode::Home,
+        does: "go to the beginning of the history",
+        command: || Command::First,
+    },
+    Binding {
+        key: "Page Up",
+        code: KeyCode::PageUp,
+        does: "go back in the history by ten",
+        command: || Command::PageBack,
+    },
+    Binding {
+        key: "Page Down",
+        code: KeyCode::PageDown,
+        does: "go forward in the history by ten",
+        command: || Command::PageForward,
+    },
+    Binding {
+        key: ".",
+        code: KeyCode::Char('.'),
+        does: "show the next part of a long announcement",
+        command: || Command::ReadOn,
+    },
+    Binding {
+        key: ",",
+        code: KeyCode::Char(','),
+        does: "show the part before",
+        command: || Command::ReadBack,
     },
     Binding {
         key: "h",
@@ -467,20 +515,15 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
     }
     match mode {
         Mode::Editing(_) | Mode::Searching => edit(key, control),
-        Mode::Choosing(_, _) => match key.code {
-            KeyCode::Char(digit) if !control && digit.is_ascii_digit() => digit
-                .to_digit(10)
-                .map(|digit| Command::Digit(digit as usize)),
-            KeyCode::Enter => Some(Command::Edit(Edit::Submit)),
-            KeyCode::Esc => Some(Command::Back),
-            _ => watching(key, control),
-        },
+        Mode::Choosing(..) => choosing::command(key, control).or_else(|| watching(key, control)),
         // Nothing is answered that the help hides: a key that does not belong to it closes it.
         Mode::Help => match watching(key, control) {
             Some(
                 command @ (Command::Previous
                 | Command::Next
                 | Command::Latest
+                | Command::PageBack
+                | Command::PageForward
                 | Command::Status
                 | Command::Repeat),
             ) => Some(command),
@@ -526,6 +569,7 @@ fn edit(key: KeyEvent, control: bool) -> Option<Command> {
         KeyCode::Right => Edit::Right,
         KeyCode::Home => Edit::Home,
         KeyCode::End => Edit::End,
+        KeyCode::Up | KeyCode::Down => Edit::ReadLine,
         _ => return None,
     };
     Some(Command::Edit(edit))

@@ -7,6 +7,7 @@ mod cli;
 mod documents;
 mod events;
 mod kinds;
+mod latency;
 mod look;
 mod matrix;
 mod replies;

@@ -204,6 +204,9 @@ impl Announcer {
                     .say("question.choice", Verbosity::Normal, &args),
             );
         }
+        if asked.takes_several {
+            segments.push(own(self.phrases.text("question.several", &[])));
+        }
         segments.extend(self.timeout_segments(prompt, asked, left));
         segments.push(own(self.keys(prompt)));
         segments

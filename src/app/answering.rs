@@ -172,7 +172,7 @@ impl App {
             return;
         }
         let Some(choice) = choice else {
-            self.mode = Mode::Choosing(prompt.id.0, 0);
+            self.open_choices(&prompt, now);
             return;
         };
         self.mode = Mode::Watching;
@@ -190,7 +190,7 @@ impl App {
             },
             // Nobody knows what another decision does: it always takes the second step.
             Question::Confirmation(asked) => match asked.others().nth(at).cloned() {
-                Some(_) if matches!(by, By::Key { .. }) && self.is_partly_unseen(&prompt) => {
+                Some(_) if self.is_partly_unseen(&prompt) => {
                     self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
                 }
                 Some(decision) => self.ask_to_confirm(&prompt, decision, now),
@@ -226,29 +226,12 @@ impl App {
     }
 
     /// Changes or sends what is being typed.
-    pub(super) fn edit(&mut self, edit: Edit, by: By, now: Now) {
-        use tui_input::InputRequest as Request;
-        if let (Edit::Submit, Mode::Choosing(id, choice)) = (edit, self.mode) {
-            self.choose(Some(id), Some(choice), by, now);
-            return;
+    pub(super) fn edit(&mut self, edit: Edit, now: Now) {
+        match (edit, self.mode) {
+            (Edit::Submit, Mode::Choosing(id, typed)) => self.take_choice(id, typed, now),
+            (Edit::Submit, _) => self.submit(now),
+            (edit, _) => self.change_line(edit, now),
         }
-        let request = match edit {
-            Edit::Insert(c) => Request::InsertChar(c),
-            Edit::Backspace => Request::DeletePrevChar,
-            Edit::Delete => Request::DeleteNextChar,
-            Edit::DeleteWord => Request::DeletePrevWord,
-            Edit::Left => Request::GoToPrevChar,
-            Edit::Right => Request::GoToNextChar,
-            Edit::WordLeft => Request::GoToPrevWord,
-            Edit::WordRight => Request::GoToNextWord,
-            Edit::Home => Request::GoToStart,
-            Edit::End => Request::GoToEnd,
-            Edit::Submit => {
-                self.submit(now);
-                return;
-            }
-        };
-        self.editor.handle(request);
     }
 
     fn submit(&mut self, now: Now) {
@@ -311,7 +294,7 @@ impl App {
     }
 
     /// Finds the question that an answer is meant for, if it may be answered now; says why not.
-    fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
+    pub(super) fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
         let answerable = self.meant();
         let shown = self.shown.as_ref().map(|shown| shown.prompt);
         let wanted = number.map(PromptId).or(shown);

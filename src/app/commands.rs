@@ -10,6 +10,7 @@ use crate::protocol::{Decision, Now};
 use crate::session::{LinkId, Prompt, PromptId, Question, Standing};
 
 use super::answering::By;
+use super::reviewing::Leap;
 use super::spelling::Way;
 use super::stream::{LinkPhase, StreamEvent};
 use super::{App, Effect, Exit};
@@ -55,7 +56,8 @@ impl App {
             Command::Answer(number, text) => self.answer(number, text, by, now),
             Command::Choose(number, choice) => self.choose(number, choice, by, now),
             Command::Digit(digit) => self.digit(digit, by, now),
-            Command::Edit(edit) => self.edit(edit, by, now),
+            Command::Edit(edit) => self.edit(edit, now),
+            Command::Choice(to) => self.move_choice(to, now),
             Command::Details(number) => self.details(number, now),
             Command::NextQuestion => self.next_question(now),
             Command::Leave => self.leave(now),
@@ -65,6 +67,11 @@ impl App {
             Command::Previous => self.step(Step::Back, now),
             Command::Next => self.step(Step::Forward, now),
             Command::Latest => self.step(Step::End, now),
+            Command::PageBack => self.leap(Leap::Back, now),
+            Command::PageForward => self.leap(Leap::Forward, now),
+            Command::First => self.leap(Leap::First, now),
+            Command::ReadOn => self.turn_page(1, now),
+            Command::ReadBack => self.turn_page(-1, now),
             Command::History => self.history_lines(now),
             Command::WholeTurn => self.whole_turn(now),
             Command::Search(text) => self.search(text, now),

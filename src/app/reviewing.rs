@@ -10,7 +10,7 @@ use crate::announce::{
     Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind, name_of,
 };
 use crate::config::Load;
-use crate::keys::Mode;
+use crate::keys::{self, Mode};
 use crate::protocol::Now;
 use crate::session::{Phase, SessionKey};
 
@@ -57,7 +57,82 @@ impl Reviewing {
     }
 }
 
+/// How many announcements a leap goes over.
+const LEAP: usize = 10;
+
+/// Says which way a leap in the history goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leap {
+    /// Towards the beginning.
+    Back,
+    /// Towards the end.
+    Forward,
+    /// To the beginning.
+    First,
+}
+
 impl App {
+    /// Goes over several announcements of the history at once; in the help, over as many rows.
+    pub(super) fn leap(&mut self, leap: Leap, now: Now) {
+        if self.mode == Mode::Help {
+            self.help_scroll = match leap {
+                Leap::Back => self.help_scroll.saturating_sub(LEAP),
+                Leap::Forward => (self.help_scroll + LEAP).min(keys::BINDINGS.len() * 2),
+                Leap::First => 0,
+            };
+            return;
+        }
+        let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
+        let history = self.announcer.history();
+        let review = self.review;
+        let found = match leap {
+            Leap::Back => history
+                .iter()
+                .rev()
+                .filter(worth)
+                .filter(|told| review.is_none_or(|review| told.id < review))
+                .take(LEAP)
+                .last()
+                .cloned(),
+            Leap::Forward => history
+                .iter()
+                .filter(worth)
+                .filter(|told| review.is_some_and(|review| told.id > review))
+                .take(LEAP)
+                .last()
+                .cloned(),
+            Leap::First => history.iter().find(worth).cloned(),
+        };
+        match (found, leap) {
+            (Some(told), _) => {
+                self.review = Some(told.id);
+                self.say_again(&told, now);
+            }
+            (None, Leap::Forward) => {
+                self.review = None;
+                self.respond("history.end", &[], now);
+            }
+            (None, Leap::Back | Leap::First) if history.is_empty() => {
+                self.respond("history.empty", &[], now);
+            }
+            (None, Leap::Back | Leap::First) => self.respond("history.start", &[], now),
+        }
+    }
+
+    /// Shows another part of a long announcement that is looked at; without one, looks at the last.
+    pub(super) fn turn_page(&mut self, by: isize, now: Now) {
+        match self.review {
+            Some(id) => self.review_page = Some((id, self.review_page() + by)),
+            None => match self.last_told().cloned() {
+                Some(told) => {
+                    self.review = Some(told.id);
+                    self.say_again(&told, now);
+                }
+                None => self.respond("history.empty", &[], now),
+            },
+        }
+    }
+
     /// Lets a silent agent that works be heard to be working.
     pub(super) fn beat(&mut self, now: Now) {
         let settings = self.announcer.settings();

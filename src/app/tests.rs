@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -18,6 +18,7 @@ mod decisions;
 mod load;
 mod policy;
 mod programs;
+mod sequences;
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.
 struct Stage {
@@ -55,6 +56,12 @@ const PIPE: Options = Options {
     until: Until::NoSource,
 };
 
+/// Gives the words, which are read once: tens of thousands of stages are made.
+fn english() -> Arc<Phrases> {
+    static ENGLISH: std::sync::OnceLock<Arc<Phrases>> = std::sync::OnceLock::new();
+    Arc::clone(ENGLISH.get_or_init(|| Arc::new(Phrases::english().unwrap())))
+}
+
 impl Stage {
     fn new(options: Options) -> Self {
         let mut stage = Self::with(options, Config::default());
@@ -83,7 +90,7 @@ impl Stage {
     fn under(config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
         let app = App::new(Setup {
             config,
-            phrases: Arc::new(Phrases::english().unwrap()),
+            phrases: english(),
             manner: options.manner,
             lines: options.lines,
             face: ("start.face.linear", "start.why.asked"),

@@ -172,6 +172,12 @@ impl App {
         self.review
     }
 
+    /// Gives which part of a long announcement is looked at; the pane begins anew after the last.
+    pub fn review_page(&self) -> isize {
+        let of_review = self.review_page.filter(|(id, _)| Some(*id) == self.review);
+        of_review.map_or(0, |(_, page)| page)
+    }
+
     /// Gives what is known of the voice.
     pub fn voice_state(&self) -> &VoiceState {
         &self.voice
@@ -255,14 +261,6 @@ impl App {
     /// Words one session in a line: who, phase, state, tools with their time, progress.
     pub fn session_words(&self, session: &Session, now: Duration) -> String {
         let phrases = self.phrases();
-        let phase = match session.phase {
-            Phase::Running => "status.phase.running",
-            Phase::Waiting(id) if self.is_answered(id) => "status.phase.answered",
-            Phase::Waiting(_) => "status.phase.waiting",
-            Phase::Ended(Ending::Completed) => "status.phase.completed",
-            Phase::Ended(Ending::Errored) => "status.phase.errored",
-            Phase::Ended(Ending::Cancelled) => "status.phase.cancelled",
-        };
         let tools: Vec<String> = session
             .tools
             .iter()
@@ -280,14 +278,33 @@ impl App {
         } else {
             phrases.text("status.tools", &[("tools", Arg::Own(tools.join(", ")))])
         };
+        let percent = session
+            .progress
+            .as_ref()
+            .and_then(|progress| progress.percent)
+            .map(|percent| format!("{percent:.0}"));
+        self.words_of_session(session, tools, percent.unwrap_or_default())
+    }
+
+    /// Words one session without what changes by the second: who, phase and state.
+    pub fn session_head(&self, session: &Session) -> String {
+        self.words_of_session(session, String::new(), String::new())
+    }
+
+    fn words_of_session(&self, session: &Session, tools: String, percent: String) -> String {
+        let phrases = self.phrases();
+        let phase = match session.phase {
+            Phase::Running => "status.phase.running",
+            Phase::Waiting(id) if self.is_answered(id) => "status.phase.answered",
+            Phase::Waiting(_) => "status.phase.waiting",
+            Phase::Ended(Ending::Completed) => "status.phase.completed",
+            Phase::Ended(Ending::Errored) => "status.phase.errored",
+            Phase::Ended(Ending::Cancelled) => "status.phase.cancelled",
+        };
         let state = session
             .state
             .as_deref()
             .filter(|_| session.phase == Phase::Running);
-        let percent = session
-            .progress
-            .as_ref()
-            .and_then(|progress| progress.percent);
         phrases.text(
             "status.session",
             &[
@@ -306,14 +323,7 @@ impl App {
                     state.map_or_else(|| Arg::own(""), |state| self.state_words(state)),
                 ),
                 ("tools", Arg::Own(tools)),
-                (
-                    "percent",
-                    Arg::own(
-                        percent
-                            .map(|percent| format!("{percent:.0}"))
-                            .unwrap_or_default(),
-                    ),
-                ),
+                ("percent", Arg::Own(percent)),
             ],
         )
     }

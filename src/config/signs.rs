@@ -16,6 +16,21 @@ pub enum ThemeChoice {
     Plain,
 }
 
+/// Says what is said of what is being typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EchoChoice {
+    /// Each word, when it is finished.
+    #[default]
+    Words,
+    /// Each character.
+    Characters,
+    /// Each character, and each word when it is finished.
+    Both,
+    /// Nothing.
+    None,
+}
+
 /// Says by which sequence a terminal is asked for a desktop notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -8,9 +8,11 @@
 //! stands where the person's attention belongs, because a screen reader and a braille display follow
 //! it. Nothing is told by colour or by a glyph alone.
 
+mod choices;
 mod help;
 mod look;
 mod question;
+mod rows;
 mod sessions;
 mod times;
 mod transcript;
@@ -30,8 +32,10 @@ use crate::keys::Mode;
 use crate::protocol::{Now, ResponseKind};
 use crate::session::{Prompt, Question};
 
-/// From this height on the sessions have lines of their own.
+/// From this height on the sessions have rows beside a question.
 const ROOM_FOR_SESSIONS: u16 = 18;
+/// From this height on there is a row for what runs.
+const ROOM_FOR_ONE: u16 = 5;
 
 /// Draws everything, puts the cursor where attention belongs, and gives which part of the shown
 /// question is in sight.
@@ -79,7 +83,7 @@ pub fn draw(
             .chars()
             .take(usize::from(area.width) * usize::from(area.height))
             .collect();
-        let rows = wrap(&reply, usize::from(area.width));
+        let rows = rows::own(&reply, area.width, look.heading());
         let most = match app.mode() {
             Mode::Confirming(_) => area.height.saturating_sub(1),
             Mode::Watching
@@ -92,29 +96,32 @@ pub fn draw(
         };
         let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
         let place = take_bottom(&mut area, height);
-        let rows: Vec<Line<'_>> = rows
-            .into_iter()
-            .map(|row| Line::styled(row, look.heading()))
-            .collect();
-        frame.render_widget(Paragraph::new(rows), place);
+        rows::draw(frame, &rows, place);
     }
     if app.shown().is_some() {
-        let height = question::height(app, now, area);
-        let place = take_top(&mut area, height);
-        let (at, part) = question::draw(frame, app, now, place, look);
+        let (rest, at, part) = question::draw(frame, app, now, area, look);
+        area = rest;
         cursor = cursor.or(Some(at));
         drawn = part;
     }
-    if frame.area().height >= ROOM_FOR_SESSIONS {
-        let lines = sessions::lines(app, now, area.width);
-        let height = u16::try_from(lines.len())
-            .unwrap_or(u16::MAX)
-            .min(area.height / 4);
-        let place = take_top(&mut area, height);
-        sessions::draw(frame, &lines, place, look);
-    }
+    let room = match app.shown() {
+        // On a small screen one row says who does what; beside a question there is none for that.
+        None => (area.height / 4).max(u16::from(area.height >= ROOM_FOR_ONE)),
+        Some(_) if frame.area().height >= ROOM_FOR_SESSIONS => area.height / 4,
+        Some(_) => 0,
+    };
+    let timed = app.shown().is_none();
+    let running = sessions::rows(app, now, area.width, usize::from(room), timed, look);
+    let height = u16::try_from(running.len()).unwrap_or(u16::MAX).min(room);
+    let place = take_top(&mut area, height);
+    rows::draw(frame, &running, place);
     let at = transcript::draw(frame, app, zone, area, look);
-    frame.set_cursor_position(cursor.unwrap_or(at));
+    // While somebody looks back beside a question, that is where they are.
+    let focus = match (app.mode(), app.is_looking_back()) {
+        (Mode::Watching, true) => Some(at),
+        _ => None,
+    };
+    frame.set_cursor_position(focus.or(cursor).unwrap_or(at));
     drawn
 }
 

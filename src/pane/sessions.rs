@@ -1,36 +1,103 @@
-//! The sessions, one line each: who, in which phase and state, with which tools.
+//! The sessions that run: who, in which phase and state, and their tools with the time they take.
+//!
+//! A bar beside a tool or a progress only repeats what the words on its row say.
 
-use ratatui::Frame;
-use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
+use std::time::Duration;
 
-use crate::announce::wrap;
+use crate::announce::Arg;
 use crate::app::App;
 use crate::protocol::Now;
+use crate::session::{Session, ToolCall};
 
 use super::Look;
+use super::rows::{self, Row};
+use super::times;
 
-/// Gives the lines of the sessions that still run.
-pub(super) fn lines(app: &App, now: Now, width: u16) -> Vec<String> {
-    app.sessions()
-        .iter()
-        .filter(|session| !session.is_ended())
-        .filter_map(|session| {
-            wrap(
-                &app.session_words(session, now.monotonic),
-                usize::from(width),
-            )
-            .into_iter()
-            .next()
-        })
-        .collect()
+/// How many columns a bar has between its brackets.
+const BAR: usize = 10;
+
+/// Gives the rows of the sessions that still run, at most `room` of them: the last one counts what is left
+/// out. Without times, nothing in them moves.
+pub(super) fn rows(
+    app: &App,
+    now: Now,
+    width: u16,
+    room: usize,
+    timed: bool,
+    look: Look,
+) -> Vec<Row> {
+    let running = app.sessions().iter().filter(|session| !session.is_ended());
+    let mut all: Vec<Row> = Vec::new();
+    for session in running {
+        let head = app.session_head(session);
+        all.extend(rows::own(&head, width, look.text()).into_iter().take(2));
+        if let Some(percent) = percent_of(session) {
+            let words = app
+                .phrases()
+                .text("pane.progress", &[("percent", Arg::own(percent))]);
+            let row = format!("  {} {words}", bar(percent));
+            all.extend(rows::own(&row, width, look.quiet()).into_iter().take(1));
+        }
+        for call in &session.tools {
+            let row = tool(app, call, timed.then_some(now));
+            all.extend(rows::own(&row, width, look.quiet()).into_iter().take(1));
+        }
+    }
+    if all.len() > room && room > 0 {
+        let left = all.len() - (room - 1);
+        all.truncate(room - 1);
+        let words = app
+            .phrases()
+            .text("pane.more_sessions", &[("n", Arg::own(left))]);
+        all.push(Row::own(words, look.quiet()));
+    }
+    all
 }
 
-pub(super) fn draw(frame: &mut Frame<'_>, lines: &[String], area: Rect, look: Look) {
-    let lines: Vec<Line<'_>> = lines
-        .iter()
-        .map(|line| Line::styled(line.as_str(), look.quiet()))
-        .collect();
-    frame.render_widget(Paragraph::new(lines), area);
+fn percent_of(session: &Session) -> Option<u64> {
+    let percent = session.progress.as_ref()?.percent?;
+    // What a producer sends beyond its own scale is no progress.
+    (0.0..=100.0)
+        .contains(&percent)
+        .then(|| format!("{percent:.0}").parse().ok())
+        .flatten()
+}
+
+/// Words a tool: its name, since when, and of how long.
+fn tool(app: &App, call: &ToolCall, now: Option<Now>) -> String {
+    let mut args = vec![("tool", Arg::Tool(call.tool.clone()))];
+    let mut drawn = String::new();
+    if let Some(now) = now {
+        let since = times::passed(now.monotonic.saturating_sub(call.since));
+        if !since.is_zero() {
+            args.push(("since", Arg::Own(app.announcer().time(since))));
+        }
+        if let Some(expected) = call.expected_duration_ms.filter(|ms| *ms > 0) {
+            let expected = Duration::from_millis(expected);
+            args.push(("expected", Arg::Own(app.announcer().time(expected))));
+            let percent = since.as_millis().saturating_mul(100) / expected.as_millis().max(1);
+            drawn = format!(" {}", bar(u64::try_from(percent.min(100)).unwrap_or(100)));
+        }
+    }
+    format!("  {}{drawn}", app.phrases().text("pane.tool", &args))
+}
+
+/// Draws a part of a hundred in plain signs.
+fn bar(percent: u64) -> String {
+    let full = usize::try_from(percent).unwrap_or(100).min(100) * BAR / 100;
+    format!("[{}{}]", "#".repeat(full), "-".repeat(BAR - full))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_part_and_never_longer_than_its_brackets() {
+        assert_eq!(bar(0), "[----------]");
+        assert_eq!(bar(9), "[----------]");
+        assert_eq!(bar(50), "[#####-----]");
+        assert_eq!(bar(100), "[##########]");
+        assert_eq!(bar(4000), "[##########]");
+    }
 }

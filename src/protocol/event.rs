@@ -378,6 +378,8 @@ pub struct AwaitingClarification {
     pub accepted_response_kinds: Vec<ResponseKind>,
     /// The choices, by the spec's `choices` or the wild `options`.
     pub choices: Vec<Choice>,
+    /// Whether several of them may be taken (the wild `multi_select`).
+    pub takes_several: bool,
     /// Why it is asked.
     pub context: Option<String>,
     /// What the producer assumes without an answer.

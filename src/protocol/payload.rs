@@ -238,6 +238,7 @@ fn clarification(fields: &mut Fields<'_, '_>) -> AwaitingClarification {
         summary: fields.summary(),
         accepted_response_kinds: kinds,
         choices,
+        takes_several: fields.boolean("multi_select") == Some(true),
         context: fields.text("context"),
         default_response: fields.text("default_response"),
     }

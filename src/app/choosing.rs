@@ -1,0 +1,187 @@
+//! Choosing one of several answers: by number, by a first letter, or by going from one to the next.
+//!
+//! Responsibilities: which choice is in focus, which are picked where several may be, and what is taken.
+//! Not here: whether the question may be answered (`answering`), drawing (`pane`).
+//!
+//! # Mental model
+//! Opening the choices is armed like any answer. From then on digits take a choice at once, letters and
+//! arrows only move the focus and say where it is, and Enter takes what is in focus. Nothing is in focus
+//! before something was moved, so that Enter alone never answers.
+
+use std::collections::BTreeSet;
+
+use crate::announce::{Arg, Class, Kind};
+use crate::keys::{ChoiceMove, Mode};
+use crate::protocol::{Answer, Now, Response};
+use crate::session::{Prompt, PromptId, Question};
+
+use super::App;
+use super::answering::By;
+
+/// What stands between the values where several are picked: the protocol carries one text (6.6.1).
+const BETWEEN: &str = ", ";
+
+/// Holds where the person is among the choices.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Choosing {
+    focus: Option<usize>,
+    picked: BTreeSet<usize>,
+}
+
+impl App {
+    /// Gives the choice in focus, from 0.
+    pub fn choice_in_focus(&self) -> Option<usize> {
+        self.choosing.focus
+    }
+
+    /// Tells whether a choice is picked; `None` where only one can be taken.
+    pub fn is_picked(&self, at: usize) -> Option<bool> {
+        let (_, prompt) = self.shown()?;
+        takes_several(prompt).then(|| self.choosing.picked.contains(&at))
+    }
+
+    /// Gives what a person knows each choice of a question by.
+    pub fn choice_labels(&self, prompt: &Prompt) -> Vec<String> {
+        match &prompt.question {
+            Question::Clarification(asked) => asked
+                .choices
+                .iter()
+                .map(|choice| crate::announce::speakable::one_line(&choice.label))
+                .collect(),
+            Question::Confirmation(asked) => asked
+                .others()
+                .map(|decision| self.announcer.decision_words(decision))
+                .collect(),
+        }
+    }
+
+    /// Opens the choices of a question.
+    pub(super) fn open_choices(&mut self, prompt: &Prompt, now: Now) {
+        self.mode = Mode::Choosing(prompt.id.0, 0);
+        self.choosing = Choosing::default();
+        let key = if takes_several(prompt) {
+            "choice.open.several"
+        } else {
+            "choice.open"
+        };
+        self.respond(key, &[], now);
+    }
+
+    /// Moves the focus among the choices, or picks the one in focus.
+    pub(super) fn move_choice(&mut self, to: ChoiceMove, now: Now) {
+        let Mode::Choosing(id, _) = self.mode else {
+            return;
+        };
+        let Some(prompt) = self.sessions.prompt(PromptId(id)).cloned() else {
+            return;
+        };
+        let labels = self.choice_labels(&prompt);
+        let Some(last) = labels.len().checked_sub(1) else {
+            return;
+        };
+        let focus = self.choosing.focus;
+        let next = match to {
+            ChoiceMove::Previous => focus.map_or(last, |at| at.saturating_sub(1)),
+            ChoiceMove::Next => focus.map_or(0, |at| (at + 1).min(last)),
+            ChoiceMove::First => 0,
+            ChoiceMove::Last => last,
+            ChoiceMove::Letter(letter) => {
+                let from = focus.map_or(0, |at| at + 1);
+                let begins = |at: &usize| {
+                    let first = labels.get(*at).and_then(|label| label.chars().next());
+                    first.is_some_and(|first| first.to_lowercase().eq(letter.to_lowercase()))
+                };
+                let found = (from..labels.len()).chain(0..from).find(begins);
+                match found {
+                    Some(at) => at,
+                    None => {
+                        let letter = ("letter", Arg::own(letter));
+                        self.respond("choice.no_letter", &[letter], now);
+                        return;
+                    }
+                }
+            }
+            ChoiceMove::Pick => {
+                let Some(at) = focus.filter(|_| takes_several(&prompt)) else {
+                    self.say_choice(&prompt, &labels, now);
+                    return;
+                };
+                if !self.choosing.picked.remove(&at) {
+                    self.choosing.picked.insert(at);
+                }
+                at
+            }
+        };
+        // What was begun as a number is not what is in focus now.
+        self.mode = Mode::Choosing(id, 0);
+        self.choosing.focus = Some(next);
+        self.say_choice(&prompt, &labels, now);
+    }
+
+    /// Says the choice in focus; it is no news and does not enter the history.
+    fn say_choice(&mut self, prompt: &Prompt, labels: &[String], now: Now) {
+        let Some(at) = self.choosing.focus else {
+            self.respond("choice.open", &[], now);
+            return;
+        };
+        let Some(label) = labels.get(at) else { return };
+        let key = match self.is_picked(at) {
+            Some(true) => "choice.picked",
+            Some(false) => "choice.not_picked",
+            None => "choice.focus",
+        };
+        let args = [
+            ("n", Arg::own(at + 1)),
+            ("count", Arg::own(labels.len())),
+            ("label", self.announcer.exact(prompt, label)),
+        ];
+        let phrases = self.announcer.phrases();
+        let segments = phrases.say(key, self.announcer.verbosity(), &args);
+        let told = self
+            .announcer
+            .aside(Class::Response, Kind::Reply, segments, now);
+        self.emit(told, now);
+    }
+
+    /// Takes what was typed as a number, else what is picked, else what is in focus.
+    pub(super) fn take_choice(&mut self, id: u64, typed: usize, now: Now) {
+        // The keys for a choice were armed when it was begun.
+        let by = By::Line {
+            read: now.monotonic,
+        };
+        let picked = std::mem::take(&mut self.choosing.picked);
+        if typed == 0 && !picked.is_empty() {
+            let Some(prompt) = self.ready(Some(id), by, now) else {
+                return;
+            };
+            let Question::Clarification(asked) = &prompt.question else {
+                return;
+            };
+            let values: Vec<&str> = picked
+                .iter()
+                .filter_map(|at| asked.choices.get(*at))
+                .map(|choice| choice.value.as_str())
+                .collect();
+            self.mode = Mode::Watching;
+            let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
+            self.send(&prompt, answer, now);
+            return;
+        }
+        let choice = match (typed, self.choosing.focus) {
+            (0, Some(at)) => at + 1,
+            (0, None) => {
+                self.respond("choice.open", &[], now);
+                return;
+            }
+            (typed, _) => typed,
+        };
+        self.choose(Some(id), Some(choice), by, now);
+    }
+}
+
+fn takes_several(prompt: &Prompt) -> bool {
+    match &prompt.question {
+        Question::Clarification(asked) => asked.takes_several,
+        Question::Confirmation(_) => false,
+    }
+}

@@ -1,0 +1,160 @@
+//! Typing an answer: the line editor, what is said of each key, and reading the line back.
+//!
+//! Responsibilities: changing the line, echo, review by character, word and line. Not here: sending what
+//! was typed (`answering`), where keys come from (`keys`).
+//!
+//! # Mental model
+//! Whoever can't see the line hears it: each word when it is finished (or each character, by the setting),
+//! what a deletion took, and the character or word that the cursor comes to. None of that is news: it is
+//! said and not kept, and the next key cuts it short.
+
+use tui_input::InputRequest as Request;
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::announce::{Class, Kind, Mark, Segment};
+use crate::config::EchoChoice;
+use crate::keys::Edit;
+use crate::protocol::Now;
+
+use super::App;
+
+/// The longest answer, in bytes: the protocol's own bound of a text (3.7).
+const LONGEST_ANSWER: usize = 16 * 1024;
+
+impl App {
+    /// Changes the line that is being typed, and says what became of it.
+    pub(super) fn change_line(&mut self, edit: Edit, now: Now) {
+        let before = self.line_and_cursor();
+        let request = match edit {
+            Edit::Insert(c) => {
+                if before.0.len() + c.len_utf8() > LONGEST_ANSWER {
+                    self.respond("reply.full", &[], now);
+                    return;
+                }
+                Request::InsertChar(c)
+            }
+            Edit::Backspace => Request::DeletePrevChar,
+            Edit::Delete => Request::DeleteNextChar,
+            Edit::DeleteWord => Request::DeletePrevWord,
+            Edit::Left => Request::GoToPrevChar,
+            Edit::Right => Request::GoToNextChar,
+            Edit::WordLeft => Request::GoToPrevWord,
+            Edit::WordRight => Request::GoToNextWord,
+            Edit::Home => Request::GoToStart,
+            Edit::End => Request::GoToEnd,
+            Edit::ReadLine => {
+                let line = before.0;
+                self.echo(&line, "editor.empty", now);
+                return;
+            }
+            // Sending is no change.
+            Edit::Submit => return,
+        };
+        self.editor.handle(request);
+        let (line, cursor) = self.line_and_cursor();
+        match edit {
+            Edit::Insert(c) => self.echo_typed(c, &line, cursor, now),
+            Edit::Backspace | Edit::Delete | Edit::DeleteWord => {
+                let gone: String = match edit {
+                    Edit::Delete => part(&before.0, before.1, before.1 + 1),
+                    _ => part(&before.0, cursor, before.1),
+                };
+                let nothing_left = before.0.len() == line.len();
+                let key = if nothing_left {
+                    "editor.edge"
+                } else {
+                    "editor.space"
+                };
+                self.echo(&gone, key, now);
+            }
+            Edit::Left | Edit::Right | Edit::Home | Edit::End => {
+                let here = part(&line, cursor, cursor + 1);
+                self.echo(&here, "editor.end", now);
+            }
+            Edit::WordLeft | Edit::WordRight => {
+                let rest: String = line.chars().skip(cursor).collect();
+                let word = rest.unicode_words().next().unwrap_or_default().to_owned();
+                self.echo(&word, "editor.end", now);
+            }
+            Edit::ReadLine | Edit::Submit => {}
+        }
+    }
+
+    /// Puts pasted text into the line: a break becomes a space, and nothing is sent by it.
+    pub(super) fn paste_into_line(&mut self, text: &str, now: Now) {
+        let mut left_out = false;
+        for c in text.chars() {
+            let c = match c {
+                '\n' | '\r' | '\t' => ' ',
+                c if c.is_control() => continue,
+                c => c,
+            };
+            if self.editor.value().len() + c.len_utf8() > LONGEST_ANSWER {
+                left_out = true;
+                break;
+            }
+            self.editor.handle(Request::InsertChar(c));
+        }
+        if left_out {
+            self.respond("reply.full", &[], now);
+        } else {
+            let (line, _) = self.line_and_cursor();
+            self.echo(&line, "editor.empty", now);
+        }
+    }
+
+    fn line_and_cursor(&self) -> (String, usize) {
+        (self.editor.value().to_owned(), self.editor.cursor())
+    }
+
+    /// Says what was typed: a character, or the word that it ends.
+    fn echo_typed(&mut self, c: char, line: &str, cursor: usize, now: Now) {
+        let ends_word = !c.is_alphanumeric();
+        let characters = match self.config.questions.echo {
+            EchoChoice::Characters | EchoChoice::Both => true,
+            EchoChoice::Words | EchoChoice::None => false,
+        };
+        let words = match self.config.questions.echo {
+            EchoChoice::Words | EchoChoice::Both => true,
+            EchoChoice::Characters | EchoChoice::None => false,
+        };
+        if words && ends_word {
+            let before: String = line.chars().take(cursor).collect();
+            let word = before.unicode_words().next_back().unwrap_or_default();
+            self.echo(word, "editor.space", now);
+        } else if characters {
+            self.echo(&c.to_string(), "editor.space", now);
+        }
+    }
+
+    /// Says a part of the line as it is written: a single sign by its name. With nothing there, says so.
+    fn echo(&mut self, text: &str, nothing: &str, now: Now) {
+        let phrases = self.announcer.phrases();
+        let mut clusters = text.graphemes(true);
+        let spoken = match (clusters.next(), clusters.next()) {
+            (None, _) => phrases.text(nothing, &[]),
+            (Some(" "), None) => phrases.text("editor.space", &[]),
+            (Some(_), None) => phrases.lexicon().spell(text, false),
+            (Some(_), Some(_)) => text.to_owned(),
+        };
+        let segment = Segment {
+            mark: Mark::Own,
+            text: spoken.clone(),
+            shown: None,
+            spoken,
+            language: None,
+        };
+        let told = self
+            .announcer
+            .aside(Class::Response, Kind::Reply, vec![segment], now);
+        self.emit(told, now);
+    }
+}
+
+/// Gives the characters of a line from one place up to before another.
+fn part(line: &str, from: usize, to: usize) -> String {
+    line.chars()
+        .skip(from)
+        .take(to.saturating_sub(from))
+        .collect()
+}

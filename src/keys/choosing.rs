@@ -1,0 +1,44 @@
+//! What keys mean while a choice is being made.
+
+use crossterm::event::{KeyCode, KeyEvent};
+
+use super::{Command, Edit};
+
+/// Says how the focus moves among the choices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChoiceMove {
+    /// To the one before.
+    Previous,
+    /// To the one after.
+    Next,
+    /// To the first.
+    First,
+    /// To the last.
+    Last,
+    /// To the next one that begins with this letter.
+    Letter(char),
+    /// Nowhere: the one in focus is picked, or no longer, where several may be.
+    Pick,
+}
+
+/// Reads a key while a choice is being made. A letter only ever moves the focus here: `n` is then the
+/// letter of a choice, and no rejection. `None` leaves the key to its usual meaning.
+pub(super) fn command(key: KeyEvent, control: bool) -> Option<Command> {
+    let step = match key.code {
+        KeyCode::Char(digit) if !control && digit.is_ascii_digit() => {
+            return digit
+                .to_digit(10)
+                .map(|digit| Command::Digit(digit as usize));
+        }
+        KeyCode::Enter => return Some(Command::Edit(Edit::Submit)),
+        KeyCode::Esc => return Some(Command::Back),
+        KeyCode::Up => ChoiceMove::Previous,
+        KeyCode::Down => ChoiceMove::Next,
+        KeyCode::Home => ChoiceMove::First,
+        KeyCode::End => ChoiceMove::Last,
+        KeyCode::Char(' ') if !control => ChoiceMove::Pick,
+        KeyCode::Char(letter) if !control && letter.is_alphabetic() => ChoiceMove::Letter(letter),
+        _ => return None,
+    };
+    Some(Command::Choice(step))
+}

@@ -1,0 +1,175 @@
+//! Rows of text on the screen: cut at words, and right in both directions of writing.
+//!
+//! Responsibilities: which part of a row is an agent's, and keeping its direction to itself. Not here:
+//! what a row says.
+//!
+//! # Mental model
+//! A terminal that orders right-to-left text does so row by row, and an agent's text would drag our label,
+//! the time and the punctuation along. So the agent's part of each row is isolated (UAX #9, 6.3) in the
+//! direction of the whole text, and only where that is from right to left: everywhere else nothing is
+//! written that some terminal could show as a sign. The isolates live in the cells of the first and the
+//! last character, because a screen has no place for signs without width.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::announce::wrap;
+
+/// Begins an isolate from right to left.
+const ISOLATE: char = '\u{2067}';
+/// Ends it.
+const POP: char = '\u{2069}';
+
+/// Holds one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    /// The text.
+    pub(super) text: String,
+    /// How it looks.
+    pub(super) style: Style,
+    /// The columns of a text from right to left, from the first up to before the last.
+    isolated: Option<(u16, u16)>,
+}
+
+impl Row {
+    /// Makes a row of the program's own words.
+    pub(super) fn own(text: String, style: Style) -> Self {
+        Self {
+            text,
+            style,
+            isolated: None,
+        }
+    }
+}
+
+/// Cuts the program's own words into rows.
+pub(super) fn own(text: &str, width: u16, style: Style) -> Vec<Row> {
+    mixed("", text, "", width, style)
+}
+
+/// Cuts a text of an agent, with our words before and after it, into rows.
+pub(super) fn mixed(before: &str, text: &str, after: &str, width: u16, style: Style) -> Vec<Row> {
+    let whole = format!("{before}{text}{after}");
+    let rows = wrap(&whole, usize::from(width));
+    if !is_right_to_left(text) {
+        return rows.into_iter().map(|row| Row::own(row, style)).collect();
+    }
+    // Cutting drops spaces and nothing else: what is counted is everything but spaces.
+    let signs = |text: &str| text.graphemes(true).filter(|sign| *sign != " ").count();
+    let from = signs(before);
+    let to = from + signs(text);
+    let mut counted = 0;
+    rows.into_iter()
+        .map(|row| {
+            let mut column = 0;
+            let mut isolated: Option<(u16, u16)> = None;
+            for sign in row.graphemes(true) {
+                let here = column;
+                column += u16::try_from(sign.width()).unwrap_or(0);
+                if sign == " " {
+                    continue;
+                }
+                if (from..to).contains(&counted) {
+                    isolated = Some((isolated.map_or(here, |(start, _)| start), here));
+                }
+                counted += 1;
+            }
+            Row {
+                text: row,
+                style,
+                isolated,
+            }
+        })
+        .collect()
+}
+
+/// Draws rows from the top of an area; what does not fit is left out.
+pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
+    let buffer = frame.buffer_mut();
+    for (row, y) in rows.iter().zip(area.y..area.bottom()) {
+        buffer.set_stringn(area.x, y, &row.text, usize::from(area.width), row.style);
+        if let Some((first, last)) = row.isolated.filter(|(_, last)| *last < area.width) {
+            if let Some(cell) = buffer.cell_mut((area.x + first, y)) {
+                let symbol = format!("{ISOLATE}{}", cell.symbol());
+                cell.set_symbol(&symbol);
+            }
+            if let Some(cell) = buffer.cell_mut((area.x + last, y)) {
+                let symbol = format!("{}{POP}", cell.symbol());
+                cell.set_symbol(&symbol);
+            }
+        }
+    }
+}
+
+/// Tells whether a text is written from right to left: by its first letter, as Unicode does where nothing
+/// else is known (UAX #9, P2).
+fn is_right_to_left(text: &str) -> bool {
+    text.chars().find(|c| c.is_alphabetic()).is_some_and(|c| {
+        matches!(c,
+                '\u{590}'..='\u{8ff}'
+                | '\u{fb1d}'..='\u{fdff}'
+                | '\u{fe70}'..='\u{fefc}'
+                | '\u{10800}'..='\u{10fff}'
+                | '\u{1e800}'..='\u{1efff}')
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use ratatui::Terminal;
+    use ratatui::backend::TestBackend;
+
+    use super::*;
+
+    fn drawn(rows: &[Row], width: u16) -> Vec<String> {
+        let height = u16::try_from(rows.len()).unwrap();
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        terminal
+            .draw(|frame| draw(frame, rows, frame.area()))
+            .unwrap();
+        let buffer = terminal.backend().buffer().clone();
+        (0..height)
+            .map(|y| {
+                let row: String = (0..width).map(|x| buffer[(x, y)].symbol()).collect();
+                row.trim_end().to_owned()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn an_agents_text_from_right_to_left_keeps_to_itself_on_each_row() {
+        let rows = mixed(
+            "Bot says: ",
+            "שלום עולם טוב",
+            " (10:00:00)",
+            18,
+            Style::new(),
+        );
+        assert_eq!(
+            drawn(&rows, 18),
+            [
+                "Bot says: \u{2067}שלום\u{2069}",
+                "\u{2067}עולם טוב\u{2069}",
+                "(10:00:00)"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_text_from_left_to_right_is_written_as_it_is() {
+        let rows = mixed("Bot says: ", "hello שלום", " (10:00:00)", 60, Style::new());
+        assert_eq!(drawn(&rows, 60), ["Bot says: hello שלום (10:00:00)"]);
+    }
+
+    #[test]
+    fn wide_signs_and_combining_marks_keep_their_columns() {
+        let rows = mixed("", "日本語 e\u{301}te\u{301} नि", "", 6, Style::new());
+        let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+        assert_eq!(texts, ["日本語", "e\u{301}te\u{301} नि"]);
+        assert!(rows.iter().all(|row| row.text.width() <= 6));
+    }
+}
