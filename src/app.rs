@@ -22,6 +22,7 @@ mod sending;
 mod setup;
 mod spelling;
 mod stream;
+mod tuning;
 mod typing;
 mod view;
 
@@ -32,10 +33,10 @@ use std::time::Duration;
 use crossterm::event::KeyEvent;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Kind, Manner, SpeechQueue,
-    Utterance, Wish, fit,
+    Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Deliveries, Kind, Manner,
+    SpeechQueue, Utterance, Wish, fit,
 };
-use crate::config::Config;
+use crate::config::{Config, Delivery};
 use crate::keys::{self, Command, Mode};
 use crate::protocol::{Decision, Now};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
@@ -53,6 +54,7 @@ use alarms::Attention;
 use choosing::Choosing;
 use reviewing::Reviewing;
 use sending::Outgoing;
+use tuning::Tuning;
 
 /// Tells a fact.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,6 +93,8 @@ pub enum Input {
     Interrupt,
     /// Something went wrong with the recording.
     RecordingFailed(String),
+    /// What became of [`Effect::Remember`]: the file's place, or why there is none.
+    Remembered(Result<String, String>),
 }
 
 /// Says how the program ends.
@@ -143,6 +147,8 @@ pub enum Effect {
     Farewell(String),
     /// Set the terminal's title; `None` restores it.
     Title(Option<String>),
+    /// Remember how the voice is to sound; its outcome comes back as [`Input::Remembered`].
+    Remember(Delivery),
     /// Throw away what was typed ahead.
     FlushInput,
     /// End.
@@ -162,6 +168,7 @@ pub struct App {
     announcer: Announcer,
     queue: SpeechQueue,
     reviewing: Reviewing,
+    tuning: Tuning,
     voice: VoiceState,
     mode: Mode,
     editor: tui_input::Input,
@@ -182,6 +189,8 @@ pub struct App {
     choosing: Choosing,
     help_scroll: usize,
     last_key: Option<Duration>,
+    /// When the bell last rang in the place of a cue.
+    last_bell: Option<Duration>,
     last_pressed: Option<(KeyEvent, Duration)>,
     last_activity: Duration,
     questions_changed: Option<Duration>,
@@ -232,8 +241,10 @@ impl App {
                 setup.manner,
             ),
             queue: SpeechQueue::new(fold, setup.phrases)
-                .polite(setup.config.announce.do_not_interrupt),
+                .polite(setup.config.announce.do_not_interrupt)
+                .sounding(Deliveries::new(&setup.config.voice)),
             reviewing: Reviewing::default(),
+            tuning: Tuning::new(setup.config.voice.delivery()),
             voice: match setup.voice {
                 VoiceWish::Speak => VoiceState::Checking,
                 VoiceWish::Silent => VoiceState::Off,
@@ -254,6 +265,7 @@ impl App {
             choosing: Choosing::default(),
             help_scroll: 0,
             last_key: None,
+            last_bell: None,
             last_pressed: None,
             last_activity: Duration::ZERO,
             questions_changed: None,
@@ -286,6 +298,7 @@ impl App {
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Interrupt => self.command(Command::Interrupt, now),
+            Input::Remembered(outcome) => self.remembered(outcome, now),
             Input::RecordingFailed(reason) => {
                 self.say(
                     Class::Outcome,
@@ -396,6 +409,7 @@ impl App {
             VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", now),
             VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", now),
             VoiceEvent::Begun(_) => {}
+            VoiceEvent::Adjustable { knobs, usual } => self.tuning.adjustable(knobs, usual),
             VoiceEvent::Ended(id) => {
                 let wishes = self.queue.ended(id, now.monotonic);
                 self.wish(wishes);
@@ -501,6 +515,7 @@ impl App {
         if matches!(announcement.class, Class::Alert | Class::Response) {
             self.aside = None;
         }
+        self.ring_for(&announcement, now);
         match announcement.aloud {
             Aloud::Yes => {
                 self.effects.push(Effect::Show(Arc::clone(&announcement)));

@@ -16,7 +16,7 @@ mod policy;
 mod signs;
 mod source;
 
-pub use delivery::{Delivery, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
+pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
 pub use source::SourceConfig;
@@ -230,11 +230,54 @@ pub struct VoiceConfig {
     pub linger_ms: u64,
     /// How the words of single agents sound, by the agent's id or name.
     pub agents: BTreeMap<String, Delivery>,
+    /// Which short sounds come before words.
+    pub cues: CueConfig,
     /// How words in single languages sound, by the language's tag.
     pub languages: BTreeMap<String, Delivery>,
 }
 
+/// Settings of the short sounds before the program's own words; a word stands for each that is off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CueConfig {
+    /// Before a question.
+    pub question: bool,
+    /// Before an errored session, a failed tool, a danger.
+    pub error: bool,
+    /// Before the end of a session that went well.
+    pub done: bool,
+    /// In the place of the word that a silent agent works.
+    pub tick: bool,
+    /// Before the news that a source is lost.
+    pub lost: bool,
+    /// Before the news that it is back.
+    pub back: bool,
+}
+
+impl Default for CueConfig {
+    fn default() -> Self {
+        Self {
+            question: true,
+            error: true,
+            done: true,
+            tick: true,
+            lost: true,
+            back: true,
+        }
+    }
+}
+
 impl VoiceConfig {
+    /// Takes over what a delivery says, and keeps the rest.
+    pub fn take(&mut self, delivery: &Delivery) {
+        let laid = self.delivery().under(delivery);
+        self.rate = laid.rate;
+        self.pitch = laid.pitch;
+        self.volume = laid.volume;
+        self.voice = laid.voice;
+        self.punctuation = laid.punctuation;
+    }
+
     /// Gives how everything sounds that nothing else is said of.
     pub fn delivery(&self) -> Delivery {
         Delivery {
@@ -259,6 +302,7 @@ impl Default for VoiceConfig {
             own_pitch: 20,
             linger_ms: 1500,
             agents: BTreeMap::new(),
+            cues: CueConfig::default(),
             languages: BTreeMap::new(),
         }
     }

@@ -4,10 +4,14 @@
 //! here: what a command does, and whether a question is ready to be answered (`app`).
 
 mod choosing;
+mod voice;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
+use crate::config::Knob;
+
 pub use choosing::ChoiceMove;
+pub use voice::Turn;
 
 /// Says what keys mean at the moment. Questions are named by their number, sources by their place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -103,6 +107,12 @@ pub enum Command {
     DoNotInterrupt,
     /// Change the verbosity to the next one.
     Verbosity,
+    /// Go to the voice's next setting, and say it.
+    NextKnob,
+    /// Change one of the voice's settings, or the one that keys are about.
+    Tune(Option<Knob>, Turn),
+    /// Remember the voice's settings for later runs.
+    Remember,
     /// Show or hide the help.
     Help,
     /// Leave the program.
@@ -354,6 +364,36 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::Remarks,
     },
     Binding {
+        key: "p",
+        code: KeyCode::Char('p'),
+        does: "hear the voice's next setting: rate, pitch, volume, voice, punctuation",
+        command: || Command::NextKnob,
+    },
+    Binding {
+        key: ".",
+        code: KeyCode::Char('.'),
+        does: "raise that setting of the voice, or take the next",
+        command: || Command::Tune(None, Turn::Up),
+    },
+    Binding {
+        key: ",",
+        code: KeyCode::Char(','),
+        does: "lower that setting of the voice, or take the one before",
+        command: || Command::Tune(None, Turn::Down),
+    },
+    Binding {
+        key: "u",
+        code: KeyCode::Char('u'),
+        does: "set that setting of the voice back to what it was at the start",
+        command: || Command::Tune(None, Turn::Usual),
+    },
+    Binding {
+        key: "f",
+        code: KeyCode::Char('f'),
+        does: "remember the voice's settings for later runs",
+        command: || Command::Remember,
+    },
+    Binding {
         key: "x",
         code: KeyCode::Char('x'),
         does: "leave the agent's source",
@@ -487,6 +527,22 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         line: "g",
         does: "read what a started program wrote to its standard error",
+    },
+    LineCommand {
+        line: "rate, pitch, volume, voice, punctuation",
+        does: "hear a setting of the voice",
+    },
+    LineCommand {
+        line: "rate +, rate -, rate 20, rate usual",
+        does: "change a setting of the voice; pitch and volume likewise",
+    },
+    LineCommand {
+        line: "voice NAME, punctuation LEVEL",
+        does: "choose a voice, or which marks are named: none, some, most or all",
+    },
+    LineCommand {
+        line: "remember",
+        does: "remember the voice's settings for later runs",
     },
     LineCommand {
         line: "x",
@@ -642,7 +698,7 @@ pub fn line(text: &str) -> Option<Command> {
         "x" | "leave" => alone(Command::Leave),
         "?" | "help" => alone(Command::Help),
         "q" | "quit" => alone(Command::Quit),
-        _ => not_understood(),
+        other => voice::line(other, rest).or_else(not_understood),
     }
 }
 

@@ -75,6 +75,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         voice,
         exit: None,
         failures: Vec::new(),
+        remembered: None,
     };
     let mut app = App::new(plan.setup);
 
@@ -91,6 +92,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             dirty = true;
         }
         queue.extend(shell.failures.drain(..).map(Input::RecordingFailed));
+        queue.extend(shell.remembered.take().map(Input::Remembered));
         if !queue.is_empty() {
             continue;
         }
@@ -188,6 +190,7 @@ struct Shell {
     voice: Option<VoiceHandle>,
     exit: Option<Exit>,
     failures: Vec<String>,
+    remembered: Option<Result<String, String>>,
 }
 
 impl Shell {
@@ -238,6 +241,10 @@ impl Shell {
                 Effect::Withdraw(prompt) => output.withdraw(prompt),
                 Effect::Farewell(words) => output.farewell(words),
                 Effect::Title(title) => output.title(title.as_deref()),
+                Effect::Remember(delivery) => {
+                    let outcome = settings::remember(&delivery);
+                    self.remembered = Some(outcome.map_err(|error| format!("{error:#}")));
+                }
                 Effect::FlushInput => input::flush(),
                 Effect::Quit(exit) => self.exit = Some(exit),
             }

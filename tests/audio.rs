@@ -33,6 +33,10 @@ use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
 use rustix::process::{Pid, Signal};
 use tokio::sync::mpsc;
 
+#[path = "audio/cue.rs"]
+mod cue;
+#[path = "audio/delivery.rs"]
+mod delivery;
 #[cfg(feature = "system-voice")]
 #[path = "audio/system.rs"]
 mod system;
@@ -343,10 +347,15 @@ fn open(surroundings: Surroundings) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>)
 }
 
 async fn next(events: &mut mpsc::Receiver<VoiceEvent>) -> VoiceEvent {
-    tokio::time::timeout(PATIENCE, events.recv())
-        .await
-        .expect("news within the patience")
-        .expect("the voice still tells")
+    loop {
+        let event = tokio::time::timeout(PATIENCE, events.recv())
+            .await
+            .expect("news within the patience")
+            .expect("the voice still tells");
+        if !matches!(event, VoiceEvent::Adjustable { .. }) {
+            return event;
+        }
+    }
 }
 
 async fn ready(events: &mut mpsc::Receiver<VoiceEvent>) {

@@ -6,7 +6,7 @@ use crate::protocol::Now;
 use crate::session::{PromptId, SessionKey};
 
 use super::phrase::{Segment, join, join_shown, join_spoken};
-use super::utterance::{Class, Mark};
+use super::utterance::{Class, Cue, Mark};
 
 /// Names what an announcement is about; the names are a contract of the JSON face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -121,6 +121,8 @@ pub struct Announcement {
     pub topic: Option<String>,
     /// Whether it tells of a failure.
     pub weight: Weight,
+    /// The short sound that comes before its words, where a voice has it.
+    pub cue: Option<Cue>,
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
 }

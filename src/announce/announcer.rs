@@ -21,7 +21,7 @@ use super::normalise::{Readable, Reader};
 use super::phrase::{Arg, Args, Phrases, Segment};
 use super::publish::speaker;
 use super::speakable::{self, Profile};
-use super::utterance::{Class, Mark};
+use super::utterance::{Class, Cue, Mark};
 
 /// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
 const MOST_OUTPUTS: usize = 256;
@@ -74,6 +74,7 @@ pub(super) struct Draft {
     pub(super) about: Option<About>,
     pub(super) topic: Option<String>,
     pub(super) weight: Weight,
+    pub(super) cue: Option<Cue>,
     pub(super) segments: Vec<Segment>,
     pub(super) aloud: Aloud,
 }
@@ -86,6 +87,7 @@ impl Draft {
             about: None,
             topic: None,
             weight: Weight::Plain,
+            cue: None,
             segments,
             aloud: Aloud::Yes,
         }
@@ -242,7 +244,17 @@ impl Announcer {
         now: Now,
     ) -> Arc<Announcement> {
         let segments = self.phrases.say(key, self.settings.verbosity, args);
-        self.own(Draft::new(class, kind, segments), now)
+        // The news of sources are of one kind; only their words tell them apart.
+        let cue = match key {
+            "link.lost" | "link.unreachable" | "link.failed" => Some(Cue::Lost),
+            "link.back" => Some(Cue::Back),
+            _ => None,
+        };
+        let draft = Draft {
+            cue,
+            ..Draft::new(class, kind, segments)
+        };
+        self.own(draft, now)
     }
 
     /// Tells something about a question in the program's own name.
@@ -261,6 +273,8 @@ impl Announcer {
     pub fn repeat(&self, announcement: &Announcement) -> Arc<Announcement> {
         let mut again = announcement.clone();
         again.class = Class::Response;
+        // A cue would make old news sound new.
+        again.cue = None;
         again.aloud = Aloud::Yes;
         again.topic = None;
         if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {

@@ -6,8 +6,8 @@
 //! # Mental model
 //! Silence is ambiguous: nothing to tell, or nothing there any more? While an agent works and nothing
 //! is said, a beat comes after [`FIRST`], then after [`NEXT`], and then after twice as long each time, up to
-//! eight times as long: a beat is a word as long as no engine of ours has a tick, and a word every five
-//! seconds wears a person out. Whatever is said starts the count again.
+//! eight times as long: where no tick can be played a beat is a word, and a word every five seconds wears
+//! a person out. Whatever is said starts the count again.
 //!
 //! # Tuning by symptom
 //! Beats between the sentences of one answer: raise [`FIRST`]. Beats that wear a person out: raise

@@ -10,6 +10,7 @@ mod announcement;
 mod announcer;
 mod away;
 pub mod coalesce;
+mod delivery;
 mod duration;
 mod handoff;
 mod heartbeat;
@@ -30,6 +31,7 @@ mod wrap;
 
 pub use announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 pub use announcer::{Announcer, Manner};
+pub use delivery::Deliveries;
 pub use heartbeat::{Heartbeat, STALE as HEARTBEAT_STALE};
 pub use history::History;
 pub use language::{Fit, best, fit};
@@ -39,5 +41,5 @@ pub use phrase::{
 };
 pub use question::{hides_something, label_of};
 pub use queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};
-pub use utterance::{Class, Mark, Sound, Utterance, UtteranceId};
+pub use utterance::{Class, Cue, Mark, Sound, Utterance, UtteranceId};
 pub use wrap::wrap;

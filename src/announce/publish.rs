@@ -10,10 +10,10 @@ use crate::config::{Load, Verbosity};
 use crate::protocol::{Now, Urgency};
 use crate::session::{Change, SessionKey, Sessions};
 
-use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind};
+use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
 use super::phrase::{Arg, Phrases, Segment, name_of};
-use super::utterance::{Class, Mark};
+use super::utterance::{Class, Cue, Mark};
 
 /// The same words of the same source are silent for this long, if they are activity or progress.
 const REPEAT: Duration = Duration::from_secs(10);
@@ -76,6 +76,7 @@ impl Announcer {
 
     fn number(&mut self, draft: Draft, at: Now) -> Announcement {
         self.next += 1;
+        let cue = draft.cue.or_else(|| cue_of(&draft));
         Announcement {
             id: AnnouncementId(self.next),
             at,
@@ -87,6 +88,7 @@ impl Announcer {
             about: draft.about,
             topic: draft.topic,
             weight: draft.weight,
+            cue,
             segments: draft.segments,
         }
     }
@@ -215,6 +217,35 @@ impl Announcer {
         } else {
             self.settings.verbosity
         }
+    }
+}
+
+/// Gives the cue of what an announcement is about, if it has one.
+fn cue_of(draft: &Draft) -> Option<Cue> {
+    match draft.kind {
+        Kind::Confirmation | Kind::Clarification => {
+            let asks = matches!(draft.about, Some(About::Asks(_)));
+            (asks && draft.class == Class::Alert).then_some(Cue::Question)
+        }
+        Kind::SessionErrored | Kind::Danger => Some(Cue::Error),
+        Kind::SessionCompleted => Some(Cue::Done),
+        Kind::Heartbeat => Some(Cue::Tick),
+        Kind::ToolCompleted => match draft.weight {
+            Weight::Failure => Some(Cue::Error),
+            Weight::Plain => None,
+        },
+        Kind::SessionStarted
+        | Kind::SessionCancelled
+        | Kind::State
+        | Kind::Progress
+        | Kind::ToolInvoked
+        | Kind::Output
+        | Kind::Handoff
+        | Kind::Unknown
+        | Kind::Connection
+        | Kind::Reply
+        | Kind::Anomaly
+        | Kind::Hint => None,
     }
 }
 

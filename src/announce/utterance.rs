@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 
-use crate::config::Delivery;
+use crate::config::{CueConfig, Delivery};
 
 /// Says how urgent an announcement is; the order is the order in which waiting speech leaves.
 ///
@@ -81,6 +81,14 @@ pub struct Sound {
     pub cue: Option<Cue>,
 }
 
+impl Sound {
+    /// Puts a cue before it, or none.
+    #[must_use]
+    pub fn with(self, cue: Option<Cue>) -> Self {
+        Self { cue, ..self }
+    }
+}
+
 /// Names a short sound of the program's own, which no agent can make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -100,6 +108,18 @@ pub enum Cue {
 }
 
 impl Cue {
+    /// Tells whether it is wanted.
+    pub fn is_on(self, cues: &CueConfig) -> bool {
+        match self {
+            Self::Question => cues.question,
+            Self::Error => cues.error,
+            Self::Done => cues.done,
+            Self::Tick => cues.tick,
+            Self::Lost => cues.lost,
+            Self::Back => cues.back,
+        }
+    }
+
     /// Lists every cue.
     pub const ALL: [Self; 6] = [
         Self::Question,

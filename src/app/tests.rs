@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{Phrases, UtteranceId};
+use crate::announce::{Phrases, Sound, UtteranceId};
 use crate::protocol::Answer;
 use crate::protocol::Decision;
 use crate::transport::{Fault, Frame};
@@ -19,6 +19,7 @@ mod load;
 mod policy;
 mod programs;
 mod sequences;
+mod voice;
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.
 struct Stage {
@@ -27,6 +28,8 @@ struct Stage {
     count: u64,
     lines: Vec<String>,
     sent: Vec<(u64, Value)>,
+    sounds: Vec<Sound>,
+    remembered: Vec<Delivery>,
     spoken: Vec<(UtteranceId, String)>,
     quit: Option<Exit>,
     bells: usize,
@@ -110,6 +113,8 @@ impl Stage {
             lines: vec![],
             sent: vec![],
             spoken: vec![],
+            sounds: vec![],
+            remembered: vec![],
             quit: None,
             bells: 0,
             notices: vec![],
@@ -128,7 +133,11 @@ impl Stage {
                 Effect::Send { request, body, .. } => self
                     .sent
                     .push((request, serde_json::from_str(&body).unwrap())),
-                Effect::Speak(utterance) => self.spoken.push((utterance.id, utterance.text)),
+                Effect::Speak(utterance) => {
+                    self.sounds.push(utterance.sound);
+                    self.spoken.push((utterance.id, utterance.text));
+                }
+                Effect::Remember(delivery) => self.remembered.push(delivery),
                 Effect::Quit(exit) => self.quit = Some(exit),
                 Effect::Bell => self.bells += 1,
                 Effect::Notify(notice) => self.notices.push(notice),

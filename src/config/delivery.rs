@@ -19,6 +19,32 @@ pub enum Punctuation {
     All,
 }
 
+/// Names what of a voice can be changed while it is in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Knob {
+    /// How fast it speaks.
+    Rate,
+    /// How high it speaks.
+    Pitch,
+    /// How loud it speaks.
+    Volume,
+    /// Which of the engine's voices it is.
+    Voice,
+    /// Which punctuation marks are named.
+    Punctuation,
+}
+
+impl Knob {
+    /// Lists every knob, in the order in which keys go through them.
+    pub const ALL: [Self; 5] = [
+        Self::Rate,
+        Self::Pitch,
+        Self::Volume,
+        Self::Voice,
+        Self::Punctuation,
+    ];
+}
+
 impl Punctuation {
     /// Lists every level, the fewest marks first.
     pub const ALL: [Self; 4] = [Self::None, Self::Some, Self::Most, Self::All];

@@ -10,7 +10,7 @@ use anyhow::Context;
 
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
-use crate::announce::{Class, Manner, Mark, Phrases, Sound, Utterance, UtteranceId};
+use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
 use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
@@ -242,6 +242,7 @@ pub async fn say(
     file: Option<&Path>,
 ) -> anyhow::Result<String> {
     let mut config = settings::load(file)?;
+    settings::recall(&mut config)?;
     if let Some(choice) = choice {
         config.voice.engine = choice;
     }
@@ -261,7 +262,7 @@ pub async fn say(
                     text: spoken.clone(),
                     language: None,
                     mark: Mark::Own,
-                    sound: Sound::default(),
+                    sound: Deliveries::new(&config.voice).sound(Mark::Own, [None, None], None),
                 });
             }
             Some(VoiceEvent::Ended(_)) => break Ok(engine),
@@ -269,7 +270,9 @@ pub async fn say(
             Some(VoiceEvent::Lost { reason } | VoiceEvent::None { reason }) => {
                 break Err(anyhow::anyhow!("there is no voice: {reason}"));
             }
-            Some(VoiceEvent::Begun(_) | VoiceEvent::Notice { .. }) => {}
+            Some(
+                VoiceEvent::Begun(_) | VoiceEvent::Notice { .. } | VoiceEvent::Adjustable { .. },
+            ) => {}
             None => break Err(anyhow::anyhow!("the voice is gone")),
         }
     };
@@ -285,6 +288,7 @@ fn phrases(config: &Config) -> anyhow::Result<Phrases> {
 
 fn configured(options: &Options) -> anyhow::Result<Config> {
     let mut config = settings::load(options.config.as_deref())?;
+    settings::recall(&mut config)?;
     options.apply(&mut config);
     Ok(config)
 }

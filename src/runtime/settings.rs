@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::config::Config;
+use crate::config::{Config, Delivery};
 use crate::transport::Secret;
 
 /// The largest settings or token file that is read.
@@ -24,6 +24,85 @@ pub fn load(named: Option<&Path>) -> anyhow::Result<Config> {
     };
     let text = read(&path).with_context(|| format!("{} can't be read", path.display()))?;
     Config::from_toml(&text).with_context(|| path.display().to_string())
+}
+
+/// Lays what was remembered of the voice over the settings, if anything was.
+///
+/// # Errors
+/// When the file is there and can't be read; it is named, and can be taken away.
+pub fn recall(config: &mut Config) -> anyhow::Result<()> {
+    let Some(path) = state_file().filter(|path| path.exists()) else {
+        return Ok(());
+    };
+    let delivery = recalled(&path).with_context(|| {
+        format!(
+            "the remembered settings of the voice, {}, can't be used; remove the file",
+            path.display()
+        )
+    })?;
+    config.voice.take(&delivery);
+    Ok(())
+}
+
+fn recalled(path: &Path) -> anyhow::Result<Delivery> {
+    let delivery: Delivery = toml::from_str(&read(path)?)?;
+    if !delivery.is_sound() {
+        bail!("a value in it is out of range");
+    }
+    Ok(delivery)
+}
+
+/// Writes down how the voice is to sound, for the person alone; gives the file's place.
+///
+/// # Errors
+/// When there is no place for it, or it can't be written.
+pub fn remember(delivery: &Delivery) -> anyhow::Result<String> {
+    let path = state_file().context("neither XDG_STATE_HOME nor HOME is set")?;
+    written(&path, delivery).with_context(|| path.display().to_string())?;
+    Ok(path.display().to_string())
+}
+
+fn written(path: &Path, delivery: &Delivery) -> anyhow::Result<()> {
+    use std::io::Write as _;
+    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+    let folder = path.parent().context("it has no folder")?;
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)?;
+    // Written beside and put in its place whole, so that no crash leaves half a file.
+    let beside = path.with_extension(format!("new-{}", std::process::id()));
+    let text = format!(
+        "# Written by hearken when it was asked to remember. Remove it to forget.\n{}",
+        toml::to_string(delivery)?
+    );
+    let outcome = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(&beside)
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        })
+        .and_then(|()| std::fs::rename(&beside, path));
+    if outcome.is_err() {
+        // What could not be finished must not lie about; the first fault is the one that counts.
+        let _ = std::fs::remove_file(&beside);
+    }
+    Ok(outcome?)
+}
+
+/// Gives the place of what is remembered of the voice.
+pub fn state_file() -> Option<PathBuf> {
+    let base = std::env::var_os("XDG_STATE_HOME")
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+        .or_else(|| {
+            std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"))
+        })?;
+    Some(base.join("hearken").join("voice.toml"))
 }
 
 /// Gives the place of the person's own settings file.
@@ -60,4 +139,47 @@ fn read(path: &Path) -> anyhow::Result<String> {
         bail!("it is larger than {LARGEST} bytes");
     }
     Ok(std::fs::read_to_string(path)?)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn what_is_remembered_is_read_back_and_is_the_persons_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state/hearken/voice.toml");
+        let delivery = Delivery {
+            rate: Some(-40),
+            voice: Some("English \"A\"".into()),
+            ..Delivery::default()
+        };
+        for delivery in [delivery, Delivery::default()] {
+            written(&path, &delivery).unwrap();
+            assert_eq!(recalled(&path).unwrap(), delivery);
+        }
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
+        assert_eq!(beside, 1, "nothing is left beside it");
+    }
+
+    #[test]
+    fn a_broken_memory_is_a_fault_in_words() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("voice.toml");
+        for text in [
+            "rate = 1000",
+            "rate = \"fast\"",
+            "colour = 1",
+            "voice = \"a\\nSTOP ALL\"",
+        ] {
+            std::fs::write(&path, text).unwrap();
+            assert!(recalled(&path).is_err(), "{text}");
+        }
+        assert!(written(Path::new("/proc/hearken/voice.toml"), &Delivery::default()).is_err());
+    }
 }

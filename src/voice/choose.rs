@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::command::CommandVoice;
+use super::cue::{Cued, PLAYERS, Player};
 use super::dialogue::{Fault, Greeting};
 use super::limits::Limits;
 use super::program::Program;
@@ -15,7 +16,7 @@ use super::speech_dispatcher::{self, Place, SpeechDispatcher};
 use super::system::{self, SystemVoice};
 use super::worker::Desk;
 use super::{VoiceEvent, ssip, words};
-use crate::config::{VoiceChoice, VoiceConfig};
+use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 
 /// The daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
@@ -71,6 +72,17 @@ impl Surroundings {
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(name))
             .find(|path| is_program(path))
+    }
+
+    /// Finds a program that plays cues.
+    fn player(&self) -> Option<Player> {
+        PLAYERS.iter().find_map(|(name, arguments)| {
+            Some(Player {
+                path: self.program(name)?,
+                name,
+                arguments,
+            })
+        })
     }
 
     /// Finds speech-dispatcher's socket, which need not exist yet.
@@ -142,24 +154,30 @@ pub(super) async fn run(
     if let Some(text) = notice {
         desk.tell(VoiceEvent::Notice { text });
     }
+    let player = surroundings.player();
     match found {
         Found::SpeechDispatcher(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: speech_dispatcher::NAME.to_owned(),
             });
-            desk.serve(*voice, limits).await;
+            desk.serve(Cued::new(*voice, player), limits).await;
         }
         Found::Program(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
-            desk.serve(*voice, limits).await;
+            desk.tell(voice.adjustable());
+            desk.serve(Cued::new(*voice, player), limits).await;
         }
         Found::System(voice) => {
             desk.tell(VoiceEvent::Ready {
                 engine: voice.engine(),
             });
-            desk.serve(*voice, limits).await;
+            desk.tell(VoiceEvent::Adjustable {
+                knobs: vec![Knob::Rate, Knob::Pitch, Knob::Volume, Knob::Voice],
+                usual: Delivery::default(),
+            });
+            desk.serve(Cued::new(*voice, player), limits).await;
         }
         Found::Nothing { reason } => {
             desk.tell(VoiceEvent::None { reason });
@@ -186,13 +204,10 @@ async fn find(
             Ok(voice) => Found::SpeechDispatcher(Box::new(voice)),
             Err(reason) => Found::Nothing { reason },
         },
-        VoiceChoice::Command(command) => match program(surroundings, command) {
+        VoiceChoice::Command(command) => match program(surroundings, command, config.own_pitch) {
             Ok(program) => {
+                let notice = program.notice();
                 let voice = CommandVoice::new(program, limits);
-                let notice = config.rate.map(|_| {
-                    "the configured rate has no effect here; put the rate into the voice's command"
-                        .to_owned()
-                });
                 return (Found::Program(Box::new(voice)), notice);
             }
             Err(reason) => Found::Nothing { reason },
@@ -228,7 +243,7 @@ async fn automatic(
         let Some(path) = surroundings.program(name) else {
             continue;
         };
-        let program = Program::espeak(path, name, config.rate, config.own_pitch);
+        let program = Program::espeak(path, name, config.own_pitch);
         let mut voice = CommandVoice::new(program, limits);
         if voice.works().await {
             return (Found::Program(Box::new(voice)), Some(why_not));
@@ -251,7 +266,6 @@ async fn daemon(
     };
     let greeting = Greeting {
         client_name: ssip::client_name(&surroundings.user),
-        rate: config.rate,
         own_pitch: config.own_pitch,
     };
     SpeechDispatcher::open(place, greeting, limits)
@@ -283,13 +297,13 @@ async fn own_speech(
         .map_err(|fault| fault.to_string())
 }
 
-fn program(surroundings: &Surroundings, command: &str) -> Result<Program, String> {
+fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, String> {
     let mut words = words::split(command)
         .map_err(|error| format!("the voice's command can't be used: {error}"))?
         .into_iter();
     let name = words.next().unwrap_or_default();
     match surroundings.program(&name) {
-        Some(path) => Ok(Program::given(path, &name, words.collect())),
+        Some(path) => Ok(Program::given(path, &name, words.collect(), own_pitch)),
         None => Err(format!(
             "the program {name} is not there or can't be run; install it or choose another with --voice"
         )),

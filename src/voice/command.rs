@@ -22,6 +22,7 @@ use super::limits::Limits;
 use super::program::Program;
 use super::{Voice, VoiceEvent};
 use crate::announce::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
+use crate::config::Delivery;
 
 /// How many failures in a row mean that the voice is lost.
 const FAILURES: u32 = 3;
@@ -101,6 +102,14 @@ impl CommandVoice {
         }
     }
 
+    /// Tells what of its sound can be changed.
+    pub(super) fn adjustable(&self) -> VoiceEvent {
+        VoiceEvent::Adjustable {
+            knobs: self.program.knobs(),
+            usual: Delivery::default(),
+        }
+    }
+
     pub(super) fn engine(&self) -> String {
         self.program.engine()
     }
@@ -127,6 +136,7 @@ impl CommandVoice {
                     VoiceEvent::Begun(_)
                     | VoiceEvent::Ready { .. }
                     | VoiceEvent::Recovered { .. }
+                    | VoiceEvent::Adjustable { .. }
                     | VoiceEvent::Notice { .. } => {}
                 }
             }
@@ -138,13 +148,13 @@ impl CommandVoice {
     }
 
     fn start(&mut self, utterance: Utterance) {
-        let Utterance { id, text, mark, .. } = utterance;
+        let id = utterance.id;
         if let Health::Lost { try_at } = self.health
             && Instant::now() < try_at
         {
             return self.news.push_back(VoiceEvent::Cut(id));
         }
-        let (mut command, input) = self.program.command(&text, mark);
+        let (mut command, input) = self.program.command(&utterance);
         match command.spawn() {
             Ok(mut child) => {
                 self.news.push_back(VoiceEvent::Begun(id));
@@ -155,7 +165,7 @@ impl CommandVoice {
                     unwritten: input.unwrap_or_default(),
                     stderr: child.stderr.take(),
                     complaints: Vec::new(),
-                    until: Instant::now() + self.limits.end_of(&text),
+                    until: Instant::now() + self.limits.end_of(&utterance.text),
                     child,
                 }));
             }
@@ -364,6 +374,7 @@ impl Voice for CommandVoice {
         self.news.retain(|event| match event {
             VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_) => false,
             VoiceEvent::Ready { .. }
+            | VoiceEvent::Adjustable { .. }
             | VoiceEvent::Notice { .. }
             | VoiceEvent::Lost { .. }
             | VoiceEvent::Recovered { .. }

@@ -24,13 +24,16 @@ use super::limits::Limits;
 use super::pitch;
 use super::ssip::{self, Decoder, Happening, Priority};
 use crate::announce::utterance::{Mark, Sound, Utterance, UtteranceId};
+use crate::config::{Delivery, Knob, Punctuation};
 
 mod fault;
 mod hear;
 mod request;
+mod settings;
 
 pub(super) use fault::{Fault, News};
 use request::{Request, Serial};
+use settings::{Level, Need, Word};
 
 /// Bounds a reply's lines, the list of voices apart; real ones have under 20.
 const REPLY_LINES: usize = 64;
@@ -58,8 +61,6 @@ const DUMMY: &str = "dummy";
 pub(super) struct Greeting {
     /// The client's name (SSIP 4.5).
     pub client_name: String,
-    /// The rate, only if the person configured one.
-    pub rate: Option<i32>,
     /// How far the program's own words lie above the daemon's pitch.
     pub own_pitch: i32,
 }
@@ -68,8 +69,8 @@ pub(super) struct Greeting {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Told {
     languages: BTreeSet<String>,
-    pitch: bool,
-    rate: bool,
+    voices: BTreeSet<String>,
+    knobs: BTreeSet<Knob>,
 }
 
 #[derive(Debug)]
@@ -136,11 +137,13 @@ pub(super) struct Dialogue {
     dying: VecDeque<u64>,
     refusals: u32,
     base_language: Option<String>,
-    base_pitch: i32,
     priority: Option<Priority>,
     language: Option<String>,
-    pitch: i32,
-    pitch_works: bool,
+    rate: Level,
+    pitch: Level,
+    volume: Level,
+    voice: Word,
+    punctuation: Word,
     voices: Option<Languages>,
     news: VecDeque<News>,
     failed: bool,
@@ -149,16 +152,17 @@ pub(super) struct Dialogue {
 impl Dialogue {
     /// Begins a conversation: the greeting is ready to be sent.
     pub(super) fn new(greeting: Greeting, told: Told, limits: Limits, now: Instant) -> Self {
-        let mut steps = VecDeque::from([
+        let steps = VecDeque::from([
             Request::ClientName,
             Request::NotifyAll,
             Request::PlainText,
             Request::Modules,
             Request::Module,
             Request::BaseLanguage,
+            Request::BaseRate,
             Request::BasePitch,
+            Request::BaseVolume,
         ]);
-        steps.extend(greeting.rate.map(Request::Rate));
         let mut dialogue = Self {
             greeting,
             limits,
@@ -175,11 +179,13 @@ impl Dialogue {
             dying: VecDeque::new(),
             refusals: 0,
             base_language: None,
-            base_pitch: 0,
             priority: None,
             language: None,
-            pitch: 0,
-            pitch_works: true,
+            rate: Level::default(),
+            pitch: Level::default(),
+            volume: Level::default(),
+            voice: Word::default(),
+            punctuation: Word::default(),
             voices: None,
             news: VecDeque::new(),
             failed: false,
@@ -380,8 +386,8 @@ impl Dialogue {
         if let Some(request) = self.language_for(job.language.as_deref()) {
             return request;
         }
-        if let Some(pitch) = self.pitch_for(job) {
-            return Request::Pitch(pitch);
+        if let Some(request) = self.delivery_for(job) {
+            return request;
         }
         job.stage = Stage::Asking;
         Request::Speak(job.serial)
@@ -439,15 +445,65 @@ impl Dialogue {
         self.news.push_back(News::Notice(text));
     }
 
-    /// Gives the pitch to set, if it is another than the one in force.
-    fn pitch_for(&self, job: &Job) -> Option<i32> {
-        let wanted = pitch::of(
+    /// Gives the first command that brings voice, numbers and punctuation in line, if one is needed.
+    fn delivery_for(&mut self, job: &mut Job) -> Option<Request> {
+        if let Some(name) = &job.sound.delivery.voice
+            && ssip::voice_type(name).is_none()
+        {
+            // The real daemon takes any name without an error and then goes on in the voice before.
+            match &self.voices {
+                None => return Some(Request::Voices),
+                Some(voices) if voices.has(name) => {}
+                Some(_) => {
+                    let name = name.clone();
+                    self.tell_no_such_voice(&name);
+                    job.sound.delivery.voice = None;
+                }
+            }
+        }
+        let wanted = &job.sound.delivery;
+        match self.voice.needs(wanted.voice.as_deref()) {
+            Some(Need::Base) => return Some(Request::BaseVoice),
+            Some(Need::Set(name)) => return Some(Request::Voice(name)),
+            None => {}
+        }
+        match self
+            .punctuation
+            .needs(wanted.punctuation.map(Punctuation::name))
+        {
+            Some(Need::Base) => return Some(Request::BasePunctuation),
+            Some(Need::Set(level)) => return Some(Request::Punctuation(level)),
+            None => {}
+        }
+        let pitch = pitch::of(
             job.mark,
             &job.sound,
-            self.base_pitch,
+            self.pitch.base,
             self.greeting.own_pitch,
         );
-        (self.pitch_works && self.pitch != wanted).then_some(wanted)
+        let rate = self.rate.needs(wanted.rate).map(Request::Rate);
+        let volume = self.volume.needs(wanted.volume).map(Request::Volume);
+        let pitch = self.pitch.needs(Some(pitch)).map(Request::Pitch);
+        rate.or(volume).or(pitch)
+    }
+
+    /// Says once for each name, and no more than [`TAGS_TOLD`] times, that there is no such voice.
+    fn tell_no_such_voice(&mut self, name: &str) {
+        if self.told.voices.len() < TAGS_TOLD && self.told.voices.insert(name.to_owned()) {
+            let text = format!("there is no voice called {name}; the usual voice speaks");
+            self.news.push_back(News::Notice(text));
+        }
+    }
+
+    /// Gives what the person has set for everything on this machine, as far as it was asked for.
+    pub(super) fn usual(&self) -> Delivery {
+        Delivery {
+            rate: Some(self.rate.base),
+            pitch: Some(self.pitch.base),
+            volume: Some(self.volume.base),
+            voice: None,
+            punctuation: None,
+        }
     }
 
     /// Writes a command and waits for its reply.

@@ -5,8 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use crate::config::LONGEST_VOICE;
+
 /// Bounds the tags kept of an engine's list; espeak-ng, the richest here, has 130.
 const TAGS_KEPT: usize = 1024;
+
+/// Bounds the voices' names kept of an engine's list; espeak-ng, the richest here, has 13,363.
+const NAMES_KEPT: usize = 20_000;
 
 /// Names that mean one language in a tag and another in an engine's list.
 ///
@@ -17,14 +22,24 @@ const SAME: [(&str, &str); 4] = [("zh", "cmn"), ("zh", "yue"), ("no", "nb"), ("n
 #[derive(Debug, Default)]
 pub(super) struct Languages {
     tags: BTreeSet<String>,
+    names: BTreeSet<String>,
 }
 
 impl Languages {
     /// Adds a tag of the engine's list; past [`TAGS_KEPT`] further ones are left out.
-    pub(super) fn add(&mut self, tag: &str) {
+    pub(super) fn add(&mut self, name: &str, tag: &str) {
+        if self.names.len() < NAMES_KEPT && name.len() <= LONGEST_VOICE {
+            self.names.insert(name.to_owned());
+        }
         if self.tags.len() < TAGS_KEPT {
             self.tags.insert(tag.to_ascii_lowercase());
         }
+    }
+
+    /// Says whether a voice of that name is there; an empty list knows nothing and says yes, and so does
+    /// one that was cut.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.len() == NAMES_KEPT || self.names.contains(name)
     }
 
     /// Says whether a voice of the tag's language is there; an empty list knows nothing and says yes.
@@ -82,11 +97,12 @@ mod tests {
         let mut languages = Languages::default();
         assert!(languages.speaks("xx"), "without a list nothing is known");
         for tag in ["en-GB", "de", "cmn", "nb"] {
-            languages.add(tag);
+            languages.add(&format!("voice of {tag}"), tag);
         }
         for tag in ["en", "EN-us", "de-AT", "zh-Hant-TW", "no", "nb-NO"] {
             assert!(languages.speaks(tag), "{tag}");
         }
+        assert!(languages.has("voice of de") && !languages.has("voice of fr"));
         for tag in ["fr", "xx-YY", "d", "deu"] {
             assert!(!languages.speaks(tag), "{tag}");
         }
@@ -96,7 +112,7 @@ mod tests {
     fn an_endless_list_is_cut() {
         let mut languages = Languages::default();
         for number in 0..TAGS_KEPT * 2 {
-            languages.add(&format!("x{number}"));
+            languages.add(&format!("voice {number}"), &format!("x{number}"));
         }
         assert_eq!(languages.tags.len(), TAGS_KEPT);
     }

@@ -22,10 +22,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::utterance::{Utterance, UtteranceId};
-use crate::config::{VoiceChoice, VoiceConfig};
+use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 
 mod choose;
 mod command;
+mod cue;
 mod dialogue;
 mod language;
 mod limits;
@@ -38,6 +39,7 @@ mod sink;
 mod speech_dispatcher;
 mod ssip;
 pub mod system;
+mod tone;
 mod words;
 mod worker;
 
@@ -60,6 +62,13 @@ pub enum VoiceEvent {
     Ready {
         /// The engine's name as a person knows it: "speech-dispatcher", "command espeak-ng".
         engine: String,
+    },
+    /// What of the voice can be changed while it is in use, and how it is without that.
+    Adjustable {
+        /// What can be changed.
+        knobs: Vec<Knob>,
+        /// The engine's own settings, as far as they can be known.
+        usual: Delivery,
     },
     /// The first sound of an utterance.
     Begun(UtteranceId),

@@ -8,8 +8,9 @@ use std::process::Stdio;
 
 use tokio::process::Command;
 
-use super::ssip;
-use crate::announce::utterance::Mark;
+use super::{pitch, ssip};
+use crate::announce::utterance::{Mark, Utterance};
+use crate::config::{Knob, Punctuation};
 
 /// Stands for the text in an argument.
 const PLACE: &str = "{}";
@@ -21,25 +22,36 @@ pub(super) struct Program {
     arguments: Vec<String>,
     name: String,
     style: Style,
+    own_pitch: i32,
 }
 
 /// What is known of a program beside its command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
-    /// Nothing; only its exit status counts.
+    /// Nothing; only its exit status counts. It is told by its environment how the words should sound.
     Unknown,
     /// It is espeak-ng, which ends with success when it finds no sound device and says so in a line
-    /// that starts with "error:" (measured with 1.51).
-    Espeak,
-    /// It is an espeak-ng that was picked here and not by the person: pitch and rate are ours to set.
-    OwnEspeak { rate: Option<i32>, own_pitch: i32 },
+    /// that starts with "error:" (measured with 1.51). The numbers are the person's own of the
+    /// command, where it has any.
+    Espeak {
+        /// Its `-p`, 0 to 99.
+        pitch: i32,
+    },
+    /// It is the `say` of macOS, known from its manual only: rate and voice are arguments.
+    Say,
 }
+
+/// espeak-ng's usual pitch.
+const ESPEAK_PITCH: i32 = 50;
 
 impl Program {
     /// Takes a program as the person gave it: its path and the words after it.
-    pub(super) fn given(path: PathBuf, name: &str, arguments: Vec<String>) -> Self {
+    pub(super) fn given(path: PathBuf, name: &str, arguments: Vec<String>, own_pitch: i32) -> Self {
         let style = match Path::new(name).file_name().and_then(|name| name.to_str()) {
-            Some("espeak-ng" | "espeak") => Style::Espeak,
+            Some("espeak-ng" | "espeak") => Style::Espeak {
+                pitch: pitch_in(&arguments),
+            },
+            Some("say") => Style::Say,
             Some(_) | None => Style::Unknown,
         };
         Self {
@@ -47,16 +59,41 @@ impl Program {
             arguments,
             name: name.to_owned(),
             style,
+            own_pitch,
         }
     }
 
     /// Takes the espeak-ng that was found on the machine.
-    pub(super) fn espeak(path: PathBuf, name: &str, rate: Option<i32>, own_pitch: i32) -> Self {
+    pub(super) fn espeak(path: PathBuf, name: &str, own_pitch: i32) -> Self {
         Self {
             path,
             arguments: vec!["--stdin".to_owned()],
             name: name.to_owned(),
-            style: Style::OwnEspeak { rate, own_pitch },
+            style: Style::Espeak {
+                pitch: ESPEAK_PITCH,
+            },
+            own_pitch,
+        }
+    }
+
+    /// Gives what of its sound can be changed.
+    pub(super) fn knobs(&self) -> Vec<Knob> {
+        match self.style {
+            // Whether it heeds its environment is between the person and the program.
+            Style::Unknown | Style::Espeak { .. } => Knob::ALL.to_vec(),
+            Style::Say => vec![Knob::Rate, Knob::Voice],
+        }
+    }
+
+    /// Tells what a person should know of it before it speaks.
+    pub(super) fn notice(&self) -> Option<String> {
+        match self.style {
+            _ if self.own_pitch == 0 => None,
+            Style::Espeak { .. } => None,
+            Style::Unknown | Style::Say => Some(format!(
+                "{} is not told to speak hearken's own words higher than an agent's; a program of your own can do it by HEARKEN_MARK and HEARKEN_PITCH in its environment",
+                self.name
+            )),
         }
     }
 
@@ -73,17 +110,25 @@ impl Program {
     /// Says whether a line of complaint that starts with "error:" means failure in spite of success.
     pub(super) fn confesses(&self) -> bool {
         match self.style {
-            Style::Unknown => false,
-            Style::Espeak | Style::OwnEspeak { .. } => true,
+            Style::Unknown | Style::Say => false,
+            Style::Espeak { .. } => true,
         }
     }
 
     /// Makes the command for an utterance, and what goes to its standard input.
-    pub(super) fn command(&self, text: &str, mark: Mark) -> (Command, Option<Vec<u8>>) {
-        let text = ssip::clean(text).replace('\n', " ");
+    pub(super) fn command(&self, utterance: &Utterance) -> (Command, Option<Vec<u8>>) {
+        let text = plain(&utterance.text);
         let mut command = Command::new(&self.path);
+        // Behind the person's options, because of two the later counts, and before the text.
+        let text_at = self
+            .arguments
+            .iter()
+            .position(|argument| argument == "--" || argument.contains(PLACE))
+            .unwrap_or(self.arguments.len());
         let mut placed = false;
-        for argument in &self.arguments {
+        let (options, rest) = self.arguments.split_at(text_at);
+        command.args(options).args(self.sounding(utterance));
+        for argument in rest {
             if argument.contains(PLACE) {
                 placed = true;
                 command.arg(place(argument, &text));
@@ -91,16 +136,11 @@ impl Program {
                 command.arg(argument);
             }
         }
-        match self.style {
-            Style::OwnEspeak { rate, own_pitch } => {
-                if mark == Mark::Own && own_pitch != 0 {
-                    command.arg("-p").arg(espeak_pitch(own_pitch).to_string());
-                }
-                if let Some(rate) = rate {
-                    command.arg("-s").arg(espeak_words(rate).to_string());
-                }
-            }
-            Style::Unknown | Style::Espeak => {}
+        for (name, value) in self.environment(utterance) {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
         }
         let input = (!placed).then(|| {
             let mut input = text.into_bytes();
@@ -120,6 +160,108 @@ impl Program {
             .kill_on_drop(true);
         (command, input)
     }
+
+    /// Gives the arguments that make the words sound as they are to.
+    fn sounding(&self, utterance: &Utterance) -> Vec<String> {
+        let delivery = &utterance.sound.delivery;
+        let mut arguments = Vec::new();
+        let mut add = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
+        match self.style {
+            Style::Unknown => {}
+            Style::Say => {
+                if let Some(rate) = delivery.rate {
+                    add("-r", say_words(rate).to_string());
+                }
+                if let Some(voice) = &delivery.voice {
+                    add("-v", ssip::one_line(voice));
+                }
+            }
+            Style::Espeak { pitch: person } => {
+                let base = espeak_scale(person);
+                let pitch = pitch::of(utterance.mark, &utterance.sound, base, self.own_pitch);
+                if pitch != base {
+                    add("-p", espeak_pitch(pitch).to_string());
+                }
+                if let Some(rate) = delivery.rate {
+                    add("-s", espeak_words(rate).to_string());
+                }
+                if let Some(volume) = delivery.volume {
+                    add("-a", (volume.clamp(-100, 100) + 100).to_string());
+                }
+                if let Some(voice) = &delivery.voice {
+                    add("-v", espeak_voice(voice, &self.arguments));
+                }
+                match delivery.punctuation {
+                    None | Some(Punctuation::None) => {}
+                    Some(Punctuation::Some) => arguments.push(format!("--punct={SOME_MARKS}")),
+                    Some(Punctuation::Most) => arguments.push(format!("--punct={MOST_MARKS}")),
+                    Some(Punctuation::All) => arguments.push("--punct".to_owned()),
+                }
+            }
+        }
+        arguments
+    }
+
+    /// Gives what a program of the person's own can read of how the words are to sound.
+    fn environment(&self, utterance: &Utterance) -> [(&'static str, Option<String>); 7] {
+        let sound = &utterance.sound;
+        let pitch = pitch::of(utterance.mark, sound, 0, self.own_pitch);
+        let mark = match utterance.mark {
+            Mark::Own => "own",
+            Mark::Agent => "agent",
+        };
+        let number = |number: Option<i32>| number.map(|number| number.to_string());
+        let delivery = &sound.delivery;
+        [
+            ("HEARKEN_MARK", Some(mark.to_owned())),
+            ("HEARKEN_PITCH", Some(pitch.to_string())),
+            ("HEARKEN_RATE", number(delivery.rate)),
+            ("HEARKEN_VOLUME", number(delivery.volume)),
+            (
+                "HEARKEN_VOICE",
+                delivery.voice.as_deref().map(ssip::one_line),
+            ),
+            (
+                "HEARKEN_LANGUAGE",
+                utterance
+                    .language
+                    .as_deref()
+                    .and_then(ssip::language)
+                    .map(str::to_owned),
+            ),
+            (
+                "HEARKEN_PUNCTUATION",
+                delivery.punctuation.map(|level| level.name().to_owned()),
+            ),
+        ]
+    }
+}
+
+/// What espeak-ng names at "some": the marks that change what code means.
+const SOME_MARKS: &str = "#$%&*+/<=>@\\^_`|~";
+
+/// What it names at "most": these and everything else but the commonest marks of a sentence.
+const MOST_MARKS: &str = "#$%&*+/<=>@\\^_`|~\"()[]{}:;-";
+
+/// Cleans a text, and takes the sense from the signs that are commands to some engines.
+///
+/// espeak-ng's program reads what stands between "[[" and "]]" as phonemes, and macOS's as commands:
+/// with them an agent could change its own pitch to the program's.
+fn plain(text: &str) -> String {
+    let text = ssip::clean(text).replace('\n', " ");
+    if !text.contains("[[") {
+        return text;
+    }
+    let mut plain = String::with_capacity(text.len() + 8);
+    let mut before = ' ';
+    for sign in text.chars() {
+        if sign == '[' && before == '[' {
+            plain.push(' ');
+        }
+        plain.push(sign);
+        before = sign;
+    }
+    plain
 }
 
 /// Puts the text into an argument; at its start a text can't become an option.
@@ -133,8 +275,62 @@ fn place(argument: &str, text: &str) -> String {
 }
 
 /// Gives espeak-ng's pitch, 0 to 99 with 50 as the usual one.
-fn espeak_pitch(distance: i32) -> i32 {
-    50 + distance.clamp(-100, 100) * 49 / 100
+fn espeak_pitch(pitch: i32) -> i32 {
+    ESPEAK_PITCH + pitch.clamp(-100, 100) * 49 / 100
+}
+
+/// Gives the place of espeak-ng's pitch on the scale of -100 to 100.
+fn espeak_scale(pitch: i32) -> i32 {
+    ((pitch - ESPEAK_PITCH) * 100 / 49).clamp(-100, 100)
+}
+
+/// Finds the pitch that the person's own arguments set.
+fn pitch_in(arguments: &[String]) -> i32 {
+    let mut numbers = option_in(arguments, "-p").filter_map(|value| value.parse::<i32>().ok());
+    numbers.next_back().unwrap_or(ESPEAK_PITCH).clamp(0, 99)
+}
+
+/// Finds the values of an option of one letter, written as one word or as two.
+fn option_in<'a>(
+    arguments: &'a [String],
+    option: &'static str,
+) -> impl DoubleEndedIterator<Item = &'a str> {
+    let next = arguments.iter().skip(1).map(Some).chain([None]);
+    let pairs: Vec<_> = arguments.iter().zip(next).collect();
+    pairs.into_iter().filter_map(move |(word, next)| {
+        let joined = word.strip_prefix(option)?;
+        if joined.is_empty() {
+            next.map(String::as_str)
+        } else {
+            Some(joined)
+        }
+    })
+}
+
+/// Gives espeak-ng's name of a voice; SSIP's kinds are variants of the voice that the person's own
+/// arguments name, else of English.
+///
+/// A language is not made a voice: with one that it does not know the program ends with an error.
+fn espeak_voice(name: &str, arguments: &[String]) -> String {
+    let variant = match ssip::voice_type(name) {
+        None => return ssip::one_line(name),
+        Some("MALE2") => "+m2",
+        Some("MALE3") => "+m3",
+        Some("FEMALE1") => "+f1",
+        Some("FEMALE2") => "+f2",
+        Some("FEMALE3") => "+f3",
+        Some("CHILD_MALE") => "+m4",
+        Some("CHILD_FEMALE") => "+f4",
+        Some(_) => "+m1",
+    };
+    let own = option_in(arguments, "-v").next_back().unwrap_or("en");
+    let base = own.split('+').next().unwrap_or(own);
+    format!("{base}{variant}")
+}
+
+/// Gives the rate of macOS's `say` in words a minute, around its usual 175.
+fn say_words(rate: i32) -> i32 {
+    espeak_words(rate)
 }
 
 /// Gives espeak-ng's rate in words a minute: 80 to 450 with 175 as the usual one.
@@ -145,7 +341,11 @@ fn espeak_words(rate: i32) -> i32 {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::*;
+    use crate::announce::utterance::Sound;
+    use crate::config::Delivery;
 
     #[test]
     fn a_text_at_the_start_of_an_argument_is_never_an_option() {
@@ -159,5 +359,88 @@ mod tests {
     fn espeak_takes_the_whole_scale() {
         assert_eq!([-100, 0, 20, 100].map(espeak_pitch), [1, 50, 59, 99]);
         assert_eq!([-100, 0, 50, 100].map(espeak_words), [80, 175, 312, 450]);
+    }
+
+    fn words(program: &Program, mark: Mark, sound: Sound) -> Vec<String> {
+        let utterance = Utterance {
+            mark,
+            sound,
+            ..crate::voice::tests::utterance(1, "hello")
+        };
+        let (command, _) = program.command(&utterance);
+        let words = command.as_std().get_args();
+        words
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect()
+    }
+
+    #[test]
+    fn an_espeak_of_the_persons_keeps_its_own_options_and_marks_our_words() {
+        let own = ["-p", "70", "-v", "de", "{}"].map(str::to_owned).to_vec();
+        let program = Program::given("/bin/espeak-ng".into(), "espeak-ng", own, 20);
+        let agents = words(&program, Mark::Agent, Sound::default());
+        assert_eq!(agents, ["-p", "70", "-v", "de", "hello"]);
+        let ours = words(&program, Mark::Own, Sound::default());
+        assert_eq!(ours[..5], ["-p", "70", "-v", "de", "-p"]);
+        assert!(ours[5].parse::<i32>().unwrap() >= 78, "{ours:?}");
+        assert_eq!(ours.last().unwrap(), "hello", "the text stays at its place");
+    }
+
+    #[test]
+    fn all_that_is_set_reaches_a_program() {
+        let sound = Sound {
+            delivery: Delivery {
+                rate: Some(-100),
+                pitch: Some(-50),
+                volume: Some(0),
+                voice: Some("female2".into()),
+                punctuation: Some(Punctuation::All),
+            },
+            ..Sound::default()
+        };
+        let espeak = Program::espeak("/bin/espeak-ng".into(), "espeak-ng", 20);
+        assert_eq!(
+            words(&espeak, Mark::Agent, sound.clone()),
+            [
+                "--stdin", "-p", "26", "-s", "80", "-a", "100", "-v", "en+f2", "--punct"
+            ]
+        );
+        let say = Program::given("/usr/bin/say".into(), "say", Vec::new(), 20);
+        let said = words(&say, Mark::Agent, sound.clone());
+        assert_eq!(said, ["-r", "80", "-v", "female2"]);
+        let other = Program::given("/bin/piper".into(), "piper", Vec::new(), 20);
+        let utterance = Utterance {
+            mark: Mark::Own,
+            sound,
+            ..crate::voice::tests::utterance(1, "hello")
+        };
+        let (command, input) = other.command(&utterance);
+        assert_eq!(input.as_deref(), Some(b"hello\n".as_slice()));
+        let of = |name: &str| {
+            let mut all = command.as_std().get_envs();
+            all.find(|(it, _)| *it == name)
+                .and_then(|(_, value)| Some(value?.to_string_lossy().into_owned()))
+        };
+        assert_eq!(of("HEARKEN_MARK").as_deref(), Some("own"));
+        assert_eq!(of("HEARKEN_PITCH").as_deref(), Some("20"));
+        assert_eq!(of("HEARKEN_RATE").as_deref(), Some("-100"));
+        assert_eq!(of("HEARKEN_PUNCTUATION").as_deref(), Some("all"));
+    }
+
+    #[test]
+    fn a_kind_of_voice_is_a_variant_of_the_persons_own() {
+        let own = ["-vde+m3", "-p", "9"].map(str::to_owned);
+        assert_eq!(espeak_voice("Female1", &own), "de+f1");
+        assert_eq!(espeak_voice("child_male", &[]), "en+m4");
+        assert_eq!(espeak_voice("fr-be", &own), "fr-be");
+        assert_eq!((pitch_in(&own), pitch_in(&["-p33".to_owned()])), (9, 33));
+        assert_eq!(pitch_in(&["-p".to_owned()]), ESPEAK_PITCH);
+    }
+
+    #[test]
+    fn no_text_is_a_command_to_the_engine() {
+        assert_eq!(plain("say [[h@loU]] now"), "say [ [h@loU]] now");
+        assert_eq!(plain("[[[pbas 99]]]"), "[ [ [pbas 99]]]");
+        assert_eq!(plain("a[0][1]"), "a[0][1]");
     }
 }

@@ -19,6 +19,7 @@ use super::limits::Limits;
 use super::worker::at;
 use super::{Voice, VoiceEvent};
 use crate::announce::utterance::Utterance;
+use crate::config::Knob;
 
 /// What a person knows the engine as.
 pub(super) const NAME: &str = "speech-dispatcher";
@@ -88,10 +89,26 @@ impl SpeechDispatcher {
         };
         loop {
             match voice.step().await? {
-                News::Opened => return Ok(voice),
+                News::Opened => {
+                    let adjustable = voice.adjustable();
+                    voice.news.push_back(adjustable);
+                    return Ok(voice);
+                }
                 News::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
                 News::Begun(_) | News::Ended(_) | News::Cut(_) | News::Failed(_) => {}
             }
+        }
+    }
+
+    /// Tells what can be changed, and how the person has it.
+    fn adjustable(&mut self) -> VoiceEvent {
+        let usual = self
+            .connection()
+            .map(|connection| connection.dialogue.usual())
+            .unwrap_or_default();
+        VoiceEvent::Adjustable {
+            knobs: Knob::ALL.to_vec(),
+            usual,
         }
     }
 

@@ -235,6 +235,30 @@ pub(super) fn language(tag: &str) -> Option<&str> {
     ok.then_some(tag)
 }
 
+/// Gives SSIP's word for one of its eight kinds of voices (4.5), if a name is one: "female1", "child_male".
+pub(super) fn voice_type(name: &str) -> Option<&'static str> {
+    VOICE_TYPES
+        .into_iter()
+        .find(|kind| kind.eq_ignore_ascii_case(name.trim()))
+}
+
+/// The kinds of voices that every synthesiser gives to, as far as it has them.
+const VOICE_TYPES: [&str; 8] = [
+    "MALE1",
+    "MALE2",
+    "MALE3",
+    "FEMALE1",
+    "FEMALE2",
+    "FEMALE3",
+    "CHILD_MALE",
+    "CHILD_FEMALE",
+];
+
+/// Takes from a word of the person's everything that could end the command it stands in.
+pub(super) fn one_line(word: &str) -> String {
+    clean(word).replace('\n', " ")
+}
+
 /// Makes a client name of SSIP 4.5: user, program and component, each of letters, digits, - and _.
 pub(super) fn client_name(user: &str) -> String {
     let user: String = user

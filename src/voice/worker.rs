@@ -89,6 +89,7 @@ impl Desk {
             VoiceEvent::Begun(_)
             | VoiceEvent::Ready { .. }
             | VoiceEvent::Recovered { .. }
+            | VoiceEvent::Adjustable { .. }
             | VoiceEvent::Notice { .. } => {}
         }
         self.outbox.push(event);

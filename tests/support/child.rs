@@ -23,6 +23,7 @@ pub fn command(arguments: &[&str]) -> Command {
     command
         .args(arguments)
         .env_remove("XDG_CONFIG_HOME")
+        .env_remove("XDG_STATE_HOME")
         .env("HOME", "/nonexistent")
         .env("TZ", "UTC")
         // Who tests with a screen reader at work sees what everybody sees.

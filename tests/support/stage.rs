@@ -132,7 +132,8 @@ impl Stage {
                     | Effect::Withdraw(_)
                     | Effect::Farewell(_)
                     | Effect::Title(_)
-                    | Effect::FlushInput => {}
+                    | Effect::FlushInput
+                    | Effect::Remember(_) => {}
                 }
             }
         }

@@ -60,6 +60,7 @@ impl Terminal {
         command.env_remove("XDG_CONFIG_HOME");
         for sign in [
             "NO_COLOR",
+            "XDG_STATE_HOME",
             "TMUX",
             "STY",
             "TERM_PROGRAM",

@@ -37,8 +37,9 @@ use crate::config::Verbosity;
 use crate::session::{PromptId, SessionKey};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
+use super::delivery::Deliveries;
 use super::phrase::{Arg, Phrases};
-use super::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
+use super::utterance::{Class, Mark, Utterance, UtteranceId};
 use table::LANES;
 
 pub use table::{Arrival, Lane, arrival};
@@ -116,6 +117,7 @@ pub struct SpeechQueue {
     expired_outcomes: u64,
     /// Whether what is being said is said to its end.
     polite: bool,
+    deliveries: Deliveries,
     phrases: Arc<Phrases>,
 }
 
@@ -136,6 +138,7 @@ impl SpeechQueue {
             enabled: false,
             expired_outcomes: 0,
             polite: false,
+            deliveries: Deliveries::default(),
             phrases,
         }
     }
@@ -144,6 +147,22 @@ impl SpeechQueue {
     pub fn polite(mut self, polite: bool) -> Self {
         self.polite = polite;
         self
+    }
+
+    /// Sets how words are to sound, from the start.
+    pub fn sounding(mut self, deliveries: Deliveries) -> Self {
+        self.deliveries = deliveries;
+        self
+    }
+
+    /// Gives how words are to sound.
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// Gives how words are to sound, to be changed; it holds from the next utterance on.
+    pub fn deliveries_mut(&mut self) -> &mut Deliveries {
+        &mut self.deliveries
     }
 
     /// Says whether what is being said is said to its end, whatever comes. The answer to a key never
@@ -505,6 +524,8 @@ impl SpeechQueue {
         let segments = &item.announcement.segments;
         let at = (item.next..segments.len()).find(|at| !segments[*at].spoken.trim().is_empty())?;
         let segment = segments[at].clone();
+        // Only the first words have the cue; the rest is the same announcement still.
+        let cue = item.announcement.cue.filter(|_| item.next == 0);
         // Trailing segments without words must not keep the item from being finished.
         let more = segments[at + 1..]
             .iter()
@@ -513,6 +534,19 @@ impl SpeechQueue {
         self.next_utterance += 1;
         let id = UtteranceId(self.next_utterance);
         let class = item.announcement.class;
+        let language = segment.language.or_else(|| match segment.mark {
+            Mark::Own => self.phrases.voice_language().map(str::to_owned),
+            Mark::Agent => None,
+        });
+        let key = item.announcement.key.as_ref();
+        let agent = [
+            key.map(|key| key.agent.as_str()),
+            item.announcement.agent.as_deref(),
+        ];
+        let sound = self
+            .deliveries
+            .sound(segment.mark, agent, language.as_deref())
+            .with(cue.filter(|cue| cue.is_on(self.deliveries.cues())));
         self.playing = Some(Playing {
             lane,
             item,
@@ -522,12 +556,9 @@ impl SpeechQueue {
             id,
             class,
             text: segment.spoken,
-            language: segment.language.or_else(|| match segment.mark {
-                Mark::Own => self.phrases.voice_language().map(str::to_owned),
-                Mark::Agent => None,
-            }),
+            language,
             mark: segment.mark,
-            sound: Sound::default(),
+            sound,
         }))
     }
 
@@ -555,6 +586,7 @@ impl SpeechQueue {
             about: None,
             topic,
             weight: Weight::Plain,
+            cue: None,
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),

@@ -37,6 +37,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         about: None,
         topic: None,
         weight: Weight::Plain,
+        cue: None,
         segments: vec![Segment {
             shown: None,
             mark: Mark::Own,

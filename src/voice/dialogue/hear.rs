@@ -9,6 +9,7 @@ use super::{
     DUMMY, DYING, Dialogue, EARLY_EVENTS, Fault, Job, News, Purpose, REFUSALS, REPLY_LINES,
     Request, Serial, Stage, VOICE_LINES,
 };
+use crate::config::Knob;
 use crate::voice::language::Languages;
 use crate::voice::ssip::{self, Happening, Said};
 
@@ -31,8 +32,9 @@ impl Dialogue {
                 return self.fail(Fault::Garbage);
             }
             // A line is name, language and variant with tabs between them (SSIP 4.6).
-            if let Some(tag) = text.split('\t').nth(1) {
-                self.voices.get_or_insert_default().add(tag);
+            let mut columns = text.split('\t');
+            if let (Some(name), Some(tag)) = (columns.next(), columns.next()) {
+                self.voices.get_or_insert_default().add(name, tag);
             }
         } else if self.parts.len() < REPLY_LINES {
             self.parts.push(text);
@@ -79,21 +81,41 @@ impl Dialogue {
                     .map(str::to_owned);
                 self.language.clone_from(&self.base_language);
             }
-            Request::BasePitch => {
-                let pitch: Option<i32> = parts.first().and_then(|pitch| pitch.trim().parse().ok());
-                self.base_pitch = pitch.filter(|_| ok).unwrap_or(0).clamp(-100, 100);
-                self.pitch = self.base_pitch;
+            Request::BaseRate => self.rate.found(parts.first().filter(|_| ok)),
+            Request::BasePitch => self.pitch.found(parts.first().filter(|_| ok)),
+            Request::BaseVolume => self.volume.found(parts.first().filter(|_| ok)),
+            Request::BaseVoice => self.voice.found(parts.first().filter(|_| ok)),
+            Request::BasePunctuation => self.punctuation.found(parts.first().filter(|_| ok)),
+            Request::Rate(rate) => {
+                self.rate.set(rate, ok);
+                let text = "the voice does not take another rate; it keeps its own";
+                self.refuses(Knob::Rate, ok, text);
             }
-            Request::Rate(_) if ok => {}
-            Request::Rate(_) => {
-                if !std::mem::replace(&mut self.told.rate, true) {
-                    self.notice("the voice does not take the configured rate; it keeps its own");
+            Request::Volume(volume) => {
+                self.volume.set(volume, ok);
+                let text = "the voice does not take another volume; it keeps its own";
+                self.refuses(Knob::Volume, ok, text);
+            }
+            Request::Punctuation(level) => {
+                self.punctuation.set(level, ok, false);
+                let text = "the voice does not take another level of punctuation; it keeps its own";
+                self.refuses(Knob::Punctuation, ok, text);
+            }
+            Request::Voice(name) => {
+                if !ok {
+                    self.tell_no_such_voice(&name);
+                    if let Some(job) = &mut self.job {
+                        job.sound.delivery.voice = None;
+                    }
                 }
+                self.voice.set(name, ok, true);
             }
             // Refused or not, it counts as set: asking again would not change the answer.
             Request::Priority(priority) => self.priority = Some(priority),
             Request::Language(tag) if ok || self.base_language.as_ref() == Some(&tag) => {
                 self.language = Some(tag);
+                // With another language the daemon may take another voice.
+                self.voice.doubt();
             }
             Request::Language(tag) => {
                 self.tell_no_voice(&tag);
@@ -101,14 +123,10 @@ impl Dialogue {
                     job.language = None;
                 }
             }
-            Request::Pitch(pitch) if ok => self.pitch = pitch,
-            Request::Pitch(_) => {
-                self.pitch_works = false;
-                if !std::mem::replace(&mut self.told.pitch, true) {
-                    self.notice(
-                        "the voice can't change its pitch, so hearken's own words sound like the agents'",
-                    );
-                }
+            Request::Pitch(pitch) => {
+                self.pitch.set(pitch, ok);
+                let text = "the voice can't change its pitch, so hearken's own words sound like the agents'";
+                self.refuses(Knob::Pitch, ok, text);
             }
             // A module that can't list its voices gives an empty list, which speaks everything.
             Request::Voices => {
@@ -264,7 +282,10 @@ impl Dialogue {
         self.dying.push_back(message);
     }
 
-    fn notice(&mut self, text: &str) {
-        self.news.push_back(News::Notice(text.to_owned()));
+    /// Tells once that something can't be changed, if it was refused.
+    fn refuses(&mut self, knob: Knob, ok: bool, text: &str) {
+        if !ok && self.told.knobs.insert(knob) {
+            self.news.push_back(News::Notice(text.to_owned()));
+        }
     }
 }

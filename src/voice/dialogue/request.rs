@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::voice::limits::Limits;
-use crate::voice::ssip::Priority;
+use crate::voice::ssip::{self, Priority};
 
 /// A command whose reply is waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +27,22 @@ pub(super) enum Request {
     BaseLanguage,
     /// Asks for the person's own pitch.
     BasePitch,
-    /// Sets the configured rate, from -100 to 100.
+    /// Asks for the person's own rate.
+    BaseRate,
+    /// Asks for the person's own volume.
+    BaseVolume,
+    /// Asks for the person's own kind of voice.
+    BaseVoice,
+    /// Asks which punctuation marks the person hears.
+    BasePunctuation,
+    /// Sets the next message's rate, from -100 to 100.
     Rate(i32),
+    /// Sets the next message's volume, from -100 to 100.
+    Volume(i32),
+    /// Sets the next message's voice: one of SSIP's kinds, or a synthesiser's own by name.
+    Voice(String),
+    /// Sets which punctuation marks of the next message are named, by SSIP's word.
+    Punctuation(String),
     /// Sets the next message's priority.
     Priority(Priority),
     /// Sets the next message's pitch, from -100 to 100.
@@ -63,6 +77,16 @@ impl Request {
             Self::Module => "GET OUTPUT_MODULE".to_owned(),
             Self::BaseLanguage => "GET LANGUAGE".to_owned(),
             Self::BasePitch => "GET PITCH".to_owned(),
+            Self::BaseRate => "GET RATE".to_owned(),
+            Self::BaseVolume => "GET VOLUME".to_owned(),
+            Self::BaseVoice => "GET VOICE_TYPE".to_owned(),
+            Self::BasePunctuation => "GET PUNCTUATION".to_owned(),
+            Self::Volume(volume) => format!("SET SELF VOLUME {}", volume.clamp(&-100, &100)),
+            Self::Voice(name) => match ssip::voice_type(name) {
+                Some(kind) => format!("SET SELF VOICE_TYPE {kind}"),
+                None => format!("SET SELF SYNTHESIS_VOICE {}", ssip::one_line(name)),
+            },
+            Self::Punctuation(level) => format!("SET SELF PUNCTUATION {}", ssip::one_line(level)),
             Self::Rate(rate) => format!("SET SELF RATE {}", rate.clamp(&-100, &100)),
             Self::Priority(priority) => format!("SET SELF PRIORITY {}", priority.word()),
             Self::Pitch(pitch) => format!("SET SELF PITCH {}", pitch.clamp(&-100, &100)),
@@ -87,7 +111,14 @@ impl Request {
             | Self::Module
             | Self::BaseLanguage
             | Self::BasePitch
+            | Self::BaseRate
+            | Self::BaseVolume
+            | Self::BaseVoice
+            | Self::BasePunctuation
             | Self::Rate(_)
+            | Self::Volume(_)
+            | Self::Voice(_)
+            | Self::Punctuation(_)
             | Self::Priority(_)
             | Self::Pitch(_)
             | Self::Language(_)

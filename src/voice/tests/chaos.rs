@@ -108,7 +108,9 @@ impl Daemon {
                     "LIST OUTPUT_MODULES" => "250-espeak-ng\r\n250 OK\r\n",
                     "GET OUTPUT_MODULE" => "251-espeak-ng\r\n251 OK\r\n",
                     "GET LANGUAGE" => "251-en-US\r\n251 OK\r\n",
-                    "GET PITCH" => "251-0\r\n251 OK\r\n",
+                    "GET PITCH" | "GET RATE" | "GET VOLUME" => "251-0\r\n251 OK\r\n",
+                    "GET VOICE_TYPE" => "251-MALE1\r\n251 OK\r\n",
+                    "GET PUNCTUATION" => "251-none\r\n251 OK\r\n",
                     "LIST SYNTHESIS_VOICES" => "249-German\tde\tnone\r\n249 OK\r\n",
                     "CANCEL SELF" => "213 OK\r\n",
                     set if set.starts_with("SET SELF ") => "200 OK\r\n",
@@ -143,7 +145,6 @@ impl Chaos {
         let now = Instant::now();
         let greeting = Greeting {
             client_name: "ann:hearken:main".to_owned(),
-            rate: Some(10),
             own_pitch: 20,
         };
         let mut chaos = Self {

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::*;
+use crate::config::Punctuation;
 use crate::voice::dialogue::{Dialogue, Fault, Greeting, News, Told};
 
 /// Holds a conversation with a clock that only the test moves.
@@ -14,7 +15,6 @@ struct Talk {
 fn greeting() -> Greeting {
     Greeting {
         client_name: "ann:hearken:main".to_owned(),
-        rate: None,
         own_pitch: 20,
     }
 }
@@ -38,14 +38,12 @@ impl Talk {
             ("LIST OUTPUT_MODULES", "250-espeak-ng\r\n250 OK"),
             ("GET OUTPUT_MODULE", "251-espeak-ng\r\n251 OK"),
             ("GET LANGUAGE", language),
+            ("GET RATE", "251-30\r\n251 OK"),
             ("GET PITCH", pitch),
+            ("GET VOLUME", "251-100\r\n251 OK"),
         ] {
             talk.sends(command);
             talk.hears(reply);
-        }
-        if let Some(rate) = talk.rate() {
-            talk.sends(&rate);
-            talk.hears("203 OK");
         }
         talk.sends("SET SELF PRIORITY NOTIFICATION");
         talk.hears("202 OK");
@@ -57,12 +55,6 @@ impl Talk {
 
     fn usual() -> Self {
         Self::open(greeting(), "251-en-US\r\n251 OK", "251-0\r\n251 OK")
-    }
-
-    fn rate(&self) -> Option<String> {
-        let next = String::from_utf8_lossy(self.dialogue.outgoing()).into_owned();
-        next.starts_with("SET SELF RATE")
-            .then(|| next.trim_end().to_owned())
     }
 
     fn sends(&mut self, lines: &str) {
@@ -306,14 +298,118 @@ fn a_refused_pitch_is_told_once_and_not_tried_again() {
     assert!(matches!(&news[0], News::Notice(text) if text.contains("pitch")));
 }
 
+fn sounding(id: u64, delivery: Delivery) -> Utterance {
+    Utterance {
+        sound: Sound {
+            delivery,
+            ..Sound::default()
+        },
+        ..utterance(id, "text")
+    }
+}
+
+/// Says a text, expecting these commands before it, each answered with its reply.
+fn says(talk: &mut Talk, utterance: Utterance, commands: &[(&str, &str)]) {
+    let number = 100 + utterance.id.0;
+    talk.say(utterance);
+    for (command, reply) in commands {
+        talk.sends(command);
+        talk.hears(reply);
+    }
+    talk.speaks("text", number);
+    talk.event(702, number);
+}
+
 #[test]
-fn the_rate_is_set_only_when_it_is_configured() {
-    let mut configured = greeting();
-    configured.rate = Some(35);
-    let talk = Talk::open(configured, "251-en-US\r\n251 OK", "251-0\r\n251 OK");
-    drop(talk);
-    // The usual one asserts line by line that no rate is set.
-    Talk::usual();
+fn only_what_differs_is_set_and_it_is_set_back_to_the_persons_own() {
+    let mut talk = Talk::usual();
+    let first = [("SET SELF PRIORITY MESSAGE", "202 OK")];
+    says(&mut talk, sounding(1, Delivery::default()), &first);
+    let all = Delivery {
+        rate: Some(-20),
+        pitch: Some(5),
+        volume: Some(50),
+        voice: Some("Female1".to_owned()),
+        punctuation: Some(Punctuation::Most),
+    };
+    let set = [
+        ("GET VOICE_TYPE", "251-MALE1\r\n251 OK"),
+        ("SET SELF VOICE_TYPE FEMALE1", "209 OK"),
+        ("GET PUNCTUATION", "251-some\r\n251 OK"),
+        ("SET SELF PUNCTUATION most", "205 OK"),
+        ("SET SELF RATE -20", "203 OK"),
+        ("SET SELF VOLUME 50", "218 OK"),
+        ("SET SELF PITCH 5", "204 OK"),
+    ];
+    says(&mut talk, sounding(2, all.clone()), &set);
+    says(&mut talk, sounding(3, all), &[]);
+    // The daemon's own were 30, 0 and 100.
+    let back = [
+        ("SET SELF VOICE_TYPE MALE1", "209 OK"),
+        ("SET SELF PUNCTUATION some", "205 OK"),
+        ("SET SELF RATE 30", "203 OK"),
+        ("SET SELF VOLUME 100", "218 OK"),
+        ("SET SELF PITCH 0", "204 OK"),
+    ];
+    says(&mut talk, sounding(4, Delivery::default()), &back);
+    says(&mut talk, sounding(5, Delivery::default()), &[]);
+    let usual = talk.dialogue.usual();
+    assert_eq!((usual.rate, usual.volume), (Some(30), Some(100)));
+}
+
+#[test]
+fn a_voice_that_is_not_there_is_told_once_and_the_usual_one_speaks() {
+    let mut talk = Talk::usual();
+    let named = |id, name: &str| {
+        let voice = Some(name.to_owned());
+        let delivery = Delivery {
+            voice,
+            ..Delivery::default()
+        };
+        sounding(id, delivery)
+    };
+    let list = "249-English (America)\ten-US\tnone\r\n249 OK";
+    let asked = [
+        ("SET SELF PRIORITY MESSAGE", "202 OK"),
+        ("LIST SYNTHESIS_VOICES", list),
+    ];
+    says(&mut talk, named(1, "Nobody"), &asked);
+    says(&mut talk, named(2, "Nobody"), &[]);
+    let there = [
+        ("GET VOICE_TYPE", "251-MALE1\r\n251 OK"),
+        ("SET SELF SYNTHESIS_VOICE English (America)", "209 OK"),
+    ];
+    says(&mut talk, named(3, "English (America)"), &there);
+    let notices: Vec<_> = talk
+        .news()
+        .into_iter()
+        .filter(|news| matches!(news, News::Notice(_)))
+        .collect();
+    assert_eq!(notices.len(), 1, "{notices:?}");
+    assert!(format!("{notices:?}").contains("Nobody"));
+}
+
+#[test]
+fn what_the_daemon_refuses_is_told_once_and_not_tried_again() {
+    let mut talk = Talk::usual();
+    let loud = Delivery {
+        volume: Some(10),
+        punctuation: Some(Punctuation::All),
+        ..Delivery::default()
+    };
+    let refused = [
+        ("SET SELF PRIORITY MESSAGE", "202 OK"),
+        ("GET PUNCTUATION", "300 ERR"),
+        ("SET SELF PUNCTUATION all", "400 ERR"),
+        ("SET SELF VOLUME 10", "400 ERR"),
+    ];
+    says(&mut talk, sounding(1, loud.clone()), &refused);
+    says(&mut talk, sounding(2, loud), &[]);
+    let notices = talk
+        .news()
+        .into_iter()
+        .filter(|news| matches!(news, News::Notice(_)));
+    assert_eq!(notices.count(), 2);
 }
 
 #[test]
@@ -493,6 +589,8 @@ fn a_daemon_that_has_no_sound_is_found_out_before_the_first_word() {
             "251-espeak-ng\r\n251 OK",
             "251-en\r\n251 OK",
             "251-0\r\n251 OK",
+            "251-0\r\n251 OK",
+            "251-100\r\n251 OK",
             "202 OK",
             "230 OK",
             "225-1\r\n225 OK",
@@ -520,6 +618,8 @@ fn another_programs_speech_is_proof_of_sound() {
         "251-espeak-ng\r\n251 OK",
         "251-en\r\n251 OK",
         "251-0\r\n251 OK",
+        "251-0\r\n251 OK",
+        "251-100\r\n251 OK",
         "202 OK",
         "230 OK",
         "703-1\r\n703-1\r\n703 CANCELED\r\n225-1\r\n225 OK",

@@ -313,7 +313,16 @@ impl FakeSsip {
                 }
                 ["SET", "SELF", what, ..] => matches!(
                     *what,
-                    "CLIENT_NAME" | "NOTIFICATION" | "SSML_MODE" | "LANGUAGE" | "PITCH" | "RATE"
+                    "CLIENT_NAME"
+                        | "NOTIFICATION"
+                        | "SSML_MODE"
+                        | "LANGUAGE"
+                        | "PITCH"
+                        | "RATE"
+                        | "VOLUME"
+                        | "VOICE_TYPE"
+                        | "SYNTHESIS_VOICE"
+                        | "PUNCTUATION"
                 ),
                 ["LIST" | "GET", ..] | ["CANCEL", "SELF"] | ["SPEAK"] | ["QUIT"] => true,
                 _ => false,
@@ -441,6 +450,10 @@ fn usual(command: &str) -> Option<&'static str> {
         "GET OUTPUT_MODULE" => "251-espeak-ng\r\n251 OK GET RETURNED\r\n",
         "GET LANGUAGE" => "251-en-us\r\n251 OK GET RETURNED\r\n",
         "GET PITCH" => "251-10\r\n251 OK GET RETURNED\r\n",
+        "GET RATE" => "251-15\r\n251 OK GET RETURNED\r\n",
+        "GET VOLUME" => "251-100\r\n251 OK GET RETURNED\r\n",
+        "GET VOICE_TYPE" => "251-FEMALE1\r\n251 OK GET RETURNED\r\n",
+        "GET PUNCTUATION" => "251-none\r\n251 OK GET RETURNED\r\n",
         "LIST SYNTHESIS_VOICES" => {
             "249-German\tde\tnone\r\n249-Greek\tel\tnone\r\n249-English\ten-GB\tnone\r\n249 OK VOICE LIST SENT\r\n"
         }
@@ -451,6 +464,10 @@ fn usual(command: &str) -> Option<&'static str> {
         set if set.starts_with("SET SELF PRIORITY ") => "202 OK PRIORITY SET\r\n",
         set if set.starts_with("SET SELF LANGUAGE ") => "201 OK LANGUAGE SET\r\n",
         set if set.starts_with("SET SELF PITCH ") => "204 OK PITCH SET\r\n",
+        set if set.starts_with("SET SELF VOLUME ") => "218 OK VOLUME SET\r\n",
+        set if set.starts_with("SET SELF PUNCTUATION ") => "205 OK PUNCTUATION SET\r\n",
+        set if set.starts_with("SET SELF VOICE_TYPE ") => "209 OK VOICE SET\r\n",
+        set if set.starts_with("SET SELF SYNTHESIS_VOICE ") => "209 OK VOICE SET\r\n",
         set if set.starts_with("SET SELF RATE ") => "203 OK RATE SET\r\n",
         _ => return None,
     })

@@ -29,16 +29,20 @@ const fn id(number: u64) -> UtteranceId {
 #[tokio::test]
 async fn the_whole_conversation_line_by_line() {
     let server = FakeSsip::start();
-    let config = VoiceConfig {
-        rate: Some(30),
-        ..VoiceConfig::default()
-    };
+    let config = VoiceConfig::default();
     let (handle, mut ear) = open_configured(&server, &config);
     assert_eq!(ear.ready().await, "speech-dispatcher");
     handle.speak(Utterance {
         class: Class::Alert,
         mark: Mark::Own,
-        sound: Sound::default(),
+        sound: Sound {
+            delivery: Delivery {
+                rate: Some(30),
+                voice: Some("female2".to_owned()),
+                ..Delivery::default()
+            },
+            ..Sound::default()
+        },
         language: Some("en".to_owned()),
         ..utterance(1, "Send the email to Bob?")
     });
@@ -64,13 +68,17 @@ async fn the_whole_conversation_line_by_line() {
             "LIST OUTPUT_MODULES",
             "GET OUTPUT_MODULE",
             "GET LANGUAGE",
+            "GET RATE",
             "GET PITCH",
-            "SET SELF RATE 30",
+            "GET VOLUME",
             "SET SELF PRIORITY NOTIFICATION",
             "SPEAK",
             " ",
             ".",
             "SET SELF PRIORITY MESSAGE",
+            "GET VOICE_TYPE",
+            "SET SELF VOICE_TYPE FEMALE2",
+            "SET SELF RATE 30",
             "SET SELF PITCH 30",
             "SPEAK",
             "Send the email to Bob?",
@@ -78,6 +86,8 @@ async fn the_whole_conversation_line_by_line() {
             "SET SELF PRIORITY TEXT",
             "LIST SYNTHESIS_VOICES",
             "SET SELF LANGUAGE de",
+            "SET SELF VOICE_TYPE FEMALE1",
+            "SET SELF RATE 15",
             "SET SELF PITCH 10",
             "SPEAK",
             "Guten Tag.",

@@ -1,0 +1,317 @@
+//! Changing how the voice sounds while it is in use.
+//!
+//! Responsibilities: which setting keys are about, its steps and bounds, and what is said back. Not
+//! here: how an engine is told (`voice`), where settings are kept (`runtime`).
+//!
+//! What is said back is the first thing that sounds so. Nothing is kept over the end of the run unless
+//! the person asks for it, and the engine's own settings are never touched.
+
+use std::time::Duration;
+
+use crate::announce::{Aloud, Announcement, Arg, Cue};
+use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
+use crate::keys::Turn;
+use crate::protocol::Now;
+
+use super::view::VoiceState;
+use super::{App, Effect};
+
+/// How far one key moves a number.
+const STEP: i32 = 10;
+
+/// The bell rings for a fault at most this often: an agent that fails without an end must not ring
+/// without one.
+const BELL: Duration = Duration::from_secs(2);
+
+/// The kinds of voices that keys go through. Engines have thousands of voices; a line can name any.
+const VOICES: [&str; 8] = [
+    "male1",
+    "male2",
+    "male3",
+    "female1",
+    "female2",
+    "female3",
+    "child_male",
+    "child_female",
+];
+
+/// Remembers what changing the voice needs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tuning {
+    /// What keys are about.
+    at: usize,
+    /// How everything was to sound when the run began.
+    start: Delivery,
+    /// What the engine can change; absent until it is known.
+    knobs: Option<Vec<Knob>>,
+    /// The engine's own settings, as far as it told them.
+    own: Delivery,
+}
+
+impl Tuning {
+    pub(super) fn new(start: Delivery) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
+    /// Takes what an engine told of itself.
+    pub(super) fn adjustable(&mut self, knobs: Vec<Knob>, own: Delivery) {
+        self.knobs = Some(knobs);
+        self.own = own;
+    }
+
+    fn knob(&self) -> Knob {
+        Knob::ALL[self.at % Knob::ALL.len()]
+    }
+}
+
+/// What became of a wish.
+enum Turned {
+    To(Delivery),
+    /// It is at its end already.
+    End,
+    /// It is no value of this setting.
+    Unknown,
+}
+
+impl App {
+    /// Rings the bell for a cue that tells of a fault, where a voice is wanted and there is none; a
+    /// question rings by itself.
+    pub(super) fn ring_for(&mut self, announcement: &Announcement, now: Now) {
+        let deaf = match &self.voice {
+            VoiceState::Lost { .. } | VoiceState::None { .. } => true,
+            VoiceState::Off
+            | VoiceState::LeftToReader
+            | VoiceState::Checking
+            | VoiceState::Ready { .. } => false,
+        };
+        let fault = match announcement.cue {
+            Some(cue @ (Cue::Error | Cue::Lost)) => cue.is_on(&self.config.voice.cues),
+            Some(Cue::Question | Cue::Done | Cue::Tick | Cue::Back) | None => false,
+        };
+        let again = self.last_bell.is_none_or(|at| now.monotonic >= at + BELL);
+        let wanted = self.config.screen.bell && announcement.aloud == Aloud::Yes;
+        if deaf && fault && again && wanted {
+            self.last_bell = Some(now.monotonic);
+            self.effects.push(Effect::Bell);
+        }
+    }
+
+    /// Goes to the next setting, from the last to the first, and says it.
+    pub(super) fn next_knob(&mut self, now: Now) {
+        self.tuning.at = (self.tuning.at + 1) % Knob::ALL.len();
+        self.tune(None, Turn::Say, now);
+    }
+
+    /// Changes a setting, or the one that keys are about, and says it back.
+    pub(super) fn tune(&mut self, knob: Option<Knob>, turn: Turn, now: Now) {
+        let knob = knob.unwrap_or_else(|| self.tuning.knob());
+        if let Some(at) = Knob::ALL.iter().position(|it| *it == knob) {
+            self.tuning.at = at;
+        }
+        let what = self.words(name_of(knob));
+        match &self.voice {
+            VoiceState::Off | VoiceState::LeftToReader | VoiceState::None { .. } => {
+                return self.respond("tune.no_voice", &[], now);
+            }
+            VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost { .. } => {}
+        }
+        let fixed = |knobs: &Vec<Knob>| !knobs.contains(&knob);
+        if self.tuning.knobs.as_ref().is_some_and(fixed) {
+            return self.respond("tune.fixed", &[("what", what)], now);
+        }
+        let mut args = vec![("what", what)];
+        match self.turned(knob, turn) {
+            Turned::To(delivery) => self.queue.deliveries_mut().set_usual(delivery),
+            Turned::End => args.push(("end", self.words("tune.end"))),
+            Turned::Unknown => {
+                args.push(("wanted", self.words(wanted_by(knob))));
+                return self.respond("tune.unknown", &args, now);
+            }
+        }
+        args.push(("value", self.value(knob)));
+        self.respond("tune.said", &args, now);
+    }
+
+    /// Has the present settings remembered for later runs.
+    pub(super) fn remember(&mut self) {
+        let usual = self.queue.deliveries().usual().clone();
+        self.effects.push(Effect::Remember(usual));
+    }
+
+    /// Tells whether they are, and where.
+    pub(super) fn remembered(&mut self, outcome: Result<String, String>, now: Now) {
+        match outcome {
+            Ok(place) => self.respond("tune.remembered", &[("place", Arg::Own(place))], now),
+            Err(reason) => {
+                self.respond("tune.not_remembered", &[("reason", Arg::Own(reason))], now);
+            }
+        }
+    }
+
+    fn turned(&self, knob: Knob, turn: Turn) -> Turned {
+        let mut new = self.queue.deliveries().usual().clone();
+        let (start, own) = (&self.tuning.start, &self.tuning.own);
+        match knob {
+            Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
+            Knob::Pitch => number(&mut new.pitch, start.pitch, own.pitch.unwrap_or(0), turn),
+            // Without the engine's word the usual loudness is the highest, as SSIP has it.
+            Knob::Volume => number(
+                &mut new.volume,
+                start.volume,
+                own.volume.unwrap_or(100),
+                turn,
+            ),
+            Knob::Voice => voice(&mut new.voice, start.voice.as_deref(), turn),
+            Knob::Punctuation => punctuation(&mut new.punctuation, start.punctuation, turn),
+        }
+        .map_or_else(|outcome| outcome, |()| Turned::To(new))
+    }
+
+    /// Gives a setting in words.
+    fn value(&self, knob: Knob) -> Arg {
+        let delivery = self.queue.deliveries().usual();
+        let own = &self.tuning.own;
+        let number = |set: Option<i32>, own: Option<i32>| match (set, own) {
+            (Some(n), _) => Arg::Own(self.number_words(n)),
+            (None, Some(n)) => {
+                let args = [("n", Arg::Own(self.number_words(n)))];
+                Arg::Own(self.announcer.phrases().text("tune.own_is", &args))
+            }
+            (None, None) => self.words("tune.own"),
+        };
+        match knob {
+            Knob::Rate => number(delivery.rate, own.rate),
+            Knob::Pitch => number(delivery.pitch, own.pitch),
+            Knob::Volume => number(delivery.volume, own.volume),
+            Knob::Voice => match delivery.voice.as_deref() {
+                None => self.words("tune.own"),
+                Some(name) => match voice_words(name) {
+                    Some(key) => self.words(key),
+                    None => Arg::Own(name.to_owned()),
+                },
+            },
+            Knob::Punctuation => match delivery.punctuation {
+                None => self.words("tune.own"),
+                Some(level) => self.words(match level {
+                    Punctuation::None => "tune.punctuation.none",
+                    Punctuation::Some => "tune.punctuation.some",
+                    Punctuation::Most => "tune.punctuation.most",
+                    Punctuation::All => "tune.punctuation.all",
+                }),
+            },
+        }
+    }
+
+    /// Gives a number as it is to be heard: a dash would be silent in many a voice.
+    fn number_words(&self, n: i32) -> String {
+        if n < 0 {
+            let args = [("n", Arg::own(-i64::from(n)))];
+            self.announcer.phrases().text("tune.minus", &args)
+        } else {
+            n.to_string()
+        }
+    }
+
+    fn words(&self, key: &str) -> Arg {
+        Arg::Own(self.announcer.phrases().text(key, &[]))
+    }
+}
+
+fn name_of(knob: Knob) -> &'static str {
+    match knob {
+        Knob::Rate => "tune.rate",
+        Knob::Pitch => "tune.pitch",
+        Knob::Volume => "tune.volume",
+        Knob::Voice => "tune.voice",
+        Knob::Punctuation => "tune.punctuation",
+    }
+}
+
+fn wanted_by(knob: Knob) -> &'static str {
+    match knob {
+        Knob::Rate | Knob::Pitch | Knob::Volume => "tune.wants.number",
+        Knob::Voice => "tune.wants.voice",
+        Knob::Punctuation => "tune.wants.punctuation",
+    }
+}
+
+fn voice_words(name: &str) -> Option<&'static str> {
+    Some(match name.to_ascii_lowercase().as_str() {
+        "male1" => "tune.voice.male_one",
+        "male2" => "tune.voice.male_two",
+        "male3" => "tune.voice.male_three",
+        "female1" => "tune.voice.female_one",
+        "female2" => "tune.voice.female_two",
+        "female3" => "tune.voice.female_three",
+        "child_male" => "tune.voice.boy",
+        "child_female" => "tune.voice.girl",
+        _ => return None,
+    })
+}
+
+fn number(place: &mut Option<i32>, start: Option<i32>, own: i32, turn: Turn) -> Result<(), Turned> {
+    let now = place.unwrap_or(own);
+    let new = match turn {
+        Turn::Say => return Ok(()),
+        Turn::Usual => {
+            *place = start;
+            return Ok(());
+        }
+        Turn::Up if now >= *SCALE.end() => return Err(Turned::End),
+        Turn::Down if now <= *SCALE.start() => return Err(Turned::End),
+        Turn::Up => now + STEP,
+        Turn::Down => now - STEP,
+        Turn::To(text) => match text.parse::<i32>() {
+            Ok(number) if SCALE.contains(&number) => number,
+            Ok(_) | Err(_) => return Err(Turned::Unknown),
+        },
+    };
+    *place = Some(new.clamp(*SCALE.start(), *SCALE.end()));
+    Ok(())
+}
+
+fn voice(place: &mut Option<String>, start: Option<&str>, turn: Turn) -> Result<(), Turned> {
+    let at = place
+        .as_deref()
+        .and_then(|name| VOICES.iter().position(|it| it.eq_ignore_ascii_case(name)));
+    let count = VOICES.len();
+    *place = match turn {
+        Turn::Say => return Ok(()),
+        Turn::Usual => start.map(str::to_owned),
+        Turn::Up => Some(VOICES[at.map_or(0, |at| (at + 1) % count)].to_owned()),
+        Turn::Down => Some(VOICES[at.map_or(count - 1, |at| (at + count - 1) % count)].to_owned()),
+        Turn::To(name) if is_voice_name(&name) => Some(name),
+        Turn::To(_) => return Err(Turned::Unknown),
+    };
+    Ok(())
+}
+
+fn punctuation(
+    place: &mut Option<Punctuation>,
+    start: Option<Punctuation>,
+    turn: Turn,
+) -> Result<(), Turned> {
+    let levels = Punctuation::ALL;
+    let at = place.and_then(|level| levels.iter().position(|it| *it == level));
+    *place = match turn {
+        Turn::Say => return Ok(()),
+        Turn::Usual => start,
+        Turn::Up => match at {
+            None => Some(levels[0]),
+            Some(at) => Some(*levels.get(at + 1).ok_or(Turned::End)?),
+        },
+        Turn::Down => match at {
+            None => levels.last().copied(),
+            Some(0) => return Err(Turned::End),
+            Some(at) => Some(levels[at - 1]),
+        },
+        Turn::To(name) => {
+            let named = levels.into_iter().find(|level| level.name() == name);
+            Some(named.ok_or(Turned::Unknown)?)
+        }
+    };
+    Ok(())
+}

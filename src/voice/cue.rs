@@ -1,0 +1,360 @@
+//! Short sounds before the program's own words, by a program that plays them; any engine's voice with them.
+//!
+//! Responsibilities: playing a cue to its end before the words begin, the words in its place where it
+//! can't be played, silence at a stop. Not here: which announcement has a cue (`announce`), the sounds
+//! themselves (`tone`).
+//!
+//! A mental model. A cue is a few tenths of a second of sound that is made here and handed to a player,
+//! so no agent's text can bring one forth, whatever the engine. The words wait for its end: over it
+//! their first syllable would be lost. The tick of a working agent is the sound alone; its word comes
+//! only when it can't be played. A player that fails [`FAILURES`] times in a row is given up, once told.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::process::Command;
+
+use super::{Voice, VoiceEvent, tone};
+use crate::announce::utterance::{Cue, Utterance};
+
+/// Bounds a cue with its player's start; a busy sound server must not keep a question waiting longer.
+const LONGEST: Duration = Duration::from_millis(800);
+
+/// How many failures in a row mean that the player can't play here.
+const FAILURES: u32 = 3;
+
+/// The players that are looked for, the first that is there counts, with the arguments that make them
+/// play a raw sound from their standard input: PulseAudio's and PipeWire's, ALSA's, PipeWire's own.
+pub(super) const PLAYERS: [(&str, &[&str]); 3] = [
+    (
+        "pacat",
+        &[
+            "--playback",
+            "--format=s16le",
+            "--rate=44100",
+            "--channels=1",
+            "--latency-msec=20",
+        ],
+    ),
+    (
+        "aplay",
+        &[
+            "-q", "-t", "raw", "-f", "S16_LE", "-r", "44100", "-c", "1", "-",
+        ],
+    ),
+    (
+        "pw-cat",
+        &[
+            "--playback",
+            "--raw",
+            "--format=s16",
+            "--rate=44100",
+            "--channels=1",
+            "-",
+        ],
+    ),
+];
+
+/// Plays sounds.
+#[derive(Debug, Clone)]
+pub(super) struct Player {
+    /// The program.
+    pub path: PathBuf,
+    /// Its name for a person.
+    pub name: &'static str,
+    /// Its arguments.
+    pub arguments: &'static [&'static str],
+}
+
+type Play = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+
+/// A cue that is being played, and the words behind it.
+struct Playing {
+    play: Play,
+    cue: Cue,
+    then: Utterance,
+}
+
+/// An engine's voice with cues before its words.
+pub(super) struct Cued<V> {
+    voice: V,
+    player: Option<Player>,
+    playing: Option<Playing>,
+    news: VecDeque<VoiceEvent>,
+    failures: u32,
+}
+
+impl<V: Voice> Cued<V> {
+    /// Takes a voice, and a player where there is one.
+    pub(super) fn new(voice: V, player: Option<Player>) -> Self {
+        Self {
+            voice,
+            player,
+            playing: None,
+            news: VecDeque::new(),
+            failures: 0,
+        }
+    }
+
+    /// Goes on behind a cue: to its words, or to the end where the cue was all.
+    fn played(&mut self, outcome: Result<(), String>) {
+        let Some(Playing { cue, then, .. }) = self.playing.take() else {
+            return;
+        };
+        match outcome {
+            Ok(()) => {
+                self.failures = 0;
+                if cue == Cue::Tick {
+                    self.news.push_back(VoiceEvent::Begun(then.id));
+                    return self.news.push_back(VoiceEvent::Ended(then.id));
+                }
+            }
+            Err(reason) => self.failed(&reason),
+        }
+        self.voice.speak(then);
+    }
+
+    fn failed(&mut self, reason: &str) {
+        self.failures += 1;
+        if self.failures >= FAILURES
+            && let Some(player) = self.player.take()
+        {
+            self.news.push_back(VoiceEvent::Notice {
+                text: format!(
+                    "short sounds can't be played, words take their place: {} {reason}",
+                    player.name
+                ),
+            });
+        }
+    }
+}
+
+impl<V: Voice> Voice for Cued<V> {
+    fn speak(&mut self, utterance: Utterance) {
+        self.playing = None;
+        match (&self.player, utterance.sound.cue) {
+            (Some(player), Some(cue)) => {
+                self.playing = Some(Playing {
+                    play: Box::pin(play(player.clone(), cue)),
+                    cue,
+                    then: utterance,
+                });
+            }
+            (None, _) | (_, None) => self.voice.speak(utterance),
+        }
+    }
+
+    fn stop(&mut self) {
+        // The player is killed with the future that waits for it.
+        self.playing = None;
+        self.voice.stop();
+    }
+
+    async fn news(&mut self) -> VoiceEvent {
+        loop {
+            if let Some(event) = self.news.pop_front() {
+                return event;
+            }
+            let Some(playing) = &mut self.playing else {
+                return self.voice.news().await;
+            };
+            tokio::select! {
+                biased;
+                outcome = &mut playing.play => self.played(outcome),
+                event = self.voice.news() => return event,
+            }
+        }
+    }
+
+    fn close(&mut self) -> impl Future<Output = ()> {
+        self.playing = None;
+        self.voice.close()
+    }
+}
+
+/// Plays a cue to its end.
+async fn play(player: Player, cue: Cue) -> Result<(), String> {
+    let playing = async {
+        let mut child = Command::new(&player.path)
+            .args(player.arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("can't be started: {error}"))?;
+        if let Some(mut input) = child.stdin.take() {
+            // One that does not read its input tells why by its end.
+            let _ = input.write_all(&tone::samples(cue)).await;
+        }
+        match child.wait().await {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(format!("ended with {status}")),
+            Err(error) => Err(format!("can't be waited for: {error}")),
+        }
+    };
+    tokio::time::timeout(LONGEST, playing)
+        .await
+        .unwrap_or_else(|_| Err("did not come to an end".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+
+    use super::*;
+    use crate::announce::utterance::{Sound, UtteranceId};
+    use crate::voice::tests::{Ear, Folder, PATIENCE, utterance};
+    use crate::voice::{VoiceHandle, worker};
+
+    /// Speaks at once and writes down what.
+    struct Mouth {
+        said: std::sync::mpsc::Sender<String>,
+        news: VecDeque<VoiceEvent>,
+    }
+
+    impl Voice for Mouth {
+        fn speak(&mut self, utterance: Utterance) {
+            self.said.send(utterance.text).unwrap();
+            self.news.push_back(VoiceEvent::Begun(utterance.id));
+            self.news.push_back(VoiceEvent::Ended(utterance.id));
+        }
+        fn stop(&mut self) {
+            self.news.clear();
+        }
+        async fn news(&mut self) -> VoiceEvent {
+            match self.news.pop_front() {
+                Some(event) => event,
+                None => std::future::pending().await,
+            }
+        }
+        async fn close(&mut self) {}
+    }
+
+    struct Stage {
+        folder: Folder,
+        handle: VoiceHandle,
+        ear: Ear,
+        said: std::sync::mpsc::Receiver<String>,
+    }
+
+    fn stage(script: &str) -> Stage {
+        let folder = Folder::new();
+        let player = Player {
+            path: folder.program("player", script),
+            name: "player",
+            arguments: &[],
+        };
+        let (sink, ear) = Ear::new();
+        let (tell, said) = std::sync::mpsc::channel();
+        let mailbox = worker::start(sink.clone(), move |desk| async move {
+            let mouth = Mouth {
+                said: tell,
+                news: VecDeque::new(),
+            };
+            let voice = Cued::new(mouth, Some(player));
+            desk.serve(voice, crate::voice::limits::Limits::default())
+                .await;
+        });
+        Stage {
+            folder,
+            handle: VoiceHandle { mailbox, sink },
+            ear,
+            said,
+        }
+    }
+
+    fn with(cue: Option<Cue>, id: u64, text: &str) -> Utterance {
+        Utterance {
+            sound: Sound {
+                cue,
+                ..Sound::default()
+            },
+            ..utterance(id, text)
+        }
+    }
+
+    impl Stage {
+        async fn says(&mut self, cue: Option<Cue>, id: u64) {
+            self.handle.speak(with(cue, id, "words"));
+            self.ear.expect(VoiceEvent::Begun(UtteranceId(id))).await;
+            self.ear.expect(VoiceEvent::Ended(UtteranceId(id))).await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cue_is_played_whole_before_its_words_and_a_tick_without_any() {
+        let mut stage = stage("cat > \"$0.heard.$$\"");
+        stage.says(Some(Cue::Question), 1).await;
+        assert_eq!(stage.said.recv_timeout(PATIENCE).unwrap(), "words");
+        stage.says(Some(Cue::Tick), 2).await;
+        stage.says(None, 3).await;
+        assert_eq!(stage.said.try_iter().count(), 1, "the tick has no words");
+        let mut sizes: Vec<usize> = std::fs::read_dir(&stage.folder.0)
+            .unwrap()
+            .flatten()
+            .filter(|file| file.file_name().to_string_lossy().contains("heard"))
+            .map(|file| std::fs::read(file.path()).unwrap().len())
+            .collect();
+        sizes.sort_unstable();
+        let mut wanted = [Cue::Tick, Cue::Question].map(|cue| tone::samples(cue).len());
+        wanted.sort_unstable();
+        assert_eq!(sizes, wanted);
+    }
+
+    #[tokio::test]
+    async fn where_a_cue_fails_the_words_come_and_the_player_is_given_up() {
+        let mut stage = stage("echo x >> \"$0.tried\"; exit 7");
+        for id in 1..=5 {
+            stage.handle.speak(with(Some(Cue::Tick), id, "working"));
+            if id == 3 {
+                match stage.ear.next().await {
+                    VoiceEvent::Notice { text } => assert!(text.contains("player ended"), "{text}"),
+                    other => panic!("{other:?}"),
+                }
+            }
+            stage.ear.expect(VoiceEvent::Begun(UtteranceId(id))).await;
+            stage.ear.expect(VoiceEvent::Ended(UtteranceId(id))).await;
+        }
+        assert_eq!(stage.said.try_iter().count(), 5, "every word was said");
+        let tried = std::fs::read_to_string(stage.folder.path("player.tried")).unwrap();
+        assert_eq!(tried.lines().count(), 3);
+    }
+
+    #[tokio::test]
+    async fn a_stop_silences_a_cue_and_its_words_and_a_stuck_player_holds_nothing_up() {
+        let mut stage = stage("echo $$ > \"$0.pid\"; exec sleep 1000");
+        stage.handle.speak(with(Some(Cue::Error), 1, "never said"));
+        let pid = stage.folder.path("player.pid");
+        let end = std::time::Instant::now() + PATIENCE;
+        let number = loop {
+            let text = std::fs::read_to_string(&pid).unwrap_or_default();
+            if text.ends_with('\n') {
+                break text.trim().to_owned();
+            }
+            assert!(std::time::Instant::now() < end, "the player starts");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        };
+        stage.handle.stop();
+        stage.ear.expect(VoiceEvent::Cut(UtteranceId(1))).await;
+        let alive = || {
+            let stat = std::fs::read_to_string(format!("/proc/{number}/stat"));
+            stat.is_ok_and(|stat| !stat.contains(") Z "))
+        };
+        while alive() {
+            assert!(std::time::Instant::now() < end, "the player is killed");
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        assert_eq!(stage.said.try_iter().count(), 0);
+        let asked = std::time::Instant::now();
+        stage.says(Some(Cue::Question), 2).await;
+        assert!(asked.elapsed() >= LONGEST, "the words waited for the limit");
+        assert_eq!(stage.said.try_iter().count(), 1);
+    }
+}

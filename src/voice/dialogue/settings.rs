@@ -1,0 +1,144 @@
+//! What of the daemon's settings is in force on a connection, and what the person's own ones are.
+//!
+//! Responsibilities: telling what has to be set for the next message, and nothing more than that. Not
+//! here: the commands (`request`), what their replies mean (`hear`).
+//!
+//! A person's own settings are never changed: everything is set for this connection only, only when
+//! it differs from what is in force, and set back to what was found when nothing is wished any more.
+
+/// One of the daemon's numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Level {
+    /// The person's own, found at the start.
+    pub base: i32,
+    /// What is in force.
+    pub now: i32,
+    /// Whether the daemon takes it at all.
+    pub works: bool,
+}
+
+impl Default for Level {
+    fn default() -> Self {
+        Self {
+            base: 0,
+            now: 0,
+            works: true,
+        }
+    }
+}
+
+impl Level {
+    /// Takes the daemon's word of what the person has; without a readable one it counts as 0.
+    pub(super) fn found(&mut self, reply: Option<&String>) {
+        let number: Option<i32> = reply.and_then(|text| text.trim().parse().ok());
+        self.base = number.unwrap_or(0).clamp(-100, 100);
+        self.now = self.base;
+    }
+
+    /// Gives the number to set, if another is in force.
+    pub(super) fn needs(&self, wanted: Option<i32>) -> Option<i32> {
+        let wanted = wanted.unwrap_or(self.base);
+        (self.works && self.now != wanted).then_some(wanted)
+    }
+
+    /// Takes the reply to a setting.
+    pub(super) fn set(&mut self, number: i32, ok: bool) {
+        if ok {
+            self.now = number;
+        } else {
+            self.works = false;
+        }
+    }
+}
+
+/// What has to be done before a word is in force.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Ask what the person has, to be able to go back to it.
+    Base,
+    /// Set it.
+    Set(String),
+}
+
+/// One of the daemon's settings that is a word: the voice, the level of punctuation.
+#[derive(Debug, Default)]
+pub(super) struct Word {
+    /// The person's own: absent until it was asked for, and then absent if it could not be told.
+    base: Option<Option<String>>,
+    /// What is in force, where that is not the person's own.
+    now: Option<String>,
+    broken: bool,
+}
+
+impl Word {
+    /// Takes the daemon's word of what the person has.
+    pub(super) fn found(&mut self, reply: Option<&String>) {
+        let word = reply.map(|text| text.trim().to_owned());
+        self.base = Some(word.filter(|word| !word.is_empty()));
+    }
+
+    /// Gives what has to be done, if another is in force.
+    pub(super) fn needs(&self, wanted: Option<&str>) -> Option<Need> {
+        match (wanted, &self.now, &self.base) {
+            _ if self.broken => None,
+            (None, None, _) => None,
+            (Some(wanted), Some(now), _) if wanted == now => None,
+            (Some(_), _, None) => Some(Need::Base),
+            (Some(wanted), _, Some(_)) => Some(Need::Set(wanted.to_owned())),
+            (None, Some(_), base) => base.clone().flatten().map(Need::Set),
+        }
+    }
+
+    /// Takes the reply to a setting. One that is refused is not tried again, unless `again` says that
+    /// only this word was wrong.
+    pub(super) fn set(&mut self, word: String, ok: bool, again: bool) {
+        if ok {
+            let own = self.base.as_ref().and_then(Option::as_deref) == Some(word.as_str());
+            self.now = (!own).then_some(word);
+        } else if !again {
+            self.broken = true;
+        }
+    }
+
+    /// Takes into account that another setting may have changed this one.
+    pub(super) fn doubt(&mut self) {
+        if self.now.is_some() {
+            self.now = Some(String::new());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_level_is_set_when_it_differs_and_set_back_to_the_persons_own() {
+        let mut level = Level::default();
+        level.found(Some(&" 30 ".to_owned()));
+        assert_eq!(level.needs(None), None);
+        assert_eq!(level.needs(Some(30)), None);
+        assert_eq!(level.needs(Some(-5)), Some(-5));
+        level.set(-5, true);
+        assert_eq!(level.needs(Some(-5)), None);
+        assert_eq!(level.needs(None), Some(30));
+        level.set(30, false);
+        assert_eq!(level.needs(None), None, "what does not work is left alone");
+    }
+
+    #[test]
+    fn the_way_back_is_asked_for_before_a_word_is_set() {
+        let mut word = Word::default();
+        assert_eq!(word.needs(None), None);
+        assert_eq!(word.needs(Some("some")), Some(Need::Base));
+        word.found(Some(&"none".to_owned()));
+        assert_eq!(word.needs(Some("some")), Some(Need::Set("some".into())));
+        word.set("some".into(), true, false);
+        assert_eq!(word.needs(Some("some")), None);
+        assert_eq!(word.needs(None), Some(Need::Set("none".into())));
+        word.set("none".into(), true, false);
+        assert_eq!(word.needs(None), None);
+        word.set("all".into(), false, false);
+        assert_eq!(word.needs(Some("all")), None, "refused once is enough");
+    }
+}
