@@ -13,11 +13,17 @@ mod answering;
 mod asking;
 mod choosing;
 mod commands;
+mod ending;
 mod forgotten;
+mod helping;
+mod holding;
+mod leaving;
 mod links;
 mod policy;
 mod programs;
 mod reviewing;
+mod scanning;
+mod second_step;
 mod sending;
 mod setup;
 mod spelling;
@@ -37,7 +43,7 @@ use crate::announce::{
     SpeechQueue, Utterance, Wish, fit,
 };
 use crate::config::{Config, Delivery};
-use crate::keys::{self, Command, Mode};
+use crate::keys::{self, Command, Filter, Keymap, Mode, Pass};
 use crate::protocol::{Decision, Now};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
@@ -52,7 +58,9 @@ pub use view::VoiceState;
 
 use alarms::Attention;
 use choosing::Choosing;
+use holding::Holding;
 use reviewing::Reviewing;
+use scanning::Scanning;
 use sending::Outgoing;
 use tuning::Tuning;
 
@@ -76,9 +84,13 @@ pub enum Input {
     Line {
         /// The line without its end.
         text: String,
-        /// When it was read, on the monotonic clock.
+        /// When it was read, on the monotonic clock; of a line in our own editor, when it was begun.
         read: Duration,
     },
+    /// A line is being typed: nothing is to be written until it is done or let go.
+    LineBegun,
+    /// The line that was being typed was let go.
+    LineLeft,
     /// News of the voice.
     Voice(VoiceEvent),
     /// A page of the shown question was drawn.
@@ -169,6 +181,8 @@ pub struct App {
     queue: SpeechQueue,
     reviewing: Reviewing,
     tuning: Tuning,
+    holding: Holding,
+    scanning: Scanning,
     voice: VoiceState,
     mode: Mode,
     editor: tui_input::Input,
@@ -191,7 +205,8 @@ pub struct App {
     last_key: Option<Duration>,
     /// When the bell last rang in the place of a cue.
     last_bell: Option<Duration>,
-    last_pressed: Option<(KeyEvent, Duration)>,
+    filter: Filter,
+    keymap: Keymap,
     last_activity: Duration,
     questions_changed: Option<Duration>,
     flush_at: Option<Duration>,
@@ -223,6 +238,11 @@ impl App {
                 LinkView::new(link, source, &mut ids)
             })
             .collect();
+        let questions = &setup.config.questions;
+        let setup_filter = Filter::new(
+            Duration::from_millis(questions.bounce_ms),
+            Duration::from_millis(questions.slow_ms),
+        );
         let fold = setup
             .config
             .announce
@@ -245,6 +265,8 @@ impl App {
                 .sounding(Deliveries::new(&setup.config.voice)),
             reviewing: Reviewing::default(),
             tuning: Tuning::new(setup.config.voice.delivery()),
+            holding: Holding::default(),
+            scanning: Scanning::new(setup.scan),
             voice: match setup.voice {
                 VoiceWish::Speak => VoiceState::Checking,
                 VoiceWish::Silent => VoiceState::Off,
@@ -266,7 +288,8 @@ impl App {
             help_scroll: 0,
             last_key: None,
             last_bell: None,
-            last_pressed: None,
+            filter: setup_filter,
+            keymap: setup.keymap,
             last_activity: Duration::ZERO,
             questions_changed: None,
             flush_at: None,
@@ -291,14 +314,22 @@ impl App {
             }
             Input::Key(key) => self.key(key, now),
             Input::Paste(text) => self.paste(&text, now),
-            Input::Line { text, read } => self.line(&text, read, now),
+            Input::Line { text, read } => {
+                self.line_over(now);
+                self.line(&text, read, now);
+            }
+            Input::LineBegun => self.line_begun(now),
+            Input::LineLeft => self.line_over(now),
             Input::Voice(event) => self.voice(event, now),
             Input::Drawn(drawn) => self.drawn(drawn),
             Input::Focus(on) => self.attention.focus(on),
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
-            Input::Interrupt => self.command(Command::Interrupt, now),
             Input::Remembered(outcome) => self.remembered(outcome, now),
+            Input::Interrupt => {
+                self.line_over(now);
+                self.command(Command::Interrupt, now);
+            }
             Input::RecordingFailed(reason) => {
                 self.say(
                     Class::Outcome,
@@ -343,6 +374,8 @@ impl App {
             self.reviewing.deadline(),
             self.shown.as_ref().and_then(Shown::alarm),
             self.flush_at,
+            self.second_step_ends(),
+            self.scan_due(),
             self.parting
                 .filter(|_| self.quitting.is_none())
                 .map(|(_, latest)| latest),
@@ -396,6 +429,8 @@ impl App {
             self.emit(announcement, now);
         }
         self.retry(now);
+        self.end_second_step(now);
+        self.scan_tick(now);
         self.alarm(now);
         self.tick_links(now);
         if self.flush_at.is_some_and(|at| now.monotonic >= at) {
@@ -518,7 +553,7 @@ impl App {
         self.ring_for(&announcement, now);
         match announcement.aloud {
             Aloud::Yes => {
-                self.effects.push(Effect::Show(Arc::clone(&announcement)));
+                self.put(Arc::clone(&announcement), now);
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);
             }
@@ -526,7 +561,7 @@ impl App {
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);
             }
-            Aloud::Shown => self.effects.push(Effect::Show(announcement)),
+            Aloud::Shown => self.put(announcement, now),
             Aloud::Kept => {}
         }
         self.note_said();
@@ -542,18 +577,17 @@ impl App {
     }
 
     fn key(&mut self, key: KeyEvent, now: Now) {
-        let bounce = Duration::from_millis(self.config.questions.bounce_ms);
-        let bounced = self.last_pressed.as_ref().is_some_and(|(last, at)| {
-            !bounce.is_zero() && last.code == key.code && now.monotonic < *at + bounce
-        });
-        self.last_pressed = Some((key, now.monotonic));
-        let before = self.last_key.replace(now.monotonic);
+        let typing = matches!(self.mode, Mode::Editing(_) | Mode::Searching);
+        let pass = self.filter.take(key, typing, now.monotonic);
+        self.last_key = Some(now.monotonic);
         self.reviewing.note(now.monotonic);
-        if bounced {
+        let Pass::Counts(before) = pass else { return };
+        if let Some(scanned) = self.scanning.key(key) {
+            self.scan(scanned, before, now);
             return;
         }
         self.aside = None;
-        let command = keys::command(key, self.mode);
+        let command = keys::command(key, self.mode, &self.keymap);
         self.pressed(command, before, now);
     }
 
@@ -561,68 +595,6 @@ impl App {
         self.last_key = Some(now.monotonic);
         if matches!(self.mode, Mode::Editing(_) | Mode::Searching) {
             self.paste_into_line(text, now);
-        }
-    }
-
-    /// Ends the run, after what is being said where there is time.
-    fn quit(&mut self, exit: Exit) {
-        // Nothing that could still speak remains: that is how it ended, whoever closed the screen.
-        let over = self.links.iter().all(|link| link.phase.is_over());
-        let failed = self
-            .links
-            .iter()
-            .any(|link| matches!(link.phase, LinkPhase::Failed));
-        let exit = if exit == Exit::Clean && over && failed {
-            Exit::NoSource
-        } else {
-            exit
-        };
-        if self.quitting.is_none() {
-            self.quitting = Some(exit);
-            // Whoever left can't answer by what still calls for an answer.
-            for prompt in self.attention.leave() {
-                self.effects.push(Effect::Withdraw(prompt));
-            }
-            self.effects.push(Effect::Quit(exit));
-        }
-    }
-
-    /// Tells whether nothing waits to be said or sent.
-    fn is_silent(&self) -> bool {
-        self.queue.is_idle() && self.outgoing.is_empty()
-    }
-
-    /// Ends by itself when that is wished and all is said.
-    fn check_end(&mut self, now: Now) {
-        if let Some((exit, latest)) = self.parting
-            && (self.outgoing.is_empty() || now.monotonic >= latest)
-        {
-            self.quit(exit);
-        }
-        let silent = self.is_silent();
-        let over = self.links.iter().all(|link| link.phase.is_over());
-        let failed = self
-            .links
-            .iter()
-            .any(|link| matches!(link.phase, LinkPhase::Failed));
-        let exit = match self.until {
-            _ if !silent => None,
-            Until::Asked => None,
-            Until::Idle(wait) if now.monotonic >= self.last_activity + wait => {
-                self.tell_left_open(now);
-                Some(Exit::Clean)
-            }
-            Until::Ended
-                if self.seen_session && self.sessions.iter().all(|session| session.is_ended()) =>
-            {
-                Some(Exit::Clean)
-            }
-            Until::NoSource | Until::Ended | Until::Idle(_) => {
-                over.then_some(if failed { Exit::NoSource } else { Exit::Clean })
-            }
-        };
-        if let Some(exit) = exit {
-            self.quit(exit);
         }
     }
 }

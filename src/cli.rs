@@ -169,6 +169,9 @@ pub struct Options {
     /// Take the bearer token from this file
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Other keys, from a file of lines like accept = ["F5"]
+    #[arg(long, value_name = "FILE")]
+    pub keys: Option<PathBuf>,
     /// The settings file
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,

@@ -12,11 +12,13 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 mod delivery;
+mod keys;
 mod policy;
 mod signs;
 mod source;
 
 pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
+pub use keys::{KeysConfig, ScanConfig};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
 pub use source::SourceConfig;
@@ -150,6 +152,10 @@ pub struct Config {
     pub questions: QuestionConfig,
     /// How sources are reached.
     pub links: LinkConfig,
+    /// Which keys stand for what, where that is not as usual.
+    pub keys: KeysConfig,
+    /// How one or two switches reach everything.
+    pub scanning: ScanConfig,
     /// How words are to be said: each word as it would be spoken, and what is spoken for it.
     pub pronunciation: BTreeMap<String, String>,
     /// The rules by which confirmations are decided without asking; usually none.
@@ -353,10 +359,14 @@ pub struct QuestionConfig {
     pub arm_ms: u64,
     /// How long a question waits to be said before it can be answered unsaid, in seconds.
     pub say_first_seconds: u64,
+    /// How long the second step of accepting is waited for, in seconds (5 to 3600).
+    pub confirm_seconds: u64,
     /// The same key within this time is ignored, in milliseconds (0 to 1000).
     pub bounce_ms: u64,
     /// What is said of an answer while it is being typed.
     pub echo: EchoChoice,
+    /// How long a key must be held before it counts, in milliseconds, 0 for not at all (0 to 5000).
+    pub slow_ms: u64,
     /// The name in `decided_by`; empty means `user:local`.
     pub user: String,
 }
@@ -366,8 +376,10 @@ impl Default for QuestionConfig {
         Self {
             arm_ms: 400,
             say_first_seconds: 20,
+            confirm_seconds: 60,
             bounce_ms: 0,
             echo: EchoChoice::Words,
+            slow_ms: 0,
             user: String::new(),
         }
     }
@@ -499,9 +511,24 @@ impl Config {
             "0 to 1000",
         )?;
         range(
+            self.questions.slow_ms <= 5000,
+            "questions.slow_ms",
+            "0 to 5000",
+        )?;
+        range(
+            self.scanning.auto_ms == 0 || (500..=60_000).contains(&self.scanning.auto_ms),
+            "scanning.auto_ms",
+            "0, or 500 to 60000",
+        )?;
+        range(
             self.questions.arm_ms <= 10_000,
             "questions.arm_ms",
             "0 to 10000",
+        )?;
+        range(
+            (5..=3600).contains(&self.questions.confirm_seconds),
+            "questions.confirm_seconds",
+            "5 to 3600",
         )?;
         range(
             !self.announce.languages.is_empty(),

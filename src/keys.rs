@@ -4,6 +4,10 @@
 //! here: what a command does, and whether a question is ready to be answered (`app`).
 
 mod choosing;
+mod filter;
+mod map;
+mod scan;
+mod typing;
 mod voice;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -11,6 +15,10 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crate::config::Knob;
 
 pub use choosing::ChoiceMove;
+pub use filter::{Filter, Pass};
+pub use map::{Chord, KeyError, Keymap};
+pub use scan::{Scan, ScanKey};
+pub use typing::{Typed, Typing};
 pub use voice::Turn;
 
 /// Says what keys mean at the moment. Questions are named by their number, sources by their place.
@@ -105,6 +113,8 @@ pub enum Command {
     Quiet,
     /// Let everything be said to its end, or let it be interrupted again.
     DoNotInterrupt,
+    /// Hold the lines, or let them go on.
+    Hold,
     /// Change the verbosity to the next one.
     Verbosity,
     /// Go to the voice's next setting, and say it.
@@ -159,7 +169,9 @@ pub enum Edit {
 /// Describes one key for the help, the README and the docs.
 #[derive(Debug, Clone, Copy)]
 pub struct Binding {
-    /// The key as it is written in help.
+    /// The command's name in the settings.
+    pub name: &'static str,
+    /// Its usual key, as it is written in help.
     pub key: &'static str,
     /// The key as the terminal tells it.
     code: KeyCode,
@@ -168,244 +180,291 @@ pub struct Binding {
     command: fn() -> Command,
 }
 
+impl Binding {
+    /// Gives what the key stands for.
+    pub fn command(&self) -> Command {
+        (self.command)()
+    }
+}
+
 /// Every key of the usual mode, in the order of the help. Enter and Space are bound to nothing, so
 /// that they never answer.
 pub const BINDINGS: &[Binding] = &[
     Binding {
+        name: "accept",
         key: "y",
         code: KeyCode::Char('y'),
         does: "accept the question, or say yes",
         command: || Command::Accept(None),
     },
     Binding {
+        name: "confirm",
         key: "c",
         code: KeyCode::Char('c'),
         does: "confirm accepting, the second step",
         command: || Command::Confirm(None),
     },
     Binding {
+        name: "reject",
         key: "n",
         code: KeyCode::Char('n'),
         does: "reject the question, or say no",
         command: || Command::Reject(None, None),
     },
     Binding {
+        name: "explain",
         key: "e",
         code: KeyCode::Char('e'),
         does: "reject the question and explain why",
         command: || Command::RejectBecause(None),
     },
     Binding {
+        name: "answer",
         key: "a",
         code: KeyCode::Char('a'),
         does: "type an answer",
         command: || Command::Answer(None, None),
     },
     Binding {
+        name: "choose",
         key: "o",
         code: KeyCode::Char('o'),
         does: "choose an option by its number",
         command: || Command::Choose(None, None),
     },
     Binding {
+        name: "details",
         key: "d",
         code: KeyCode::Char('d'),
         does: "hear the question in full",
         command: || Command::Details(None),
     },
     Binding {
+        name: "next_question",
         key: "Tab",
         code: KeyCode::Tab,
         does: "go to the next question",
         command: || Command::NextQuestion,
     },
     Binding {
+        name: "stop",
         key: "s",
         code: KeyCode::Char('s'),
         does: "stop speaking; twice to skip what waits",
         command: || Command::Stop,
     },
     Binding {
+        name: "escape",
         key: "Escape",
         code: KeyCode::Esc,
         does: "stop speaking, or leave what is open",
         command: || Command::Stop,
     },
     Binding {
+        name: "repeat",
         key: "r",
         code: KeyCode::Char('r'),
         does: "repeat the last announcement",
         command: || Command::Repeat,
     },
     Binding {
+        name: "previous",
         key: "Up",
         code: KeyCode::Up,
         does: "go back in the history",
         command: || Command::Previous,
     },
     Binding {
+        name: "next",
         key: "Down",
         code: KeyCode::Down,
         does: "go forward in the history",
         command: || Command::Next,
     },
     Binding {
+        name: "latest",
         key: "End",
         code: KeyCode::End,
         does: "go to the end of the history",
         command: || Command::Latest,
     },
     Binding {
+        name: "first",
         key: "Home",
         code: KeyCode::Home,
         does: "go to the beginning of the history",
         command: || Command::First,
     },
     Binding {
+        name: "page_back",
         key: "Page Up",
         code: KeyCode::PageUp,
         does: "go back in the history by ten",
         command: || Command::PageBack,
     },
     Binding {
+        name: "page_forward",
         key: "Page Down",
         code: KeyCode::PageDown,
         does: "go forward in the history by ten",
         command: || Command::PageForward,
     },
     Binding {
+        name: "read_on",
         key: ".",
         code: KeyCode::Char('.'),
         does: "show the next part of a long announcement",
         command: || Command::ReadOn,
     },
     Binding {
+        name: "read_back",
         key: ",",
         code: KeyCode::Char(','),
         does: "show the part before",
         command: || Command::ReadBack,
     },
     Binding {
+        name: "history",
         key: "h",
         code: KeyCode::Char('h'),
         does: "go back in the history, as Up does",
         command: || Command::Previous,
     },
     Binding {
+        name: "status",
         key: "t",
         code: KeyCode::Char('t'),
         does: "hear what is going on",
         command: || Command::Status,
     },
     Binding {
+        name: "whole_turn",
         key: "w",
         code: KeyCode::Char('w'),
         does: "hear all of an agent's last text",
         command: || Command::WholeTurn,
     },
     Binding {
+        name: "search",
         key: "/",
         code: KeyCode::Char('/'),
         does: "search the history",
         command: || Command::Search(None),
     },
     Binding {
+        name: "spell",
         key: "l",
         code: KeyCode::Char('l'),
         does: "spell it; again, by the spelling alphabet",
         command: || Command::Spell(None),
     },
     Binding {
+        name: "previous_word",
         key: "Left",
         code: KeyCode::Left,
         does: "go to the word before, to spell it",
         command: || Command::PreviousWord,
     },
     Binding {
+        name: "next_word",
         key: "Right",
         code: KeyCode::Right,
         does: "go to the word after, to spell it",
         command: || Command::NextWord,
     },
     Binding {
+        name: "away",
         key: "b",
         code: KeyCode::Char('b'),
         does: "hear what happened while you were away",
         command: || Command::Away,
     },
     Binding {
+        name: "mute",
         key: "m",
         code: KeyCode::Char('m'),
         does: "mute the agent, or hear it again; what is urgent is always said",
         command: || Command::Mute,
     },
     Binding {
+        name: "quiet",
         key: "k",
         code: KeyCode::Char('k'),
         does: "keep quiet but for what is urgent, or speak again",
         command: || Command::Quiet,
     },
     Binding {
+        name: "do_not_interrupt",
         key: "i",
         code: KeyCode::Char('i'),
         does: "do not interrupt what is being said, or do again",
         command: || Command::DoNotInterrupt,
     },
     Binding {
+        name: "verbosity",
         key: "v",
         code: KeyCode::Char('v'),
         does: "change the verbosity",
         command: || Command::Verbosity,
     },
     Binding {
+        name: "remarks",
         key: "g",
         code: KeyCode::Char('g'),
         does: "read what a started program wrote to its standard error",
         command: || Command::Remarks,
     },
     Binding {
+        name: "next_knob",
         key: "p",
         code: KeyCode::Char('p'),
         does: "hear the voice's next setting: rate, pitch, volume, voice, punctuation",
         command: || Command::NextKnob,
     },
     Binding {
-        key: ".",
-        code: KeyCode::Char('.'),
+        name: "raise",
+        key: "+",
+        code: KeyCode::Char('+'),
         does: "raise that setting of the voice, or take the next",
         command: || Command::Tune(None, Turn::Up),
     },
     Binding {
-        key: ",",
-        code: KeyCode::Char(','),
+        name: "lower",
+        key: "-",
+        code: KeyCode::Char('-'),
         does: "lower that setting of the voice, or take the one before",
         command: || Command::Tune(None, Turn::Down),
     },
     Binding {
+        name: "usual",
         key: "u",
         code: KeyCode::Char('u'),
         does: "set that setting of the voice back to what it was at the start",
         command: || Command::Tune(None, Turn::Usual),
     },
     Binding {
+        name: "remember",
         key: "f",
         code: KeyCode::Char('f'),
         does: "remember the voice's settings for later runs",
         command: || Command::Remember,
     },
     Binding {
+        name: "leave",
         key: "x",
         code: KeyCode::Char('x'),
         does: "leave the agent's source",
         command: || Command::Leave,
     },
     Binding {
+        name: "help",
         key: "?",
         code: KeyCode::Char('?'),
         does: "show or hide this help",
         command: || Command::Help,
     },
     Binding {
+        name: "quit",
         key: "q",
         code: KeyCode::Char('q'),
         does: "quit",
@@ -517,6 +576,10 @@ pub const LINES: &[LineCommand] = &[
         does: "stop speaking; twice to skip what waits",
     },
     LineCommand {
+        line: "p",
+        does: "hold the lines, or let them go on",
+    },
+    LineCommand {
         line: "next",
         does: "go to the next question",
     },
@@ -561,7 +624,7 @@ pub const LINES: &[LineCommand] = &[
 /// Reads a key. `None` means that the key is bound to nothing in this mode.
 ///
 /// Releases and repeats are no presses: a key that is held down never answers.
-pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
+pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     if key.kind != KeyEventKind::Press {
         return None;
     }
@@ -571,9 +634,9 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
     }
     match mode {
         Mode::Editing(_) | Mode::Searching => edit(key, control),
-        Mode::Choosing(..) => choosing::command(key, control).or_else(|| watching(key, control)),
+        Mode::Choosing(..) => choosing::command(key, control).or_else(|| map.find(key)),
         // Nothing is answered that the help hides: a key that does not belong to it closes it.
-        Mode::Help => match watching(key, control) {
+        Mode::Help => match map.find(key) {
             Some(
                 command @ (Command::Previous
                 | Command::Next
@@ -585,25 +648,8 @@ pub fn command(key: KeyEvent, mode: Mode) -> Option<Command> {
             ) => Some(command),
             Some(_) | None => Some(Command::Back),
         },
-        Mode::Watching | Mode::Confirming(_) | Mode::Quitting | Mode::Leaving(_) => {
-            watching(key, control)
-        }
+        Mode::Watching | Mode::Confirming(_) | Mode::Quitting | Mode::Leaving(_) => map.find(key),
     }
-}
-
-fn watching(key: KeyEvent, control: bool) -> Option<Command> {
-    if control || key.modifiers.contains(KeyModifiers::ALT) {
-        return None;
-    }
-    // With caps lock a letter is still that letter, and H is what the fold tells people to press.
-    let code = match key.code {
-        KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
-        other => other,
-    };
-    BINDINGS
-        .iter()
-        .find(|binding| binding.code == code)
-        .map(|binding| (binding.command)())
 }
 
 fn edit(key: KeyEvent, control: bool) -> Option<Command> {
@@ -693,6 +739,7 @@ pub fn line(text: &str) -> Option<Command> {
         "t" | "status" => alone(Command::Status),
         "s" | "stop" => alone(Command::Stop),
         "next" => alone(Command::NextQuestion),
+        "p" | "hold" => alone(Command::Hold),
         "v" | "verbosity" => alone(Command::Verbosity),
         "g" | "log" => alone(Command::Remarks),
         "x" | "leave" => alone(Command::Leave),
@@ -706,6 +753,10 @@ pub fn line(text: &str) -> Option<Command> {
 mod tests {
     use super::*;
 
+    fn usual(key: KeyEvent, mode: Mode) -> Option<Command> {
+        command(key, mode, &Keymap::default())
+    }
+
     fn press(code: KeyCode) -> KeyEvent {
         KeyEvent::new(code, KeyModifiers::NONE)
     }
@@ -713,9 +764,9 @@ mod tests {
     #[test]
     fn enter_and_space_never_answer_and_escape_only_stops() {
         for mode in [Mode::Watching, Mode::Confirming(1), Mode::Quitting] {
-            assert_eq!(command(press(KeyCode::Enter), mode), None);
-            assert_eq!(command(press(KeyCode::Char(' ')), mode), None);
-            assert_eq!(command(press(KeyCode::Esc), mode), Some(Command::Stop));
+            assert_eq!(usual(press(KeyCode::Enter), mode), None);
+            assert_eq!(usual(press(KeyCode::Char(' ')), mode), None);
+            assert_eq!(usual(press(KeyCode::Esc), mode), Some(Command::Stop));
         }
     }
 
@@ -726,16 +777,16 @@ mod tests {
                 kind,
                 ..press(KeyCode::Char('y'))
             };
-            assert_eq!(command(key, Mode::Watching), None);
+            assert_eq!(usual(key, Mode::Watching), None);
         }
         for modifiers in [KeyModifiers::CONTROL, KeyModifiers::ALT] {
             assert_eq!(
-                command(KeyEvent::new(KeyCode::Char('y'), modifiers), Mode::Watching),
+                usual(KeyEvent::new(KeyCode::Char('y'), modifiers), Mode::Watching),
                 None
             );
         }
         assert_eq!(
-            command(
+            usual(
                 KeyEvent::new(KeyCode::Char('Y'), KeyModifiers::SHIFT),
                 Mode::Watching
             ),
@@ -747,17 +798,17 @@ mod tests {
     fn in_the_editor_letters_are_letters() {
         let mode = Mode::Editing(1);
         assert_eq!(
-            command(press(KeyCode::Char('y')), mode),
+            usual(press(KeyCode::Char('y')), mode),
             Some(Command::Edit(Edit::Insert('y')))
         );
-        assert_eq!(command(press(KeyCode::Esc), mode), Some(Command::Back));
+        assert_eq!(usual(press(KeyCode::Esc), mode), Some(Command::Back));
     }
 
     #[test]
     fn the_help_answers_nothing() {
         for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', '?', 'q'] {
             assert_eq!(
-                command(press(KeyCode::Char(c)), Mode::Help),
+                usual(press(KeyCode::Char(c)), Mode::Help),
                 Some(Command::Back),
                 "{c}"
             );

@@ -7,6 +7,7 @@
 //! deadline, then the links, so that a flood of events never makes a key wait.
 
 mod chosen;
+mod desk;
 mod feed;
 mod input;
 mod look;
@@ -67,7 +68,14 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         )
     });
     let linger = Duration::from_millis(plan.setup.config.voice.linger_ms);
-    let mut inputs = Inputs::open(plan.setup.lines, plan.face, started)?;
+    let arm = Duration::from_millis(plan.setup.config.questions.arm_ms);
+    let mut inputs = Inputs::open(
+        plan.setup.lines,
+        plan.face,
+        started,
+        arm,
+        plan.setup.scan.clone(),
+    )?;
     let mut output = Output::open(plan.face, &plan.setup.config.screen)?;
     let mut feeds = Feeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
@@ -88,6 +96,17 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             let at = now();
             shell.record(&input, at);
             let effects = app.update(input, at);
+            if effects.contains(&Effect::FlushInput) {
+                inputs.flush();
+            }
+            if effects
+                .iter()
+                .any(|effect| matches!(effect, Effect::Quit(_)))
+            {
+                // The last lines are not to follow half a line that was being typed.
+                inputs.abandon_line();
+                write_echo(&mut inputs, &output);
+            }
             shell.run(effects, &app, &mut feeds, &mut output, at);
             dirty = true;
         }
@@ -138,6 +157,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 queue.push(Input::Link { link, event });
             }
         }
+        write_echo(&mut inputs, &output);
         if output.writer().is_broken() {
             // Nobody reads any more: the pipe is closed or the terminal is gone.
             shell.exit.get_or_insert(Exit::Clean);
@@ -175,6 +195,13 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
 /// Ends what may still run of programs that were started; for an end that waits for nothing.
 pub fn leave_nothing() {
     crate::transport::end_all_now();
+}
+
+/// Writes what is to be seen of what was typed.
+fn write_echo(inputs: &mut Inputs, output: &Output) {
+    for bytes in inputs.take_echo() {
+        output.writer().write(bytes);
+    }
 }
 
 async fn until(at: Option<Instant>) {
@@ -245,7 +272,8 @@ impl Shell {
                     let outcome = settings::remember(&delivery);
                     self.remembered = Some(outcome.map_err(|error| format!("{error:#}")));
                 }
-                Effect::FlushInput => input::flush(),
+                // The loop did it: what reads the input is not here.
+                Effect::FlushInput => {}
                 Effect::Quit(exit) => self.exit = Some(exit),
             }
         }

@@ -453,3 +453,28 @@ fn with_a_screen_reader_the_first_line_says_lines_and_no_voice_of_its_own() {
         screen.contains(first)
     });
 }
+
+#[test]
+fn keys_that_cannot_be_used_are_told_before_anything_starts() {
+    use std::io::Write;
+    for (text, words) in [
+        (
+            "accept = [\"n\"]",
+            "the key n is given to both accept and reject",
+        ),
+        ("accept = []", "accept has no key"),
+        ("jump = [\"j\"]", "there is no command \"jump\""),
+        ("accept = \"y\"", "line 1 can't be read"),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        writeln!(file, "{text}").unwrap();
+        let path = file.path().to_string_lossy().into_owned();
+        let hearken = crate::support::child::Hearken::start(&[
+            "demo", "--keys", &path, "--voice", "none", "--face", "linear",
+        ]);
+        let (code, errors, _) = hearken.exit();
+        assert!(code == 2 || code == 1, "{code}");
+        assert!(errors.contains(words), "{text}: {errors}");
+        assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
+    }
+}

@@ -526,3 +526,76 @@ fn the_constants_of_speech_are_those_of_the_code() {
     }
     assert!(rows >= 15, "{rows} constants");
 }
+
+#[test]
+fn the_page_about_keys_has_the_table_as_it_is() {
+    let mut rows = "| name | key | what it does |\n|---|---|---|\n".to_owned();
+    for binding in BINDINGS {
+        rows.push_str(&format!(
+            "| `{}` | `{}` | {} |\n",
+            binding.name, binding.key, binding.does
+        ));
+    }
+    holds_generated("docs/keys.md", "keys", &rows);
+    let mut rows = "| line | what it does |\n|---|---|\n".to_owned();
+    for line in LINES {
+        rows.push_str(&format!("| `{}` | {} |\n", line.line, line.does));
+    }
+    holds_generated("docs/keys.md", "lines", &rows);
+}
+
+/// A sentence that names a key names it by its command, so that it is true with other keys.
+#[test]
+fn phrases_name_keys_by_their_commands() {
+    let mut named = BTreeSet::new();
+    for (tag, text) in BUILT_IN {
+        for piece in text.split("{key:").skip(1) {
+            let (command, key) = piece.split('}').next().unwrap().split_once('=').unwrap();
+            let binding = BINDINGS
+                .iter()
+                .find(|binding| binding.name == command)
+                .unwrap_or_else(|| panic!("{tag}: no command {command}"));
+            assert_eq!(binding.key, key, "{tag}");
+            named.insert(command.to_owned());
+        }
+    }
+    for needed in [
+        "accept", "confirm", "reject", "answer", "choose", "details", "leave", "quit",
+    ] {
+        assert!(
+            named.contains(needed),
+            "no sentence names the key of {needed}"
+        );
+    }
+    let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    for (key, phrase) in english["phrases"].as_table().unwrap() {
+        let words = phrase.to_string();
+        for binding in BINDINGS.iter().filter(|binding| binding.key.len() == 1) {
+            for literal in [
+                format!("ress {} ", binding.key),
+                format!("ress {},", binding.key),
+            ] {
+                assert!(
+                    !words.contains(&literal),
+                    "{key} names the key {} as if it were fixed",
+                    binding.key
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_sentence_names_the_keys_as_they_are() {
+    let changes = toml::from_str("accept = [\"F5\"]\nleave = []").unwrap();
+    let keymap = hearken::keys::Keymap::new(&changes).unwrap();
+    let phrases = hearken::announce::Phrases::english()
+        .unwrap()
+        .keyed(&keymap.names());
+    assert_eq!(phrases.text("question.keys.accept", &[]), "F5 to accept");
+    assert_eq!(
+        phrases.text("danger.remedy.leave", &[]),
+        "Press (no key) to leave this agent."
+    );
+    assert_eq!(phrases.text("question.keys.reject", &[]), "n to reject");
+}

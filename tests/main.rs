@@ -4,10 +4,12 @@
 
 mod architecture;
 mod cli;
+mod contract;
 mod documents;
 mod events;
 mod kinds;
 mod latency;
+mod lines;
 mod look;
 mod matrix;
 mod replies;

@@ -7,6 +7,7 @@
 #[allow(dead_code)]
 mod child;
 mod conformance;
+mod several;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

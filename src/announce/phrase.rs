@@ -20,7 +20,7 @@ use crate::config::Verbosity;
 use super::language;
 use super::normalise::{Pronunciation, Words};
 use super::speakable::{self, Lexicon, Profile};
-use super::template::{Part, Template, template};
+use super::template::{Part, Template, rename_keys, template};
 use super::utterance::Mark;
 
 /// The English phrases; other languages are files of the same shape.
@@ -181,6 +181,21 @@ impl Phrases {
             lexicon: self.lexicon.pronouncing(pronunciation),
             ..self
         }
+    }
+
+    /// Names other keys than the usual ones, by the commands' names; an empty name is a command that
+    /// has no key.
+    pub fn keyed(mut self, keys: &BTreeMap<String, String>) -> Self {
+        let none = self.text("key.none", &[]);
+        let none = none.trim_end_matches('.');
+        for leveled in self.phrases.values_mut() {
+            let levels = [leveled.terse.as_mut(), leveled.detailed.as_mut()];
+            for template in levels.into_iter().flatten() {
+                rename_keys(template, keys, none);
+            }
+            rename_keys(&mut leveled.normal, keys, none);
+        }
+        self
     }
 
     /// Reads a phrase file.
@@ -354,7 +369,7 @@ impl Builder<'_> {
         };
         for part in parts {
             match part {
-                Part::Literal(text) => self.own.push_str(text),
+                Part::Literal(text) | Part::Key { key: text, .. } => self.own.push_str(text),
                 Part::Arg(name) => match find(name) {
                     Some(Arg::Own(text)) => self.own.push_str(text),
                     Some(Arg::Name(text)) => self.own.push_str(&name_of(text)),
@@ -374,7 +389,10 @@ impl Builder<'_> {
                 Part::Optional(inner) => {
                     let whole = |part: &Part| match part {
                         Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
-                        Part::Literal(_) | Part::Plural { .. } | Part::Optional(_) => true,
+                        Part::Literal(_)
+                        | Part::Key { .. }
+                        | Part::Plural { .. }
+                        | Part::Optional(_) => true,
                     };
                     if inner.iter().all(whole) {
                         self.fill(inner, args);

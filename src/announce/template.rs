@@ -10,6 +10,8 @@ pub(super) type Template = Vec<Part>;
 pub(super) enum Part {
     /// Words as they are.
     Literal(String),
+    /// The key of a command by its name, and how it is called.
+    Key { command: String, key: String },
     /// An argument by its name.
     Arg(String),
     /// One of two words, by a number.
@@ -56,6 +58,16 @@ fn parts(
                     }
                 }
                 let pieces: Vec<&str> = inner.split('#').collect();
+                if let Some(named) = inner.strip_prefix("key:") {
+                    let Some((command, key)) = named.split_once('=') else {
+                        return Err("a key is {key:command=its usual key}");
+                    };
+                    parts.push(Part::Key {
+                        command: command.to_owned(),
+                        key: key.to_owned(),
+                    });
+                    continue;
+                }
                 parts.push(match pieces.as_slice() {
                     [name] if !name.is_empty() => Part::Arg((*name).to_owned()),
                     [name, one, many] if !name.is_empty() => Part::Plural {
@@ -72,6 +84,25 @@ fn parts(
     }
     push_literal(&mut parts, &mut literal);
     Ok(parts)
+}
+
+/// Puts other keys in the place of the usual ones; `none` stands where a command has no key.
+pub(super) fn rename_keys(
+    template: &mut Template,
+    keys: &std::collections::BTreeMap<String, String>,
+    none: &str,
+) {
+    for part in template {
+        match part {
+            Part::Key { command, key } => {
+                if let Some(other) = keys.get(command) {
+                    *key = if other.is_empty() { none } else { other }.to_owned();
+                }
+            }
+            Part::Optional(inner) => rename_keys(inner, keys, none),
+            Part::Literal(_) | Part::Arg(_) | Part::Plural { .. } => {}
+        }
+    }
 }
 
 fn push_literal(parts: &mut Vec<Part>, literal: &mut String) {

@@ -337,13 +337,17 @@ impl App {
                 return None;
             }
             if changed {
-                self.respond(
-                    "reply.changed",
-                    &[("example", Arg::Own(example(&prompt)))],
-                    now,
-                );
+                let args = [
+                    ("n", Arg::own(prompt.id.0)),
+                    ("example", Arg::Own(example(&prompt))),
+                ];
+                self.respond("reply.changed", &args, now);
                 return None;
             }
+        }
+        if self.is_unwritten(&prompt) {
+            self.respond_not_yet("reply.not_yet.held", prompt.id, now);
+            return None;
         }
         if let By::Line { read } = by
             && read <= self.written_at(&prompt)
@@ -370,10 +374,11 @@ impl App {
 
     /// Gives when a line may at the earliest have been meant for a question.
     fn written_at(&self, prompt: &Prompt) -> Duration {
-        let written = self.shown_since(prompt);
+        let shown = self.shown_since(prompt);
+        let written = self.released_at(prompt).map_or(shown, |at| at.max(shown));
         match self.lines {
             // What was typed before that was flushed.
-            Some(super::LineSource::Terminal) => {
+            Some(super::LineSource::Terminal | super::LineSource::Editor) => {
                 written + Duration::from_millis(self.config.questions.arm_ms)
             }
             Some(super::LineSource::Pipe) | None => written,

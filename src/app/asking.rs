@@ -125,7 +125,7 @@ impl App {
             sight: Sight::Untold,
             alarms: 0,
         });
-        if self.lines == Some(LineSource::Terminal) {
+        if matches!(self.lines, Some(LineSource::Terminal | LineSource::Editor)) {
             self.effects.push(Effect::FlushInput);
             self.flush_at =
                 Some(now.monotonic + Duration::from_millis(self.config.questions.arm_ms));

@@ -7,12 +7,12 @@ use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode};
 use crate::protocol::{Decision, Now};
-use crate::session::{LinkId, Prompt, PromptId, Question, Standing};
+use crate::session::{Prompt, PromptId, Question, Standing};
 
 use super::answering::By;
 use super::reviewing::Leap;
 use super::spelling::Way;
-use super::stream::{LinkPhase, StreamEvent};
+use super::stream::LinkPhase;
 use super::{App, Effect, Exit};
 
 /// How long leaving waits for an answer that is under way.
@@ -82,6 +82,7 @@ impl App {
             Command::Mute => self.mute(now),
             Command::Quiet => self.keep_quiet(now),
             Command::DoNotInterrupt => self.do_not_interrupt(now),
+            Command::Hold => self.hold(now),
             Command::Verbosity => self.change_verbosity(now),
             Command::Remarks => self.read_remarks(now),
             Command::NextKnob => self.next_knob(now),
@@ -175,8 +176,18 @@ impl App {
 
     fn stop(&mut self, now: Now) {
         self.note_stopped();
+        let spoke = !self.queue.is_idle();
         let wishes = self.queue.stop(now.monotonic);
         self.wish(wishes);
+        if self.manner == Manner::Lines {
+            // A line without an answer looks like one that was not taken. It is not spoken: silence is
+            // what was asked for.
+            let key = if spoke { "stop.done" } else { "stop.nothing" };
+            let told = self
+                .announcer
+                .say(Class::Response, Kind::Reply, key, &[], now);
+            self.put(told, now);
+        }
     }
 
     fn details(&mut self, number: Option<u64>, now: Now) {
@@ -230,99 +241,8 @@ impl App {
         }
     }
 
-    /// Leaves the source of the shown question, or of the last agent that said something.
-    fn leave(&mut self, now: Now) {
-        let link = match self.mode {
-            Mode::Leaving(at) => {
-                self.mode = Mode::Watching;
-                self.leave_now(LinkId(at), now);
-                return;
-            }
-            Mode::Watching
-            | Mode::Confirming(_)
-            | Mode::Editing(_)
-            | Mode::Choosing(..)
-            | Mode::Quitting
-            | Mode::Searching
-            | Mode::Help => {
-                let of_shown = self
-                    .shown
-                    .as_ref()
-                    .and_then(|shown| self.sessions.prompt(shown.prompt))
-                    .map(|prompt| prompt.key.link);
-                let of_last = self
-                    .announcer
-                    .history()
-                    .iter()
-                    .rev()
-                    .find_map(|told| told.key.as_ref())
-                    .map(|key| key.link);
-                let still = |link: &LinkId| {
-                    self.links
-                        .get(link.0)
-                        .is_some_and(|view| !view.phase.is_over())
-                };
-                let any = self
-                    .links
-                    .iter()
-                    .find(|view| !view.phase.is_over())
-                    .map(|view| view.id);
-                of_shown.filter(still).or(of_last.filter(still)).or(any)
-            }
-        };
-        let Some(link) = link else {
-            self.respond("leave.nothing", &[], now);
-            return;
-        };
-        let open: Vec<Prompt> = self
-            .sessions
-            .open_prompts()
-            .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
-            .cloned()
-            .collect();
-        let program = self.ends_program(link);
-        if open.is_empty() && program.is_empty() {
-            self.leave_now(link, now);
-            return;
-        }
-        self.mode = Mode::Leaving(link.0);
-        let open_count = if open.is_empty() {
-            String::new()
-        } else {
-            open.len().to_string()
-        };
-        let source = self
-            .links
-            .get(link.0)
-            .map(|view| view.name.clone())
-            .unwrap_or_default();
-        let args = [
-            ("n", Arg::Own(open_count)),
-            ("source", Arg::Own(source)),
-            ("defaults", Arg::Own(self.defaults(&open))),
-            ("program", Arg::Own(program)),
-        ];
-        let key = self.by_manner("leave.ask", "leave.ask_lines");
-        self.respond(key, &args, now);
-    }
-
-    fn leave_now(&mut self, link: LinkId, now: Now) {
-        self.release(link, now);
-        let Some(view) = self.links.get_mut(link.0) else {
-            return;
-        };
-        view.phase.step(StreamEvent::Leave, 0);
-        let name = view.name.clone();
-        self.effects.push(Effect::Close(link));
-        self.respond("link.left", &[("source", Arg::Own(name))], now);
-        for id in self.sessions.link_over(link) {
-            let wishes = self.queue.withdraw(id, now.monotonic);
-            self.wish(wishes);
-        }
-    }
-
     /// Names what each open question's agent does without an answer.
-    fn defaults(&self, open: &[Prompt]) -> String {
+    pub(super) fn defaults(&self, open: &[Prompt]) -> String {
         let words: Vec<String> = open
             .iter()
             .map(|prompt| {
@@ -372,7 +292,7 @@ impl App {
                 let defaults = self.defaults(&open);
                 self.leave_word(defaults);
             }
-            self.quit(exit);
+            self.quit(exit, now);
         } else if !open.is_empty() {
             self.mode = Mode::Quitting;
             let args = [
@@ -382,7 +302,7 @@ impl App {
             let key = self.by_manner("quit.ask", "quit.ask_lines");
             self.respond(key, &args, now);
         } else if self.outgoing.is_empty() {
-            self.quit(exit);
+            self.quit(exit, now);
         } else {
             // An answer that was given must arrive; leaving waits for it, but not for ever.
             self.parting = Some((exit, now.monotonic + LAST_ANSWER));
@@ -395,7 +315,7 @@ impl App {
     pub(super) fn terminate(&mut self, now: Now) {
         self.tell_left_open(now);
         if self.outgoing.is_empty() || self.parting.is_some() {
-            self.quit(Exit::Terminated);
+            self.quit(Exit::Terminated, now);
         } else {
             self.parting = Some((Exit::Terminated, now.monotonic + LAST_MOMENT));
         }
@@ -559,7 +479,7 @@ impl App {
         }
         for told in last.iter().rev() {
             let again = self.announcer.repeat(told);
-            self.effects.push(Effect::Show(again));
+            self.put(again, now);
         }
         self.respond("history.end", &[], now);
     }
@@ -573,50 +493,6 @@ impl App {
         self.announcer.set_verbosity(next);
         let level = self.announcer.phrases().text(key, &[]);
         self.respond("verbosity", &[("level", Arg::Own(level))], now);
-    }
-
-    /// Shows the help and says it: whoever can't see the screen needs it most.
-    fn help(&mut self, now: Now) {
-        let entries: Vec<(&str, &str)> = match self.manner {
-            Manner::Keys if self.mode == Mode::Help => {
-                self.mode = Mode::Watching;
-                return;
-            }
-            Manner::Keys => {
-                self.mode = Mode::Help;
-                self.help_scroll = 0;
-                keys::BINDINGS
-                    .iter()
-                    .map(|binding| (binding.key, binding.does))
-                    .collect()
-            }
-            Manner::Lines => keys::LINES
-                .iter()
-                .map(|line| (line.line, line.does))
-                .collect(),
-        };
-        let phrases = self.announcer.phrases();
-        let entries: Vec<String> = entries
-            .into_iter()
-            .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
-            .collect();
-        match self.manner {
-            Manner::Keys => self.respond(
-                "fault.other",
-                &[("reason", Arg::Own(entries.join(" ")))],
-                now,
-            ),
-            // One line an entry, so that a screen reader can go from one to the next.
-            Manner::Lines => {
-                for entry in entries {
-                    let args = [("reason", Arg::Own(entry))];
-                    let told =
-                        self.announcer
-                            .say(Class::Response, Kind::Hint, "fault.other", &args, now);
-                    self.effects.push(Effect::Show(told));
-                }
-            }
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::Config;
+use crate::keys::{Keymap, Scan};
 use crate::protocol::Answer;
 
 /// Says where lines come from, which decides when one counts as an answer.
@@ -15,6 +16,8 @@ use crate::protocol::Answer;
 pub enum LineSource {
     /// A pipe: a line counts for what was written before it was read.
     Pipe,
+    /// Our own editor on a terminal: a line counts by when it was begun.
+    Editor,
     /// A terminal: typed-ahead input is flushed when a question appears and once more when it is armed.
     Terminal,
 }
@@ -48,6 +51,10 @@ pub enum VoiceWish {
 pub struct Setup {
     /// The settings.
     pub config: Config,
+    /// Which keys stand for what.
+    pub keymap: Keymap,
+    /// The keys of scanning, where it is on.
+    pub scan: Option<Scan>,
     /// The words.
     pub phrases: Arc<Phrases>,
     /// How the person answers.

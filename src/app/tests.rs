@@ -15,9 +15,12 @@ use crate::transport::{Fault, Frame};
 
 mod alarms;
 mod decisions;
+mod holding;
 mod load;
+mod newcomer;
 mod policy;
 mod programs;
+mod scanning;
 mod sequences;
 mod voice;
 
@@ -95,6 +98,8 @@ impl Stage {
             config,
             phrases: english(),
             manner: options.manner,
+            keymap: Default::default(),
+            scan: None,
             lines: options.lines,
             face: ("start.face.linear", "start.why.asked"),
             voice: options.voice,

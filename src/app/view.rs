@@ -8,7 +8,7 @@ use crate::announce::{
     name_of,
 };
 use crate::config::{Config, Verbosity};
-use crate::keys::Mode;
+use crate::keys::{Keymap, Mode};
 use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions};
 
 use super::App;
@@ -65,6 +65,11 @@ impl App {
     /// Gives the phrases.
     pub fn phrases(&self) -> &Phrases {
         self.announcer.phrases()
+    }
+
+    /// Gives which keys stand for what.
+    pub fn keymap(&self) -> &Keymap {
+        &self.keymap
     }
 
     /// Gives the settings.

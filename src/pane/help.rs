@@ -7,17 +7,17 @@ use ratatui::widgets::Paragraph;
 
 use crate::announce::wrap;
 use crate::app::App;
-use crate::keys::BINDINGS;
 
 use super::Look;
 
 /// Draws it, scrolled so that every key can be reached on the smallest screen.
 pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
-    let rows: Vec<String> = BINDINGS
-        .iter()
-        .flat_map(|binding| {
+    let rows: Vec<String> = app
+        .keymap()
+        .help()
+        .flat_map(|(keys, does)| {
             wrap(
-                &format!("{}: {}", binding.key, app.phrases().help(binding.does)),
+                &format!("{}: {}", keys, app.phrases().help(does)),
                 usize::from(area.width),
             )
         })

@@ -33,6 +33,8 @@ fn app() -> (App, Now) {
         config: Config::default(),
         phrases: Arc::new(Phrases::english().unwrap()),
         manner: Manner::Keys,
+        keymap: Default::default(),
+        scan: None,
         lines: None,
         face: ("start.face.full", "start.why.terminal"),
         voice: VoiceWish::Silent,

@@ -9,7 +9,9 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::app::{Input, LineSource};
+use crate::keys::Scan;
 
+use super::desk::Desk;
 use super::plan::Face;
 
 /// How many lines wait for the loop; then whoever writes them waits.
@@ -22,6 +24,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 pub(super) struct Inputs {
     keys: Option<EventStream>,
     lines: Option<mpsc::Receiver<Input>>,
+    desk: Option<Desk>,
     interrupt: Signal,
     terminate: Signal,
     hangup: Signal,
@@ -50,10 +53,19 @@ impl Inputs {
         lines: Option<LineSource>,
         face: Face,
         started: Instant,
+        arm: Duration,
+        scan: Option<Scan>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             keys: (face == Face::Full).then(EventStream::new),
-            lines: lines.map(|_| read_lines(started)),
+            lines: match lines {
+                Some(LineSource::Pipe | LineSource::Terminal) => Some(read_lines(started)),
+                Some(LineSource::Editor) | None => None,
+            },
+            desk: match lines {
+                Some(LineSource::Editor) => Some(Desk::open(started, arm, scan)?),
+                Some(LineSource::Pipe | LineSource::Terminal) | None => None,
+            },
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
@@ -70,7 +82,11 @@ impl Inputs {
                 biased;
                 _ = self.terminate.recv() => return Input::Terminate,
                 _ = self.hangup.recv() => return Input::Terminate,
-                _ = self.interrupt.recv() => return Input::Interrupt,
+                _ = self.interrupt.recv() => {
+                    self.abandon_line();
+                    return Input::Interrupt;
+                }
+                input = next_typed(&mut self.desk) => return input,
                 _ = self.resumed.recv() => {
                     self.upheaval = Some(Upheaval::Resumed);
                     return Input::Deadline;
@@ -108,6 +124,26 @@ impl Inputs {
                     None => self.lines = None,
                 },
             }
+        }
+    }
+
+    /// Gives what is to be written for what was typed.
+    pub(super) fn take_echo(&mut self) -> Vec<String> {
+        self.desk.as_mut().map(Desk::take_echo).unwrap_or_default()
+    }
+
+    /// Lets a line that is being typed go.
+    pub(super) fn abandon_line(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.abandon();
+        }
+    }
+
+    /// Throws away what was typed ahead.
+    pub(super) fn flush(&mut self) {
+        match &mut self.desk {
+            Some(desk) => desk.flush(),
+            None => flush(),
         }
     }
 
@@ -149,6 +185,13 @@ async fn next_key(keys: &mut Option<EventStream>) -> Option<Event> {
                 Some(Err(_)) | None => return None,
             }
         },
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_typed(desk: &mut Option<Desk>) -> Input {
+    match desk {
+        Some(desk) => desk.next().await,
         None => std::future::pending().await,
     }
 }
@@ -213,7 +256,7 @@ fn skip_line(input: &mut impl BufRead) -> bool {
 }
 
 /// Throws away what was typed ahead on a terminal.
-pub(super) fn flush() {
+fn flush() {
     // A failure means that there is no terminal to flush.
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }

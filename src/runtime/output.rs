@@ -194,6 +194,7 @@ pub(super) fn end_on_panic(face: Face) {
         if face == Face::Full {
             screen::restore();
         }
+        super::desk::restore();
         before(info);
         super::leave_nothing();
         std::process::exit(PANICKED);

@@ -15,6 +15,7 @@ use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWi
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
 use crate::demo;
+use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
 use crate::voice::reader::Signs;
@@ -290,6 +291,9 @@ fn configured(options: &Options) -> anyhow::Result<Config> {
     let mut config = settings::load(options.config.as_deref())?;
     settings::recall(&mut config)?;
     options.apply(&mut config);
+    if let Some(path) = &options.keys {
+        config.keys.extend(settings::keys(path)?);
+    }
     Ok(config)
 }
 
@@ -322,6 +326,9 @@ fn plan(
         Face::Full => None,
         // The events come in there; who would answer them is not asked in this version.
         Face::Linear | Face::Json if takes_stdin => None,
+        Face::Linear if terminals.output && terminals.input && super::desk::fits() => {
+            Some(LineSource::Editor)
+        }
         Face::Linear | Face::Json if std::io::stdin().is_terminal() => Some(LineSource::Terminal),
         Face::Linear | Face::Json => Some(LineSource::Pipe),
     };
@@ -334,6 +341,9 @@ fn plan(
     let token = settings::token(options.token_env.as_deref(), options.token_file.as_deref())?;
     let tls = Tls::load(&config.links)?;
     let seed = seed()?;
+    let keymap = Keymap::new(&config.keys).context("the keys can't be used")?;
+    let scan = Scan::new(&config.scanning, &keymap).context("the keys can't be used")?;
+    let phrases = phrases(&config)?.keyed(&keymap.names());
     Ok(Plan {
         face,
         feeds,
@@ -342,7 +352,9 @@ fn plan(
         reader,
         setup: Setup {
             voice: wish(&config.voice.engine, reader),
-            phrases: Arc::new(phrases(&config)?),
+            phrases: Arc::new(phrases),
+            keymap,
+            scan,
             config,
             manner: if face == Face::Full {
                 Manner::Keys

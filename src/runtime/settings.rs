@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::config::{Config, Delivery};
+use crate::config::{Config, Delivery, KeysConfig};
 use crate::transport::Secret;
 
 /// The largest settings or token file that is read.
@@ -131,6 +131,22 @@ pub fn token(variable: Option<&str>, file: Option<&Path>) -> anyhow::Result<Opti
         bail!("the token is empty");
     }
     Ok(Some(Secret::new(&text)))
+}
+
+/// Reads a file of keys: the lines that may also stand under `[keys]` in the settings.
+///
+/// # Errors
+/// When it can't be read or holds anything else than commands with lists of keys.
+pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
+    let text = read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    toml::from_str(&text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = text
+            .get(..at)
+            .map_or(1, |before| before.matches('\n').count() + 1);
+        let problem = error.message().replace('\n', " ");
+        anyhow::anyhow!("{}: line {line} can't be read: {problem}", path.display())
+    })
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

@@ -42,6 +42,8 @@ impl Stage {
             config,
             phrases: Arc::new(Phrases::english().unwrap()),
             manner: Manner::Keys,
+            keymap: Default::default(),
+            scan: None,
             lines: None,
             face: ("start.face.full", "start.why.terminal"),
             voice: VoiceWish::Speak,

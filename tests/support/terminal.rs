@@ -132,6 +132,29 @@ impl Terminal {
         }
     }
 
+    /// Waits until certain bytes were written.
+    pub fn wait_for_raw(&mut self, bytes: &[u8]) {
+        let until = Instant::now() + PATIENCE;
+        while !self.raw.windows(bytes.len()).any(|part| part == bytes) {
+            assert!(self.take(until), "no {bytes:?} was written");
+        }
+    }
+
+    /// Tells whether the terminal itself echoes what is typed.
+    pub fn echoes(&self) -> bool {
+        const ECHO: u64 = 0o10;
+        let (master, _) = self.ends.as_ref().unwrap();
+        let modes = master.get_termios().unwrap();
+        u64::from(modes.local_flags.bits()) & ECHO != 0
+    }
+
+    /// Tells whether the program is stopped, as by the terminal's stop key.
+    pub fn is_stopped(&self) -> bool {
+        let id = self.child.process_id().unwrap();
+        let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+        stat.rsplit(") ").next().unwrap().starts_with('T')
+    }
+
     /// Waits until the cursor stands in a row: a frame ends by placing it, after its texts.
     pub fn wait_for_cursor(&mut self, row: u16) {
         let until = Instant::now() + PATIENCE;

@@ -1,0 +1,50 @@
+//! The help: every key or line and what it does, from the one table.
+
+use crate::announce::{Arg, Class, Kind, Manner};
+use crate::keys::{self, Mode};
+use crate::protocol::Now;
+
+use super::App;
+
+impl App {
+    /// Shows the help and says it: whoever can't see the screen needs it most.
+    pub(super) fn help(&mut self, now: Now) {
+        let entries: Vec<(String, &str)> = match self.manner {
+            Manner::Keys if self.mode == Mode::Help => {
+                self.mode = Mode::Watching;
+                return;
+            }
+            Manner::Keys => {
+                self.mode = Mode::Help;
+                self.help_scroll = 0;
+                self.keymap.help().collect()
+            }
+            Manner::Lines => keys::LINES
+                .iter()
+                .map(|line| (line.line.to_owned(), line.does))
+                .collect(),
+        };
+        let phrases = self.announcer.phrases();
+        let entries: Vec<String> = entries
+            .into_iter()
+            .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
+            .collect();
+        match self.manner {
+            Manner::Keys => self.respond(
+                "fault.other",
+                &[("reason", Arg::Own(entries.join(" ")))],
+                now,
+            ),
+            // One line an entry, so that a screen reader can go from one to the next.
+            Manner::Lines => {
+                for entry in entries {
+                    let args = [("reason", Arg::Own(entry))];
+                    let told =
+                        self.announcer
+                            .say(Class::Response, Kind::Reply, "fault.other", &args, now);
+                    self.put(told, now);
+                }
+            }
+        }
+    }
+}

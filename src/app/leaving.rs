@@ -1,0 +1,125 @@
+//! Leaving a source: which one, what is asked before, and what becomes of its questions.
+
+use crate::announce::Arg;
+use crate::keys::Mode;
+use crate::protocol::Now;
+use crate::session::{LinkId, Prompt};
+
+use super::stream::StreamEvent;
+use super::{App, Effect};
+
+impl App {
+    /// Leaves the source of the shown question, or of the last agent that said something.
+    pub(super) fn leave(&mut self, now: Now) {
+        let link = match self.mode {
+            Mode::Leaving(at) => {
+                self.mode = Mode::Watching;
+                self.leave_now(LinkId(at), now);
+                return;
+            }
+            Mode::Watching
+            | Mode::Confirming(_)
+            | Mode::Editing(_)
+            | Mode::Choosing(..)
+            | Mode::Quitting
+            | Mode::Searching
+            | Mode::Help => {
+                let of_shown = self
+                    .shown
+                    .as_ref()
+                    .and_then(|shown| self.sessions.prompt(shown.prompt))
+                    .map(|prompt| prompt.key.link);
+                let of_last = self
+                    .announcer
+                    .history()
+                    .iter()
+                    .rev()
+                    .find_map(|told| told.key.as_ref())
+                    .map(|key| key.link);
+                let still = |link: &LinkId| {
+                    self.links
+                        .get(link.0)
+                        .is_some_and(|view| !view.phase.is_over())
+                };
+                let any = self
+                    .links
+                    .iter()
+                    .find(|view| !view.phase.is_over())
+                    .map(|view| view.id);
+                of_shown.filter(still).or(of_last.filter(still)).or(any)
+            }
+        };
+        let Some(link) = link else {
+            self.respond("leave.nothing", &[], now);
+            return;
+        };
+        let open: Vec<Prompt> = self
+            .sessions
+            .open_prompts()
+            .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
+            .cloned()
+            .collect();
+        let program = self.ends_program(link);
+        let working = self.irreversible_at_work(link);
+        if open.is_empty() && program.is_empty() && working.is_empty() {
+            self.leave_now(link, now);
+            return;
+        }
+        self.mode = Mode::Leaving(link.0);
+        let source = self
+            .links
+            .get(link.0)
+            .map(|view| view.name.clone())
+            .unwrap_or_default();
+        let phrases = self.announcer.phrases();
+        let mut reasons = Vec::new();
+        if !open.is_empty() {
+            let args = [
+                ("n", Arg::own(open.len())),
+                ("source", Arg::Own(source.clone())),
+                ("defaults", Arg::Own(self.defaults(&open))),
+            ];
+            reasons.push(phrases.text("leave.open", &args));
+        }
+        if !working.is_empty() {
+            let args = [
+                ("n", Arg::own(working.len())),
+                ("source", Arg::Own(source)),
+                ("tools", Arg::Tool(working.join(", "))),
+            ];
+            reasons.push(phrases.text("leave.working", &args));
+        }
+        if !program.is_empty() {
+            reasons.push(program);
+        }
+        let args = [("reasons", Arg::Own(reasons.join(" ")))];
+        let key = self.by_manner("leave.ask", "leave.ask_lines");
+        self.respond(key, &args, now);
+    }
+
+    /// Names the tools of a source that are at work on something that can't be undone.
+    fn irreversible_at_work(&self, link: LinkId) -> Vec<String> {
+        self.sessions
+            .iter()
+            .filter(|session| session.key.link == link && !session.is_ended())
+            .flat_map(|session| session.tools.iter())
+            .filter(|call| call.irreversible)
+            .map(|call| crate::announce::speakable::one_line(&call.tool))
+            .collect()
+    }
+
+    pub(super) fn leave_now(&mut self, link: LinkId, now: Now) {
+        self.release(link, now);
+        let Some(view) = self.links.get_mut(link.0) else {
+            return;
+        };
+        view.phase.step(StreamEvent::Leave, 0);
+        let name = view.name.clone();
+        self.effects.push(Effect::Close(link));
+        self.respond("link.left", &[("source", Arg::Own(name))], now);
+        for id in self.sessions.link_over(link) {
+            let wishes = self.queue.withdraw(id, now.monotonic);
+            self.wish(wishes);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! Everything that can be done at the moment, one after the other, for one or two switches.
+//!
+//! # Mental model
+//! A step goes to the next thing that can be done and says it; a selection does it, as its key would,
+//! with every rule of arming. What is in focus belongs to the mode and the question that were there
+//! when it was stepped to: if either changes, nothing is in focus, and a selection only says so. After
+//! a selection nothing is in focus either, so that one switch pressed twice never does two things.
+//!
+//! # Worked example
+//! Step ("accept the question"), select ("this needs a second step"), step ("confirm accepting"),
+//! select: accepted.
+//!
+//! # Tuning by symptom
+//! The wrong thing is selected with automatic stepping: `scanning.auto_ms` is too short.
+
+use std::time::Duration;
+
+use crate::announce::{Arg, Class};
+use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Scan, ScanKey};
+use crate::protocol::{Decision, Now, ResponseKind};
+use crate::session::{Prompt, PromptId, Question};
+
+use super::App;
+
+/// A selection this soon after a step that came by itself was meant for what was there before.
+const REACTION: Duration = Duration::from_millis(250);
+/// How often automatic stepping goes round before it rests.
+const ROUNDS: usize = 3;
+/// The characters that can be written, in groups: first the group is selected, then the character.
+const GROUPS: [&str; 7] = [
+    "etaoin", "shrdlu", "cmfgyp", "wbvkxj", "qz .,-", "012345", "6789?!",
+];
+
+/// Holds where scanning is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scanning {
+    keys: Option<Scan>,
+    focus: Option<Focus>,
+    /// The group of characters that was selected.
+    group: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Focus {
+    mode: Mode,
+    shown: Option<PromptId>,
+    at: usize,
+    since: Duration,
+    /// How many steps came by themselves.
+    by_itself: usize,
+}
+
+/// One thing that can be done.
+#[derive(Debug, Clone, PartialEq)]
+enum Item {
+    /// A command of the table, by its name there.
+    Named(&'static str),
+    /// A choice of a question.
+    Option(PromptId, usize),
+    /// A group of characters.
+    Group(usize),
+    /// A character.
+    Letter(char),
+    /// Delete the last character.
+    Delete,
+    /// Send what is written.
+    Send,
+    /// Go back.
+    Back,
+}
+
+impl Scanning {
+    pub(super) fn new(keys: Option<Scan>) -> Self {
+        Self {
+            keys,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn key(&self, key: crossterm::event::KeyEvent) -> Option<ScanKey> {
+        self.keys.as_ref()?.key(key)
+    }
+}
+
+impl App {
+    /// Takes a key of scanning.
+    pub(super) fn scan(&mut self, key: ScanKey, before: Option<Duration>, now: Now) {
+        let automatic = self.scanning.keys.as_ref().and_then(|keys| keys.auto);
+        match (key, self.scan_focus()) {
+            (ScanKey::Step, _) => self.scan_step(0, now),
+            // With one switch the first press begins.
+            (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, now),
+            (ScanKey::Select, None) => self.respond("scan.nothing", &[], now),
+            (ScanKey::Select, Some(focus))
+                if focus.by_itself > 0 && now.monotonic < focus.since + REACTION =>
+            {
+                self.respond("scan.too_soon", &[], now);
+                self.scan_say(focus.at, now);
+            }
+            (ScanKey::Select, Some(focus)) => {
+                self.scanning.focus = None;
+                let item = self.scan_items().get(focus.at).cloned();
+                if let Some(item) = item {
+                    self.scan_do(item, before, now);
+                }
+            }
+        }
+    }
+
+    /// Gives when the next step comes by itself.
+    pub(super) fn scan_due(&self) -> Option<Duration> {
+        let auto = self.scanning.keys.as_ref()?.auto?;
+        let focus = self.scan_focus()?;
+        let rests = focus.by_itself >= ROUNDS * self.scan_items().len();
+        (!rests).then_some(focus.since + auto)
+    }
+
+    /// Steps by itself when it is time.
+    pub(super) fn scan_tick(&mut self, now: Now) {
+        if self.scan_due().is_some_and(|at| now.monotonic >= at)
+            && let Some(focus) = self.scan_focus()
+        {
+            self.scan_step(focus.by_itself + 1, now);
+        }
+    }
+
+    /// Gives what is in focus, as long as it is about what is there now.
+    fn scan_focus(&self) -> Option<Focus> {
+        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        self.scanning
+            .focus
+            .filter(|focus| focus.mode == self.mode && focus.shown == shown)
+    }
+
+    fn scan_step(&mut self, by_itself: usize, now: Now) {
+        let count = self.scan_items().len();
+        let at = self
+            .scan_focus()
+            .map_or(0, |focus| (focus.at + 1) % count.max(1));
+        self.scanning.focus = Some(Focus {
+            mode: self.mode,
+            shown: self.shown.as_ref().map(|shown| shown.prompt),
+            at,
+            since: now.monotonic,
+            by_itself,
+        });
+        self.scan_say(at, now);
+    }
+
+    /// Says what is in focus.
+    fn scan_say(&mut self, at: usize, now: Now) {
+        let Some(item) = self.scan_items().get(at).cloned() else {
+            return;
+        };
+        let phrases = self.announcer.phrases();
+        let words = match &item {
+            Item::Named(name) => {
+                let does = BINDINGS
+                    .iter()
+                    .find(|binding| binding.name == *name)
+                    .map_or("", |binding| binding.does);
+                phrases.help(does).to_owned()
+            }
+            Item::Option(id, at) => {
+                let Some(prompt) = self.sessions.prompt(*id).cloned() else {
+                    return;
+                };
+                let label = match &prompt.question {
+                    Question::Clarification(asked) => asked
+                        .choices
+                        .get(*at)
+                        .map(|choice| self.announcer.exact(&prompt, &choice.label)),
+                    Question::Confirmation(asked) => asked
+                        .others()
+                        .nth(*at)
+                        .map(|other| Arg::Own(self.announcer.decision_words(other))),
+                };
+                let args = [
+                    ("n", Arg::own(at + 1)),
+                    ("label", label.unwrap_or_else(|| Arg::own(""))),
+                ];
+                self.tell_about(Class::Response, &prompt, "scan.choice", &args, now);
+                return;
+            }
+            Item::Group(at) => {
+                let letters: Vec<String> =
+                    GROUPS[*at].chars().map(|c| self.scan_letter(c)).collect();
+                letters.join(" ")
+            }
+            Item::Letter(c) => self.scan_letter(*c),
+            Item::Delete => phrases.text("scan.delete", &[]),
+            Item::Send => phrases.text("scan.send", &[]),
+            Item::Back => phrases.text("scan.back", &[]),
+        };
+        self.respond("scan.item", &[("item", Arg::Own(words))], now);
+    }
+
+    /// Names a character so that a voice says it.
+    fn scan_letter(&self, c: char) -> String {
+        self.announcer
+            .phrases()
+            .lexicon()
+            .spell(&c.to_string(), false)
+    }
+
+    fn scan_do(&mut self, item: Item, before: Option<Duration>, now: Now) {
+        let command = match item {
+            Item::Named(name) => BINDINGS
+                .iter()
+                .find(|binding| binding.name == name)
+                .map(Binding::command),
+            Item::Option(id, at) => Some(Command::Choose(Some(id.0), Some(at + 1))),
+            Item::Group(at) => {
+                self.scanning.group = Some(at);
+                self.scan_step(0, now);
+                return;
+            }
+            Item::Letter(c) => {
+                self.scanning.group = None;
+                Some(Command::Edit(Edit::Insert(c)))
+            }
+            Item::Delete => Some(Command::Edit(Edit::Backspace)),
+            Item::Send => Some(Command::Edit(Edit::Submit)),
+            Item::Back if self.scanning.group.take().is_some() => {
+                self.scan_step(0, now);
+                return;
+            }
+            Item::Back => Some(Command::Back),
+        };
+        let typed = matches!(item, Item::Letter(_) | Item::Delete);
+        self.pressed(command, before, now);
+        if typed {
+            let text = Arg::Own(crate::announce::speakable::one_line(self.editor.value()));
+            self.respond("scan.typed", &[("text", text)], now);
+        }
+    }
+
+    /// Gives everything that can be done at the moment.
+    fn scan_items(&self) -> Vec<Item> {
+        match self.mode {
+            Mode::Watching => {
+                let shown = self
+                    .shown
+                    .as_ref()
+                    .and_then(|shown| self.sessions.prompt(shown.prompt));
+                let mut items = shown.map(question_items).unwrap_or_default();
+                if self.meant() > 1 {
+                    items.push(Item::Named("next_question"));
+                }
+                items.extend(
+                    [
+                        "stop", "repeat", "status", "previous", "away", "leave", "quit",
+                    ]
+                    .map(Item::Named),
+                );
+                items
+            }
+            Mode::Confirming(_) => vec![Item::Named("confirm"), Item::Named("reject"), Item::Back],
+            Mode::Choosing(id, _) => {
+                let id = PromptId(id);
+                let count = self
+                    .sessions
+                    .prompt(id)
+                    .map_or(0, |prompt| prompt.question.choices());
+                let options = (0..count).map(|at| Item::Option(id, at));
+                options.chain([Item::Back]).collect()
+            }
+            Mode::Editing(_) | Mode::Searching => match self.scanning.group {
+                Some(group) => GROUPS[group]
+                    .chars()
+                    .map(Item::Letter)
+                    .chain([Item::Back])
+                    .collect(),
+                None => (0..GROUPS.len())
+                    .map(Item::Group)
+                    .chain([Item::Delete, Item::Send, Item::Back])
+                    .collect(),
+            },
+            Mode::Quitting => vec![Item::Named("quit"), Item::Back],
+            Mode::Leaving(_) => vec![Item::Named("leave"), Item::Back],
+            Mode::Help => vec![Item::Named("next"), Item::Named("previous"), Item::Back],
+        }
+    }
+}
+
+/// Gives what a question can be answered by.
+fn question_items(prompt: &Prompt) -> Vec<Item> {
+    let mut items = Vec::new();
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            if asked.takes(&Decision::Accept) {
+                items.push(Item::Named("accept"));
+            }
+            if asked.takes(&Decision::Reject) {
+                items.extend([Item::Named("reject"), Item::Named("explain")]);
+            }
+            if asked.others().next().is_some() {
+                items.push(Item::Named("choose"));
+            }
+        }
+        Question::Clarification(asked) => {
+            for kind in &asked.accepted_response_kinds {
+                match kind {
+                    ResponseKind::YesNo => {
+                        items.extend([Item::Named("accept"), Item::Named("reject")]);
+                    }
+                    ResponseKind::MultipleChoice => items.push(Item::Named("choose")),
+                    ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
+                        if !items.contains(&Item::Named("answer")) {
+                            items.push(Item::Named("answer"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    items.push(Item::Named("details"));
+    items
+}

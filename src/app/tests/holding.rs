@@ -1,0 +1,126 @@
+//! Nothing is written while a line is open or the lines are held, and nothing is lost by that.
+
+use super::*;
+
+const EDITOR: Options = Options {
+    manner: Manner::Lines,
+    lines: Some(LineSource::Editor),
+    voice: VoiceWish::Silent,
+    until: Until::NoSource,
+};
+
+fn say_something(stage: &mut Stage, words: &str) {
+    stage.event(
+        "output.streaming",
+        json!({"output_id": "o", "chunk": format!("{words}. "), "position": 0, "coalesce_hint": "sentence"}),
+    );
+}
+
+#[test]
+fn lines_wait_while_a_line_is_open_and_come_in_their_order() {
+    let mut stage = Stage::new(EDITOR);
+    stage.event("session.started", json!({"summary_normal": "Started."}));
+    stage.lines.clear();
+    stage.input(Input::LineBegun);
+    stage.ask("rpl_1");
+    stage.event("session.errored", json!({"summary_normal": "It broke."}));
+    assert!(stage.lines.is_empty(), "{:?}", stage.lines);
+    assert_eq!(stage.bells, 1, "a question rings all the same");
+    stage.input(Input::LineLeft);
+    let at = |words: &str| stage.lines.iter().position(|line| line.contains(words));
+    assert!(
+        at("Question 1").unwrap() < at("broke").unwrap(),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn a_line_answers_only_what_was_written_before_it_was_begun() {
+    let mut stage = Stage::new(EDITOR);
+    stage.input(Input::LineBegun);
+    let begun = stage.now.monotonic;
+    stage.ask("rpl_1");
+    stage.wait(5000);
+    stage.input(Input::Line {
+        text: "y 1".into(),
+        read: begun,
+    });
+    assert!(stage.sent.is_empty(), "begun before the question came");
+    assert!(
+        stage.heard("was typed before question 1 was shown"),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(399);
+    stage.type_line("y 1");
+    assert!(stage.sent.is_empty(), "begun right after it was written");
+    stage.wait(400);
+    stage.type_line("y 1");
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn held_lines_let_the_answers_to_lines_through_and_no_unread_question_be_answered() {
+    let mut stage = Stage::new(EDITOR);
+    stage.type_line("p");
+    assert!(stage.heard("Held"));
+    stage.ask("rpl_1");
+    assert!(!stage.heard("Send rpl_1"));
+    stage.wait(5000);
+    stage.type_line("y");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("Question 1 is not written yet"));
+    stage.type_line("t");
+    assert!(stage.heard("1 question"), "{:?}", stage.lines);
+    // Reading it in full is reading it.
+    stage.type_line("d 1");
+    assert!(stage.heard("Send rpl_1"));
+    stage.wait(500);
+    stage.type_line("n 1");
+    assert_eq!(stage.decision(), Some("reject"));
+    stage.type_line("p");
+    assert!(stage.heard("The lines go on."));
+}
+
+#[test]
+fn what_is_too_much_to_hold_is_counted_and_questions_stay() {
+    let mut stage = Stage::new(EDITOR);
+    stage.event("session.started", json!({"summary_normal": "Started."}));
+    stage.type_line("p");
+    stage.ask("rpl_1");
+    for n in 0..1200 {
+        stage.event(
+            "tool.invoked",
+            json!({"tool": format!("t{n}"), "tool_call_id": format!("c{n}"), "summary_normal": format!("Call {n}.")}),
+        );
+    }
+    stage.type_line("p");
+    assert!(
+        stage.heard("left out here, because too much waited"),
+        "{:?}",
+        &stage.lines[..4]
+    );
+    assert!(stage.heard("Send rpl_1"));
+    assert!(stage.lines.len() < 1100);
+}
+
+#[test]
+fn what_waits_is_written_before_the_end() {
+    let mut stage = Stage::new(EDITOR);
+    stage.type_line("p");
+    say_something(&mut stage, "The last words");
+    stage.event("session.completed", json!({"summary_normal": "All done."}));
+    assert!(!stage.heard("All done"));
+    stage.type_line("q");
+    assert_eq!(stage.quit, Some(Exit::Clean));
+    assert!(stage.heard("All done"), "{:?}", stage.lines);
+}
+
+#[test]
+fn json_lines_are_never_held() {
+    let mut stage = Stage::new(EDITOR);
+    stage.app.face.0 = "start.face.json";
+    stage.type_line("p");
+    assert!(stage.heard("JSON lines are not held"));
+}

@@ -1,0 +1,98 @@
+//! What somebody stumbles over who meets the program for the first time.
+
+use super::*;
+
+#[test]
+fn a_second_step_that_comes_long_after_accepts_nothing() {
+    for options in [KEYS, PIPE] {
+        let lines = options.manner == Manner::Lines;
+        let mut stage = Stage::new(options);
+        stage.ask_with("rpl_1", json!({"risk_level": "high"}));
+        stage.wait(2500);
+        let enter = |stage: &mut Stage, letter: char| {
+            if lines {
+                stage.type_line(&letter.to_string());
+            } else {
+                stage.press(letter);
+            }
+        };
+        enter(&mut stage, 'y');
+        assert!(stage.heard("This needs a second step"));
+        stage.wait(59_000);
+        assert!(!stage.heard("did not come"));
+        stage.wait(1_000);
+        assert!(stage.heard("The second step did not come within 1 minute"));
+        enter(&mut stage, 'c');
+        assert!(stage.sent.is_empty(), "a stray second step");
+        stage.wait(500);
+        enter(&mut stage, 'y');
+        stage.wait(500);
+        enter(&mut stage, 'c');
+        assert_eq!(stage.decision(), Some("accept"));
+    }
+}
+
+#[test]
+fn the_stop_line_is_answered_and_the_stop_key_stays_silent() {
+    let mut stage = Stage::new(PIPE);
+    stage.type_line("s");
+    assert!(stage.heard("Nothing is being said."));
+    let mut stage = Stage::new(KEYS);
+    stage.press('s');
+    assert!(stage.lines.is_empty(), "{:?}", stage.lines);
+}
+
+#[test]
+fn leaving_asks_once_while_something_that_cannot_be_undone_is_at_work() {
+    for options in [KEYS, PIPE] {
+        let lines = options.manner == Manner::Lines;
+        let mut stage = Stage::new(options);
+        let leave = |stage: &mut Stage| {
+            if lines {
+                stage.type_line("x");
+            } else {
+                stage.press('x');
+            }
+        };
+        stage.event("session.started", json!({"user_message": "go"}));
+        stage.event(
+            "tool.invoked",
+            json!({"tool": "wipe_disk", "tool_call_id": "c1", "irreversible": true, "risk_level": "high"}),
+        );
+        leave(&mut stage);
+        assert!(
+            stage.heard("still at work at one: wipe disk"),
+            "{:?}",
+            stage.lines
+        );
+        assert!(!stage.heard("Left one"));
+        leave(&mut stage);
+        assert!(stage.app.links()[0].phase.is_over());
+    }
+}
+
+#[test]
+fn leaving_names_the_default_of_what_is_open() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.type_line("x");
+    assert!(stage.heard("will be rejected when its time is over"));
+    assert!(stage.heard("Type x again to leave it"));
+}
+
+#[test]
+fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(1);
+    stage.ask("rpl_2");
+    stage.wait(3000);
+    stage.type_line("n 2");
+    stage.wait(100);
+    stage.type_line("y");
+    assert!(
+        stage.heard("Question 1 has come or changed only just now"),
+        "{:?}",
+        stage.lines
+    );
+}

@@ -1,0 +1,137 @@
+//! One or two switches reach everything, under the same rules as keys.
+
+use super::*;
+use crate::config::ScanConfig;
+use crate::keys::{Keymap, Scan};
+
+const STEP: KeyCode = KeyCode::F(7);
+const SELECT: KeyCode = KeyCode::F(8);
+
+fn stage(step: &str, auto_ms: u64) -> Stage {
+    let mut stage = Stage::new(KEYS);
+    let settings = ScanConfig {
+        step: step.into(),
+        select: "F8".into(),
+        auto_ms,
+    };
+    let keys = Scan::new(&settings, &Keymap::default()).unwrap();
+    stage.app.scanning = super::super::scanning::Scanning::new(keys);
+    stage
+}
+
+impl Stage {
+    fn step_to(&mut self, words: &str) {
+        for _ in 0..20 {
+            self.wait(500);
+            self.lines.clear();
+            self.code(STEP);
+            if self.heard(words) {
+                self.wait(500);
+                return;
+            }
+        }
+        panic!("never at {words}: {:?}", self.lines);
+    }
+}
+
+#[test]
+fn a_question_is_accepted_in_two_steps_by_two_switches() {
+    let mut stage = stage("F7", 0);
+    stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
+    stage.step_to("accept the question");
+    stage.code(SELECT);
+    assert!(stage.heard("This needs a second step"));
+    stage.wait(500);
+    stage.code(SELECT);
+    assert!(stage.sent.is_empty(), "the same switch again does nothing");
+    assert!(stage.heard("Step first"));
+    stage.step_to("confirm accepting");
+    stage.code(SELECT);
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_selection_is_armed_like_a_key() {
+    let mut stage = stage("F7", 0);
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.code(STEP);
+    stage.wait(100);
+    stage.code(SELECT);
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("Not yet"));
+}
+
+#[test]
+fn what_was_in_focus_for_one_question_is_nothing_for_another() {
+    let mut stage = stage("F7", 0);
+    stage.ask("rpl_1");
+    stage.step_to("accept the question");
+    stage.ask("rpl_2");
+    stage.event("awaiting.confirmation", json!({"action": "Send rpl_1", "reply_token": "rpl_3", "risk_level": "low", "urgency": "critical"}));
+    stage.press('n');
+    stage.wait(1000);
+    stage.lines.clear();
+    stage.sent.clear();
+    stage.code(SELECT);
+    assert!(stage.sent.is_empty(), "{:?}", stage.sent);
+    assert!(stage.heard("Step first"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_choice_and_a_text_are_given_by_switches() {
+    let mut stage = stage("F7", 0);
+    stage.event(
+        "awaiting.clarification",
+        json!({"question": "Which?", "reply_token": "rpl_1", "timeout_seconds": 300, "choices": [
+            {"value": "a", "label": "First"}, {"value": "b", "label": "Second"}],
+            "accepted_response_kinds": ["multiple_choice", "freetext"], "urgency": "critical"}),
+    );
+    stage.step_to("choose an option");
+    stage.code(SELECT);
+    stage.step_to("Second");
+    stage.code(SELECT);
+    assert_eq!(stage.sent[0].1["response"], "b");
+    stage.event(
+        "awaiting.clarification",
+        json!({"question": "What?", "reply_token": "rpl_2", "timeout_seconds": 300,
+            "accepted_response_kinds": ["freetext"], "urgency": "critical"}),
+    );
+    stage.step_to("type an answer");
+    stage.code(SELECT);
+    stage.step_to("0 1 2");
+    stage.code(SELECT);
+    stage.step_to("4");
+    stage.code(SELECT);
+    assert!(stage.heard("4"));
+    stage.step_to("Send it");
+    stage.code(SELECT);
+    assert_eq!(stage.sent[1].1["response"], "4");
+}
+
+#[test]
+fn one_switch_is_enough_when_time_steps() {
+    let mut stage = stage("", 2000);
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.code(SELECT);
+    assert!(stage.heard("accept the question"));
+    stage.wait(2100);
+    assert!(stage.heard("reject the question"));
+    stage.code(SELECT);
+    assert!(stage.sent.is_empty(), "meant for what was there before");
+    assert!(stage.heard("That was too soon"));
+    stage.wait(500);
+    stage.code(SELECT);
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn stepping_by_itself_rests() {
+    let mut stage = stage("", 500);
+    stage.code(SELECT);
+    stage.wait(60_000);
+    stage.lines.clear();
+    stage.wait(60_000);
+    assert!(stage.lines.is_empty(), "{:?}", stage.lines);
+}

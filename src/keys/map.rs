@@ -1,0 +1,371 @@
+//! Which key stands for which command: the table's defaults, with the person's changes laid over.
+//!
+//! Responsibilities: names of keys, reading the changes, refusing those with which something could no
+//! longer be answered or would mean two things. Not here: what a command does (`app`).
+//!
+//! # Worked example
+//! `accept = ["F5"]` and `mute = []` make F5 accept, `y` mean nothing and mute have no key.
+//!
+//! # Tuning by symptom
+//! "the key … is given to both": give the other command another key, or `[]`, in the same file.
+
+use std::collections::BTreeMap;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use crate::config::KeysConfig;
+
+use super::{BINDINGS, Command};
+
+/// Without these nobody could answer every kind of question, or leave.
+const NEEDED: &[&str] = &[
+    "accept", "confirm", "reject", "answer", "choose", "details", "quit",
+];
+
+/// Says why keys can't be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// No command has this name.
+    #[error("there is no command {name:?}; docs/keys.md lists them: {}", names().join(", "))]
+    UnknownCommand {
+        /// The name.
+        name: String,
+    },
+    /// No key has this name.
+    #[error(
+        "{command}: there is no key {name:?}; write a character, F1 to F12, Tab, Up, PageUp, Home, …, or Ctrl-, Alt- and a letter"
+    )]
+    UnknownKey {
+        /// The command.
+        command: String,
+        /// The name.
+        name: String,
+    },
+    /// The key has a meaning that can't be changed.
+    #[error("{command}: {name} can't be used: {why}")]
+    Reserved {
+        /// The command.
+        command: String,
+        /// The key's name.
+        name: String,
+        /// Why.
+        why: &'static str,
+    },
+    /// Two commands want the same key.
+    #[error("the key {name} is given to both {first} and {second}")]
+    Conflict {
+        /// The key's name.
+        name: String,
+        /// One command.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// A command without which something can't be answered has no key.
+    #[error("{name} has no key, and without it not everything can be answered or left")]
+    Unreachable {
+        /// The command.
+        name: &'static str,
+    },
+    /// The keys of scanning are not a pair.
+    #[error("scanning needs a key that selects, and a key that steps or a time (scanning.auto_ms)")]
+    HalfAScan,
+}
+
+/// Names one key with its modifiers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chord {
+    code: KeyCode,
+    modifiers: KeyModifiers,
+}
+
+impl Chord {
+    /// Reads a key's name; `None` where no key has it.
+    pub fn parse(name: &str) -> Option<Self> {
+        let (modifiers, rest) = if let Some(rest) = name.strip_prefix("Ctrl-") {
+            (KeyModifiers::CONTROL, rest)
+        } else if let Some(rest) = name.strip_prefix("Alt-") {
+            (KeyModifiers::ALT, rest)
+        } else {
+            (KeyModifiers::NONE, name)
+        };
+        let mut chars = rest.chars();
+        let code = match (chars.next(), chars.next()) {
+            (Some(c), None) if !c.is_control() && c != ' ' => KeyCode::Char(c.to_ascii_lowercase()),
+            _ => match rest {
+                "Tab" => KeyCode::Tab,
+                "Escape" => KeyCode::Esc,
+                "Enter" => KeyCode::Enter,
+                "Space" => KeyCode::Char(' '),
+                "Backspace" => KeyCode::Backspace,
+                "Delete" => KeyCode::Delete,
+                "Insert" => KeyCode::Insert,
+                "Up" => KeyCode::Up,
+                "Down" => KeyCode::Down,
+                "Left" => KeyCode::Left,
+                "Right" => KeyCode::Right,
+                "Home" => KeyCode::Home,
+                "End" => KeyCode::End,
+                "PageUp" | "Page Up" => KeyCode::PageUp,
+                "PageDown" | "Page Down" => KeyCode::PageDown,
+                other => {
+                    let number = other.strip_prefix('F')?.parse::<u8>().ok()?;
+                    if !(1..=12).contains(&number) {
+                        return None;
+                    }
+                    KeyCode::F(number)
+                }
+            },
+        };
+        Some(Self { code, modifiers })
+    }
+
+    /// Tells whether a key press is this one. With caps lock a letter is still that letter.
+    pub fn is(self, key: KeyEvent) -> bool {
+        let code = match key.code {
+            KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
+            other => other,
+        };
+        let chord = KeyModifiers::CONTROL | KeyModifiers::ALT;
+        code == self.code && key.modifiers & chord == self.modifiers
+    }
+
+    fn reserved(self) -> Option<&'static str> {
+        if self.code == KeyCode::Enter || self.code == KeyCode::Char(' ') {
+            Some("Enter and Space never do anything by themselves, so that they never answer")
+        } else if self.modifiers == KeyModifiers::CONTROL
+            && matches!(self.code, KeyCode::Char('c' | 'z' | 'm' | 'i' | 'j' | '['))
+        {
+            Some("the terminal needs it, or tells it as another key")
+        } else {
+            None
+        }
+    }
+}
+
+/// Holds which keys stand for which command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Keymap {
+    /// By the table's order: the names of the keys, and the keys.
+    rows: Vec<Vec<(String, Chord)>>,
+}
+
+impl Default for Keymap {
+    fn default() -> Self {
+        let rows = BINDINGS
+            .iter()
+            .map(|binding| {
+                let chord = Chord {
+                    code: binding.code,
+                    modifiers: KeyModifiers::NONE,
+                };
+                vec![(binding.key.to_owned(), chord)]
+            })
+            .collect();
+        Self { rows }
+    }
+}
+
+impl Keymap {
+    /// Lays changes over the defaults.
+    ///
+    /// # Errors
+    /// For names that nothing has, keys that mean two things, and commands that must have a key.
+    pub fn new(changes: &KeysConfig) -> Result<Self, KeyError> {
+        let mut map = Self::default();
+        for (command, keys) in changes {
+            let Some(at) = BINDINGS.iter().position(|row| row.name == command) else {
+                return Err(KeyError::UnknownCommand {
+                    name: command.clone(),
+                });
+            };
+            let mut row = Vec::new();
+            for name in keys {
+                let chord = Chord::parse(name).ok_or_else(|| KeyError::UnknownKey {
+                    command: command.clone(),
+                    name: name.clone(),
+                })?;
+                if let Some(why) = chord.reserved() {
+                    return Err(KeyError::Reserved {
+                        command: command.clone(),
+                        name: name.clone(),
+                        why,
+                    });
+                }
+                row.push((name.clone(), chord));
+            }
+            map.rows[at] = row;
+        }
+        map.check()?;
+        Ok(map)
+    }
+
+    fn check(&self) -> Result<(), KeyError> {
+        let all: Vec<(&str, &String, Chord)> = BINDINGS
+            .iter()
+            .zip(&self.rows)
+            .flat_map(|(binding, row)| row.iter().map(|(name, chord)| (binding.name, name, *chord)))
+            .collect();
+        for (at, (first, name, chord)) in all.iter().enumerate() {
+            if let Some((second, ..)) = all[at + 1..].iter().find(|(_, _, other)| other == chord) {
+                return Err(KeyError::Conflict {
+                    name: (*name).clone(),
+                    first: (*first).to_owned(),
+                    second: (*second).to_owned(),
+                });
+            }
+        }
+        for needed in NEEDED {
+            if self.key_of(needed).is_none() {
+                return Err(KeyError::Unreachable { name: needed });
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds what a key press stands for in the usual mode.
+    pub fn find(&self, key: KeyEvent) -> Option<Command> {
+        BINDINGS
+            .iter()
+            .zip(&self.rows)
+            .find(|(_, row)| row.iter().any(|(_, chord)| chord.is(key)))
+            .map(|(binding, _)| (binding.command)())
+    }
+
+    /// Gives the name of the command that a key stands for.
+    pub fn owner(&self, chord: Chord) -> Option<&'static str> {
+        BINDINGS
+            .iter()
+            .zip(&self.rows)
+            .find(|(_, row)| row.iter().any(|(_, other)| *other == chord))
+            .map(|(binding, _)| binding.name)
+    }
+
+    /// Gives the first key of a command by its name in the table; `None` where it is turned off.
+    pub fn key_of(&self, name: &str) -> Option<&str> {
+        let at = BINDINGS.iter().position(|binding| binding.name == name)?;
+        self.rows[at].first().map(|(name, _)| name.as_str())
+    }
+
+    /// Gives each command that has a key, with its keys and what it does.
+    pub fn help(&self) -> impl Iterator<Item = (String, &'static str)> {
+        BINDINGS
+            .iter()
+            .zip(&self.rows)
+            .filter(|(_, row)| !row.is_empty())
+            .map(|(binding, row)| {
+                let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
+                (names.join(", "), binding.does)
+            })
+    }
+
+    /// Gives the first key of every command, for the phrases that name keys; an empty one where it is
+    /// turned off.
+    pub fn names(&self) -> BTreeMap<String, String> {
+        BINDINGS
+            .iter()
+            .map(|binding| {
+                let key = self.key_of(binding.name).unwrap_or_default();
+                (binding.name.to_owned(), key.to_owned())
+            })
+            .collect()
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    BINDINGS.iter().map(|binding| binding.name).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn changes(text: &str) -> KeysConfig {
+        toml::from_str(text).unwrap()
+    }
+
+    fn press(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
+        KeyEvent::new(code, modifiers)
+    }
+
+    #[test]
+    fn every_default_is_read_by_its_own_name() {
+        for binding in BINDINGS {
+            let chord = Chord::parse(binding.key).unwrap();
+            assert!(
+                chord.is(press(binding.code, KeyModifiers::NONE)),
+                "{}",
+                binding.key
+            );
+        }
+        Keymap::default().check().unwrap();
+    }
+
+    #[test]
+    fn every_command_can_be_given_another_key() {
+        for (at, binding) in BINDINGS.iter().enumerate() {
+            let map = Keymap::new(&changes(&format!("{} = [\"Alt-z\"]", binding.name))).unwrap();
+            let key = press(KeyCode::Char('z'), KeyModifiers::ALT);
+            assert_eq!(map.find(key), Some((binding.command)()), "{}", binding.name);
+            assert_eq!(
+                map.find(press(binding.code, KeyModifiers::NONE)),
+                None,
+                "{at}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_command_can_be_turned_off_but_the_ones_that_answer_or_leave() {
+        for binding in BINDINGS {
+            let off = Keymap::new(&changes(&format!("{} = []", binding.name)));
+            if NEEDED.contains(&binding.name) {
+                assert_eq!(off, Err(KeyError::Unreachable { name: binding.name }));
+            } else {
+                let map = off.unwrap();
+                assert_eq!(map.find(press(binding.code, KeyModifiers::NONE)), None);
+                assert!(map.help().all(|(_, does)| does != binding.does));
+            }
+        }
+    }
+
+    #[test]
+    fn faults_are_told_in_words() {
+        for (text, words) in [
+            ("acept = [\"y\"]", "there is no command \"acept\""),
+            ("accept = [\"Entre\"]", "accept: there is no key \"Entre\""),
+            (
+                "accept = [\"n\"]",
+                "the key n is given to both accept and reject",
+            ),
+            (
+                "accept = [\"Enter\"]",
+                "Enter can't be used: Enter and Space never",
+            ),
+            ("accept = [\"Space\"]", "Space can't be used"),
+            (
+                "mute = [\"Ctrl-c\"]",
+                "Ctrl-c can't be used: the terminal needs it",
+            ),
+            ("quit = []", "quit has no key"),
+            ("accept = [\"F13\"]", "there is no key \"F13\""),
+        ] {
+            let fault = Keymap::new(&changes(text)).unwrap_err().to_string();
+            assert!(fault.contains(words), "{text}: {fault}");
+            assert!(!fault.contains('\n'));
+        }
+    }
+
+    #[test]
+    fn a_swap_is_no_conflict() {
+        let map = Keymap::new(&changes("accept = [\"n\", \"F5\"]\nreject = [\"y\"]")).unwrap();
+        let key = |c| press(KeyCode::Char(c), KeyModifiers::NONE);
+        assert_eq!(map.find(key('n')), Some(Command::Accept(None)));
+        assert_eq!(map.find(key('y')), Some(Command::Reject(None, None)));
+        assert_eq!(
+            map.find(press(KeyCode::F(5), KeyModifiers::NONE)),
+            Some(Command::Accept(None))
+        );
+    }
+}

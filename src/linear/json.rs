@@ -1,0 +1,224 @@
+//! The JSON face: one announcement, one object, by the schema in `docs/announcements.schema.json`.
+//!
+//! Responsibilities: the fields of an announcement, and of a question everything that a program needs
+//! to ask it of somebody else: action, consequence, risk, reversibility, time, default, choices, and
+//! the lines that answer it. Not here: who reads it.
+
+use serde_json::{Map, Value, json};
+
+use crate::announce::normalise::is_hidden;
+use crate::announce::{About, Announcement, Mark, name_of};
+use crate::app::App;
+use crate::protocol::{
+    AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
+};
+use crate::session::{Prompt, Question};
+
+/// Writes one announcement as a JSON object on one line, without a line feed.
+pub fn json(app: &App, told: &Announcement) -> String {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| {
+        map.insert(key.to_owned(), value);
+    };
+    put("at", format!("{:.3}", told.at.wall).into());
+    put(
+        "class",
+        serde_json::to_value(told.class).unwrap_or(Value::Null),
+    );
+    put(
+        "kind",
+        serde_json::to_value(told.kind).unwrap_or(Value::Null),
+    );
+    put(
+        "session",
+        told.key.as_ref().map(|key| key.session.as_str()).into(),
+    );
+    put("agent", told.agent.as_deref().map(name_of).into());
+    put("text", told.text().into());
+    put("spoken", told.spoken().into());
+    put(
+        "language",
+        told.language().unwrap_or(app.phrases().language()).into(),
+    );
+    put(
+        "own_words",
+        told.segments
+            .iter()
+            .any(|segment| segment.mark == Mark::Own)
+            .into(),
+    );
+    if let Some(about) = told.about {
+        put("question", about.prompt().0.into());
+        if let (About::Asks(_), Some(prompt)) = (about, app.prompt(about.prompt())) {
+            put(
+                "reply_token",
+                prompt.question.token().map(|token| token.reveal()).into(),
+            );
+            put("keys", answers(prompt).into());
+            put("asks", asks(app, told, prompt));
+        }
+    }
+    escaped(&Value::Object(map).to_string())
+}
+
+/// Writes what nobody sees as JSON's own escapes: a reader gets the same text, and a terminal that
+/// shows the line gets nothing that it obeys.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c.is_control() || is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Tells all that is known of a question, as the agent gave it: what a program shows of it, it must
+/// clean for its own screen.
+fn asks(app: &App, told: &Announcement, prompt: &Prompt) -> Value {
+    let mut fields = match &prompt.question {
+        Question::Confirmation(asked) => confirmation(asked),
+        Question::Clarification(asked) => clarification(asked),
+    };
+    if let Value::Object(map) = &mut fields {
+        let deadline = app
+            .sessions()
+            .expires(prompt)
+            .and_then(|at| {
+                let left = at.saturating_sub(told.at.monotonic);
+                told.at.wall.checked_add(left).ok()
+            })
+            .map(|at| format!("{at:.3}"));
+        map.insert(
+            "timeout_seconds".into(),
+            prompt.question.timeout_seconds().into(),
+        );
+        map.insert("deadline".into(), deadline.into());
+        map.insert("tool".into(), prompt.tool.as_deref().into());
+        map.insert("second_step".into(), prompt.wants_second_step().into());
+        map.insert("answerable".into(), prompt.is_answerable().into());
+    }
+    fields
+}
+
+fn confirmation(asked: &AwaitingConfirmation) -> Value {
+    let risk = match &asked.risk_level {
+        Some(RiskLevel::Low) => "low",
+        Some(RiskLevel::Medium) => "medium",
+        Some(RiskLevel::High) => "high",
+        Some(RiskLevel::Other(_)) | None => "unknown",
+    };
+    let reversibility = if asked.is_irreversible() {
+        "irreversible"
+    } else {
+        match (&asked.reversibility, asked.irreversible) {
+            (Some(Reversibility::Reversible), _) | (None, Some(false)) => "reversible",
+            (Some(Reversibility::WithEffort), _) => "reversible_with_effort",
+            (Some(Reversibility::Irreversible | Reversibility::Other(_)), _) | (None, _) => {
+                "unknown"
+            }
+        }
+    };
+    let context: Map<String, Value> = asked
+        .extra_context
+        .iter()
+        .map(|(name, value)| (name.clone(), value.as_str().into()))
+        .collect();
+    let allowed: Vec<&str> = if asked.allowed_replies.is_empty() {
+        vec![Decision::Accept.as_str(), Decision::Reject.as_str()]
+    } else {
+        asked.allowed_replies.iter().map(Decision::as_str).collect()
+    };
+    json!({
+        "type": "confirmation",
+        "action": asked.action,
+        "consequence": asked.consequence,
+        "risk": risk,
+        "reversibility": reversibility,
+        "default": asked.default_decision.as_ref().map(Decision::as_str),
+        "allowed_replies": allowed,
+        "context": context,
+    })
+}
+
+fn clarification(asked: &AwaitingClarification) -> Value {
+    let choices: Vec<Value> = asked
+        .choices
+        .iter()
+        .enumerate()
+        .map(|(at, choice)| json!({"number": at + 1, "value": choice.value, "label": choice.label}))
+        .collect();
+    let kinds: Vec<&str> = asked
+        .accepted_response_kinds
+        .iter()
+        .map(ResponseKind::as_str)
+        .collect();
+    json!({
+        "type": "clarification",
+        "question": asked.question,
+        "why": asked.context,
+        "choices": choices,
+        "response_kinds": kinds,
+        "default": asked.default_response,
+    })
+}
+
+/// Lists the lines that answer a question, each with its number, so that none can go astray.
+fn answers(prompt: &Prompt) -> Vec<String> {
+    let number = prompt.id.0;
+    if !prompt.is_answerable() {
+        return Vec::new();
+    }
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            let mut lines = Vec::new();
+            let others = asked.others().count();
+            if asked.takes(&Decision::Accept) {
+                lines.push(format!("y {number}"));
+            }
+            lines.extend((1..=others).map(|at| format!("o {number} {at}")));
+            // Nobody knows what another decision does: it takes the second step whatever the risk.
+            if others > 0 || (asked.takes(&Decision::Accept) && prompt.wants_second_step()) {
+                lines.push(format!("c {number}"));
+            }
+            if asked.takes(&Decision::Reject) {
+                lines.push(format!("n {number}"));
+                lines.push(format!("r #{number} TEXT"));
+            }
+            lines
+        }
+        Question::Clarification(asked) => asked
+            .accepted_response_kinds
+            .iter()
+            .flat_map(|kind| match kind {
+                ResponseKind::YesNo => vec![format!("y {number}"), format!("n {number}")],
+                ResponseKind::MultipleChoice => (1..=asked.choices.len())
+                    .map(|at| format!("o {number} {at}"))
+                    .collect(),
+                ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
+                    vec![format!("a #{number} TEXT")]
+                }
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn what_nobody_sees_is_escaped_and_stays_itself() {
+        let text = "a\u{9b}31m\u{202e}b\u{200d}\u{e0041}ü\u{7f}";
+        let json = escaped(&serde_json::Value::from(text).to_string());
+        assert_eq!(json, "\"a\\u009b31m\\u202eb\\u200d\\udb40\\udc41ü\\u007f\"");
+        assert_eq!(
+            serde_json::from_str::<String>(&json).ok().as_deref(),
+            Some(text)
+        );
+    }
+}

@@ -1,0 +1,240 @@
+//! The terminal under the linear face: keys come one by one, so that nothing is written while a line
+//! is being typed.
+//!
+//! Responsibilities: the terminal's modes, taken and given back on every way out, around a stop and
+//! after it; keys into a line by `keys::Typing`; the bytes of its echo. Not here: what a line means.
+//!
+//! Only the terminal's own echo and its collecting of lines are turned off. The keys for interrupt,
+//! stop and quit stay the terminal's, and so does its handling of output. Where the terminal has no
+//! echo of its own (Emacs's shell, expect), somebody else edits lines, and hearken reads whole ones.
+
+use std::io::Write;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use crossterm::event::{Event, EventStream, KeyEvent};
+use futures_util::{FutureExt, StreamExt};
+use rustix::process::{Signal as Name, getpid, kill_process};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
+};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::app::Input;
+use crate::keys::{Scan, Typed, Typing};
+
+/// How many keys that were typed ahead are thrown away at once.
+const TYPED_AHEAD: usize = 4096;
+
+const PASTE_ON: &str = "\x1b[?2004h";
+const PASTE_OFF: &str = "\x1b[?2004l";
+
+/// Holds the terminal's modes as they were, for every way out, a panic too.
+static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
+
+/// Holds what is to be restored.
+struct Before {
+    modes: Termios,
+    /// Whether the terminal was asked to mark pasted text.
+    paste: bool,
+}
+
+/// Reads keys of a terminal as lines.
+pub(super) struct Desk {
+    keys: EventStream,
+    typing: Typing,
+    /// The keys of scanning: they go to the app as keys, as long as no line is open.
+    scan: Option<Scan>,
+    started: Instant,
+    echo: Vec<String>,
+    stop: Signal,
+    resumed: Signal,
+    /// Whether the next news of going on tells what is known: we stopped ourselves.
+    stopped: bool,
+}
+
+/// Tells whether a line editor of ours fits this terminal.
+pub(super) fn fits() -> bool {
+    let emacs = std::env::var("INSIDE_EMACS").is_ok_and(|inside| inside.contains("comint"));
+    let own = LocalModes::ECHO | LocalModes::ICANON;
+    let edits = tcgetattr(std::io::stdin()).is_ok_and(|modes| modes.local_modes.contains(own));
+    edits && !emacs
+}
+
+impl Desk {
+    /// Takes the terminal. Keys that come closer than `quiet` belong to one burst.
+    ///
+    /// # Errors
+    /// When the terminal's modes can't be changed; it is as before then.
+    pub(super) fn open(
+        started: Instant,
+        quiet: Duration,
+        scan: Option<Scan>,
+    ) -> anyhow::Result<Self> {
+        let raw = |name: Name| SignalKind::from_raw(name.as_raw());
+        let stop = signal(raw(Name::TSTP))?;
+        let resumed = signal(raw(Name::CONT))?;
+        let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
+        let modes = tcgetattr(std::io::stdin())?;
+        if let Ok(mut before) = BEFORE.lock() {
+            *before = Some(Before {
+                modes,
+                paste: !dumb,
+            });
+        }
+        take();
+        let mut desk = Self {
+            keys: EventStream::new(),
+            typing: Typing::new(quiet),
+            scan,
+            started,
+            echo: Vec::new(),
+            stop,
+            resumed,
+            stopped: false,
+        };
+        desk.mark_paste();
+        Ok(desk)
+    }
+
+    /// Waits for the next fact. What is to be written for it is in [`Desk::take_echo`].
+    pub(super) async fn next(&mut self) -> Input {
+        loop {
+            tokio::select! {
+                biased;
+                _ = self.stop.recv() => {
+                    restore();
+                    // It fails only where the system forbids it; going on is right then, too.
+                    let _ = kill_process(getpid(), Name::STOP);
+                    self.stopped = true;
+                    return self.go_on();
+                }
+                _ = self.resumed.recv() => {
+                    if !std::mem::take(&mut self.stopped) {
+                        return self.go_on();
+                    }
+                }
+                event = self.keys.next() => match event {
+                    Some(Ok(Event::Key(key))) if self.scans(key) => return Input::Key(key),
+                    Some(Ok(Event::Key(key))) => {
+                        let (bytes, typed) =
+                            self.typing.key(key, self.started.elapsed(), columns());
+                        return self.typed(bytes, typed);
+                    }
+                    Some(Ok(Event::Paste(text))) => {
+                        let (bytes, typed) = self.typing.paste(&text, self.started.elapsed());
+                        return self.typed(bytes, typed);
+                    }
+                    Some(Ok(Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_))) => {}
+                    // A sequence that can't be read is no key.
+                    Some(Err(error)) if error.kind() == std::io::ErrorKind::Other => {}
+                    // The terminal is gone.
+                    Some(Err(_)) | None => return Input::Terminate,
+                },
+            }
+        }
+    }
+
+    /// Gives what is to be written for what was typed.
+    pub(super) fn take_echo(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.echo)
+    }
+
+    /// Lets an open line go, because something must be written at once.
+    pub(super) fn abandon(&mut self) {
+        let (bytes, _) = self.typing.abandon();
+        self.echo.push(bytes);
+    }
+
+    /// Throws away what was typed ahead. A line that is open stays whole: half a line could mean
+    /// something else than all of it.
+    pub(super) fn flush(&mut self) {
+        if self.typing.is_open() {
+            return;
+        }
+        for _ in 0..TYPED_AHEAD {
+            match self.keys.next().now_or_never() {
+                Some(Some(Ok(Event::Key(_) | Event::Paste(_)))) => {
+                    self.typing.note(self.started.elapsed());
+                }
+                Some(Some(_)) => {}
+                Some(None) | None => return,
+            }
+        }
+    }
+
+    fn scans(&self, key: KeyEvent) -> bool {
+        let scanned = self
+            .scan
+            .as_ref()
+            .is_some_and(|scan| scan.key(key).is_some());
+        scanned && !self.typing.is_open()
+    }
+
+    fn typed(&mut self, bytes: String, typed: Typed) -> Input {
+        if !bytes.is_empty() {
+            self.echo.push(bytes);
+        }
+        match typed {
+            // Nothing changed; the deadline input does no harm.
+            Typed::Same => Input::Deadline,
+            Typed::Begun => Input::LineBegun,
+            Typed::Left => Input::LineLeft,
+            Typed::Done { text, begun } => Input::Line { text, read: begun },
+        }
+    }
+
+    /// Takes the terminal again after a stop, and shows what was being typed.
+    fn go_on(&mut self) -> Input {
+        take();
+        self.mark_paste();
+        self.echo.push(self.typing.again());
+        Input::Deadline
+    }
+
+    /// Asks the terminal to mark what is pasted, so that no pasted line end is an Enter.
+    fn mark_paste(&mut self) {
+        if BEFORE
+            .lock()
+            .is_ok_and(|before| before.as_ref().is_some_and(|before| before.paste))
+        {
+            self.echo.push(PASTE_ON.to_owned());
+        }
+    }
+}
+
+impl Drop for Desk {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+fn columns() -> u16 {
+    tcgetwinsize(std::io::stdout()).map_or(0, |size| size.ws_col)
+}
+
+/// Turns off the terminal's own echo and its collecting of lines.
+fn take() {
+    let Ok(before) = BEFORE.lock() else { return };
+    if let Some(before) = before.as_ref() {
+        let mut modes = before.modes.clone();
+        modes.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // A terminal that is gone is noticed by the next key.
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &modes);
+    }
+}
+
+/// Gives the terminal back as it was, if it was taken.
+pub(super) fn restore() {
+    let Ok(before) = BEFORE.lock() else { return };
+    if let Some(before) = before.as_ref() {
+        if before.paste {
+            let mut out = std::io::stdout();
+            let _ = out.write_all(PASTE_OFF.as_bytes());
+            let _ = out.flush();
+        }
+        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before.modes);
+    }
+}

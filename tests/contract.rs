@@ -1,0 +1,241 @@
+//! The JSON face is what its schema says, and the linear face is all that is announced.
+
+use std::collections::BTreeSet;
+
+use hearken::announce::{Class, Kind};
+use hearken::config::Config;
+use hearken::demo::{self, Settings};
+use hearken::linear;
+use jiff::tz::TimeZone;
+use serde_json::Value;
+
+use crate::support::child::Hearken;
+use crate::support::stage::Stage;
+use crate::support::{block_on, within};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../docs/announcements.schema.json")).unwrap()
+}
+
+/// Runs a scenario of the demo with the real program, answers each question by its first line that
+/// takes no text, and gives the announcements and the events as they were recorded.
+fn run(scenario: &str) -> (Vec<Value>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("events.jsonl");
+    let record = file.to_string_lossy().into_owned();
+    let lines = block_on(async {
+        let running = demo::serve("127.0.0.1:0", Settings::stepped(1))
+            .await
+            .unwrap();
+        let producer = running.producer().clone();
+        let arguments = [
+            "watch",
+            &running.url(),
+            "--face",
+            "json",
+            "--voice",
+            "none",
+            "--until",
+            "ended",
+            "--record",
+            &record,
+        ];
+        let mut hearken = Hearken::start(&arguments);
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start(scenario).unwrap();
+        let lines = tokio::task::block_in_place(|| {
+            let mut answered = BTreeSet::new();
+            loop {
+                let line = hearken.wait(scenario, |line| {
+                    let told: Value = serde_json::from_str(line).unwrap();
+                    told["asks"]["answerable"] == true || is_end(&told)
+                });
+                let told: Value = serde_json::from_str(&line).unwrap();
+                let Some(number) = told["question"]
+                    .as_u64()
+                    .filter(|_| told["asks"].is_object())
+                else {
+                    if producer.open_sessions() == 0 {
+                        break;
+                    }
+                    continue;
+                };
+                if answered.insert(number) {
+                    let first = told["keys"][0].as_str().unwrap().replace("TEXT", "42");
+                    hearken.say(&first);
+                    if told["asks"]["second_step"] == true {
+                        hearken.say(&format!("c {number}"));
+                    }
+                }
+            }
+            let (_, errors, lines) = hearken.exit();
+            assert_eq!(errors, "");
+            lines
+        });
+        running.stop().await;
+        lines
+    });
+    let told = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    (told, std::fs::read_to_string(file).unwrap())
+}
+
+fn is_end(told: &Value) -> bool {
+    ["session_completed", "session_errored", "session_cancelled"]
+        .contains(&told["kind"].as_str().unwrap())
+}
+
+/// Strips the labels and the time, and gives the words.
+fn words_of(lines: &str) -> String {
+    let messages: Vec<&str> = lines
+        .lines()
+        .map(|line| line.split_once(": ").expect("a label on every line").1)
+        .collect();
+    let joined = messages.join(" ");
+    let (words, time) = joined.rsplit_once(" (").expect("the time at the end");
+    assert_eq!(time.len(), "00:00:00)".len(), "{joined}");
+    words.to_owned()
+}
+
+/// Leaves out what lines may change: spaces, and a full stop that would have a line to itself.
+fn squeezed(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_whitespace() && *c != '.')
+        .collect()
+}
+#[test]
+fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines() {
+    let schema = schema();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let mut kinds = BTreeSet::new();
+    let mut asked = 0;
+    for info in demo::list() {
+        let (told, events) = run(&info.name);
+        for announcement in &told {
+            let faults: Vec<String> = validator
+                .iter_errors(announcement)
+                .map(|fault| format!("{} at {}", fault, fault.instance_path()))
+                .collect();
+            assert!(
+                faults.is_empty(),
+                "{}: {faults:?}\n{announcement:#}",
+                info.name
+            );
+            kinds.insert(announcement["kind"].as_str().unwrap().to_owned());
+            asked += usize::from(announcement["asks"].is_object());
+        }
+        let start = "2026-01-01T00:00:00Z".parse().unwrap();
+        let mut stage = Stage::new(Config::default(), start);
+        for event in events.lines() {
+            stage.frame(event);
+        }
+        for told in stage.app.history().iter() {
+            for width in [0, 20, 40, 80] {
+                let lines = linear::lines(&stage.app, told, &TimeZone::UTC, width);
+                if told.shown().is_empty() {
+                    // Structure only, such as the line under a table's headers.
+                    assert_eq!(lines, "");
+                    continue;
+                }
+                assert_eq!(
+                    squeezed(&words_of(&lines)),
+                    squeezed(&told.shown()),
+                    "{width}: {lines}"
+                );
+                assert!(
+                    !lines
+                        .trim_end_matches('\n')
+                        .chars()
+                        .any(|c| c.is_control() && c != '\n')
+                );
+            }
+        }
+    }
+    assert!(asked >= 8, "only {asked} questions were asked");
+    for kind in [
+        "confirmation",
+        "clarification",
+        "output",
+        "handoff",
+        "tool_invoked",
+        "reply",
+        "connection",
+    ] {
+        assert!(kinds.contains(kind), "no {kind} in {kinds:?}");
+    }
+}
+
+#[test]
+fn the_schema_has_exactly_the_classes_and_kinds_of_the_code() {
+    let schema = schema();
+    let listed = |name: &str| -> BTreeSet<String> {
+        schema["properties"][name]["enum"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|value| value.as_str().unwrap().to_owned())
+            .collect()
+    };
+    let name = |value: serde_json::Value| value.as_str().unwrap().to_owned();
+    let classes = [
+        Class::Alert,
+        Class::Response,
+        Class::Outcome,
+        Class::Activity,
+        Class::Stream,
+    ];
+    let classes: BTreeSet<String> = classes
+        .iter()
+        .map(|class| name(serde_json::to_value(class).unwrap()))
+        .collect();
+    assert_eq!(listed("class"), classes);
+    use Kind::*;
+    let kinds = [
+        SessionStarted,
+        SessionCompleted,
+        SessionErrored,
+        SessionCancelled,
+        State,
+        Progress,
+        ToolInvoked,
+        ToolCompleted,
+        Output,
+        Confirmation,
+        Clarification,
+        Handoff,
+        Unknown,
+        Connection,
+        Reply,
+        Danger,
+        Anomaly,
+        Hint,
+    ];
+    let kinds: BTreeSet<String> = kinds
+        .iter()
+        .map(|kind| name(serde_json::to_value(kind).unwrap()))
+        .collect();
+    assert_eq!(listed("kind"), kinds);
+}
+
+#[test]
+fn the_schema_refuses_what_is_no_announcement() {
+    let schema = schema();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let good = serde_json::json!({
+        "at": "2026-01-01T00:00:00.000Z", "class": "alert", "kind": "danger", "session": null, "agent": null,
+        "text": "x", "spoken": "x", "language": "en", "own_words": true,
+    });
+    assert!(validator.is_valid(&good));
+    for (field, value) in [
+        ("class", "loud".into()),
+        ("own_words", "yes".into()),
+        ("extra", 1.into()),
+        ("keys", Value::Array(vec![])),
+    ] {
+        let mut bad = good.clone();
+        bad[field] = value;
+        assert!(!validator.is_valid(&bad), "{field}");
+    }
+}
