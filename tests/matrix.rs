@@ -63,10 +63,7 @@ struct Sse {
 
 impl Peer for Sse {
     fn source(&self) -> Vec<String> {
-        vec![
-            format!("http://{}", self.listener.local_addr().unwrap()),
-            "--plain-pair".into(),
-        ]
+        vec![format!("http://{}", self.listener.local_addr().unwrap())]
     }
 
     fn accept(&mut self) {
@@ -366,9 +363,9 @@ fn start(peer: &dyn Peer, settings: &TempDir) -> Hearken {
         "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n",
     )
     .unwrap();
-    let mut arguments = ["watch", "--face", "linear", "--voice", "none", "--config"]
-        .map(str::to_owned)
-        .to_vec();
+    // The story without a handshake.
+    let flags = "watch --plain-pair --face linear --voice none --config";
+    let mut arguments: Vec<String> = flags.split(' ').map(str::to_owned).collect();
     arguments.push(config.to_str().unwrap().to_owned());
     arguments.extend(peer.source());
     Hearken::start(&arguments.iter().map(String::as_str).collect::<Vec<_>>())

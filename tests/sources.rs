@@ -70,7 +70,7 @@ fn a_unix_socket_is_followed_and_answered() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("planner.sock");
     let listener = UnixListener::bind(&path).unwrap();
-    let mut child = watch(&[&format!("unix:{}", path.display())]);
+    let mut child = watch(&["--plain-pair", &format!("unix:{}", path.display())]);
     let (mut server, _) = listener.accept().unwrap();
     let asks = STARTED
         .replace("session.started", "awaiting.confirmation")

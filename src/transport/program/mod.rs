@@ -35,6 +35,10 @@ const REMARK_BYTES: usize = 16 * 1024;
 /// The longest name of a program, in characters.
 const NAME_CHARACTERS: usize = 60;
 
+/// How long a program may take to end by itself when its input has ended, before it is interrupted: what
+/// it was told last is to be read.
+const GOODBYE: Duration = Duration::from_millis(500);
+
 /// How long the output of a program that has ended is still read: what it started may hold the pipe
 /// open for ever.
 const AFTERWARDS: Duration = Duration::from_secs(1);
@@ -105,7 +109,7 @@ impl Dial for ProgramDial {
                 dialogue: Arc::clone(&dialogue),
             },
             Input {
-                stdin,
+                stdin: Some(stdin),
                 process,
                 dialogue,
             },
@@ -233,7 +237,7 @@ impl Inward for Output {
 /// Writes to a program.
 #[derive(Debug)]
 pub(super) struct Input {
-    stdin: ChildStdin,
+    stdin: Option<ChildStdin>,
     process: Process,
     dialogue: SharedDialogue,
 }
@@ -241,9 +245,12 @@ pub(super) struct Input {
 impl Input {
     async fn write(&mut self, mut line: String) -> Result<(), Fault> {
         line.push('\n');
+        let Some(stdin) = &mut self.stdin else {
+            return Err(Fault::Closed);
+        };
         let written = async {
-            self.stdin.write_all(line.as_bytes()).await?;
-            self.stdin.flush().await
+            stdin.write_all(line.as_bytes()).await?;
+            stdin.flush().await
         };
         written.await.map_err(|_| Fault::Closed)
     }
@@ -260,7 +267,10 @@ impl Outward for Input {
     }
 
     async fn leave(&mut self) {
-        self.process.end().await;
+        self.stdin = None;
+        if timeout(GOODBYE, self.process.death()).await.is_err() {
+            self.process.end().await;
+        }
     }
 }
 
