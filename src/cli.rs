@@ -7,6 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -88,6 +89,27 @@ pub enum Command {
         /// How to write it
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
         format: TraceFormat,
+    },
+    /// Look at terminal, settings, screen reader, voices and sources: what is there, what helps
+    ///
+    /// Takes the same sources and flags as watch, and tells what that would meet. Exits with 1 where
+    /// something prevents it.
+    Doctor {
+        /// What is to be followed; each one is opened once
+        #[arg(value_name = "SOURCE")]
+        sources: Vec<String>,
+        /// Say no test sentence
+        #[arg(long)]
+        silent: bool,
+        /// Name every setting, also those that have their defaults
+        #[arg(long)]
+        all: bool,
+        /// Write JSON, one object a line
+        #[arg(long)]
+        json: bool,
+        /// How it would be shown and said.
+        #[command(flatten)]
+        options: Options,
     },
     /// Say a text with the chosen voice
     Say {
@@ -244,6 +266,57 @@ impl Options {
     }
 }
 
+/// Names the settings that flags set, by the flag's id; one that is not here is told to come from the
+/// command line.
+const SETTINGS: [(&str, &str); 10] = [
+    ("face", "screen.face"),
+    ("screen_reader", "screen.reader"),
+    ("voice", "voice.engine"),
+    ("verbosity", "announce.verbosity"),
+    ("load", "announce.load"),
+    ("language", "announce.languages"),
+    ("width", "screen.width"),
+    ("retries", "links.retries"),
+    ("allow_plain_http", "links.allow_plain_http"),
+    ("quiet", "announce.quiet"),
+];
+
+/// Gives the settings that a command line or the environment sets, each with the flag or the variable
+/// in words.
+///
+/// A command line that can't be used gives none.
+pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, String)> {
+    let command = Cli::command();
+    let Ok(matches) = command.clone().try_get_matches_from(arguments) else {
+        return Vec::new();
+    };
+    let Some((name, matches)) = matches.subcommand() else {
+        return Vec::new();
+    };
+    let Some(command) = command.find_subcommand(name) else {
+        return Vec::new();
+    };
+    let mut said = Vec::new();
+    for argument in command.get_arguments() {
+        let id = argument.get_id().as_str();
+        let Some((_, setting)) = SETTINGS.iter().find(|(known, _)| *known == id) else {
+            continue;
+        };
+        let how = match matches.value_source(id) {
+            Some(ValueSource::CommandLine) => {
+                format!("the flag --{}", argument.get_long().unwrap_or(id))
+            }
+            Some(ValueSource::EnvVariable) => {
+                let variable = argument.get_env().unwrap_or_default().to_string_lossy();
+                format!("the environment variable {variable}")
+            }
+            Some(_) | None => continue,
+        };
+        said.push(((*setting).to_owned(), how));
+    }
+    said
+}
+
 fn until(text: &str) -> Result<Until, String> {
     match text.strip_prefix("idle:") {
         None if text == "ended" => Ok(Until::Ended),
@@ -288,6 +361,46 @@ mod tests {
     #[test]
     fn the_definition_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_settings_flag_or_variable_is_named() {
+        let said = |line: &str| said(line.split(' ').map(OsString::from));
+        let flags = "hearken doctor --face linear --quiet --language de,en --screen-reader no";
+        let names = [
+            ("screen.face", "the flag --face"),
+            ("screen.reader", "the flag --screen-reader"),
+            ("announce.languages", "the flag --language"),
+            ("announce.quiet", "the flag --quiet"),
+        ];
+        let mut wanted = names.map(|(name, how)| (name.to_owned(), how.to_owned()));
+        let mut found = said(flags);
+        wanted.sort();
+        found.sort();
+        assert_eq!(found, wanted);
+        assert!(said("hearken doctor --nonsense").is_empty());
+        let command = Cli::command();
+        let doctor = command.find_subcommand("doctor");
+        let settings = toml::Table::try_from(Config {
+            links: crate::config::LinkConfig {
+                retries: Some(1),
+                ..Default::default()
+            },
+            ..Default::default()
+        });
+        for (id, setting) in SETTINGS {
+            assert!(
+                doctor.is_some_and(|doctor| doctor.get_arguments().any(|it| it.get_id() == id)),
+                "{id} is no flag"
+            );
+            let (section, name) = setting.split_once('.').unwrap_or_default();
+            assert!(
+                settings
+                    .as_ref()
+                    .is_ok_and(|settings| settings[section].get(name).is_some()),
+                "{setting} is no setting"
+            );
+        }
     }
 
     #[test]

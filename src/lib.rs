@@ -10,6 +10,7 @@ pub mod cli;
 pub mod config;
 pub mod demo;
 pub mod dialect;
+pub mod doctor;
 pub mod inspect;
 pub mod keys;
 pub mod linear;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use hearken::app::Exit;
 use hearken::cli::{self, Cli, Command, TraceFormat};
+use hearken::doctor;
 use hearken::inspect::{Format, Verdict};
 use hearken::runtime;
 
@@ -108,6 +109,33 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             print(format!("Said by {engine}.\n").as_bytes())
         }
         Command::SystemVoice => anyhow::bail!("the system's own speech has a process of its own"),
+        Command::Doctor {
+            sources,
+            silent,
+            all,
+            json,
+            options,
+        } => {
+            let request = doctor::Request {
+                sources,
+                file: options.config.clone(),
+                said: cli::said(std::env::args_os()),
+                token_env: options.token_env.clone(),
+                token_file: options.token_file.clone(),
+                record: options.record.clone(),
+                silent,
+                all,
+                json,
+            };
+            let lay = |config: &mut _| options.apply(config);
+            Ok(
+                match doctor::run(request, lay, &mut std::io::stdout()).await? {
+                    true => Exit::Clean,
+                    // What prevents work is an answer, with the code of a lost source.
+                    false => Exit::NoSource,
+                },
+            )
+        }
         Command::Completions { shell } => print(&cli::completions(shell)),
         Command::Man => print(&cli::man()?),
     }

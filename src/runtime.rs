@@ -14,7 +14,7 @@ mod look;
 mod output;
 mod plan;
 mod screen;
-mod settings;
+pub(crate) mod settings;
 mod signs;
 mod writer;
 
@@ -32,7 +32,8 @@ use crate::voice::{self, VoiceHandle, VoiceSink};
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use look::{check, shown, trace};
-pub use plan::{Plan, demo, list, replay, say, serve, watch};
+pub use plan::{Face, Plan, demo, list, replay, say, serve, watch};
+pub(crate) use plan::{Terminals, choose_face};
 
 use feed::Feeds;
 use input::{Inputs, Upheaval};

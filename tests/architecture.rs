@@ -78,8 +78,17 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         ],
         &["tokio", "ratatui", "crossterm", "reqwest"],
     ),
+    (
+        "doctor",
+        &["announce", "config", "runtime", "transport", "voice"],
+        &["tokio", "serde_json", "crossterm"],
+    ),
     ("cli", &["app", "config"], &[]),
-    ("main", &["app", "cli", "inspect", "runtime"], &["tokio"]),
+    (
+        "main",
+        &["app", "cli", "doctor", "inspect", "runtime"],
+        &["tokio"],
+    ),
 ];
 
 /// Crates that only some rooms may touch.

@@ -191,6 +191,7 @@ fn the_phrase_file_and_the_code_agree() {
         "output.streaming",
         "tool.completed",
         "voice.rate",
+        "voice.engine",
         "voice.own_pitch",
         "questions.arm_ms",
     ];

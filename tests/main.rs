@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+// The scripted server of the voice's own tests names the voice so.
+use hearken::voice;
+
 mod architecture;
 mod cli;
 mod contract;
+mod doctor;
 mod documents;
 mod events;
 mod kinds;

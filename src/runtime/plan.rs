@@ -372,17 +372,23 @@ fn plan(
 
 /// Holds what of the terminal decides the face.
 #[derive(Clone, Copy)]
-struct Terminals {
-    output: bool,
+pub(crate) struct Terminals {
+    /// Whether the output is one.
+    pub(crate) output: bool,
     /// Whether keys can come in.
-    input: bool,
-    dumb: bool,
+    pub(crate) input: bool,
+    /// Whether it takes no control sequences.
+    pub(crate) dumb: bool,
 }
 
 /// Chooses the face, and says why as a phrase key.
 ///
 /// The reader comes first: who has one is to hear that it was seen, whatever else is so.
-fn choose_face(wanted: FaceChoice, terminals: Terminals, reader: bool) -> (Face, &'static str) {
+pub(crate) fn choose_face(
+    wanted: FaceChoice,
+    terminals: Terminals,
+    reader: bool,
+) -> (Face, &'static str) {
     match wanted {
         FaceChoice::Full => (Face::Full, "start.why.asked"),
         FaceChoice::Linear => (Face::Linear, "start.why.asked"),

@@ -15,15 +15,26 @@ const LARGEST: u64 = 1024 * 1024;
 /// # Errors
 /// When the named file can't be read, or either is not valid.
 pub fn load(named: Option<&Path>) -> anyhow::Result<Config> {
+    match text(named)? {
+        Some((path, text)) => Config::from_toml(&text).with_context(|| path.display().to_string()),
+        None => Ok(Config::default()),
+    }
+}
+
+/// Reads the text of the named file, else of the person's own; `None` where that is not there.
+///
+/// # Errors
+/// When the file can't be read.
+pub fn text(named: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => match own_file() {
             Some(path) if path.exists() => path,
-            Some(_) | None => return Ok(Config::default()),
+            Some(_) | None => return Ok(None),
         },
     };
     let text = read(&path).with_context(|| format!("{} can't be read", path.display()))?;
-    Config::from_toml(&text).with_context(|| path.display().to_string())
+    Ok(Some((path, text)))
 }
 
 /// Lays what was remembered of the voice over the settings, if anything was.

@@ -19,7 +19,7 @@ pub struct Hearken {
 
 /// Makes the command with an environment in which nothing of the machine's user shows.
 pub fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hearken"));
+    let mut command = Command::new(super::program());
     command
         .args(arguments)
         .env_remove("XDG_CONFIG_HOME")
@@ -35,7 +35,12 @@ pub fn command(arguments: &[&str]) -> Command {
 impl Hearken {
     /// Starts it with pipes on all three ends.
     pub fn start(arguments: &[&str]) -> Self {
-        let mut child = command(arguments)
+        Self::spawn(&mut command(arguments))
+    }
+
+    /// Starts a command of the caller's making with pipes on all three ends.
+    pub fn spawn(command: &mut Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

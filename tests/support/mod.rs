@@ -1,13 +1,20 @@
 //! What the tests share: the program as a child process, a virtual stage, a terminal.
 
 pub mod child;
+pub mod ssip;
 pub mod stage;
 pub mod terminal;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 /// Nothing on loopback takes this long; a test that waits so long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Gives the program that is tested: this build's, or the one that `HEARKEN_BINARY` names.
+pub fn program() -> OsString {
+    std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into())
+}
 
 /// Runs a future on a runtime of its own.
 pub fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -31,7 +31,7 @@ impl Terminal {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        let program = env!("CARGO_BIN_EXE_hearken");
+        let program = &super::program().to_string_lossy();
         Self::start_program(program, columns, rows, arguments, environment)
     }
 
@@ -171,6 +171,11 @@ impl Terminal {
     pub fn let_pass(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while self.take(until) {}
+    }
+
+    /// Takes what came until now, without waiting.
+    pub fn drain(&mut self) {
+        while self.take(Instant::now()) {}
     }
 
     /// Takes what comes next; false when nothing came until then.

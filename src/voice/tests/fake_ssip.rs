@@ -296,6 +296,13 @@ impl FakeSsip {
         commands.map(|line| line.text.clone()).collect()
     }
 
+    /// Counts the commands so far that begin with `prefix`.
+    pub fn count(&self, prefix: &str) -> usize {
+        let state = self.state();
+        let fits = |line: &&Line| line.kind == Kind::Command && line.text.starts_with(prefix);
+        state.lines.iter().filter(fits).count()
+    }
+
     /// Gives every line so far.
     pub fn transcript(&self) -> Vec<String> {
         let state = self.state();

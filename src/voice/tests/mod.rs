@@ -22,9 +22,12 @@ mod chaos;
 mod command;
 mod conversation;
 pub mod fake_ssip;
+mod folder;
 mod handle;
 mod speech_dispatcher;
 mod wire;
+
+pub use folder::Folder;
 
 /// How long any wait may take before the test fails; far more than a loaded machine needs.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -121,47 +124,5 @@ pub(super) fn quick() -> Limits {
         backoff_first: Duration::from_millis(10),
         backoff_cap: Duration::from_millis(40),
         ..Limits::default()
-    }
-}
-
-/// Keeps a folder of a test's own, taken away at its end.
-pub struct Folder(pub std::path::PathBuf);
-
-impl Default for Folder {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl Folder {
-    /// Makes a new folder below the machine's temporary one.
-    pub fn new() -> Self {
-        use std::sync::atomic::{AtomicU32, Ordering};
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path =
-            std::env::temp_dir().join(format!("hearken-voice-{}-{number}", std::process::id()));
-        std::fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-
-    /// Gives a path inside.
-    pub fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.join(name)
-    }
-
-    /// Writes a program into the folder.
-    pub fn program(&self, name: &str, script: &str) -> std::path::PathBuf {
-        use std::os::unix::fs::PermissionsExt as _;
-        let path = self.path(name);
-        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-        path
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }

@@ -1,0 +1,297 @@
+//! What is there, what is missing, and what helps: `hearken doctor`.
+//!
+//! Responsibilities: looking at everything that a run depends on, in the way in which the run does
+//! it, and telling it in plain lines, one finding each, as soon as it is there. Not here: mending
+//! anything; the parts that are looked at.
+//!
+//! Looking and telling are apart: a part's file looks and makes facts, turns facts into
+//! [`Finding`]s without looking, and [`report`] turns those into lines or JSON. It takes the same
+//! sources and flags as `hearken watch`, and tells what that would meet.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::announce::{Arg, Phrases};
+use crate::config::{Config, ReaderChoice};
+use crate::runtime::{self, Face, Terminals};
+use crate::transport::{LinkSettings, Secret};
+use crate::voice::reader::{Sight, Signs, Survey};
+
+pub mod report;
+pub mod settings;
+pub mod sources;
+pub mod terminal;
+pub mod voices;
+
+use report::{Finding, Part, Tally};
+use settings::{Origin, Settings};
+use terminal::Terminal;
+use voices::Sentence;
+
+/// Holds what is to be looked at.
+#[derive(Debug, Default)]
+pub struct Request {
+    /// The sources, as `hearken watch` takes them.
+    pub sources: Vec<String>,
+    /// The settings file that was named.
+    pub file: Option<PathBuf>,
+    /// The settings that flags or variables set, each with the flag or variable in words.
+    pub said: Vec<(String, String)>,
+    /// The environment variable that has the token.
+    pub token_env: Option<String>,
+    /// The file that has the token.
+    pub token_file: Option<PathBuf>,
+    /// The recording that is to be written.
+    pub record: Option<PathBuf>,
+    /// Whether no test sentence is to be said.
+    pub silent: bool,
+    /// Whether the settings that have their defaults are told too.
+    pub all: bool,
+    /// Whether JSON is written, one object a line.
+    pub json: bool,
+}
+
+/// Looks at everything and writes what it finds as it finds it; tells whether nothing prevents work.
+///
+/// `lay` puts the flags' values over the settings.
+///
+/// # Errors
+/// When the report can't be written.
+pub async fn run(
+    request: Request,
+    lay: impl FnOnce(&mut Config),
+    out: &mut (impl Write + Send),
+) -> std::io::Result<bool> {
+    let mut report = Report {
+        out,
+        json: request.json,
+        tally: Tally::default(),
+        fault: None,
+    };
+    let terminal = Terminal::look();
+    report.tell_all(terminal.findings());
+    let settings = Settings::read(request.file.as_deref(), &request.said, lay);
+    report.tell_all(settings.findings(request.all));
+    let config = &settings.config;
+    let (reader, seen) = reader(config.screen.reader, &settings);
+    report.tell_all(seen);
+    report.tell(face(&terminal, config, &request.sources, reader));
+    report.tell_all(recording(&request));
+
+    let sentence = match sentence(config) {
+        Ok(sentence) => Some(sentence).filter(|_| !request.silent),
+        Err(finding) => {
+            report.tell(*finding);
+            None
+        }
+    };
+    voices::look(&config.voice, reader, sentence.as_ref(), |finding| {
+        report.tell(finding);
+    })
+    .await;
+
+    let links =
+        token(&request, &mut report).map(|token| LinkSettings::new(config.links.clone(), token, 0));
+    if let Some(links) = links {
+        sources::look(&request.sources, &links, |finding| report.tell(finding)).await;
+    }
+    report.end()
+}
+
+/// Writes findings as they come, and counts them.
+struct Report<'a, W: Write> {
+    out: &'a mut W,
+    json: bool,
+    tally: Tally,
+    fault: Option<std::io::Error>,
+}
+
+impl<W: Write> Report<'_, W> {
+    fn tell(&mut self, finding: Finding) {
+        self.tally.count(&finding);
+        let line = if self.json {
+            finding.json()
+        } else {
+            finding.line()
+        };
+        self.write(&line);
+    }
+
+    fn tell_all(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            self.tell(finding);
+        }
+    }
+
+    /// Writes a line, unless an earlier one could not be written.
+    fn write(&mut self, line: &str) {
+        if self.fault.is_none() {
+            let written = self.out.write_all(line.as_bytes());
+            self.fault = written.and_then(|()| self.out.flush()).err();
+        }
+    }
+
+    fn end(mut self) -> std::io::Result<bool> {
+        let line = if self.json {
+            self.tally.json()
+        } else {
+            self.tally.line()
+        };
+        self.write(&line);
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => Ok(self.tally.is_well()),
+        }
+    }
+}
+
+/// Tells whether a screen reader is at work, and what was looked at.
+fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
+    let said = |is: bool| {
+        let how = match settings.origins.get("screen.reader") {
+            Some((_, Origin::Said(how))) => how.clone(),
+            Some((_, Origin::File)) => "from the settings file".to_owned(),
+            Some((_, Origin::Default)) | None => "by default".to_owned(),
+        };
+        let text = if is {
+            format!("one is at work, as you say ({how}); nothing was looked at")
+        } else {
+            format!("none is at work, as you say ({how}); nothing was looked at")
+        };
+        vec![Finding::fine(Part::ScreenReader, text)]
+    };
+    match choice {
+        ReaderChoice::Yes => (true, said(true)),
+        ReaderChoice::No => (false, said(false)),
+        ReaderChoice::Auto => {
+            let survey = Signs::from_env().look();
+            let ssh = std::env::var_os("SSH_CONNECTION").is_some();
+            (survey.present().is_some(), surveyed(&survey, ssh))
+        }
+    }
+}
+
+/// Gives what is to be said of the places where readers leave signs.
+fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
+    let part = Part::ScreenReader;
+    let first = match survey.present() {
+        Some(reader) => Finding::fine(part, format!("{} is at work", reader.name())),
+        None if ssh => Finding::weak(
+            part,
+            "none is at work on this machine, and one on the machine that you come from can't be seen over SSH",
+            "if you use one there, say --screen-reader yes, or set HEARKEN_SCREEN_READER=yes",
+        ),
+        None => Finding::fine(part, "none is at work"),
+    };
+    let mut found = vec![first];
+    let mut absent = Vec::new();
+    for look in &survey.looks {
+        match &look.sight {
+            Sight::Present(reader) => found.push(Finding::fine(
+                part,
+                format!("{} shows {}", look.place, reader.name()),
+            )),
+            Sight::Absent => absent.push(look.place.as_str()),
+            Sight::Unknown { reason } => found.push(Finding::weak(
+                part,
+                format!("{} could not be looked at: {reason}", look.place),
+                "if you use a screen reader, say so with --screen-reader yes",
+            )),
+        }
+    }
+    if !absent.is_empty() {
+        found.push(Finding::fine(
+            part,
+            format!("looked for and not found: {}", absent.join(", ")),
+        ));
+    }
+    found
+}
+
+/// Tells which face a run would have, and why.
+fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) -> Finding {
+    let terminals = Terminals {
+        output: terminal.output,
+        input: terminal.input && !sources.iter().any(|source| source == "-"),
+        dumb: terminal.is_dumb(),
+    };
+    let (face, why) = runtime::choose_face(config.screen.face, terminals, reader);
+    let name = match face {
+        Face::Full => "full",
+        Face::Linear => "linear",
+        Face::Json => "JSON",
+    };
+    if face == Face::Full && !(terminal.input && terminal.output) {
+        return Finding::broken(
+            Part::Face,
+            "the full face, because you asked for it; it needs a terminal for its input and its output",
+            "use --face linear",
+        );
+    }
+    // A file without this key can't be read, and the settings' part has told that.
+    let why = Phrases::english().map_or_else(|_| why.to_owned(), |phrases| phrases.text(why, &[]));
+    Finding::fine(Part::Face, format!("the {name} face, {why}"))
+}
+
+/// Tells whether the recording could be written.
+fn recording(request: &Request) -> Vec<Finding> {
+    let Some(path) = &request.record else {
+        return Vec::new();
+    };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+        Some(_) | None => PathBuf::from("."),
+    };
+    let finding = if path.exists() {
+        Finding::broken(
+            Part::Settings,
+            format!(
+                "the recording {} exists, and is never overwritten",
+                path.display()
+            ),
+            "name another file with --record",
+        )
+    } else if folder.is_dir() {
+        Finding::fine(
+            Part::Settings,
+            format!("the recording would be {}", path.display()),
+        )
+    } else {
+        Finding::broken(
+            Part::Settings,
+            format!("there is no folder {} for the recording", folder.display()),
+            "make it, or name another file with --record",
+        )
+    };
+    vec![finding]
+}
+
+/// Gives the test sentence in the person's language.
+fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
+    let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
+        Box::new(Finding::broken(
+            Part::Settings,
+            format!("hearken's own words can't be read: {error}"),
+            "install hearken again",
+        ))
+    })?;
+    Ok(Sentence {
+        text: phrases.text("doctor.test", &[("engine", Arg::own("{engine}"))]),
+        language: phrases.voice_language().map(str::to_owned),
+    })
+}
+
+/// Reads the token; `None` after telling that it is not there.
+fn token<W: Write>(request: &Request, report: &mut Report<'_, W>) -> Option<Option<Secret>> {
+    match runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref()) {
+        Ok(token) => Some(token),
+        Err(error) => {
+            report.tell(Finding::broken(
+                Part::Source,
+                format!("the token can't be used, so no source was tried: {error:#}"),
+                "set the variable, or name a file that holds the token",
+            ));
+            None
+        }
+    }
+}

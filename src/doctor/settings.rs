@@ -1,0 +1,252 @@
+//! The settings: which file, and where each value came from.
+//!
+//! Responsibilities: reading the file as a run would, and telling for each setting whether its value
+//! is the default, the file's, or the command line's. Not here: what settings mean (`config`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::report::{Finding, Part};
+use crate::config::Config;
+use crate::runtime::settings;
+
+/// The longest value that is shown, in characters: a line is to be listened to.
+const LONGEST_VALUE: usize = 80;
+
+/// Says where a setting's value came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody said anything else.
+    Default,
+    /// The settings file.
+    File,
+    /// A flag or an environment variable, in words.
+    Said(String),
+}
+
+/// Holds the settings of a run with the origin of each.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    /// What a run would have; the defaults where the file can't be read.
+    pub config: Config,
+    /// Each setting by its dotted name: its value as TOML writes it, and its origin.
+    pub origins: BTreeMap<String, (String, Origin)>,
+    /// What is to be said of the file.
+    file: Finding,
+}
+
+impl Settings {
+    /// Reads the file and lays over it what was said on the command line.
+    ///
+    /// `said` names settings with the flag or variable that set each; `lay` puts the values in.
+    pub fn read(
+        named: Option<&Path>,
+        said: &[(String, String)],
+        lay: impl FnOnce(&mut Config),
+    ) -> Self {
+        let (base, file) = match settings::text(named) {
+            Ok(Some((path, text))) => match Config::from_toml(&text) {
+                Ok(config) => (Some((config, text)), found(&path)),
+                Err(error) => (None, unreadable(&path, &error.to_string())),
+            },
+            Ok(None) => (None, absent(settings::own_file())),
+            Err(error) => {
+                let place = named.map(Path::to_owned).or_else(settings::own_file);
+                let place = place.unwrap_or_default();
+                (None, unreadable(&place, &error.root_cause().to_string()))
+            }
+        };
+        let (base, text) = base.unwrap_or_default();
+        let mut config = base.clone();
+        lay(&mut config);
+        let written = toml::from_str::<toml::Table>(&text).unwrap_or_default();
+        let origins = origins(&base, &config, &flatten(&written), said);
+        Self {
+            config,
+            origins,
+            file,
+        }
+    }
+
+    /// Gives what is to be said: the file, then each setting that is not its default, or each at all.
+    pub fn findings(&self, all: bool) -> Vec<Finding> {
+        let mut found = vec![self.file.clone()];
+        let mut untold = 0;
+        for (name, (value, origin)) in &self.origins {
+            let from = match origin {
+                Origin::Default if !all => {
+                    untold += 1;
+                    continue;
+                }
+                Origin::Default => "by default",
+                Origin::File => "from the file",
+                Origin::Said(how) => how,
+            };
+            found.push(Finding::fine(
+                Part::Settings,
+                format!("{name} = {}, {from}", shortened(value)),
+            ));
+        }
+        if untold > 0 {
+            found.push(Finding::fine(
+                Part::Settings,
+                format!("{untold} others have their defaults; --all names them"),
+            ));
+        }
+        found
+    }
+}
+
+fn found(path: &Path) -> Finding {
+    Finding::fine(Part::Settings, format!("the file is {}", path.display()))
+}
+
+fn absent(own: Option<PathBuf>) -> Finding {
+    let text = match own {
+        Some(path) => format!("there is no file; it would be {}", path.display()),
+        None => "there is no file, and no place for one: neither XDG_CONFIG_HOME nor HOME is set"
+            .to_owned(),
+    };
+    Finding::fine(Part::Settings, text)
+}
+
+fn unreadable(path: &Path, why: &str) -> Finding {
+    Finding::broken(
+        Part::Settings,
+        format!("{} can't be used: {why}", path.display()),
+        "mend that place, or name another file with --config; assets/config.toml shows every setting with its default",
+    )
+}
+
+fn shortened(value: &str) -> String {
+    if value.chars().count() <= LONGEST_VALUE {
+        return value.to_owned();
+    }
+    let start: String = value.chars().take(LONGEST_VALUE).collect();
+    format!("{start} and more")
+}
+
+fn origins(
+    base: &Config,
+    config: &Config,
+    written: &BTreeMap<String, String>,
+    said: &[(String, String)],
+) -> BTreeMap<String, (String, Origin)> {
+    let values = |config: &Config| toml::Table::try_from(config).map(|table| flatten(&table));
+    let (base, config) = (
+        values(base).unwrap_or_default(),
+        values(config).unwrap_or_default(),
+    );
+    config
+        .into_iter()
+        .map(|(name, value)| {
+            let how = said.iter().find(|(setting, _)| *setting == name);
+            let origin = match how {
+                Some((_, how)) => Origin::Said(format!("from {how}")),
+                None if base.get(&name) != Some(&value) => {
+                    Origin::Said("from the command line".to_owned())
+                }
+                None if written.contains_key(&name) => Origin::File,
+                None => Origin::Default,
+            };
+            (name, (value, origin))
+        })
+        .collect()
+}
+
+/// Gives each value of a table by its dotted name.
+fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
+    let mut flat = BTreeMap::new();
+    for (name, value) in table {
+        match value {
+            toml::Value::Table(inner) => {
+                for (below, value) in flatten(inner) {
+                    flat.insert(format!("{name}.{below}"), value);
+                }
+            }
+            other => {
+                flat.insert(name.clone(), other.to_string());
+            }
+        }
+    }
+    flat
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::io::Write as _;
+
+    use super::*;
+    use crate::config::Verbosity;
+    use crate::doctor::report::Grade;
+
+    fn file(text: &str) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file
+    }
+
+    fn origin<'a>(settings: &'a Settings, name: &str) -> &'a Origin {
+        &settings.origins[name].1
+    }
+
+    #[test]
+    fn each_value_has_the_origin_that_won() {
+        let file = file("[announce]\nverbosity = \"terse\"\nfold = true\n[voice]\nrate = 10\n");
+        let said = [(
+            "announce.verbosity".to_owned(),
+            "the flag --verbosity".to_owned(),
+        )];
+        let settings = Settings::read(Some(file.path()), &said, |config| {
+            config.announce.verbosity = Verbosity::Detailed;
+            config.announce.quiet = true;
+        });
+        assert_eq!(
+            *origin(&settings, "announce.verbosity"),
+            Origin::Said("from the flag --verbosity".to_owned())
+        );
+        assert_eq!(*origin(&settings, "voice.rate"), Origin::File);
+        assert_eq!(
+            *origin(&settings, "announce.fold"),
+            Origin::File,
+            "written, though equal to the default"
+        );
+        assert_eq!(
+            *origin(&settings, "announce.quiet"),
+            Origin::Said("from the command line".to_owned()),
+            "a value that nobody names a flag for is no default"
+        );
+        assert_eq!(*origin(&settings, "screen.width"), Origin::Default);
+        let lines: Vec<String> = settings.findings(false).iter().map(Finding::line).collect();
+        assert!(lines.iter().any(|line| line
+            == "Settings: announce.verbosity = \"detailed\", from the flag --verbosity.\n"));
+        let all = settings.findings(true).len();
+        assert_eq!(
+            all,
+            settings.origins.len() + 1,
+            "every setting and the file"
+        );
+        assert!(all > 30 && lines.len() == 6, "{lines:?}");
+    }
+
+    #[test]
+    fn a_file_that_can_not_be_used_is_a_problem_with_its_place() {
+        for (text, words) in [
+            ("[announce]\nfold = 7\n", "line 2"),
+            ("[voice]\nrate = 500\n", "-100 to 100"),
+        ] {
+            let file = file(text);
+            let settings = Settings::read(Some(file.path()), &[], |_| {});
+            let first = &settings.findings(false)[0];
+            assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");
+            assert!(first.text.contains(words), "{first:?}");
+            assert_eq!(settings.config, Config::default());
+        }
+        let nowhere = Settings::read(Some(Path::new("/nonexistent/config.toml")), &[], |_| {});
+        let first = &nowhere.findings(false)[0];
+        assert!(first.text.contains("/nonexistent/config.toml"), "{first:?}");
+        assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");
+    }
+}

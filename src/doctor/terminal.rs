@@ -1,0 +1,406 @@
+//! The terminal: what it is, what it can show, and what can't be known of it.
+//!
+//! Responsibilities: reading the terminal's signs from the environment, and what they mean. Not here:
+//! the face that follows from it (`runtime`).
+//!
+//! A terminal does not tell what it can do. Its name does, as far as its makers wrote it down: which
+//! terminals show a notification (OSC 9) is known here from their documents, and "not known" is said
+//! where it is not.
+
+use std::io::IsTerminal as _;
+
+use super::report::{Finding, Part};
+
+/// The smallest pane that shows a question whole, in columns and rows.
+const SMALLEST: (u16, u16) = (40, 10);
+
+/// Holds what of a terminal and its environment can be seen.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terminal {
+    /// Whether the input is one.
+    pub input: bool,
+    /// Whether the output is one.
+    pub output: bool,
+    /// Columns and rows, where they are known.
+    pub size: Option<(u16, u16)>,
+    /// `TERM`.
+    pub term: String,
+    /// `COLORTERM`.
+    pub color_term: String,
+    /// Whether `NO_COLOR` is set to something.
+    pub no_color: bool,
+    /// The first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set, with its value.
+    pub locale: Option<(&'static str, String)>,
+    /// `TERM_PROGRAM`.
+    pub program: String,
+    /// Whether `TMUX` is set.
+    pub tmux: bool,
+    /// Whether `STY` is set, which GNU screen does.
+    pub screen: bool,
+    /// Whether this comes over SSH (`SSH_CONNECTION`).
+    pub ssh: bool,
+}
+
+impl Terminal {
+    /// Looks at this process's terminal.
+    pub fn look() -> Self {
+        let get = |name: &str| std::env::var(name).unwrap_or_default();
+        let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .map(|name| (name, get(name)))
+            .find(|(_, value)| !value.is_empty());
+        let output = std::io::stdout().is_terminal();
+        Self {
+            input: std::io::stdin().is_terminal(),
+            output,
+            // Where the output is no terminal, the size of some other one would mislead.
+            size: output
+                .then(|| crossterm::terminal::size().ok())
+                .flatten()
+                .filter(|(columns, rows)| *columns > 0 && *rows > 0),
+            term: get("TERM"),
+            color_term: get("COLORTERM"),
+            no_color: set("NO_COLOR"),
+            locale,
+            program: get("TERM_PROGRAM"),
+            tmux: set("TMUX"),
+            screen: set("STY"),
+            ssh: set("SSH_CONNECTION"),
+        }
+    }
+
+    /// Tells whether it takes no control sequences.
+    pub fn is_dumb(&self) -> bool {
+        self.term.is_empty() || self.term == "dumb"
+    }
+
+    /// Gives what is to be said of it.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut found = vec![self.ends()];
+        found.extend(self.size());
+        found.push(self.name());
+        found.push(self.colours());
+        found.push(self.unicode());
+        found.push(self.signals());
+        found
+    }
+
+    fn ends(&self) -> Finding {
+        let text = match (self.input, self.output) {
+            (true, true) => "input and output are a terminal",
+            (true, false) => "the output is not a terminal, so lines are written",
+            (false, true) => "the input is not a terminal, so answers are read as lines",
+            (false, false) => {
+                "neither input nor output is a terminal, so lines are read and written"
+            }
+        };
+        Finding::fine(Part::Terminal, text)
+    }
+
+    fn size(&self) -> Option<Finding> {
+        let (columns, rows) = match self.size {
+            Some(size) => size,
+            None if self.output => {
+                return Some(Finding::weak(
+                    Part::Terminal,
+                    "it does not tell its size",
+                    "set it with stty cols 80 rows 24, or use --face linear",
+                ));
+            }
+            None => return None,
+        };
+        let text = format!("the size is {columns} columns by {rows} rows");
+        Some(if columns < SMALLEST.0 || rows < SMALLEST.1 {
+            let (least_columns, least_rows) = SMALLEST;
+            Finding::weak(
+                Part::Terminal,
+                text,
+                format!(
+                    "the full face wants {least_columns} by {least_rows}; enlarge it, or use --face linear"
+                ),
+            )
+        } else {
+            Finding::fine(Part::Terminal, text)
+        })
+    }
+
+    fn name(&self) -> Finding {
+        let inside = match (self.tmux, self.screen) {
+            (true, _) => ", inside tmux",
+            (false, true) => ", inside GNU screen",
+            (false, false) => "",
+        };
+        if !self.output {
+            return Finding::fine(
+                Part::Terminal,
+                format!("TERM is {}{inside}", shown(&self.term)),
+            );
+        }
+        if self.is_dumb() {
+            return Finding::weak(
+                Part::Terminal,
+                format!(
+                    "TERM is {}, so there is no pane, no bell and no title",
+                    shown(&self.term)
+                ),
+                "nothing, where that is right; else set TERM to what your terminal's manual says, for example xterm-256color",
+            );
+        }
+        let program = match self.program.as_str() {
+            "" => String::new(),
+            program => format!(", its program is {program}"),
+        };
+        Finding::fine(
+            Part::Terminal,
+            format!("TERM is {}{program}{inside}", self.term),
+        )
+    }
+
+    fn colours(&self) -> Finding {
+        let depth = if self.is_dumb() || self.term.starts_with("vt") || self.term.ends_with("-m") {
+            "no colours"
+        } else if matches!(self.color_term.as_str(), "truecolor" | "24bit") {
+            "16 million colours"
+        } else if self.term.contains("256color") {
+            "256 colours"
+        } else {
+            "16 colours"
+        };
+        let text = if self.no_color {
+            format!("{depth} by its name; NO_COLOR is set, so none is used")
+        } else {
+            format!(
+                "{depth} by its name; hearken uses the terminal's own first 16, and no meaning hangs on them"
+            )
+        };
+        Finding::fine(Part::Terminal, text)
+    }
+
+    fn unicode(&self) -> Finding {
+        let remedy =
+            "set LANG to a UTF-8 locale, for example C.UTF-8; spoken words are not touched by this";
+        match &self.locale {
+            Some((name, value)) if is_utf8(value) => {
+                Finding::fine(Part::Terminal, format!("Unicode is on, {name} is {value}"))
+            }
+            Some((name, value)) => Finding::weak(
+                Part::Terminal,
+                format!(
+                    "Unicode is off, {name} is {value}; letters beyond ASCII may be shown wrong"
+                ),
+                remedy,
+            ),
+            None => Finding::weak(
+                Part::Terminal,
+                "Unicode is not known to be on, because none of LC_ALL, LC_CTYPE and LANG is set",
+                remedy,
+            ),
+        }
+    }
+
+    /// Tells what is known of bell, title and notifications.
+    fn signals(&self) -> Finding {
+        if !self.output || self.is_dumb() {
+            return Finding::fine(
+                Part::Terminal,
+                "bell, title and notification (OSC 2 and OSC 9) are not sent here",
+            );
+        }
+        if self.tmux || self.screen {
+            let by = if self.tmux { "tmux" } else { "GNU screen" };
+            return Finding::fine(
+                Part::Terminal,
+                format!(
+                    "bell and title (OSC 2) reach {by}; {by} keeps notifications (OSC 9) to itself"
+                ),
+            );
+        }
+        let text = match shows_notifications(&self.term, &self.program) {
+            Known::Yes => {
+                "bell, title (OSC 2) and notifications (OSC 9) are shown, by its documents"
+            }
+            Known::No => {
+                "bell and title (OSC 2) are shown, notifications (OSC 9) are not, by its documents; the bell rings for a question all the same"
+            }
+            Known::NotKnown => {
+                "bell and title (OSC 2) are usual; whether it shows notifications (OSC 9) is not known of this terminal"
+            }
+        };
+        Finding::fine(Part::Terminal, text)
+    }
+}
+
+fn shown(value: &str) -> &str {
+    if value.is_empty() { "not set" } else { value }
+}
+
+/// Says whether a locale's name ends in UTF-8, in one of its spellings.
+fn is_utf8(locale: &str) -> bool {
+    let code = locale.rsplit('.').next().unwrap_or_default();
+    let code = code.split('@').next().unwrap_or_default();
+    locale.contains('.') && matches!(code.to_ascii_lowercase().as_str(), "utf-8" | "utf8")
+}
+
+/// Says what a terminal's documents say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Yes,
+    No,
+    NotKnown,
+}
+
+/// Tells whether a terminal shows OSC 9, from its makers' documents and not from trying.
+fn shows_notifications(term: &str, program: &str) -> Known {
+    match program {
+        "iTerm.app" | "WezTerm" | "ghostty" => return Known::Yes,
+        "Apple_Terminal" => return Known::No,
+        _ => {}
+    }
+    match term {
+        "xterm-kitty" | "xterm-ghostty" | "foot" | "foot-extra" | "wezterm" => Known::Yes,
+        "linux" | "alacritty" => Known::No,
+        _ => Known::NotKnown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::report::Grade;
+
+    fn good() -> Terminal {
+        Terminal {
+            input: true,
+            output: true,
+            size: Some((100, 30)),
+            term: "xterm-256color".to_owned(),
+            locale: Some(("LANG", "en_US.UTF-8".to_owned())),
+            ..Terminal::default()
+        }
+    }
+
+    fn lines(terminal: &Terminal) -> String {
+        terminal.findings().iter().map(Finding::line).collect()
+    }
+
+    fn weak(terminal: &Terminal) -> Vec<String> {
+        terminal
+            .findings()
+            .iter()
+            .filter(|finding| finding.grade != Grade::Fine)
+            .map(Finding::line)
+            .collect()
+    }
+
+    #[test]
+    fn a_good_terminal_is_described_without_complaint() {
+        assert_eq!(weak(&good()), Vec::<String>::new());
+        let lines = lines(&good());
+        for words in [
+            "100 columns by 30 rows",
+            "TERM is xterm-256color",
+            "256 colours",
+            "Unicode is on, LANG is en_US.UTF-8",
+            "is not known of this terminal",
+        ] {
+            assert!(lines.contains(words), "{words}: {lines}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_has_a_remedy() {
+        for (terminal, words) in [
+            (
+                Terminal {
+                    size: Some((39, 30)),
+                    ..good()
+                },
+                "wants 40 by 10",
+            ),
+            (
+                Terminal {
+                    size: None,
+                    ..good()
+                },
+                "stty",
+            ),
+            (
+                Terminal {
+                    term: String::new(),
+                    ..good()
+                },
+                "set TERM",
+            ),
+            (
+                Terminal {
+                    locale: Some(("LC_ALL", "C".to_owned())),
+                    ..good()
+                },
+                "UTF-8 locale",
+            ),
+            (
+                Terminal {
+                    locale: None,
+                    ..good()
+                },
+                "UTF-8 locale",
+            ),
+        ] {
+            let weak = weak(&terminal);
+            assert_eq!(weak.len(), 1, "{weak:?}");
+            assert!(weak[0].contains(words), "{words}: {weak:?}");
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_no_fault() {
+        let piped = Terminal {
+            input: false,
+            output: false,
+            size: None,
+            ..good()
+        };
+        assert_eq!(weak(&piped), Vec::<String>::new());
+        assert!(lines(&piped).contains("lines are read and written"));
+        assert!(lines(&piped).contains("are not sent here"));
+    }
+
+    #[test]
+    fn what_documents_say_is_said_and_nothing_more() {
+        let kitty = Terminal {
+            term: "xterm-kitty".to_owned(),
+            ..good()
+        };
+        assert!(lines(&kitty).contains("notifications (OSC 9) are shown"));
+        let inside = Terminal {
+            tmux: true,
+            ..kitty
+        };
+        assert!(lines(&inside).contains("tmux keeps notifications"));
+        let console = Terminal {
+            term: "linux".to_owned(),
+            ..good()
+        };
+        assert!(lines(&console).contains("notifications (OSC 9) are not"));
+        let plain = Terminal {
+            no_color: true,
+            ..good()
+        };
+        assert!(lines(&plain).contains("NO_COLOR is set"));
+    }
+
+    #[test]
+    fn spellings_of_utf_8_are_known() {
+        for (locale, is) in [
+            ("C.UTF-8", true),
+            ("de_DE.utf8", true),
+            ("de_DE.UTF-8@euro", true),
+            ("de_DE.ISO-8859-1", false),
+            ("POSIX", false),
+            ("UTF-8", false),
+        ] {
+            assert_eq!(is_utf8(locale), is, "{locale}");
+        }
+    }
+}

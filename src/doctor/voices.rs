@@ -1,0 +1,441 @@
+//! The voices: which one a run would have, which others are there, and whether they sound.
+//!
+//! Responsibilities: opening each engine as a run does, having it say a sentence, and what came of
+//! it in words. Not here: engines and their order (`voice`).
+
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+
+use super::report::{Finding, Part};
+use crate::announce::{Class, Mark, Utterance, UtteranceId};
+use crate::config::{VoiceChoice, VoiceConfig};
+use crate::voice::{self, VoiceEvent, VoiceSink};
+
+/// Bounds the opening of an engine: what the slowest one may take by its own limits, the start of a
+/// daemon, its list of voices and its silent test.
+const OPENING: Duration = Duration::from_secs(25);
+
+/// Bounds the test sentence; four seconds at the slowest usual rate, and a reader's words before it.
+const SENTENCE: Duration = Duration::from_secs(20);
+
+/// Bounds what is told of one engine.
+const MOST_NOTICES: usize = 8;
+
+/// What helps where there is no engine at all.
+const INSTALL: &str = "install speech-dispatcher with a synthesiser, for example the packages speech-dispatcher and speech-dispatcher-espeak-ng, or name any program that speaks with --voice command:PROGRAM";
+
+/// What helps where an engine is there and nothing is heard.
+const SOUND: &str = "check the audio device and its volume, then try hearken say hello; --voice chooses another engine";
+
+/// The engines that are looked at beside the chosen one, with what each is called.
+const OTHERS: [(&str, Engine); 4] = [
+    ("speech-dispatcher", Engine::SpeechDispatcher),
+    ("espeak-ng", Engine::Program("espeak-ng")),
+    ("espeak", Engine::Program("espeak")),
+    ("system", Engine::System),
+];
+
+/// Names an engine that may be there.
+#[derive(Debug, Clone, Copy)]
+enum Engine {
+    SpeechDispatcher,
+    Program(&'static str),
+    System,
+}
+
+impl Engine {
+    fn choice(self) -> VoiceChoice {
+        match self {
+            Self::SpeechDispatcher => VoiceChoice::SpeechDispatcher,
+            Self::Program(name) => VoiceChoice::Command(name.to_owned()),
+            Self::System => VoiceChoice::System,
+        }
+    }
+}
+
+/// Says what became of the test sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Sound {
+    /// It was not to be said.
+    NotTried,
+    /// The engine said it to its end.
+    Said {
+        /// How long it took, from the order to the end.
+        took: Duration,
+    },
+    /// It was not said.
+    Failed {
+        /// Why, as a plain sentence without a full stop.
+        reason: String,
+    },
+}
+
+/// Holds what came of trying one engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tried {
+    /// It is there.
+    There {
+        /// Its name as a person knows it.
+        engine: String,
+        /// What the person should know about it.
+        notices: Vec<String>,
+        /// Whether it sounds.
+        sound: Sound,
+    },
+    /// It is not.
+    Missing {
+        /// Why, as a plain sentence without a full stop.
+        reason: String,
+    },
+}
+
+/// Holds the sentence that is said, and its language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentence {
+    /// The words, with `{engine}` where the engine's name belongs.
+    pub text: String,
+    /// The language's tag.
+    pub language: Option<String>,
+}
+
+/// Looks at the voices one after the other and hands each finding over as soon as it is there.
+pub async fn look(
+    config: &VoiceConfig,
+    reader: bool,
+    sentence: Option<&Sentence>,
+    mut tell: impl FnMut(Finding),
+) {
+    // Where the reader speaks, a sentence of ours would be the second voice.
+    let quiet = reader && config.engine == VoiceChoice::Auto;
+    let sentence = sentence.filter(|_| !quiet);
+    let chosen = attempt(&config.engine, config, reader, sentence).await;
+    for finding in of_the_chosen(&config.engine, reader, &chosen) {
+        tell(finding);
+    }
+    let mut espeak = false;
+    for (name, engine) in OTHERS {
+        if taken(&chosen, &config.engine, name) {
+            espeak |= name == "espeak-ng";
+            continue;
+        }
+        // On most machines the one is only another name of the other.
+        if name == "espeak" && espeak {
+            continue;
+        }
+        // The chosen one has spoken; the others would only repeat it.
+        let tried = attempt(&engine.choice(), config, false, None).await;
+        espeak |= name == "espeak-ng" && matches!(tried, Tried::There { .. });
+        tell(of_another(name, &tried));
+    }
+    if sentence.is_none() && config.engine != VoiceChoice::None {
+        let why = if quiet {
+            "because the screen reader speaks; hearken say hello tries the voice"
+        } else {
+            "as you asked"
+        };
+        tell(Finding::fine(
+            Part::Voice,
+            format!("no test sentence was said, {why}"),
+        ));
+    }
+}
+
+/// Tells whether the chosen voice was this engine, found or missing.
+fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
+    let found = match chosen {
+        Tried::There { engine, .. } => {
+            engine == name || engine.strip_prefix("command ") == Some(name)
+        }
+        Tried::Missing { .. } => false,
+    };
+    let named = match choice {
+        VoiceChoice::SpeechDispatcher => name == "speech-dispatcher",
+        VoiceChoice::System => name == "system",
+        VoiceChoice::Command(command) => command == name,
+        VoiceChoice::Auto | VoiceChoice::None => false,
+    };
+    found || named
+}
+
+/// Gives what is to be said of the voice that a run would have.
+fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Finding> {
+    let (engine, notices, sound) = match tried {
+        Tried::There {
+            engine,
+            notices,
+            sound,
+        } => (engine, notices, sound),
+        Tried::Missing { reason } => return vec![of_none(choice, reader, reason)],
+    };
+    let mut found = vec![match sound {
+        Sound::NotTried => Finding::fine(Part::Voice, format!("{engine} would speak")),
+        Sound::Said { took } => Finding::fine(
+            Part::Voice,
+            format!(
+                "{engine} would speak; it said a test sentence in {:.1} seconds",
+                took.as_secs_f64()
+            ),
+        ),
+        Sound::Failed { reason } => Finding::broken(
+            Part::Voice,
+            format!("{engine} is there, and did not say the test sentence: {reason}"),
+            SOUND,
+        ),
+    }];
+    for notice in notices {
+        found.push(Finding::weak(
+            Part::Voice,
+            notice,
+            "choose another voice or language, or leave it: hearken speaks all the same",
+        ));
+    }
+    found
+}
+
+fn of_none(choice: &VoiceChoice, reader: bool, reason: &str) -> Finding {
+    match choice {
+        VoiceChoice::None => Finding::fine(
+            Part::Voice,
+            "none, because you asked for none; everything is shown",
+        ),
+        VoiceChoice::Auto if reader => Finding::fine(
+            Part::Voice,
+            "none of its own, because the screen reader speaks; --voice speech-dispatcher switches one on",
+        ),
+        VoiceChoice::Auto => Finding::weak(
+            Part::Voice,
+            format!("there is none, everything is shown and nothing is said: {reason}"),
+            INSTALL,
+        ),
+        VoiceChoice::SpeechDispatcher | VoiceChoice::System | VoiceChoice::Command(_) => {
+            Finding::broken(
+                Part::Voice,
+                format!("the one that you asked for can't be used: {reason}"),
+                INSTALL,
+            )
+        }
+    }
+}
+
+/// Gives what is to be said of an engine that nobody asked for.
+fn of_another(name: &str, tried: &Tried) -> Finding {
+    let text = match tried {
+        Tried::There { .. } => format!("{name} is installed too; {} takes it", flag(name)),
+        Tried::Missing { reason } => format!("{name} can't be used: {reason}"),
+    };
+    Finding::fine(Part::Voice, text)
+}
+
+fn flag(name: &str) -> String {
+    match name {
+        "speech-dispatcher" | "system" => format!("--voice {name}"),
+        program => format!("--voice command:{program}"),
+    }
+}
+
+/// Opens an engine, has it say the sentence, and closes it.
+async fn attempt(
+    choice: &VoiceChoice,
+    config: &VoiceConfig,
+    reader: bool,
+    sentence: Option<&Sentence>,
+) -> Tried {
+    let (sink, mut news) = VoiceSink::channel();
+    let handle = voice::open(choice, config, reader, sink);
+    let mut notices = Vec::new();
+    let opened = tokio::time::timeout(OPENING, ready(&mut news, &mut notices)).await;
+    let tried = match opened {
+        Err(_) => Tried::Missing {
+            reason: format!("it does not open within {} seconds", OPENING.as_secs()),
+        },
+        Ok(Err(reason)) => Tried::Missing { reason },
+        Ok(Ok(engine)) => {
+            let sound = match sentence {
+                None => Sound::NotTried,
+                Some(sentence) => {
+                    let began = Instant::now();
+                    handle.speak(Utterance {
+                        id: UtteranceId(1),
+                        class: Class::Response,
+                        text: sentence.text.replace("{engine}", &engine),
+                        language: sentence.language.clone(),
+                        mark: Mark::Own,
+                    });
+                    match tokio::time::timeout(SENTENCE, said(&mut news, &mut notices)).await {
+                        Ok(Ok(())) => Sound::Said {
+                            took: began.elapsed(),
+                        },
+                        Ok(Err(reason)) => Sound::Failed { reason },
+                        Err(_) => Sound::Failed {
+                            reason: format!("it came to no end in {} seconds", SENTENCE.as_secs()),
+                        },
+                    }
+                }
+            };
+            Tried::There {
+                engine,
+                notices,
+                sound,
+            }
+        }
+    };
+    handle.close(Duration::ZERO).await;
+    tried
+}
+
+/// Waits for the engine's name, or for why there is none.
+async fn ready(
+    news: &mut mpsc::Receiver<VoiceEvent>,
+    notices: &mut Vec<String>,
+) -> Result<String, String> {
+    loop {
+        match news.recv().await {
+            Some(VoiceEvent::Ready { engine } | VoiceEvent::Recovered { engine }) => {
+                return Ok(engine);
+            }
+            Some(VoiceEvent::None { reason } | VoiceEvent::Lost { reason }) => return Err(reason),
+            Some(VoiceEvent::Notice { text }) => keep(notices, text),
+            Some(VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_)) => {}
+            None => return Err("the voice is gone".to_owned()),
+        }
+    }
+}
+
+/// Waits for the sentence's end, or for why it has none.
+///
+/// A cut alone tells no reason; the loss that explains it comes right after it.
+async fn said(
+    news: &mut mpsc::Receiver<VoiceEvent>,
+    notices: &mut Vec<String>,
+) -> Result<(), String> {
+    const REASON: Duration = Duration::from_millis(500);
+    let mut cut = false;
+    loop {
+        let event = if cut {
+            match tokio::time::timeout(REASON, news.recv()).await {
+                Ok(event) => event,
+                Err(_) => return Err("it was cut short".to_owned()),
+            }
+        } else {
+            news.recv().await
+        };
+        match event {
+            Some(VoiceEvent::Ended(_)) => return Ok(()),
+            Some(VoiceEvent::Cut(_)) => cut = true,
+            Some(VoiceEvent::None { reason } | VoiceEvent::Lost { reason }) => return Err(reason),
+            Some(VoiceEvent::Notice { text }) => keep(notices, text),
+            Some(
+                VoiceEvent::Begun(_) | VoiceEvent::Ready { .. } | VoiceEvent::Recovered { .. },
+            ) => {}
+            None => return Err("the voice is gone".to_owned()),
+        }
+    }
+}
+
+fn keep(notices: &mut Vec<String>, text: String) {
+    if notices.len() < MOST_NOTICES {
+        notices.push(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+    use crate::doctor::report::Grade;
+
+    fn there(sound: Sound) -> Tried {
+        Tried::There {
+            engine: "speech-dispatcher".to_owned(),
+            notices: Vec::new(),
+            sound,
+        }
+    }
+
+    fn missing() -> Tried {
+        Tried::Missing {
+            reason: "speech-dispatcher is not installed".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_voice_that_sounds_is_fine_and_one_that_does_not_is_a_problem() {
+        let took = Duration::from_millis(2345);
+        let fine = of_the_chosen(&VoiceChoice::Auto, false, &there(Sound::Said { took }));
+        assert_eq!(
+            fine[0].line(),
+            "Voice: speech-dispatcher would speak; it said a test sentence in 2.3 seconds.\n"
+        );
+        let failed = Sound::Failed {
+            reason: "it was cut short".to_owned(),
+        };
+        let mute = of_the_chosen(&VoiceChoice::Auto, false, &there(failed));
+        assert!(matches!(mute[0].grade, Grade::Broken { .. }), "{mute:?}");
+    }
+
+    #[test]
+    fn no_voice_is_a_problem_only_for_who_asked_for_one() {
+        let command = VoiceChoice::Command("robot".to_owned());
+        for (choice, reader, weak, broken) in [
+            (VoiceChoice::Auto, false, 1, 0),
+            (VoiceChoice::Auto, true, 0, 0),
+            (VoiceChoice::None, false, 0, 0),
+            (VoiceChoice::SpeechDispatcher, false, 0, 1),
+            (VoiceChoice::System, true, 0, 1),
+            (command, false, 0, 1),
+        ] {
+            let mut tally = crate::doctor::report::Tally::default();
+            for finding in of_the_chosen(&choice, reader, &missing()) {
+                tally.count(&finding);
+            }
+            assert_eq!((tally.weak, tally.broken), (weak, broken), "{choice:?}");
+        }
+    }
+
+    #[test]
+    fn the_chosen_engine_is_not_told_twice() {
+        let chosen = there(Sound::NotTried);
+        assert!(taken(&chosen, &VoiceChoice::Auto, "speech-dispatcher"));
+        assert!(!taken(&chosen, &VoiceChoice::Auto, "espeak-ng"));
+        let program = Tried::There {
+            engine: "command espeak-ng".to_owned(),
+            notices: Vec::new(),
+            sound: Sound::NotTried,
+        };
+        assert!(taken(&program, &VoiceChoice::Auto, "espeak-ng"));
+        assert!(taken(&missing(), &VoiceChoice::System, "system"));
+    }
+
+    #[tokio::test]
+    async fn a_program_that_speaks_is_tried_and_one_that_fails_is_named() {
+        let config = VoiceConfig::default();
+        let sentence = Sentence {
+            text: "This is {engine}.".to_owned(),
+            language: None,
+        };
+        let choice = VoiceChoice::Command("cat".to_owned());
+        let tried = attempt(&choice, &config, false, Some(&sentence)).await;
+        let Tried::There { engine, sound, .. } = tried else {
+            panic!("{tried:?}");
+        };
+        assert_eq!(engine, "command cat");
+        assert!(matches!(sound, Sound::Said { .. }), "{sound:?}");
+        let choice = VoiceChoice::Command("false".to_owned());
+        let tried = attempt(&choice, &config, false, Some(&sentence)).await;
+        assert!(
+            matches!(
+                tried,
+                Tried::There {
+                    sound: Sound::Failed { .. },
+                    ..
+                }
+            ),
+            "{tried:?}"
+        );
+        let choice = VoiceChoice::Command("/nonexistent/robot".to_owned());
+        let tried = attempt(&choice, &config, false, Some(&sentence)).await;
+        assert!(matches!(tried, Tried::Missing { .. }), "{tried:?}");
+    }
+}

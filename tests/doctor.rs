@@ -1,0 +1,190 @@
+//! `hearken doctor` as a person and a script see it.
+
+use std::io::Write;
+
+use hearken::demo::{Settings, serve};
+use serde_json::Value;
+
+use crate::support::child::command;
+use crate::support::ssip::{FakeSsip, Folder, Speech, address};
+use crate::support::terminal::Terminal;
+use crate::support::{block_on, within};
+
+/// Runs it in an environment with no voice but the scripted one, and gives exit code and output.
+fn doctor(server: &FakeSsip, arguments: &[&str]) -> (i32, String) {
+    let nothing = Folder::new();
+    let output = command(arguments)
+        .env("SPEECHD_ADDRESS", address(server))
+        .env("PATH", &nothing.0)
+        .env("LANG", "C.UTF-8")
+        .env_remove("LC_ALL")
+        .env_remove("LC_CTYPE")
+        .output()
+        .unwrap();
+    assert!(output.stderr.is_empty(), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    (output.status.code().unwrap(), text)
+}
+
+fn has(text: &str, line: &str) {
+    assert!(
+        text.lines().any(|it| it == line),
+        "no line {line:?} in:\n{text}"
+    );
+}
+
+#[test]
+fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let url = running.url();
+        let server = FakeSsip::start();
+        server.speech(Speech::Ends);
+        let (code, text) = tokio::task::block_in_place(|| doctor(&server, &["doctor", &url]));
+        assert_eq!(code, 0, "{text}");
+        server.wait_message("This is hearken. You hear speech-dispatcher.");
+        has(
+            &text,
+            "Face: The linear face, because the output is not a terminal.",
+        );
+        assert!(
+            text.contains("Voice: speech-dispatcher would speak; it said a test sentence in "),
+            "{text}"
+        );
+        assert!(text.contains("/events is open."), "{text}");
+        has(&text, "Result: hearken can work here.");
+        within(
+            "the end of its only look",
+            running.producer().until_deserted(),
+        )
+        .await;
+        running.stop().await;
+    });
+}
+
+#[test]
+fn every_value_is_told_with_its_origin() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    write!(file, "[announce]\nverbosity = \"terse\"\nload = \"low\"\n").unwrap();
+    let path = file.path().to_string_lossy().into_owned();
+    let server = FakeSsip::absent();
+    let (code, text) = doctor(
+        &server,
+        &[
+            "doctor", "--config", &path, "--load", "high", "--voice", "none",
+        ],
+    );
+    assert_eq!(code, 0, "{text}");
+    has(&text, &format!("Settings: The file is {path}."));
+    has(
+        &text,
+        "Settings: announce.verbosity = \"terse\", from the file.",
+    );
+    has(
+        &text,
+        "Settings: announce.load = \"high\", from the flag --load.",
+    );
+    has(
+        &text,
+        "Settings: voice.engine = \"none\", from the flag --voice.",
+    );
+    has(
+        &text,
+        "Settings: screen.reader = \"no\", from the environment variable HEARKEN_SCREEN_READER.",
+    );
+    assert!(!text.contains("screen.width"), "{text}");
+    let (_, all) = doctor(&server, &["doctor", "--all", "--voice", "none"]);
+    has(&all, "Settings: screen.width = 0, by default.");
+}
+
+#[test]
+fn what_prevents_work_has_a_remedy_and_the_exit_code() {
+    let server = FakeSsip::absent();
+    let (code, text) = doctor(
+        &server,
+        &[
+            "doctor",
+            "--json",
+            "--face",
+            "full",
+            "--voice",
+            "speech-dispatcher",
+            "--config",
+            "/nonexistent/config.toml",
+            "--record",
+            "/nonexistent/run.jsonl",
+            "http://127.0.0.1:1",
+            "no-such-thing",
+        ],
+    );
+    assert_eq!(code, 1);
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let broken: Vec<&Value> = lines.iter().filter(|it| it["grade"] == "broken").collect();
+    let parts: Vec<&str> = broken
+        .iter()
+        .map(|it| it["part"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        parts,
+        ["settings", "face", "settings", "voice", "source", "source"],
+        "{text}"
+    );
+    assert!(
+        broken
+            .iter()
+            .all(|it| !it["remedy"].as_str().unwrap().is_empty()),
+        "{text}"
+    );
+    let last = lines.last().unwrap();
+    assert_eq!(
+        (&last["well"], &last["broken"]),
+        (&Value::from(false), &Value::from(6))
+    );
+}
+
+#[test]
+fn no_sentence_is_said_where_that_was_asked_or_the_reader_speaks() {
+    for arguments in [
+        &["doctor", "--silent"][..],
+        &["doctor", "--screen-reader", "yes"][..],
+    ] {
+        let server = FakeSsip::start();
+        server.speech(Speech::Ends);
+        let (code, text) = doctor(&server, arguments);
+        assert_eq!(code, 0, "{text}");
+        assert!(text.contains("No test sentence was said"), "{text}");
+        let said = server
+            .transcript()
+            .iter()
+            .any(|line| line.contains("This is hearken"));
+        assert!(!said, "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_terminal_is_described_as_it_is() {
+    let server = FakeSsip::absent();
+    let mut terminal = Terminal::start_with(
+        97,
+        45,
+        &["doctor", "--voice", "none"],
+        &[
+            ("TERM", "xterm-256color"),
+            ("SPEECHD_ADDRESS", &address(&server)),
+            ("PATH", "/nonexistent"),
+        ],
+    );
+    assert_eq!(terminal.exit(), 0);
+    for words in [
+        "Input and output are a terminal.",
+        "The size is 97 columns by 45 rows.",
+        "TERM is xterm-256color",
+        "The full face, because this is a terminal.",
+    ] {
+        let screen = terminal.screen();
+        assert!(screen.contains(words), "{words}:\n{screen}");
+    }
+}

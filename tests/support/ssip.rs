@@ -1,0 +1,20 @@
+//! The scripted speech-dispatcher of the voice's own tests, for the whole program.
+#![allow(dead_code)]
+
+use std::time::Duration;
+
+#[path = "../../src/voice/tests/fake_ssip.rs"]
+mod fake_ssip;
+#[path = "../../src/voice/tests/folder.rs"]
+mod folder;
+
+pub use fake_ssip::{Answer, FakeSsip, Speech};
+pub use folder::Folder;
+
+/// How long the server waits for what a test wants to see.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Gives what leads the program to this server and to no other voice of the machine.
+pub fn address(server: &FakeSsip) -> String {
+    format!("unix_socket:{}", server.socket().display())
+}
