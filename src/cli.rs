@@ -268,7 +268,7 @@ impl Options {
 
 /// Names the settings that flags set, by the flag's id; one that is not here is told to come from the
 /// command line.
-const SETTINGS: [(&str, &str); 10] = [
+const SETTINGS: [(&str, &str); 14] = [
     ("face", "screen.face"),
     ("screen_reader", "screen.reader"),
     ("voice", "voice.engine"),
@@ -279,6 +279,10 @@ const SETTINGS: [(&str, &str); 10] = [
     ("retries", "links.retries"),
     ("allow_plain_http", "links.allow_plain_http"),
     ("quiet", "announce.quiet"),
+    ("follow", "links.follow"),
+    ("ca", "links.ca"),
+    ("client_cert", "links.client_cert"),
+    ("client_key", "links.client_key"),
 ];
 
 /// Gives the settings that a command line or the environment sets, each with the flag or the variable
@@ -384,6 +388,9 @@ mod tests {
         let settings = toml::Table::try_from(Config {
             links: crate::config::LinkConfig {
                 retries: Some(1),
+                ca: Some("a".into()),
+                client_cert: Some("b".into()),
+                client_key: Some("c".into()),
                 ..Default::default()
             },
             ..Default::default()

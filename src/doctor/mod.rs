@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use crate::announce::{Arg, Phrases};
 use crate::config::{Config, ReaderChoice};
 use crate::runtime::{self, Face, Terminals};
-use crate::transport::{LinkSettings, Secret};
+use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
 
 pub mod report;
@@ -90,9 +90,7 @@ pub async fn run(
     })
     .await;
 
-    let links =
-        token(&request, &mut report).map(|token| LinkSettings::new(config.links.clone(), token, 0));
-    if let Some(links) = links {
+    if let Some(links) = links(&request, config, &mut report) {
         sources::look(&request.sources, &links, |finding| report.tell(finding)).await;
     }
     report.end()
@@ -281,15 +279,32 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
     })
 }
 
-/// Reads the token; `None` after telling that it is not there.
-fn token<W: Write>(request: &Request, report: &mut Report<'_, W>) -> Option<Option<Secret>> {
-    match runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref()) {
-        Ok(token) => Some(token),
+/// Reads what sources are reached with; `None` after telling what of it is not there.
+fn links<W: Write>(
+    request: &Request,
+    config: &Config,
+    report: &mut Report<'_, W>,
+) -> Option<LinkSettings> {
+    let token =
+        runtime::settings::token(request.token_env.as_deref(), request.token_file.as_deref());
+    let token = match token {
+        Ok(token) => token,
         Err(error) => {
             report.tell(Finding::broken(
                 Part::Source,
                 format!("the token can't be used, so no source was tried: {error:#}"),
                 "set the variable, or name a file that holds the token",
+            ));
+            return None;
+        }
+    };
+    match Tls::load(&config.links) {
+        Ok(tls) => Some(LinkSettings::new(config.links.clone(), token, tls, 0)),
+        Err(error) => {
+            report.tell(Finding::broken(
+                Part::Source,
+                format!("certificates can't be used, so no source was tried: {error:#}"),
+                "check the files that --ca, --client-cert and --client-key name",
             ));
             None
         }

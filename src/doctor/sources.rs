@@ -161,7 +161,7 @@ mod tests {
     }
 
     async fn found(sources: &[String]) -> Vec<Finding> {
-        let settings = LinkSettings::new(LinkConfig::default(), None, 1);
+        let settings = LinkSettings::new(LinkConfig::default(), None, transport::Tls::default(), 1);
         let mut found = Vec::new();
         look(sources, &settings, |finding| found.push(finding)).await;
         found

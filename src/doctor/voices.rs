@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use super::report::{Finding, Part};
+use crate::announce::utterance::Sound as Manner;
 use crate::announce::{Class, Mark, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::voice::{self, VoiceEvent, VoiceSink};
@@ -261,6 +262,7 @@ async fn attempt(
                         text: sentence.text.replace("{engine}", &engine),
                         language: sentence.language.clone(),
                         mark: Mark::Own,
+                        sound: Manner::default(),
                     });
                     match tokio::time::timeout(SENTENCE, said(&mut news, &mut notices)).await {
                         Ok(Ok(())) => Sound::Said {
