@@ -18,6 +18,7 @@ mod look;
 mod matrix;
 mod replies;
 mod sources;
+mod speech;
 mod support;
 mod terminal;
 mod transcripts;

@@ -31,8 +31,14 @@ impl Terminal {
         arguments: &[&str],
         environment: &[(&str, &str)],
     ) -> Self {
-        let program = &super::program().to_string_lossy();
-        Self::start_program(program, columns, rows, arguments, environment)
+        let program = super::program();
+        Self::start_program(
+            &program.to_string_lossy(),
+            columns,
+            rows,
+            arguments,
+            environment,
+        )
     }
 
     /// Starts another program, which starts it.

@@ -1,0 +1,386 @@
+//! The whole program beside a speech-dispatcher that fails: it stays live, it says so, it comes back.
+//!
+//! The server asserts at its end that no client was impolite: no PAUSE, nothing on `all`, and never
+//! IMPORTANT, with a screen reader or without.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use hearken::demo::{Running, Settings, serve};
+
+use crate::support::child::{Hearken, command};
+use crate::support::ssip::{Answer, FakeSsip, Folder, Speech, address};
+use crate::support::terminal::Terminal;
+use crate::support::{block_on, within};
+
+/// How soon the screen answers a key, whatever the voice does.
+const LIVE: Duration = Duration::from_millis(100);
+
+/// Starts the pane with the scripted voice and no other.
+fn pane(server: &FakeSsip, path: &str, source: &str, more: &[&str]) -> Terminal {
+    let mut arguments = vec!["watch", source, "--face", "full"];
+    arguments.extend(more);
+    // High enough to keep everything in sight that is asserted.
+    Terminal::start_with(
+        100,
+        60,
+        &arguments,
+        &[
+            ("TERM", "xterm-256color"),
+            ("SPEECHD_ADDRESS", &address(server)),
+            ("PATH", path),
+        ],
+    )
+}
+
+/// Presses a key that changes the screen, there and back, and asserts that each is seen in time.
+///
+/// A machine that is busy with other things answers one press late and not most of them.
+fn assert_live(terminal: &mut Terminal, when: &str) {
+    let mut times = Vec::new();
+    for _ in 0..4 {
+        // The search's line, and away again: the last row names the keys.
+        for (key, shown) in [("/", true), ("\x1b", false)] {
+            let pressed = Instant::now();
+            terminal.press(key);
+            terminal.wait_until("the keys' change", |screen| {
+                let last = screen.trim_end().lines().last().unwrap_or_default();
+                last.contains("Escape") == shown
+            });
+            times.push(pressed.elapsed());
+        }
+    }
+    times.sort_unstable();
+    eprintln!(
+        "{when}: key to screen {:?} at the median, {:?} at worst",
+        times[4], times[7]
+    );
+    assert!(times[4] < LIVE, "{when}: {times:?}");
+}
+
+async fn demo() -> Running {
+    serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap()
+}
+
+/// Runs one fault in the middle of a session: the voice is there, the fault comes, the person is
+/// told, the pane is live all the while, and the voice comes back.
+fn lost_and_back(name: &str, fault: impl FnOnce(&FakeSsip), mend: impl FnOnce(&FakeSsip)) {
+    block_on(async {
+        let running = demo().await;
+        let server = FakeSsip::start();
+        tokio::task::block_in_place(|| {
+            let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
+            terminal.wait("Voice: speech-dispatcher.");
+            fault(&server);
+            // A word to say, so that a mute server is found out.
+            terminal.press("t");
+            assert_live(&mut terminal, name);
+            terminal.wait("The voice is lost");
+            assert_live(&mut terminal, name);
+            mend(&server);
+            terminal.wait("The voice is back: speech-dispatcher.");
+            assert_live(&mut terminal, name);
+            // What is said now is heard again.
+            server.speech(Speech::Ends);
+            let before = server.wait("what was said", |_, messages| Some(messages.len()));
+            terminal.press("s");
+            terminal.press("t");
+            server.wait("a status", |_, messages| {
+                messages[before..]
+                    .iter()
+                    .any(|message| message.text.contains("othing is running"))
+                    .then_some(())
+            });
+            let screen = terminal.screen();
+            assert_eq!(screen.matches("The voice is lost").count(), 1, "{screen}");
+            assert_eq!(screen.matches("The voice is back").count(), 1, "{screen}");
+            terminal.press("q");
+            assert_eq!(terminal.exit(), 0);
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn a_killed_voice_is_told_and_comes_back_while_the_pane_is_live() {
+    lost_and_back("killed", FakeSsip::die, FakeSsip::listen);
+}
+
+#[test]
+fn a_mute_voice_is_told_and_comes_back_while_the_pane_is_live() {
+    lost_and_back(
+        "mute",
+        |server| server.answer("", Answer::Nothing),
+        |server| server.answer_as_usual(""),
+    );
+}
+
+#[test]
+fn a_voice_that_talks_garbage_is_told_and_comes_back_while_the_pane_is_live() {
+    lost_and_back(
+        "garbage",
+        |server| server.send(b"\xff\xfe\x00 not a reply\r\n"),
+        |_| {},
+    );
+}
+
+#[test]
+fn a_slow_voice_keeps_no_key_waiting_and_is_no_loss() {
+    block_on(async {
+        let running = demo().await;
+        let server = FakeSsip::start();
+        tokio::task::block_in_place(|| {
+            let mut terminal = pane(&server, "/nonexistent", &running.url(), &[]);
+            terminal.wait("Voice: speech-dispatcher.");
+            server.speech(Speech::Ends);
+            server.answer("SPEAK", Answer::Held);
+            terminal.press("t");
+            server.wait_held();
+            assert_live(&mut terminal, "slow");
+            server.answer_as_usual("SPEAK");
+            server.release();
+            // The held words were cut by the keys; what answers the keys is said.
+            server.wait("the words after them", |_, messages| {
+                messages
+                    .iter()
+                    .any(|message| message.text.contains("No search"))
+                    .then_some(())
+            });
+            assert!(!terminal.screen().contains("lost"), "{}", terminal.screen());
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn a_daemon_that_is_mute_from_the_start_is_told_and_another_program_speaks() {
+    block_on(async {
+        let running = demo().await;
+        let producer = running.producer().clone();
+        let server = FakeSsip::start();
+        server.answer("", Answer::Nothing);
+        let folder = Folder::new();
+        let heard = folder.path("heard");
+        let cat = "/bin/cat";
+        folder.program("espeak-ng", &format!("{cat} >> {}", heard.display()));
+        let path = folder.0.to_string_lossy().into_owned();
+        let url = running.url();
+        let mut terminal = tokio::task::block_in_place(|| pane(&server, &path, &url, &[]));
+        within("subscriber", producer.until_subscribed(1)).await;
+        tokio::task::block_in_place(|| {
+            assert_live(&mut terminal, "mute from the start");
+            terminal.wait("Voice: command espeak-ng.");
+            terminal.wait("speech-dispatcher does not answer");
+        });
+        producer.start("question").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            let until = Instant::now() + crate::support::PATIENCE;
+            while !std::fs::read_to_string(&heard)
+                .is_ok_and(|text| text.contains("Move three finished notes"))
+            {
+                assert!(Instant::now() < until, "the question was never said");
+                terminal.let_pass(Duration::from_millis(20));
+            }
+        });
+        running.stop().await;
+    });
+}
+
+#[test]
+fn without_any_voice_it_says_so_in_words_and_questions_can_be_answered() {
+    block_on(async {
+        let running = demo().await;
+        let producer = running.producer().clone();
+        let server = FakeSsip::absent();
+        let url = running.url();
+        let mut terminal = tokio::task::block_in_place(|| {
+            pane(&server, "/nonexistent", &url, &["--voice", "auto"])
+        });
+        within("subscriber", producer.until_subscribed(1)).await;
+        tokio::task::block_in_place(|| terminal.wait("There is no voice:"));
+        producer.start("question").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.wait("Question 1 of 1");
+            assert!(terminal.raw().contains(&b'\x07'), "the bell rings instead");
+            terminal.let_pass(Duration::from_millis(600));
+            terminal.press("y");
+            terminal.wait("Accepting question 1");
+        });
+        within("reply", producer.until_replies(1)).await;
+        running.stop().await;
+    });
+}
+
+/// Each loss and each return is one announcement, and with a reader at work nothing but MESSAGE and
+/// lower priorities is used; the server asserts the rest when it goes.
+#[test]
+fn each_loss_and_each_return_is_announced_once_and_the_reader_is_never_cancelled() {
+    block_on(async {
+        let running = demo().await;
+        let producer = running.producer().clone();
+        let server = FakeSsip::start();
+        server.speech(Speech::Ends);
+        let url = running.url();
+        let at = address(&server);
+        let mut child = Hearken::spawn(
+            command(&[
+                "watch",
+                &url,
+                "--face",
+                "json",
+                "--voice",
+                "speech-dispatcher",
+            ])
+            .env("HEARKEN_SCREEN_READER", "yes")
+            .env("SPEECHD_ADDRESS", &at)
+            .env("PATH", "/nonexistent"),
+        );
+        within("subscriber", producer.until_subscribed(1)).await;
+        tokio::task::block_in_place(|| {
+            child.wait("a voice", |line| line.contains("Voice: speech-dispatcher."));
+            for _ in 0..2 {
+                server.die();
+                child.wait("a loss", |line| line.contains("The voice is lost"));
+                server.listen();
+                child.wait("a return", |line| line.contains("The voice is back"));
+            }
+        });
+        producer.start("question").unwrap();
+        within("question", producer.until_asked(1)).await;
+        tokio::task::block_in_place(|| {
+            server.wait("the question", |_, messages| {
+                messages
+                    .iter()
+                    .any(|message| message.text.contains("Move three finished notes"))
+                    .then_some(())
+            });
+            child.say("q");
+            child.say("q");
+            let (_, _, lines) = child.exit();
+            for words in ["The voice is lost", "The voice is back"] {
+                let told = lines.iter().filter(|line| line.contains(words)).count();
+                assert_eq!(told, 2, "{words}: {lines:#?}");
+            }
+        });
+        let commands = server.commands();
+        assert!(
+            commands
+                .iter()
+                .any(|line| line == "SET SELF PRIORITY MESSAGE")
+        );
+        for word in ["PAUSE", "IMPORTANT"] {
+            assert!(!commands.iter().any(|line| line.contains(word)), "{word}");
+        }
+        // Which events are wanted is our own affair; anything else on ALL would be another's.
+        let rude = |line: &&String| {
+            line.to_lowercase().contains(" all") && !line.starts_with("SET SELF NOTIFICATION ")
+        };
+        assert_eq!(commands.iter().find(rude), None);
+        running.stop().await;
+    });
+}
+
+/// Serves streamed text, `rate` events a second, until its client goes.
+fn flood(rate: u64) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || pour(stream, rate));
+        }
+    });
+    address
+}
+
+fn pour(mut stream: std::net::TcpStream, rate: u64) {
+    let _ = stream.read(&mut [0; 4096]);
+    let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+    if stream.write_all(head.as_bytes()).is_err() {
+        return;
+    }
+    let began = Instant::now();
+    let mut sent = 0_u64;
+    let mut position = 0;
+    loop {
+        let due = began.elapsed().as_millis() as u64 * rate / 1000;
+        let mut bytes = String::new();
+        while sent < due {
+            let chunk = format!("This is sentence number {sent} of a flood. ");
+            let event = serde_json::json!({
+                "@context": "https://aaep-protocol.org/context/v1",
+                "type": "aaep:agent.output.streaming",
+                "event_id": format!("evt_{sent}"),
+                "session_id": "sess_1",
+                "timestamp": "2026-01-01T00:00:00.000Z",
+                "producer": {"agent_id": "flood"},
+                "chunk": chunk,
+                "position": position,
+                "complete": false,
+            });
+            position += chunk.len();
+            bytes.push_str(&format!("data: {event}\n\n"));
+            sent += 1;
+        }
+        if stream.write_all(bytes.as_bytes()).is_err() {
+            return;
+        }
+        // The pace of the flood, not a wait for anything.
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// From the key in the terminal to the stop command on the daemon's socket, through the whole
+/// program, while 1,000 events a second come in.
+///
+/// A release build on a machine of its own must hold the real bound, and .ci/run asks it to; a debug
+/// build beside other tests only must not lose it out of sight.
+#[test]
+fn a_stop_key_is_on_the_socket_in_time_under_a_flood() {
+    let released = std::env::var_os("HEARKEN_BINARY").is_some();
+    let (rounds, bound) = match released {
+        true => (200, Duration::from_millis(10)),
+        false => (30, Duration::from_millis(250)),
+    };
+    let server = FakeSsip::start();
+    let mut terminal = pane(&server, "/nonexistent", &flood(1000), &[]);
+    terminal.wait("Voice: speech-dispatcher.");
+    // A machine that is busy with something else at one time is not at three.
+    let mut best = Duration::MAX;
+    let mut stops = 0;
+    let mut begun = 0;
+    for _ in 0..3 {
+        let mut times = Vec::new();
+        for _ in 0..rounds {
+            // Something new is being said.
+            begun = server.wait("an utterance", |_, messages| {
+                let spoken = messages
+                    .iter()
+                    .filter(|message| !message.text.trim().is_empty());
+                (spoken.clone().count() > begun && spoken.clone().last()?.over == false)
+                    .then(|| spoken.count())
+            });
+            let before = server.count("CANCEL SELF");
+            stops = stops.max(before) + 1;
+            let pressed = Instant::now();
+            terminal.press("s");
+            let line = server.wait_command("CANCEL SELF", stops);
+            times.push(line.at.saturating_duration_since(pressed));
+            terminal.drain();
+        }
+        times.sort_unstable();
+        let (median, p99, worst) = (
+            times[rounds / 2],
+            times[rounds * 99 / 100 - 1],
+            times[rounds - 1],
+        );
+        eprintln!("key to the stop on the socket: median {median:?}, p99 {p99:?}, worst {worst:?}");
+        best = best.min(p99);
+        if best < bound {
+            break;
+        }
+    }
+    assert!(best < bound, "p99 {best:?}, wanted under {bound:?}");
+}
