@@ -37,6 +37,8 @@ use tokio::sync::mpsc;
 mod cue;
 #[path = "audio/delivery.rs"]
 mod delivery;
+#[path = "audio/questions.rs"]
+mod questions;
 #[cfg(feature = "system-voice")]
 #[path = "audio/system.rs"]
 mod system;
