@@ -359,7 +359,7 @@ fn a_stop_key_is_on_the_socket_in_time_under_a_flood() {
                 let spoken = messages
                     .iter()
                     .filter(|message| !message.text.trim().is_empty());
-                (spoken.clone().count() > begun && spoken.clone().last()?.over == false)
+                (spoken.clone().count() > begun && !spoken.clone().last()?.over)
                     .then(|| spoken.count())
             });
             let before = server.count("CANCEL SELF");
