@@ -223,7 +223,7 @@ impl Terminal {
             Known::No => {
                 "bell and title (OSC 2) are shown, notifications (OSC 9) are not, by its documents; the bell rings for a question all the same"
             }
-            Known::NotKnown => {
+            Known::Unsaid => {
                 "bell and title (OSC 2) are usual; whether it shows notifications (OSC 9) is not known of this terminal"
             }
         };
@@ -247,7 +247,7 @@ fn is_utf8(locale: &str) -> bool {
 enum Known {
     Yes,
     No,
-    NotKnown,
+    Unsaid,
 }
 
 /// Tells whether a terminal shows OSC 9, from its makers' documents and not from trying.
@@ -260,7 +260,7 @@ fn shows_notifications(term: &str, program: &str) -> Known {
     match term {
         "xterm-kitty" | "xterm-ghostty" | "foot" | "foot-extra" | "wezterm" => Known::Yes,
         "linux" | "alacritty" => Known::No,
-        _ => Known::NotKnown,
+        _ => Known::Unsaid,
     }
 }
 
