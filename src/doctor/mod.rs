@@ -91,7 +91,10 @@ pub async fn run(
     .await;
 
     if let Some(links) = links(&request, config, &mut report) {
-        sources::look(&request.sources, &links, |finding| report.tell(finding)).await;
+        sources::look(&request.sources, config, &links, |finding| {
+            report.tell(finding)
+        })
+        .await;
     }
     report.end()
 }

@@ -164,6 +164,10 @@ fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
                     flat.insert(format!("{name}.{below}"), value);
                 }
             }
+            // Entries may hold a program's arguments, which are nobody else's business.
+            toml::Value::Array(entries) if entries.iter().any(toml::Value::is_table) => {
+                flat.insert(name.clone(), format!("{} entries", entries.len()));
+            }
             other => {
                 flat.insert(name.clone(), other.to_string());
             }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::report::{Finding, Part};
-use crate::transport::{self, Fault, LinkEvent, LinkSettings, LinkSink, Source, SourceError};
+use crate::config::{Config, SourceConfig};
+use crate::runtime::settings::token;
+use crate::transport::{self, Fault, LinkEvent, LinkSettings, LinkSink, Source, SourceError, Tls};
 
 /// Bounds the wait for one source; a server on the other side of the world answers in far less.
 const LIMIT: Duration = Duration::from_secs(8);
@@ -30,25 +32,84 @@ pub enum Reached {
 }
 
 /// Tries every source, one after the other, and hands each finding over as soon as it is there.
-pub async fn look(sources: &[String], settings: &LinkSettings, mut tell: impl FnMut(Finding)) {
-    if sources.is_empty() {
+///
+/// A word is a name of the settings first; without any word, all of the settings are tried.
+pub async fn look(
+    words: &[String],
+    config: &Config,
+    settings: &LinkSettings,
+    mut tell: impl FnMut(Finding),
+) {
+    let named = |word: &String| config.source.iter().find(|own| own.name == *word);
+    let meant: Vec<(&str, Option<&SourceConfig>)> = if words.is_empty() {
+        let all = config.source.iter();
+        all.map(|own| (own.name.as_str(), Some(own))).collect()
+    } else {
+        let each = words.iter();
+        each.map(|word| (word.as_str(), named(word))).collect()
+    };
+    if meant.is_empty() {
         return tell(Finding::fine(
             Part::Source,
-            "none was named; hearken doctor SOURCE tries one as hearken watch would",
+            "none was named, and the settings have none; hearken doctor SOURCE tries one as hearken watch would",
         ));
     }
-    for text in sources {
-        tell(match Source::parse(text, &settings.config) {
-            Err(error) => refused(&error),
-            Ok(Source::Stdin) => Finding::fine(
-                Part::Source,
-                "standard input is not tried, because what is read from it would be gone",
-            ),
-            Ok(source) => {
-                let name = source.name();
-                told(&name, &reach(source, settings).await)
-            }
+    let alone = meant.len() == 1;
+    for (word, own) in meant {
+        tell(match own {
+            Some(own) => of_the_settings(own, config, settings, alone).await,
+            None => attempt(None, word, settings).await,
         });
+    }
+}
+
+/// Tries a source that the settings have, with what is its own.
+async fn of_the_settings(
+    own: &SourceConfig,
+    config: &Config,
+    settings: &LinkSettings,
+    alone: bool,
+) -> Finding {
+    let name = &own.name;
+    let Some(url) = &own.url else {
+        // Starting a program is no look.
+        let program = own.command.first().map_or("a program", String::as_str);
+        return Finding::fine(
+            Part::Source,
+            format!("{name} would start {program}, which is not done by looking"),
+        );
+    };
+    let links = own.over(&config.links);
+    let token = match (&own.token_env, &own.token_file) {
+        // The token of the call is for the source that it names, and for no other.
+        (None, None) if alone => Ok(settings.token.clone()),
+        (variable, file) => token(variable.as_deref(), file.as_deref()),
+    };
+    let remedy = "check the token and the certificates that the settings name for it";
+    let token = match token {
+        Ok(token) => token,
+        Err(error) => {
+            return Finding::broken(Part::Source, format!("{name}: {error:#}"), remedy);
+        }
+    };
+    match Tls::load(&links) {
+        Ok(tls) => attempt(Some(name), url, &LinkSettings::new(links, token, tls, 0)).await,
+        Err(error) => Finding::broken(Part::Source, format!("{name}: {error}"), remedy),
+    }
+}
+
+/// Tries one source.
+async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
+    match Source::parse(text, &settings.config) {
+        Err(error) => refused(&error),
+        Ok(Source::Stdin) => Finding::fine(
+            Part::Source,
+            "standard input is not tried, because what is read from it would be gone",
+        ),
+        Ok(source) => {
+            let name = name.map_or_else(|| source.name(), str::to_owned);
+            told(&name, &reach(source, settings).await)
+        }
     }
 }
 
@@ -68,6 +129,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     _,
                     LinkEvent::Connecting { .. }
                     | LinkEvent::Replied { .. }
+                    | LinkEvent::Remark { .. }
                     | LinkEvent::Dropped { .. },
                 )) => {}
             }
@@ -129,6 +191,10 @@ fn remedy(fault: &Fault) -> &'static str {
         Fault::Tls(_) => "check the server's certificate, its name and this machine's clock",
         Fault::TooLarge { .. } => "raise links.max_frame_bytes, if the source is to be trusted",
         Fault::Unusable(_) => "check the name, and that you may read it",
+        Fault::ClosedWith { .. } => "look the code up in AAEP B.2.6, and into the server's log",
+        Fault::Exited { .. } | Fault::Killed { .. } => {
+            "start the program by hand and look at its words"
+        }
         Fault::OneWay | Fault::Other(_) => "check the source",
     }
 }
@@ -163,7 +229,8 @@ mod tests {
     async fn found(sources: &[String]) -> Vec<Finding> {
         let settings = LinkSettings::new(LinkConfig::default(), None, transport::Tls::default(), 1);
         let mut found = Vec::new();
-        look(sources, &settings, |finding| found.push(finding)).await;
+        let config = Config::default();
+        look(sources, &config, &settings, |finding| found.push(finding)).await;
         found
     }
 
