@@ -70,7 +70,12 @@ pub async fn run(
     };
     let terminal = Terminal::look();
     report.tell_all(terminal.findings());
-    let settings = Settings::read(request.file.as_deref(), &request.said, lay);
+    let settings = Settings::read(
+        request.file.as_deref(),
+        &request.said,
+        runtime::settings::recall,
+        lay,
+    );
     report.tell_all(settings.findings(request.all));
     let config = &settings.config;
     let (reader, seen) = reader(config.screen.reader, &settings);
@@ -152,6 +157,7 @@ fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
         let how = match settings.origins.get("screen.reader") {
             Some((_, Origin::Said(how))) => how.clone(),
             Some((_, Origin::File)) => "from the settings file".to_owned(),
+            Some((_, Origin::Remembered)) => "as it was remembered".to_owned(),
             Some((_, Origin::Default)) | None => "by default".to_owned(),
         };
         let text = if is {

@@ -20,6 +20,8 @@ pub enum Origin {
     Default,
     /// The settings file.
     File,
+    /// What hearken was asked to remember of the voice.
+    Remembered,
     /// A flag or an environment variable, in words.
     Said(String),
 }
@@ -33,15 +35,19 @@ pub struct Settings {
     pub origins: BTreeMap<String, (String, Origin)>,
     /// What is to be said of the file.
     file: Finding,
+    /// What is wrong with what was remembered.
+    memory: Option<Finding>,
 }
 
 impl Settings {
-    /// Reads the file and lays over it what was said on the command line.
+    /// Reads the file and lays over it what was remembered, and what was said on the command line.
     ///
-    /// `said` names settings with the flag or variable that set each; `lay` puts the values in.
+    /// `recall` lays what was remembered over the settings; `said` names settings with the flag or
+    /// variable that set each, and `lay` puts the values in.
     pub fn read(
         named: Option<&Path>,
         said: &[(String, String)],
+        recall: impl FnOnce(&mut Config) -> anyhow::Result<()>,
         lay: impl FnOnce(&mut Config),
     ) -> Self {
         let (base, file) = match settings::text(named) {
@@ -57,20 +63,30 @@ impl Settings {
             }
         };
         let (base, text) = base.unwrap_or_default();
-        let mut config = base.clone();
+        let mut remembered = base.clone();
+        let memory = recall(&mut remembered).err().map(|error| {
+            Finding::broken(
+                Part::Settings,
+                format!("{error:#}"),
+                "remove that file; then the settings hold again",
+            )
+        });
+        let mut config = remembered.clone();
         lay(&mut config);
         let written = toml::from_str::<toml::Table>(&text).unwrap_or_default();
-        let origins = origins(&base, &config, &flatten(&written), said);
+        let origins = origins([&base, &remembered, &config], &flatten(&written), said);
         Self {
             config,
             origins,
             file,
+            memory,
         }
     }
 
     /// Gives what is to be said: the file, then each setting that is not its default, or each at all.
     pub fn findings(&self, all: bool) -> Vec<Finding> {
         let mut found = vec![self.file.clone()];
+        found.extend(self.memory.clone());
         let mut untold = 0;
         for (name, (value, origin)) in &self.origins {
             let from = match origin {
@@ -80,6 +96,7 @@ impl Settings {
                 }
                 Origin::Default => "by default",
                 Origin::File => "from the file",
+                Origin::Remembered => "as hearken was asked to remember",
                 Origin::Said(how) => how,
             };
             found.push(Finding::fine(
@@ -126,26 +143,27 @@ fn shortened(value: &str) -> String {
     format!("{start} and more")
 }
 
+/// Gives each value with its origin, from the file's settings, those with what was remembered, and
+/// those of the run.
 fn origins(
-    base: &Config,
-    config: &Config,
+    stages: [&Config; 3],
     written: &BTreeMap<String, String>,
     said: &[(String, String)],
 ) -> BTreeMap<String, (String, Origin)> {
-    let values = |config: &Config| toml::Table::try_from(config).map(|table| flatten(&table));
-    let (base, config) = (
-        values(base).unwrap_or_default(),
-        values(config).unwrap_or_default(),
-    );
+    let [base, remembered, config] = stages.map(|config| {
+        let table = toml::Table::try_from(config);
+        table.map(|table| flatten(&table)).unwrap_or_default()
+    });
     config
         .into_iter()
         .map(|(name, value)| {
             let how = said.iter().find(|(setting, _)| *setting == name);
             let origin = match how {
                 Some((_, how)) => Origin::Said(format!("from {how}")),
-                None if base.get(&name) != Some(&value) => {
+                None if remembered.get(&name) != Some(&value) => {
                     Origin::Said("from the command line".to_owned())
                 }
+                None if base.get(&name) != Some(&value) => Origin::Remembered,
                 None if written.contains_key(&name) => Origin::File,
                 None => Origin::Default,
             };
@@ -203,7 +221,11 @@ mod tests {
             "announce.verbosity".to_owned(),
             "the flag --verbosity".to_owned(),
         )];
-        let settings = Settings::read(Some(file.path()), &said, |config| {
+        let recall = |config: &mut Config| {
+            config.voice.volume = Some(30);
+            Ok(())
+        };
+        let settings = Settings::read(Some(file.path()), &said, recall, |config| {
             config.announce.verbosity = Verbosity::Detailed;
             config.announce.quiet = true;
         });
@@ -212,6 +234,10 @@ mod tests {
             Origin::Said("from the flag --verbosity".to_owned())
         );
         assert_eq!(*origin(&settings, "voice.rate"), Origin::File);
+        assert_eq!(
+            *origin(&settings, &["voice", "volume"].join(".")),
+            Origin::Remembered
+        );
         assert_eq!(
             *origin(&settings, "announce.fold"),
             Origin::File,
@@ -232,7 +258,17 @@ mod tests {
             settings.origins.len() + 1,
             "every setting and the file"
         );
-        assert!(all > 30 && lines.len() == 6, "{lines:?}");
+        assert!(all > 30 && lines.len() == 7, "{lines:?}");
+    }
+
+    #[test]
+    fn a_memory_that_can_not_be_used_is_a_problem() {
+        let file = file("");
+        let recall = |_: &mut Config| Err(anyhow::anyhow!("voice.toml can't be used"));
+        let settings = Settings::read(Some(file.path()), &[], recall, |_| {});
+        let found = settings.findings(false);
+        assert!(found[1].text.contains("voice.toml"), "{found:?}");
+        assert!(matches!(found[1].grade, Grade::Broken { .. }), "{found:?}");
     }
 
     #[test]
@@ -242,13 +278,18 @@ mod tests {
             ("[voice]\nrate = 500\n", "-100 to 100"),
         ] {
             let file = file(text);
-            let settings = Settings::read(Some(file.path()), &[], |_| {});
+            let settings = Settings::read(Some(file.path()), &[], |_| Ok(()), |_| {});
             let first = &settings.findings(false)[0];
             assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");
             assert!(first.text.contains(words), "{first:?}");
             assert_eq!(settings.config, Config::default());
         }
-        let nowhere = Settings::read(Some(Path::new("/nonexistent/config.toml")), &[], |_| {});
+        let nowhere = Settings::read(
+            Some(Path::new("/nonexistent/config.toml")),
+            &[],
+            |_| Ok(()),
+            |_| {},
+        );
         let first = &nowhere.findings(false)[0];
         assert!(first.text.contains("/nonexistent/config.toml"), "{first:?}");
         assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");

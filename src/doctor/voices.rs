@@ -298,7 +298,12 @@ async fn ready(
             }
             Some(VoiceEvent::None { reason } | VoiceEvent::Lost { reason }) => return Err(reason),
             Some(VoiceEvent::Notice { text }) => keep(notices, text),
-            Some(VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_)) => {}
+            Some(
+                VoiceEvent::Begun(_)
+                | VoiceEvent::Ended(_)
+                | VoiceEvent::Cut(_)
+                | VoiceEvent::Adjustable { .. },
+            ) => {}
             None => return Err("the voice is gone".to_owned()),
         }
     }
@@ -328,7 +333,10 @@ async fn said(
             Some(VoiceEvent::None { reason } | VoiceEvent::Lost { reason }) => return Err(reason),
             Some(VoiceEvent::Notice { text }) => keep(notices, text),
             Some(
-                VoiceEvent::Begun(_) | VoiceEvent::Ready { .. } | VoiceEvent::Recovered { .. },
+                VoiceEvent::Begun(_)
+                | VoiceEvent::Ready { .. }
+                | VoiceEvent::Recovered { .. }
+                | VoiceEvent::Adjustable { .. },
             ) => {}
             None => return Err("the voice is gone".to_owned()),
         }
