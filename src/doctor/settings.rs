@@ -264,10 +264,10 @@ mod tests {
     #[test]
     fn a_memory_that_can_not_be_used_is_a_problem() {
         let file = file("");
-        let recall = |_: &mut Config| Err(anyhow::anyhow!("voice.toml can't be used"));
+        let recall = |_: &mut Config| Err(anyhow::anyhow!("the memory can't be used"));
         let settings = Settings::read(Some(file.path()), &[], recall, |_| {});
         let found = settings.findings(false);
-        assert!(found[1].text.contains("voice.toml"), "{found:?}");
+        assert!(found[1].text.contains("memory"), "{found:?}");
         assert!(matches!(found[1].grade, Grade::Broken { .. }), "{found:?}");
     }
 
