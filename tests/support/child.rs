@@ -19,7 +19,9 @@ pub struct Hearken {
 
 /// Makes the command with an environment in which nothing of the machine's user shows.
 pub fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(super::program());
+    let mut command = Command::new(
+        std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into()),
+    );
     command
         .args(arguments)
         .env_remove("XDG_CONFIG_HOME")
