@@ -20,6 +20,7 @@ mod holding;
 mod leaving;
 mod links;
 mod policy;
+mod pressing;
 mod programs;
 mod reviewing;
 mod scanning;
@@ -43,7 +44,7 @@ use crate::announce::{
     SpeechQueue, Utterance, Wish, fit,
 };
 use crate::config::{Config, Delivery};
-use crate::keys::{self, Command, Filter, Keymap, Mode, Pass};
+use crate::keys::{Command, Filter, Keymap, Mode};
 use crate::protocol::{Decision, Now};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::transport::LinkEvent;
@@ -573,28 +574,6 @@ impl App {
                 Wish::Speak(utterance) => Effect::Speak(utterance),
                 Wish::Hush => Effect::Hush,
             });
-        }
-    }
-
-    fn key(&mut self, key: KeyEvent, now: Now) {
-        let typing = matches!(self.mode, Mode::Editing(_) | Mode::Searching);
-        let pass = self.filter.take(key, typing, now.monotonic);
-        self.last_key = Some(now.monotonic);
-        self.reviewing.note(now.monotonic);
-        let Pass::Counts(before) = pass else { return };
-        if let Some(scanned) = self.scanning.key(key) {
-            self.scan(scanned, before, now);
-            return;
-        }
-        self.aside = None;
-        let command = keys::command(key, self.mode, &self.keymap);
-        self.pressed(command, before, now);
-    }
-
-    fn paste(&mut self, text: &str, now: Now) {
-        self.last_key = Some(now.monotonic);
-        if matches!(self.mode, Mode::Editing(_) | Mode::Searching) {
-            self.paste_into_line(text, now);
         }
     }
 }

@@ -1,0 +1,460 @@
+//! The one table of keys and the one of lines: bindings, help, README and docs come from them.
+
+use crossterm::event::KeyCode;
+
+use super::{Command, Turn};
+
+/// Describes one key for the help, the README and the docs.
+#[derive(Debug, Clone, Copy)]
+pub struct Binding {
+    /// The command's name in the settings.
+    pub name: &'static str,
+    /// Its usual key, as it is written in help.
+    pub key: &'static str,
+    /// The key as the terminal tells it.
+    pub(super) code: KeyCode,
+    /// What it does, in the infinitive.
+    pub does: &'static str,
+    pub(super) command: fn() -> Command,
+}
+
+impl Binding {
+    /// Gives what the key stands for.
+    pub fn command(&self) -> Command {
+        (self.command)()
+    }
+}
+
+/// Every key of the usual mode, in the order of the help. Enter and Space are bound to nothing, so
+/// that they never answer.
+pub const BINDINGS: &[Binding] = &[
+    Binding {
+        name: "accept",
+        key: "y",
+        code: KeyCode::Char('y'),
+        does: "accept the question, or say yes",
+        command: || Command::Accept(None),
+    },
+    Binding {
+        name: "confirm",
+        key: "c",
+        code: KeyCode::Char('c'),
+        does: "confirm accepting, the second step",
+        command: || Command::Confirm(None),
+    },
+    Binding {
+        name: "reject",
+        key: "n",
+        code: KeyCode::Char('n'),
+        does: "reject the question, or say no",
+        command: || Command::Reject(None, None),
+    },
+    Binding {
+        name: "explain",
+        key: "e",
+        code: KeyCode::Char('e'),
+        does: "reject the question and explain why",
+        command: || Command::RejectBecause(None),
+    },
+    Binding {
+        name: "answer",
+        key: "a",
+        code: KeyCode::Char('a'),
+        does: "type an answer",
+        command: || Command::Answer(None, None),
+    },
+    Binding {
+        name: "choose",
+        key: "o",
+        code: KeyCode::Char('o'),
+        does: "choose an option by its number",
+        command: || Command::Choose(None, None),
+    },
+    Binding {
+        name: "details",
+        key: "d",
+        code: KeyCode::Char('d'),
+        does: "hear the question in full",
+        command: || Command::Details(None),
+    },
+    Binding {
+        name: "next_question",
+        key: "Tab",
+        code: KeyCode::Tab,
+        does: "go to the next question",
+        command: || Command::NextQuestion,
+    },
+    Binding {
+        name: "stop",
+        key: "s",
+        code: KeyCode::Char('s'),
+        does: "stop speaking; twice to skip what waits",
+        command: || Command::Stop,
+    },
+    Binding {
+        name: "escape",
+        key: "Escape",
+        code: KeyCode::Esc,
+        does: "stop speaking, or leave what is open",
+        command: || Command::Stop,
+    },
+    Binding {
+        name: "repeat",
+        key: "r",
+        code: KeyCode::Char('r'),
+        does: "repeat the last announcement",
+        command: || Command::Repeat,
+    },
+    Binding {
+        name: "previous",
+        key: "Up",
+        code: KeyCode::Up,
+        does: "go back in the history",
+        command: || Command::Previous,
+    },
+    Binding {
+        name: "next",
+        key: "Down",
+        code: KeyCode::Down,
+        does: "go forward in the history",
+        command: || Command::Next,
+    },
+    Binding {
+        name: "latest",
+        key: "End",
+        code: KeyCode::End,
+        does: "go to the end of the history",
+        command: || Command::Latest,
+    },
+    Binding {
+        name: "first",
+        key: "Home",
+        code: KeyCode::Home,
+        does: "go to the beginning of the history",
+        command: || Command::First,
+    },
+    Binding {
+        name: "page_back",
+        key: "Page Up",
+        code: KeyCode::PageUp,
+        does: "go back in the history by ten",
+        command: || Command::PageBack,
+    },
+    Binding {
+        name: "page_forward",
+        key: "Page Down",
+        code: KeyCode::PageDown,
+        does: "go forward in the history by ten",
+        command: || Command::PageForward,
+    },
+    Binding {
+        name: "read_on",
+        key: ".",
+        code: KeyCode::Char('.'),
+        does: "show the next part of a long announcement",
+        command: || Command::ReadOn,
+    },
+    Binding {
+        name: "read_back",
+        key: ",",
+        code: KeyCode::Char(','),
+        does: "show the part before",
+        command: || Command::ReadBack,
+    },
+    Binding {
+        name: "history",
+        key: "h",
+        code: KeyCode::Char('h'),
+        does: "go back in the history, as Up does",
+        command: || Command::Previous,
+    },
+    Binding {
+        name: "status",
+        key: "t",
+        code: KeyCode::Char('t'),
+        does: "hear what is going on",
+        command: || Command::Status,
+    },
+    Binding {
+        name: "whole_turn",
+        key: "w",
+        code: KeyCode::Char('w'),
+        does: "hear all of an agent's last text",
+        command: || Command::WholeTurn,
+    },
+    Binding {
+        name: "search",
+        key: "/",
+        code: KeyCode::Char('/'),
+        does: "search the history",
+        command: || Command::Search(None),
+    },
+    Binding {
+        name: "spell",
+        key: "l",
+        code: KeyCode::Char('l'),
+        does: "spell it; again, by the spelling alphabet",
+        command: || Command::Spell(None),
+    },
+    Binding {
+        name: "previous_word",
+        key: "Left",
+        code: KeyCode::Left,
+        does: "go to the word before, to spell it",
+        command: || Command::PreviousWord,
+    },
+    Binding {
+        name: "next_word",
+        key: "Right",
+        code: KeyCode::Right,
+        does: "go to the word after, to spell it",
+        command: || Command::NextWord,
+    },
+    Binding {
+        name: "away",
+        key: "b",
+        code: KeyCode::Char('b'),
+        does: "hear what happened while you were away",
+        command: || Command::Away,
+    },
+    Binding {
+        name: "mute",
+        key: "m",
+        code: KeyCode::Char('m'),
+        does: "mute the agent, or hear it again; what is urgent is always said",
+        command: || Command::Mute,
+    },
+    Binding {
+        name: "quiet",
+        key: "k",
+        code: KeyCode::Char('k'),
+        does: "keep quiet but for what is urgent, or speak again",
+        command: || Command::Quiet,
+    },
+    Binding {
+        name: "do_not_interrupt",
+        key: "i",
+        code: KeyCode::Char('i'),
+        does: "do not interrupt what is being said, or do again",
+        command: || Command::DoNotInterrupt,
+    },
+    Binding {
+        name: "verbosity",
+        key: "v",
+        code: KeyCode::Char('v'),
+        does: "change the verbosity",
+        command: || Command::Verbosity,
+    },
+    Binding {
+        name: "remarks",
+        key: "g",
+        code: KeyCode::Char('g'),
+        does: "read what a started program wrote to its standard error",
+        command: || Command::Remarks,
+    },
+    Binding {
+        name: "next_knob",
+        key: "p",
+        code: KeyCode::Char('p'),
+        does: "hear the voice's next setting: rate, pitch, volume, voice, punctuation",
+        command: || Command::NextKnob,
+    },
+    Binding {
+        name: "raise",
+        key: "+",
+        code: KeyCode::Char('+'),
+        does: "raise that setting of the voice, or take the next",
+        command: || Command::Tune(None, Turn::Up),
+    },
+    Binding {
+        name: "lower",
+        key: "-",
+        code: KeyCode::Char('-'),
+        does: "lower that setting of the voice, or take the one before",
+        command: || Command::Tune(None, Turn::Down),
+    },
+    Binding {
+        name: "usual",
+        key: "u",
+        code: KeyCode::Char('u'),
+        does: "set that setting of the voice back to what it was at the start",
+        command: || Command::Tune(None, Turn::Usual),
+    },
+    Binding {
+        name: "remember",
+        key: "f",
+        code: KeyCode::Char('f'),
+        does: "remember the voice's settings for later runs",
+        command: || Command::Remember,
+    },
+    Binding {
+        name: "leave",
+        key: "x",
+        code: KeyCode::Char('x'),
+        does: "leave the agent's source",
+        command: || Command::Leave,
+    },
+    Binding {
+        name: "help",
+        key: "?",
+        code: KeyCode::Char('?'),
+        does: "show or hide this help",
+        command: || Command::Help,
+    },
+    Binding {
+        name: "quit",
+        key: "q",
+        code: KeyCode::Char('q'),
+        does: "quit",
+        command: || Command::Quit,
+    },
+];
+
+/// Describes one line command for the help of the linear and JSON faces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineCommand {
+    /// The line as it is written in help.
+    pub line: &'static str,
+    /// What it does, in the infinitive.
+    pub does: &'static str,
+}
+
+/// Every line command, in the order of the help.
+pub const LINES: &[LineCommand] = &[
+    LineCommand {
+        line: "y, y 2",
+        does: "accept the question, or question 2",
+    },
+    LineCommand {
+        line: "c, c 2",
+        does: "confirm accepting, the second step",
+    },
+    LineCommand {
+        line: "n, n 2",
+        does: "reject the question, or question 2",
+    },
+    LineCommand {
+        line: "r TEXT, r 2 TEXT",
+        does: "reject with a reason",
+    },
+    LineCommand {
+        line: "a TEXT, a 2 TEXT",
+        does: "answer in words or with a number",
+    },
+    LineCommand {
+        line: "o N, o 2 N",
+        does: "choose option N",
+    },
+    LineCommand {
+        line: "d, d 2",
+        does: "read the question in full",
+    },
+    LineCommand {
+        line: "h",
+        does: "read the last announcements again",
+    },
+    LineCommand {
+        line: "-",
+        does: "read the announcement before",
+    },
+    LineCommand {
+        line: "+",
+        does: "read the announcement after",
+    },
+    LineCommand {
+        line: "again",
+        does: "read the last announcement again",
+    },
+    LineCommand {
+        line: "w",
+        does: "read all of an agent's last text",
+    },
+    LineCommand {
+        line: "find TEXT",
+        does: "search the history, from the newest back",
+    },
+    LineCommand {
+        line: "l",
+        does: "spell it; again, by the spelling alphabet",
+    },
+    LineCommand {
+        line: "l TEXT",
+        does: "spell its word with TEXT in it, or its word number TEXT",
+    },
+    LineCommand {
+        line: "<",
+        does: "read the word before, to spell it",
+    },
+    LineCommand {
+        line: ">",
+        does: "read the word after, to spell it",
+    },
+    LineCommand {
+        line: "b",
+        does: "read what happened while you were away",
+    },
+    LineCommand {
+        line: "m",
+        does: "mute the agent, or hear it again; what is urgent is always said",
+    },
+    LineCommand {
+        line: "k",
+        does: "keep quiet but for what is urgent, or speak again",
+    },
+    LineCommand {
+        line: "i",
+        does: "do not interrupt what is being said, or do again",
+    },
+    LineCommand {
+        line: "t",
+        does: "read what is going on",
+    },
+    LineCommand {
+        line: "s",
+        does: "stop speaking; twice to skip what waits",
+    },
+    LineCommand {
+        line: "p",
+        does: "hold the lines, or let them go on",
+    },
+    LineCommand {
+        line: "next",
+        does: "go to the next question",
+    },
+    LineCommand {
+        line: "v",
+        does: "change the verbosity",
+    },
+    LineCommand {
+        line: "g",
+        does: "read what a started program wrote to its standard error",
+    },
+    LineCommand {
+        line: "rate, pitch, volume, voice, punctuation",
+        does: "hear a setting of the voice",
+    },
+    LineCommand {
+        line: "rate +, rate -, rate 20, rate usual",
+        does: "change a setting of the voice; pitch and volume likewise",
+    },
+    LineCommand {
+        line: "voice NAME, punctuation LEVEL",
+        does: "choose a voice, or which marks are named: none, some, most or all",
+    },
+    LineCommand {
+        line: "remember",
+        does: "remember the voice's settings for later runs",
+    },
+    LineCommand {
+        line: "x",
+        does: "leave the agent's source",
+    },
+    LineCommand {
+        line: "?",
+        does: "read this help",
+    },
+    LineCommand {
+        line: "q",
+        does: "quit",
+    },
+];
