@@ -203,7 +203,7 @@ pub struct App {
     review_page: Option<(AnnouncementId, isize)>,
     choosing: Choosing,
     help_scroll: usize,
-    last_key: Option<Duration>,
+    last_paste: Option<Duration>,
     /// When the bell last rang in the place of a cue.
     last_bell: Option<Duration>,
     filter: Filter,
@@ -287,7 +287,7 @@ impl App {
             review_page: None,
             choosing: Choosing::default(),
             help_scroll: 0,
-            last_key: None,
+            last_paste: None,
             last_bell: None,
             filter: setup_filter,
             keymap: setup.keymap,

@@ -11,9 +11,10 @@ impl App {
     pub(super) fn key(&mut self, key: KeyEvent, now: Now) {
         let typing = matches!(self.mode, Mode::Editing(_) | Mode::Searching);
         let pass = self.filter.take(key, typing, now.monotonic);
-        self.last_key = Some(now.monotonic);
         self.reviewing.note(now.monotonic);
         let Pass::Counts(before) = pass else { return };
+        // Pasted text passes no filter, and starts the wait like a key.
+        let before = before.max(self.last_paste);
         if let Some(scanned) = self.scanning.key(key) {
             self.scan(scanned, before, now);
             return;
@@ -24,7 +25,7 @@ impl App {
     }
 
     pub(super) fn paste(&mut self, text: &str, now: Now) {
-        self.last_key = Some(now.monotonic);
+        self.last_paste = Some(now.monotonic);
         if matches!(self.mode, Mode::Editing(_) | Mode::Searching) {
             self.paste_into_line(text, now);
         }

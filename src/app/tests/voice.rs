@@ -74,7 +74,7 @@ fn keys_go_through_the_settings_and_change_them_from_where_they_are() {
 fn what_is_said_back_already_sounds_so_and_no_number_leaves_its_scale() {
     let mut stage = speaking(SPEAKING, Config::default());
     for _ in 0..30 {
-        stage.press('.');
+        stage.press('+');
         stage.speak_all();
         let rate = stage.sounds.last().unwrap().delivery.rate;
         assert!(rate.is_none_or(|rate| rate <= 100));
@@ -82,7 +82,7 @@ fn what_is_said_back_already_sounds_so_and_no_number_leaves_its_scale() {
     assert_eq!(stage.sounds.last().unwrap().delivery.rate, Some(100));
     assert!(stage.heard("Rate: 100. That is its end."));
     for _ in 0..30 {
-        stage.press(',');
+        stage.press('-');
         stage.speak_all();
     }
     assert_eq!(stage.sounds.last().unwrap().delivery.rate, Some(-100));
@@ -140,7 +140,7 @@ fn only_what_is_asked_for_is_remembered_and_its_place_is_said() {
 #[test]
 fn what_can_t_be_changed_is_said_and_left() {
     let mut stage = Stage::new(KEYS);
-    stage.press('.');
+    stage.press('+');
     assert!(stage.heard("There is no voice to change."));
 
     let mut stage = speaking(SPEAKING, Config::default());
@@ -148,11 +148,11 @@ fn what_can_t_be_changed_is_said_and_left() {
         knobs: vec![Knob::Volume],
         usual: Delivery::default(),
     }));
-    stage.press('.');
+    stage.press('+');
     assert!(stage.heard("Rate: this voice can't change that."));
     stage.code(KeyCode::Char('p'));
     stage.code(KeyCode::Char('p'));
-    stage.press(',');
+    stage.press('-');
     assert!(stage.heard("Volume: 90."));
 }
 
