@@ -413,12 +413,16 @@ fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) {
 
 /// Plays the story, but not for ever: the peers wait without a bound of their own.
 fn story(peer: impl Peer + Send + 'static) {
+    bounded(move || play(peer));
+}
+
+fn bounded(run: impl FnOnce() + Send + 'static) {
     let (done, over) = std::sync::mpsc::channel();
     let story = std::thread::spawn(move || {
-        play(peer);
+        run();
         let _ = done.send(());
     });
-    let patience = crate::support::PATIENCE * 4;
+    let patience = crate::support::PATIENCE;
     if let Err(std::sync::mpsc::RecvTimeoutError::Timeout) = over.recv_timeout(patience) {
         panic!("the story takes too long");
     }
@@ -508,6 +512,10 @@ fn a_program_that_speaks_bare() {
 
 #[test]
 fn leaving_a_program_ends_its_input_and_it() {
+    bounded(leave_a_program);
+}
+
+fn leave_a_program() {
     let mut peer = Stdio::new(true);
     let settings = tempfile::tempdir().unwrap();
     let mut child = start(&peer, &settings);
