@@ -6,8 +6,8 @@
 
 /// Tells whether a character is invisible wherever it stands.
 ///
-/// Joiners and variation selectors are not: they are judged by their neighbours, see [`joins`] and
-/// [`selects`]. White space is not: a person hears it as a gap.
+/// Joiners and variation selectors are not: they are judged by their neighbours, see `joins` and
+/// `selects`. White space is not: a person hears it as a gap.
 pub fn is_hidden(c: char) -> bool {
     match c {
         ' '..='~' => false,
