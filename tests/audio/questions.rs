@@ -44,6 +44,12 @@ const PAUSE: Duration = Duration::from_millis(120);
 /// How long nothing may be heard until speech counts as over; pauses between sentences are shorter.
 const QUIET: Duration = Duration::from_millis(900);
 
+/// How long speech may sound on after the stop key.
+const SILENT_WITHIN: Duration = Duration::from_millis(100);
+
+/// The same where the machine was busy elsewhere: still no more than a syllable or two.
+const SILENT_AT_ALL: Duration = Duration::from_millis(500);
+
 /// Gives the program that speaks: this build's, or the one that `HEARKEN_BINARY` names.
 fn program() -> std::ffi::OsString {
     std::env::var_os("HEARKEN_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_hearken").into())
@@ -251,10 +257,11 @@ fn ten_questions_are_told_apart_by_ear_and_the_stop_key_silences() {
         write!(told, " {}", silence.as_millis()).unwrap();
     }
     eprintln!("stop key to silence, in ms:{told}");
-    assert!(
-        *silences.last().unwrap() < Duration::from_millis(100),
-        "{silences:?}"
-    );
+    // One of the nine may meet a machine that was busy elsewhere, as daemon, engine, sound server and
+    // recorder are five processes; a program that stops late is late more than once.
+    let late = silences.iter().filter(|it| **it >= SILENT_WITHIN).count();
+    assert!(late <= 1, "{silences:?}");
+    assert!(*silences.last().unwrap() < SILENT_AT_ALL, "{silences:?}");
 
     let picks = recognise(&rig.folder, QUESTIONS.len());
     let right: Vec<usize> = (0..QUESTIONS.len()).collect();
