@@ -112,7 +112,7 @@ fn what_prevents_work_has_a_remedy_and_the_exit_code() {
             "--config",
             "/nonexistent/config.toml",
             "--record",
-            "/nonexistent/run.jsonl",
+            "/nonexistent/never/run.jsonl",
             "http://127.0.0.1:1",
             "no-such-thing",
         ],
