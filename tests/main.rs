@@ -11,6 +11,7 @@ mod contract;
 mod doctor;
 mod documents;
 mod events;
+mod faults;
 mod kinds;
 mod latency;
 mod lines;

@@ -1,0 +1,417 @@
+//! A server whose every byte a test decides, with a log of events that it never loses.
+//!
+//! It keeps what a real one would keep: the events that it has to tell. The first connection goes as a
+//! row of the table says, byte by byte; every later one is served well. What it does about the past is
+//! the test's choice, because the two ways find different mistakes: who resumes after `Last-Event-ID`
+//! never sends again what a subscriber wrongly claims to have, and who replays all sends again what it
+//! has indeed.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::PATIENCE;
+
+/// The head of an answer that is an event stream, to the connection's end.
+pub const STREAM: &str =
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
+
+/// How many events there are before the question is answered; the last of them is the question.
+pub const BEFORE_ANSWER: usize = 7;
+
+/// The number of the large event, which is not in the log and comes after its second.
+const LARGE: usize = 900;
+
+/// What each event of the log is recognised by in what the person hears.
+pub const WORDS: [(&str, &str); 6] = [
+    ("session_started", "Planner is here."),
+    ("state", "Grüße aus 漢字."),
+    ("output", "The first sentence."),
+    ("output", "The second sentence."),
+    ("confirmation", "Send the letter"),
+    ("session_completed", "Planner is done."),
+];
+
+/// Says what a connection after the first is told about the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Past {
+    /// What comes after the id that the subscriber says it had last, and all when it says none.
+    Resumed,
+    /// Everything again.
+    Replayed,
+}
+
+/// Says how the lines of a stream end and what stands before them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    Lf,
+    CrLf,
+    Cr,
+    Bom,
+}
+
+impl Style {
+    /// Puts text that is written with line feeds into this style.
+    pub fn write(self, text: &str) -> Vec<u8> {
+        match self {
+            Style::Lf | Style::Bom => text.to_owned(),
+            Style::CrLf => text.replace('\n', "\r\n"),
+            Style::Cr => text.replace('\n', "\r"),
+        }
+        .into_bytes()
+    }
+
+    /// Gives what a stream begins with.
+    pub fn start(self) -> &'static [u8] {
+        match self {
+            Style::Bom => b"\xEF\xBB\xBF",
+            Style::Lf | Style::CrLf | Style::Cr => b"",
+        }
+    }
+}
+
+/// Holds the events of one story.
+#[derive(Debug)]
+pub struct Log {
+    events: Vec<Value>,
+    made: String,
+}
+
+impl Log {
+    pub fn new() -> Self {
+        let chunk = |text: &str, position: usize, complete: bool| json!({"output_id": "out_1", "chunk": text, "position": position, "complete": complete, "coalesce_hint": "sentence"});
+        let events = [
+            (
+                "session.started",
+                json!({"summary_normal": "Planner is here."}),
+            ),
+            (
+                "state.changed",
+                json!({"from_state": "idle", "to_state": "thinking", "urgency": "normal", "summary_normal": "Grüße aus 漢字."}),
+            ),
+            ("output.streaming", chunk("The first sentence. ", 0, false)),
+            (
+                "output.streaming",
+                chunk("The second sentence. ", 20, false),
+            ),
+            ("output.streaming", chunk("", 41, true)),
+            (
+                "state.changed",
+                json!({"from_state": "thinking", "to_state": "awaiting_input"}),
+            ),
+            (
+                "awaiting.confirmation",
+                json!({
+                    "urgency": "critical", "reply_token": "rpl_1", "action": "Send the letter",
+                    "consequence": "It leaves.", "risk_level": "low", "irreversible": false,
+                    "timeout_seconds": 300, "default_decision": "reject",
+                }),
+            ),
+            (
+                "state.changed",
+                json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+            ),
+            (
+                "session.completed",
+                json!({"summary_normal": "Planner is done."}),
+            ),
+        ];
+        let made = format!("{:.3}", jiff::Timestamp::now());
+        let events = (1..)
+            .zip(events)
+            .map(|(n, (kind, fields))| event(n, kind, &made, &fields))
+            .collect();
+        Self { events, made }
+    }
+
+    /// Gives the event of a number, from 1, as it stands in a stream.
+    pub fn sse(&self, n: usize) -> String {
+        sse(&format!("evt_{n}"), &self.events[n - 1].to_string())
+    }
+
+    /// Gives several events, from one number to before another.
+    pub fn range(&self, from: usize, to: usize) -> String {
+        (from..to).map(|n| self.sse(n)).collect()
+    }
+
+    /// Gives an event that is not in the log and says that half is done, with so much padding.
+    pub fn large(&self, size: usize) -> String {
+        let fields = json!({
+            "progress": {"percent": 50, "description": "Half of it."}, "urgency": "normal", "summary_normal": "Half of it is done.",
+            "extensions": {"aaep:x": {"padding": "a".repeat(size)}},
+        });
+        let event = event(LARGE, "progress.updated", &self.made, &fields);
+        sse(&format!("evt_{LARGE}"), &event.to_string())
+    }
+}
+
+fn sse(id: &str, data: &str) -> String {
+    format!("event: aaep.event\nid: {id}\ndata: {data}\n\n")
+}
+
+fn event(n: usize, kind: &str, at: &str, fields: &Value) -> Value {
+    let mut event = json!({
+        "@context": "https://aaep-protocol.org/context/v1",
+        "aaep_version": "1.0.0",
+        "type": format!("aaep:agent.{kind}"),
+        "event_id": format!("evt_{n}"),
+        "session_id": "sess_1",
+        "timestamp": at,
+        "producer": {"agent_id": "planner"},
+    });
+    event
+        .as_object_mut()
+        .unwrap()
+        .extend(fields.as_object().unwrap().clone());
+    event
+}
+
+/// Is one connection to the stream, in the hands of a row.
+pub struct Exchange<'a> {
+    pub stream: TcpStream,
+    pub log: &'a Log,
+    pub style: Style,
+    /// The host and port of another server, where a test names one.
+    pub other: &'a str,
+    /// The request's head.
+    pub head: String,
+    shared: &'a Shared,
+}
+
+impl Exchange<'_> {
+    /// Sends bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        // Who is cut off may hang up first.
+        let _ = self.stream.write_all(bytes);
+        self
+    }
+
+    /// Opens a good stream and sends events, from the first to before `to`.
+    pub fn open(&mut self, to: usize) -> &mut Self {
+        let text = self.log.range(1, to);
+        let start = self.style.start();
+        self.bytes(STREAM.as_bytes()).bytes(start).text(&text)
+    }
+
+    /// Sends lines in the story's style.
+    pub fn text(&mut self, text: &str) -> &mut Self {
+        let bytes = self.style.write(text);
+        self.bytes(&bytes)
+    }
+
+    /// Sends bytes one by one, with a wait after each.
+    pub fn dribble(&mut self, bytes: &[u8], wait: Duration) -> &mut Self {
+        let _ = self.stream.set_nodelay(true);
+        for byte in bytes {
+            self.bytes(&[*byte]);
+            if !wait.is_zero() {
+                std::thread::sleep(wait);
+            }
+        }
+        self
+    }
+
+    /// Answers with a status and nothing else.
+    pub fn status(&mut self, line: &str, headers: &str) -> &mut Self {
+        self.bytes(
+            format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
+                .as_bytes(),
+        )
+    }
+
+    /// Waits until the test lets it go on.
+    pub fn gate(&mut self) -> &mut Self {
+        self.shared.until(|seen| seen.open);
+        self
+    }
+
+    /// Waits until the other side has hung up.
+    pub fn left(&mut self) {
+        let _ = self.stream.read_to_end(&mut Vec::new());
+    }
+}
+
+/// Says what the first connections to the stream meet.
+pub type Turn = fn(&mut Exchange);
+
+/// Is what the threads of a server share.
+struct Shared {
+    log: Log,
+    past: Past,
+    style: Style,
+    turns: Vec<Turn>,
+    other: OnceLock<String>,
+    seen: Mutex<Seen>,
+    changed: Condvar,
+}
+
+/// Holds what came to a server.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The requests for the stream, in their order: when each came, and its head.
+    pub streams: Vec<(Instant, String)>,
+    /// The bodies of the replies.
+    pub replies: Vec<Value>,
+    open: bool,
+}
+
+/// Is a running server; its threads end with the connections.
+pub struct Server {
+    address: String,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Starts one whose first connections go as `turns` say.
+    pub fn start(turns: &[Turn], past: Past, style: Style) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let shared = Arc::new(Shared {
+            log: Log::new(),
+            past,
+            style,
+            turns: turns.to_vec(),
+            other: OnceLock::new(),
+            seen: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let server = Self {
+            address: listener.local_addr().unwrap().to_string(),
+            shared: Arc::clone(&shared),
+        };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let shared = Arc::clone(&shared);
+                std::thread::spawn(move || shared.serve(stream));
+            }
+        });
+        server
+    }
+
+    /// Names the other server that its turns may speak of.
+    pub fn knows(&self, other: &Server) {
+        self.shared.other.set(other.address.clone()).unwrap();
+    }
+
+    /// Lets the turns go on that wait at their gate.
+    pub fn open_gate(&self) {
+        self.shared.seen.lock().unwrap().open = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Gives its host and port.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Looks at what came.
+    pub fn seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
+        look(&self.shared.seen.lock().unwrap())
+    }
+}
+
+impl Shared {
+    fn serve(&self, mut stream: TcpStream) {
+        let Some((head, body)) = request(&mut stream) else {
+            return;
+        };
+        let stream_wanted = ["GET /events ", "GET /elsewhere "];
+        if head.starts_with("POST /messages ") {
+            self.seen
+                .lock()
+                .unwrap()
+                .replies
+                .push(serde_json::from_str(&body).unwrap());
+            self.changed.notify_all();
+            let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+        } else if stream_wanted.iter().any(|path| head.starts_with(path)) {
+            let turn = {
+                let mut seen = self.seen.lock().unwrap();
+                seen.streams.push((Instant::now(), head.clone()));
+                self.turns.get(seen.streams.len() - 1)
+            };
+            let mut exchange = Exchange {
+                stream,
+                log: &self.log,
+                style: self.style,
+                other: self.other.get().map_or("", String::as_str),
+                head,
+                shared: self,
+            };
+            match turn {
+                Some(turn) => turn(&mut exchange),
+                None => self.good(&mut exchange),
+            }
+        } else {
+            let _ = stream.write_all(
+                b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            );
+        }
+    }
+
+    /// Tells everything that is to be told, waits for the answer and tells the end.
+    fn good(&self, exchange: &mut Exchange) {
+        let last = last_event_id(&exchange.head);
+        let from = match (self.past, last) {
+            (Past::Resumed, Some(LARGE)) => 3,
+            (Past::Resumed, Some(last)) => last + 1,
+            (Past::Resumed, None) | (Past::Replayed, _) => 1,
+        };
+        let before = self.log.range(from, BEFORE_ANSWER + 1);
+        exchange
+            .bytes(STREAM.as_bytes())
+            .bytes(self.style.start())
+            .text(&before);
+        if self.until(|seen| !seen.replies.is_empty()) {
+            let end = self.log.range(BEFORE_ANSWER + 1, BEFORE_ANSWER + 3);
+            exchange.text(&end).left();
+        }
+    }
+
+    /// Waits for something to have come, but not for ever.
+    fn until(&self, there: impl Fn(&Seen) -> bool) -> bool {
+        let seen = self.seen.lock().unwrap();
+        let waited = self
+            .changed
+            .wait_timeout_while(seen, PATIENCE, |seen| !there(seen));
+        !waited.unwrap().1.timed_out()
+    }
+}
+
+/// Reads the number of the last event that the subscriber says it had.
+fn last_event_id(head: &str) -> Option<usize> {
+    head.lines().find_map(|line| {
+        line.to_ascii_lowercase()
+            .strip_prefix("last-event-id:")?
+            .trim()
+            .strip_prefix("evt_")?
+            .parse()
+            .ok()
+    })
+}
+
+/// Reads a request's head and body; none when the other side went away.
+fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).ok()? == 0 {
+            return None;
+        }
+    }
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase()
+                .strip_prefix("content-length:")?
+                .trim()
+                .parse()
+                .ok()
+        })
+        .unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).ok()?;
+    Some((head, String::from_utf8(body).ok()?))
+}
