@@ -4,10 +4,12 @@
 //! [`App::deadline`] says when to call again with [`Input::Deadline`]. The same inputs give the same
 //! effects. Not here: sockets, screens, engines, the clock (`runtime`).
 //!
-//! The folder: `links` (news of sources), `alarms` (bell, notification and title for a question), `asking` (which question is shown and when it may be
-//! answered), `answering` (what the person decides), `sending` (what becomes of it), `commands` (everything
-//! else that a key or a line can want), `view` (what the faces read).
+//! The folder: `links` (news of sources), `handshake`, `proof`, `agreement` and `terms` (what is agreed with them),
+//! `alarms` (bell, notification and title for a question), `asking` (which question is shown and when it
+//! may be answered), `answering` (what the person decides), `sending` (what becomes of it), `commands`
+//! (everything else that a key or a line can want), `view` (what the faces read).
 
+mod agreement;
 mod alarms;
 mod answering;
 mod asking;
@@ -15,6 +17,7 @@ mod choosing;
 mod commands;
 mod ending;
 mod forgotten;
+mod handshake;
 mod helping;
 mod holding;
 mod leaving;
@@ -22,6 +25,7 @@ mod links;
 mod policy;
 mod pressing;
 mod programs;
+mod proof;
 mod reviewing;
 mod scanning;
 mod second_step;
@@ -29,6 +33,7 @@ mod sending;
 mod setup;
 mod spelling;
 mod stream;
+mod terms;
 mod tuning;
 mod typing;
 mod view;
@@ -45,15 +50,15 @@ use crate::announce::{
 };
 use crate::config::{Config, Delivery};
 use crate::keys::{Command, Filter, Keymap, Mode};
-use crate::protocol::{Decision, Now};
+use crate::protocol::{Decision, KeyRing, Now};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
-use crate::transport::LinkEvent;
+use crate::transport::{Ask, Course, LinkEvent};
 use crate::voice::VoiceEvent;
 
 pub use alarms::Notice;
 pub use asking::{Drawn, Shown};
 pub use links::LinkView;
-pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+pub use setup::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
@@ -141,6 +146,30 @@ pub enum Effect {
         /// The message.
         body: String,
     },
+    /// Make one request beside a stream; its answer comes back as [`LinkEvent::Answered`] with this
+    /// number.
+    Ask {
+        /// Of whom.
+        link: LinkId,
+        /// The number of the request.
+        request: u64,
+        /// Which.
+        ask: Ask,
+    },
+    /// Follow this in the attempt to connect that is under way.
+    Follow {
+        /// Which link.
+        link: LinkId,
+        /// What.
+        course: Course,
+    },
+    /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
+    LastWords {
+        /// Which link.
+        link: LinkId,
+        /// The message; `None` for nothing.
+        words: Option<String>,
+    },
     /// Close a link for good.
     Close(LinkId),
     /// Stop reading from a link, or go on.
@@ -172,6 +201,7 @@ pub enum Effect {
 #[derive(Debug)]
 pub struct App {
     config: Config,
+    keys: KeyRing,
     manner: Manner,
     lines: Option<LineSource>,
     face: (&'static str, &'static str),
@@ -250,6 +280,7 @@ impl App {
             .fold
             .then(|| Duration::from_secs(setup.config.announce.fold_after_seconds));
         Self {
+            keys: setup.keys,
             manner: setup.manner,
             lines: setup.lines,
             face: setup.face,

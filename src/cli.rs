@@ -182,9 +182,12 @@ pub struct Options {
     /// End by itself: `ended` after every session, or `idle:SECONDS`
     #[arg(long, value_name = "WHEN", value_parser = until)]
     pub until: Option<Until>,
-    /// Connect without a handshake (the only way of this version)
+    /// Connect without a handshake, by /events and /messages alone
     #[arg(long)]
     pub plain_pair: bool,
+    /// Follow only agents whose signed manifest one of your keys proves
+    #[arg(long)]
+    pub require_signed: bool,
     /// Take the bearer token from this environment variable
     #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
     pub token_env: Option<String>,
@@ -255,6 +258,8 @@ impl Options {
         }
         config.links.allow_plain_http |= self.allow_plain_http;
         config.links.follow |= self.follow;
+        config.links.plain_pair |= self.plain_pair;
+        config.handshake.require_signed |= self.require_signed;
         if let Some(ca) = &self.ca {
             config.links.ca = Some(ca.clone());
         }

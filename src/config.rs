@@ -12,12 +12,14 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 mod delivery;
+mod handshake;
 mod keys;
 mod policy;
 mod signs;
 mod source;
 
 pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
+pub use handshake::HandshakeConfig;
 pub use keys::{KeysConfig, ScanConfig};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
@@ -156,6 +158,8 @@ pub struct Config {
     pub keys: KeysConfig,
     /// How one or two switches reach everything.
     pub scanning: ScanConfig,
+    /// What is asked of producers before they send anything.
+    pub handshake: HandshakeConfig,
     /// How words are to be said: each word as it would be spoken, and what is spoken for it.
     pub pronunciation: BTreeMap<String, String>,
     /// The rules by which confirmations are decided without asking; usually none.
@@ -399,10 +403,15 @@ pub struct LinkConfig {
     pub connect_timeout_ms: u64,
     /// How long a reply may take to be accepted by the server, in milliseconds.
     pub reply_timeout_ms: u64,
+    /// How long a stream may be silent, without even a comment, before a request beside it asks
+    /// whether anybody is there, in seconds; 0 never asks.
+    pub silent_after_seconds: u64,
     /// The largest message that is taken in, in bytes.
     pub max_frame_bytes: usize,
     /// Whether plain http is allowed to hosts that are not this machine.
     pub allow_plain_http: bool,
+    /// Whether servers are followed without a handshake, by `/events` and `/messages` alone.
+    pub plain_pair: bool,
     /// Whether a file is read on as it grows, instead of to its end.
     pub follow: bool,
     /// A file of certificates (PEM) that are trusted besides the system's.
@@ -421,8 +430,10 @@ impl Default for LinkConfig {
             backoff_cap_ms: 30_000,
             connect_timeout_ms: 10_000,
             reply_timeout_ms: 10_000,
+            silent_after_seconds: 60,
             max_frame_bytes: 4 * 1024 * 1024,
             allow_plain_http: false,
+            plain_pair: false,
             follow: false,
             ca: None,
             client_cert: None,
@@ -498,6 +509,9 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
+        if let Some((name, reason)) = self.handshake.fault() {
+            return Err(ConfigError::Range { name, reason });
+        }
         let range = |ok: bool, name, reason| {
             if ok {
                 Ok(())

@@ -262,6 +262,17 @@ impl Shell {
                     }
                     feeds.send(link, request, body);
                 }
+                Effect::Ask { link, request, ask } => {
+                    if let Some(handle) = feeds.link(link) {
+                        handle.ask(request, ask);
+                    }
+                }
+                Effect::Follow { link, course } => {
+                    if let Some(handle) = feeds.link(link) {
+                        handle.follow(course);
+                    }
+                }
+                Effect::LastWords { link, words } => feeds.last_words(link, words),
                 Effect::Close(link) => feeds.leave(link),
                 Effect::Reading { link, on } => feeds.reading(link, on),
                 Effect::Bell => output.bell(),

@@ -123,7 +123,10 @@ const IMPURE: &[&str] = &[
 
 /// Only the plain data of these rooms may reach `app`.
 const APP_DATA: &[(&str, &[&str])] = &[
-    ("transport", &["Fault", "Frame", "LinkEvent"]),
+    (
+        "transport",
+        &["Ask", "Course", "Fault", "Frame", "HttpAnswer", "LinkEvent"],
+    ),
     ("voice", &["VoiceEvent"]),
 ];
 

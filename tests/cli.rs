@@ -22,6 +22,9 @@ fn server(answer: &'static str) -> String {
                 .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
             {}
             let _ = stream.write_all(answer.as_bytes());
+            // A body that nobody read would make the system throw the answer away with it.
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
         }
     });
     address

@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode};
-use crate::protocol::{Decision, Now};
+use crate::protocol::{Capabilities, Decision, Now};
 use crate::session::{Prompt, PromptId, Question, Standing};
 
 use super::answering::By;
 use super::reviewing::Leap;
 use super::spelling::Way;
 use super::stream::LinkPhase;
-use super::{App, Effect, Exit};
+use super::{App, Effect, Exit, terms};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
@@ -491,6 +491,10 @@ impl App {
             Verbosity::Detailed => (Verbosity::Terse, "verbosity.terse"),
         };
         self.announcer.set_verbosity(next);
+        self.change_terms(&Capabilities {
+            preferred_verbosity: Some(terms::level(next)),
+            ..Capabilities::default()
+        });
         let level = self.announcer.phrases().text(key, &[]);
         self.respond("verbosity", &[("level", Arg::Own(level))], now);
     }

@@ -8,9 +8,10 @@ use crate::protocol::{Now, Unobserved};
 use crate::session::{LinkId, PromptId, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
+use super::handshake::Handshake;
 use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
-use super::{App, Effect, Recording, SourceSetup};
+use super::{App, Door, Effect, Recording, SourceSetup};
 
 /// Undecodable frames of one link are shown at most this often; all of them are counted.
 const GARBAGE_EVERY: Duration = Duration::from_secs(10);
@@ -42,6 +43,17 @@ pub struct LinkView {
     pub program: bool,
     pub(super) remarks: Remarks,
     pub(super) subscription: String,
+    /// How it shakes hands, and how far it is with that.
+    pub(super) door: Door,
+    pub(super) handshake: Handshake,
+    /// The differences that were told last.
+    pub(super) terms_told: Vec<String>,
+    /// Which way it was last told to go, where that shows only on the connection itself.
+    pub(super) way_told: Option<&'static str>,
+    /// Why it is about to be given up by our own decision.
+    pub(super) refused: Option<Fault>,
+    /// After how many minutes of silence the next word of it is due.
+    pub(super) silence_due: u64,
     told: Told,
     /// When a link that came back is taken for steady.
     pub(super) steady_at: Option<Duration>,
@@ -80,6 +92,12 @@ impl LinkView {
             garbage: 0,
             dropped: 0,
             subscription: format!("sub_{:016x}{:016x}", next_id(ids), next_id(ids)),
+            door: source.door,
+            handshake: Handshake::default(),
+            terms_told: Vec::new(),
+            way_told: None,
+            refused: None,
+            silence_due: 1,
             told: Told::Nothing,
             steady_at: None,
             garbage_told: None,
@@ -107,7 +125,10 @@ impl App {
             return;
         }
         match event {
-            LinkEvent::Connecting { attempt } => view.phase.step(StreamEvent::Connect, attempt),
+            LinkEvent::Connecting { attempt } => {
+                view.phase.step(StreamEvent::Connect, attempt);
+                self.shake_hands(id);
+            }
             LinkEvent::Connected => self.connected(id, now),
             LinkEvent::Frame(frame) => self.frame(id, &frame, now),
             LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
@@ -115,6 +136,8 @@ impl App {
             LinkEvent::Ended => self.ended(id, now),
             LinkEvent::Replied { request, outcome } => self.replied(request, outcome, now),
             LinkEvent::Remark { line } => self.remark(id, line),
+            LinkEvent::Answered { request, outcome } => self.answered(id, request, outcome, now),
+            LinkEvent::Silent { seconds } => self.silent(id, seconds, now),
             LinkEvent::Dropped { fault, count } => {
                 view.dropped += count;
                 let args = [
@@ -129,6 +152,7 @@ impl App {
 
     fn connected(&mut self, id: LinkId, now: Now) {
         self.sessions.link_connected(id, now);
+        self.shake_hands_inside(id);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
@@ -138,10 +162,15 @@ impl App {
             Told::Lost => view.steady_at = Some(now.monotonic + STEADY),
             Told::Nothing | Told::Unreachable => {
                 view.told = Told::Up;
-                let how = if view.answerable {
-                    self.announcer.phrases().text("link.plain_pair", &[])
-                } else {
-                    String::new()
+                let phrases = self.announcer.phrases();
+                let how = match (view.answerable, &view.handshake) {
+                    (false, _) | (true, Handshake::Asked { .. } | Handshake::Manifest { .. }) => {
+                        String::new()
+                    }
+                    (true, Handshake::Agreed(_)) => phrases.text("link.handshake", &[]),
+                    (true, Handshake::Idle | Handshake::Plain) => {
+                        phrases.text("link.plain_pair", &[])
+                    }
                 };
                 let made = view.recording.as_ref().map(|recording| recording.made);
                 let source = ("source", Arg::Own(view.name.clone()));
@@ -187,14 +216,22 @@ impl App {
 
     fn frame(&mut self, id: LinkId, frame: &Frame, now: Now) {
         self.link_back(id, now);
+        if self.handshake_frame(id, &frame.text, now) {
+            return;
+        }
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
+        if view.phase.is_over() {
+            return;
+        }
+        view.silence_due = 1;
         view.frames += 1;
         view.phase.receive();
         match dialect::read(&frame.text) {
             Ok(decoded) => {
                 let number = view.frames;
+                self.watch_rate(id, &decoded, now);
                 let changes = self.sessions.apply(id, decoded, now);
                 let asked = changes.iter().find_map(|change| {
                     if let What::PromptOpened(prompt) = change.what {
@@ -289,6 +326,7 @@ impl App {
 
     fn lost(&mut self, id: LinkId, fault: &Fault, now: Now) {
         self.release(id, now);
+        self.loosen(id, fault);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
@@ -313,7 +351,7 @@ impl App {
         self.unsure(id, now);
     }
 
-    fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+    pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
         self.release(id, now);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
@@ -411,6 +449,9 @@ impl App {
                 phrases.text("fault.too_large", &[("limit", Arg::own(limit))])
             }
             Fault::OneWay => phrases.text("fault.one_way", &[]),
+            Fault::Rejected { reason, .. } => {
+                phrases.text("fault.rejected", &[("reason", Arg::Own(reason.clone()))])
+            }
             Fault::Unusable(reason) | Fault::Other(reason) => phrases.text(
                 "fault.other",
                 &[("reason", Arg::own(phrases.reason(reason)))],

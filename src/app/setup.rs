@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use crate::announce::{Manner, Phrases};
 use crate::config::Config;
 use crate::keys::{Keymap, Scan};
-use crate::protocol::Answer;
+use crate::protocol::{Answer, KeyRing};
 
 /// Says where lines come from, which decides when one counts as an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -67,10 +67,25 @@ pub struct Setup {
     pub voice: VoiceWish,
     /// When to end by itself.
     pub until: Until,
+    /// The keys by which signed manifests are believed.
+    pub keys: KeyRing,
     /// The first random number; ids come from it.
     pub seed: u64,
     /// The sources, in the order of the command line.
     pub sources: Vec<SourceSetup>,
+}
+
+/// Says how a source shakes hands (chapter 5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Door {
+    /// Not at all: a file, a pipe, or the plain pair because the person wants it.
+    #[default]
+    Open,
+    /// By requests beside the stream ([`Effect::Ask`](super::Effect::Ask)), before it is opened: HTTP.
+    Beside,
+    /// By the first messages on the connection itself, after
+    /// [`LinkEvent::Connected`](crate::transport::LinkEvent::Connected).
+    Inside,
 }
 
 /// Describes one source at the start.
@@ -80,6 +95,8 @@ pub struct SourceSetup {
     pub name: String,
     /// Whether answers can be sent to it.
     pub answerable: bool,
+    /// How it shakes hands.
+    pub door: Door,
     /// What a recording tells beside its events; absent for everything that is none.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.

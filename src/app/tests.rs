@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::announce::{Phrases, Sound, UtteranceId};
 use crate::protocol::Answer;
-use crate::protocol::Decision;
+use crate::protocol::{Decision, KeyRing};
 use crate::transport::{Fault, Frame};
 
 mod alarms;
@@ -80,6 +80,7 @@ impl Stage {
         let source = |name: &str| SourceSetup {
             name: name.into(),
             answerable: true,
+            door: Door::Open,
             recording: None,
             ..SourceSetup::default()
         };
@@ -104,6 +105,7 @@ impl Stage {
             face: ("start.face.linear", "start.why.asked"),
             voice: options.voice,
             until: options.until,
+            keys: KeyRing::default(),
             seed: 7,
             sources,
         });
@@ -149,7 +151,13 @@ impl Stage {
                 Effect::Withdraw(prompt) => self.withdrawn.push(prompt),
                 Effect::Farewell(words) => self.farewells.push(words),
                 Effect::Reading { on, .. } => self.reading = Some(on),
-                Effect::Hush | Effect::Close(_) | Effect::Title(_) | Effect::FlushInput => {}
+                Effect::Hush
+                | Effect::Ask { .. }
+                | Effect::Follow { .. }
+                | Effect::LastWords { .. }
+                | Effect::Close(_)
+                | Effect::Title(_)
+                | Effect::FlushInput => {}
             }
         }
     }
@@ -1077,6 +1085,7 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
         vec![SourceSetup {
             name: "run.jsonl".into(),
             answerable: false,
+            door: Door::Open,
             recording: Some(recorded),
             ..SourceSetup::default()
         }],

@@ -11,9 +11,10 @@ use serde_json::json;
 
 use super::*;
 use crate::announce::{Manner, Phrases};
-use crate::app::{Input, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{Door, Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
+use crate::protocol::KeyRing;
 use crate::session::LinkId;
 use crate::transport::{Frame as Message, LinkEvent};
 
@@ -39,10 +40,12 @@ fn app() -> (App, Now) {
         face: ("start.face.full", "start.why.terminal"),
         voice: VoiceWish::Silent,
         until: Until::Asked,
+        keys: KeyRing::default(),
         seed: 1,
         sources: vec![SourceSetup {
             name: "one".into(),
             answerable: true,
+            door: Door::Open,
             recording: None,
             ..SourceSetup::default()
         }],

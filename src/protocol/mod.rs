@@ -16,8 +16,10 @@ mod envelope;
 mod event;
 mod fields;
 mod finding;
+mod handshake;
 mod ids;
 mod machine;
+mod manifest;
 mod parse;
 mod payload;
 mod relations;
@@ -36,9 +38,14 @@ pub use event::{
     ToolCompleted, ToolInvoked, ToolStatus, UnknownEvent,
 };
 pub use finding::{Finding, Rule, Severity};
+pub use handshake::{
+    Accepted, Capabilities, EventFilters, HandshakeMessage, Rejected, RejectionCode,
+    SubscriptionRequest, close as subscription_close, is_understood, read_handshake, renegotiate,
+};
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
 pub(crate) use machine::state_machine;
 pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};
+pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use reply::{Answer, Reply, Response};
 
 /// The version that this subscriber claims in its messages.

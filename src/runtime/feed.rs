@@ -99,6 +99,11 @@ impl Feeds {
         }
     }
 
+    /// Gives the way to a link that has one.
+    pub(super) fn link(&self, link: LinkId) -> Option<&LinkHandle> {
+        self.open.get(link.0)?.handle.as_ref()
+    }
+
     pub(super) fn leave(&mut self, link: LinkId) {
         if let Some(open) = self.open.get_mut(link.0) {
             // Dropping the handle ends the link; a reply under way is answered for on the channel.
@@ -111,6 +116,13 @@ impl Feeds {
     pub(super) fn reading(&mut self, link: LinkId, on: bool) {
         if let Some(open) = self.open.get_mut(link.0) {
             open.reading = on;
+        }
+    }
+
+    /// Notes what a link says when it is closed.
+    pub(super) fn last_words(&self, link: LinkId, words: Option<String>) {
+        if let Some(handle) = self.link(link) {
+            handle.last_words(words);
         }
     }
 

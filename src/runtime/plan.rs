@@ -11,7 +11,7 @@ use anyhow::Context;
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
-use crate::app::{Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{Door, Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
 use crate::demo;
@@ -70,7 +70,7 @@ pub fn watch(
         let follow = own
             .as_ref()
             .map_or(config.links.follow, |own| own.config.follow);
-        let mut about = described_as(&one.source, follow);
+        let mut about = described_as(&one.source, follow, config.links.plain_pair);
         if let Some(name) = one.name {
             about.name = name;
         }
@@ -88,10 +88,19 @@ pub fn watch(
 }
 
 /// Describes a source for the app.
-fn described_as(source: &Source, follow: bool) -> SourceSetup {
+fn described_as(source: &Source, follow: bool, plain: bool) -> SourceSetup {
     SourceSetup {
         name: source.name(),
         answerable: source.takes_answers(),
+        door: match source {
+            Source::Http(_) if !plain => Door::Beside,
+            Source::Http(_)
+            | Source::WebSocket(_)
+            | Source::Unix(_)
+            | Source::Program(_)
+            | Source::File(_)
+            | Source::Stdin => Door::Open,
+        },
         recording: match source {
             // What still grows is no recording of something that is over.
             Source::File(path) if !follow => Some(recording(path)),
@@ -123,6 +132,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
     let source = SourceSetup {
         name,
         answerable: false,
+        door: Door::Open,
         recording: Some(recording(file)),
         program: false,
     };
@@ -188,6 +198,11 @@ pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, de
     let described = SourceSetup {
         name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
+        door: if config.links.plain_pair {
+            Door::Open
+        } else {
+            Door::Beside
+        },
         recording: None,
         program: false,
     };
@@ -344,6 +359,7 @@ fn plan(
     let keymap = Keymap::new(&config.keys).context("the keys can't be used")?;
     let scan = Scan::new(&config.scanning, &keymap).context("the keys can't be used")?;
     let phrases = phrases(&config)?.keyed(&keymap.names());
+    let trusted = settings::trusted_keys(config.handshake.keys.as_deref())?;
     Ok(Plan {
         face,
         feeds,
@@ -364,6 +380,7 @@ fn plan(
             lines,
             face: (key, why),
             until,
+            keys: trusted,
             seed,
             sources,
         },

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 
 use crate::config::{Config, Delivery, KeysConfig};
+use crate::protocol::KeyRing;
 use crate::transport::Secret;
 
 /// The largest settings or token file that is read.
@@ -158,6 +159,54 @@ pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
         let problem = error.message().replace('\n', " ");
         anyhow::anyhow!("{}: line {line} can't be read: {problem}", path.display())
     })
+}
+
+/// Reads the person's folder of keys: `AGENT_ID.pem`, and `AGENT_ID/KEY_ID.pem` where an agent has
+/// several.
+///
+/// # Errors
+/// When the folder or a key in it can't be read: a key that is silently left out would let somebody
+/// else speak for its agent.
+pub fn trusted_keys(folder: Option<&Path>) -> anyhow::Result<KeyRing> {
+    let mut ring = KeyRing::default();
+    let Some(folder) = folder else {
+        return Ok(ring);
+    };
+    for path in listed(folder)? {
+        if path.is_dir() {
+            let agent = name(path.file_name());
+            for key in listed(&path)? {
+                add(&mut ring, &agent, &key, Some(&name(key.file_stem())))?;
+            }
+        } else {
+            add(&mut ring, &name(path.file_stem()), &path, None)?;
+        }
+    }
+    Ok(ring)
+}
+
+fn add(ring: &mut KeyRing, agent: &str, path: &Path, kid: Option<&str>) -> anyhow::Result<()> {
+    if path.extension().is_none_or(|extension| extension != "pem") {
+        return Ok(());
+    }
+    let pem = read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    ring.add(agent, kid, &pem)
+        .with_context(|| path.display().to_string())
+}
+
+fn listed(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let entries =
+        std::fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))?;
+    let mut paths = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<anyhow::Result<Vec<PathBuf>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn name(part: Option<&std::ffi::OsStr>) -> String {
+    part.map(|part| part.to_string_lossy().into_owned())
+        .unwrap_or_default()
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {

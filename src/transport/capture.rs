@@ -156,6 +156,20 @@ impl Recorder {
             }
             // What a program says to people may hold anything, a credential too.
             LinkEvent::Remark { .. } => Ok(()),
+            // The status alone: a body of the handshake may name what is nobody else's business.
+            LinkEvent::Answered { request, outcome } => match outcome {
+                Ok(answer) => {
+                    let more = json!({ "request": request, "status": answer.status });
+                    self.note(at, link, "answered", more)
+                }
+                Err(fault) => {
+                    let more = json!({ "request": request, "fault": fault.to_string() });
+                    self.note(at, link, "answered", more)
+                }
+            },
+            LinkEvent::Silent { seconds } => {
+                self.note(at, link, "silent", json!({ "seconds": seconds }))
+            }
             LinkEvent::Dropped { fault, count } => {
                 let more = json!({ "fault": fault.to_string(), "count": count });
                 self.note(at, link, "dropped", more)

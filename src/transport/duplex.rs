@@ -10,6 +10,7 @@
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
@@ -89,6 +90,9 @@ pub(super) trait Dial: Send + 'static {
     fn note_end(&mut self) {}
 }
 
+/// How long the last message may take before the connection is left without it.
+const SAYING_SO: Duration = Duration::from_millis(1500);
+
 /// Is an order for the writing half.
 #[derive(Debug)]
 enum Order {
@@ -138,7 +142,10 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
             orders: orders.downgrade(),
             taken,
         },
-        poster: Outbox { orders },
+        poster: Outbox {
+            orders,
+            last_words: Arc::default(),
+        },
     }
 }
 
@@ -146,6 +153,8 @@ pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>
 #[derive(Debug, Clone)]
 pub(super) struct Outbox {
     orders: mpsc::Sender<Order>,
+    /// What is sent before the connection is left.
+    last_words: Arc<Mutex<Option<String>>>,
 }
 
 impl Poster for Outbox {
@@ -159,9 +168,26 @@ impl Poster for Outbox {
         }
     }
 
+    fn last_words(&self, words: Option<String>) {
+        *self
+            .last_words
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = words;
+    }
+
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
-        let orders = self.orders.clone();
+        let this = self.clone();
         async move {
+            let words = this
+                .last_words
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            if let Some(words) = words {
+                // Whoever leaves can't do more than say so; the other side notices the end by itself.
+                let _ = timeout(SAYING_SO, this.post(words)).await;
+            }
+            let orders = this.orders;
             let (done, left) = oneshot::channel();
             if orders.send(Order::Leave { done }).await.is_ok() {
                 let _ = left.await;

@@ -20,9 +20,10 @@ use reqwest::header::{
 };
 
 use super::Fault;
+use super::exchange::{Ask, Course, HttpAnswer, Ways};
 use super::link::{LinkSettings, Poster};
 use super::secret::Secret;
-use super::source::{Endpoints, is_loopback};
+use super::source::is_loopback;
 use super::tls::Tls;
 
 /// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
@@ -31,6 +32,9 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 
 /// The versions of HTTP that a secure connection offers, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// How long leaving a server may take: a moment that nobody minds at the end of a program.
+const FAREWELL_TIME: Duration = Duration::from_millis(1500);
 
 /// Says who asks.
 pub(super) const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
@@ -223,8 +227,13 @@ fn tls_words(error: &rustls::Error) -> &'static str {
 pub(super) fn status_fault(status: u16, headers: &HeaderMap) -> Fault {
     Fault::Status {
         status,
-        retry_after: retry_after(headers, Timestamp::now()),
+        retry_after: retry_after_of(headers),
     }
+}
+
+/// Reads Retry-After in seconds, by the clock of this machine where the server shows none.
+pub(super) fn retry_after_of(headers: &HeaderMap) -> Option<u64> {
+    retry_after(headers, Timestamp::now())
 }
 
 /// Reads Retry-After in seconds, from either of its forms; a date counts from the server's own clock
@@ -241,30 +250,31 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     u64::try_from(until.as_second().saturating_sub(from.as_second())).ok()
 }
 
-/// Posts replies to the messages address, each on a connection of its own.
+/// Posts replies to where they belong now, each on a connection of its own.
 #[derive(Debug, Clone)]
 pub(super) struct HttpPoster {
     client: SharedClient,
-    url: Url,
+    ways: Ways,
     token: Result<Option<HeaderValue>, Fault>,
     limit: Duration,
 }
 
 impl HttpPoster {
-    pub(super) fn new(endpoints: &Endpoints, settings: &LinkSettings) -> Self {
+    pub(super) fn new(ways: Ways, settings: &LinkSettings) -> Self {
         Self {
             client: settings.client.clone(),
-            url: endpoints.messages().clone(),
+            ways,
             token: bearer(settings.token.as_ref()),
             limit: settings.config.reply_timeout(),
         }
     }
 
     async fn attempt(self, body: String) -> Result<(), Fault> {
+        let url = self.ways.replies();
         let mut request = self
             .client
-            .get(&self.url)?
-            .post(self.url)
+            .get(&url)?
+            .post(url)
             .header(CONTENT_TYPE, "application/json")
             .body(body);
         if let Some(token) = self.token? {
@@ -287,6 +297,28 @@ impl Poster for HttpPoster {
             tokio::time::timeout(limit, this.attempt(body))
                 .await
                 .unwrap_or(Err(Fault::TimedOut))
+        }
+    }
+
+    fn ask(&self, ask: Ask) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+        self.ways.clone().ask(ask)
+    }
+
+    fn follow(&self, course: Course) {
+        self.ways.follow(course);
+    }
+
+    fn last_words(&self, words: Option<String>) {
+        self.ways.last_words(words);
+    }
+
+    fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
+        let this = self.clone();
+        async move {
+            if let Some(words) = this.ways.take_last_words() {
+                // Whoever leaves can't do more than say so; the server notices the end by itself.
+                let _ = tokio::time::timeout(FAREWELL_TIME, this.attempt(words)).await;
+            }
         }
     }
 }

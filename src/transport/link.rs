@@ -19,6 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::duplex;
+use super::exchange::{Ask, Course, HttpAnswer, Ways};
 use super::file::{FileReader, OneWay};
 use super::http::{HttpPoster, SharedClient};
 use super::program::ProgramDial;
@@ -126,6 +127,24 @@ impl LinkHandle {
         let _ = self.orders.send(order);
     }
 
+    /// Makes one request beside the stream, without waiting; `request` comes back in its
+    /// [`LinkEvent::Answered`], exactly once, as with [`LinkHandle::send`].
+    pub fn ask(&self, request: u64, ask: Ask) {
+        // The app asks one thing of a link at a time, so the queue needs no bound.
+        let _ = self.orders.send(Order::Ask { request, ask });
+    }
+
+    /// Says what the attempt under way follows; each [`LinkEvent::Connecting`] of a link with a
+    /// handshake wants exactly one.
+    pub fn follow(&self, course: Course) {
+        let _ = self.orders.send(Order::Follow(course));
+    }
+
+    /// Leaves a message that is sent when the link is closed, in place of the one before.
+    pub fn last_words(&self, words: Option<String>) {
+        let _ = self.orders.send(Order::LastWords(words));
+    }
+
     /// Ends the link: the connection takes its leave and is dropped, and replies still under way are
     /// answered with [`Fault::Closed`]; they may or may not have reached the server. While the sink is
     /// full those answers wait for room; nothing else of the link is left then.
@@ -150,6 +169,12 @@ pub(super) enum Order {
     Refuse {
         request: u64,
     },
+    Ask {
+        request: u64,
+        ask: Ask,
+    },
+    Follow(Course),
+    LastWords(Option<String>),
 }
 
 /// Reads a source and tells the sink, until the source is over for good.
@@ -169,6 +194,22 @@ pub(super) trait Poster: Send + Sync + 'static {
     /// Takes leave of the other side, while the reader still runs; at most [`FAREWELL`] long.
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
         std::future::ready(())
+    }
+
+    /// Makes one request beside the stream, where there is such a thing.
+    fn ask(&self, ask: Ask) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+        drop(ask);
+        std::future::ready(Err(Fault::OneWay))
+    }
+
+    /// Takes the order what to follow; kinds without a choice have nothing to do with it.
+    fn follow(&self, course: Course) {
+        drop(course);
+    }
+
+    /// Takes what is sent when the link is closed.
+    fn last_words(&self, words: Option<String>) {
+        drop(words);
     }
 }
 
@@ -190,9 +231,11 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
     let limit = settings.config.max_frame_bytes;
     match source {
         Source::Http(endpoints) => {
+            let (ways, courses) = Ways::new(&endpoints, &settings);
+            let courses = (!settings.config.plain_pair).then_some(courses);
             let link = Link {
-                poster: HttpPoster::new(&endpoints, &settings),
-                reader: SseReader::new(&endpoints, settings),
+                poster: HttpPoster::new(ways.clone(), &settings),
+                reader: SseReader::new(&endpoints, ways, courses, settings),
             };
             launch(|orders, closing| drive(link, sink, orders, closing))
         }
@@ -285,9 +328,9 @@ async fn answer<P: Poster>(
 ) {
     let mut taking = true;
     let mut under_way = FuturesUnordered::new();
+    let mut asked = FuturesUnordered::new();
     // An outcome waits here for room in the sink, so that a full sink stops no post that is under way.
-    let mut done: VecDeque<(u64, Result<(), Fault>, Option<OwnedSemaphorePermit>)> =
-        VecDeque::new();
+    let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
     loop {
         tokio::select! {
             order = orders.recv(), if taking => match order {
@@ -300,20 +343,36 @@ async fn answer<P: Poster>(
                             () = closed(closing) => Err(Fault::Closed),
                             outcome = post => outcome,
                         };
-                        (request, outcome, Some(room))
+                        (LinkEvent::Replied { request, outcome }, Some(room))
                     });
                 }
                 Some(Order::Refuse { request }) => {
                     let fault = Fault::Other("too many replies are under way".to_owned());
-                    done.push_back((request, Err(fault), None));
+                    let outcome = Err(fault);
+                    done.push_back((LinkEvent::Replied { request, outcome }, None));
                 }
+                Some(Order::Ask { request, ask }) => {
+                    let asking = poster.ask(ask);
+                    let closing = closing.clone();
+                    asked.push(async move {
+                        let outcome = tokio::select! {
+                            biased;
+                            () = closed(closing) => Err(Fault::Closed),
+                            outcome = asking => outcome,
+                        };
+                        LinkEvent::Answered { request, outcome }
+                    });
+                }
+                Some(Order::Follow(course)) => poster.follow(course),
+                Some(Order::LastWords(words)) => poster.last_words(words),
                 None => taking = false,
             },
             Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
+            Some(answer) = asked.next(), if !asked.is_empty() => done.push_back((answer, None)),
             place = sink.news.reserve(), if !done.is_empty() => match place {
                 Ok(place) => {
-                    if let Some((request, outcome, _room)) = done.pop_front() {
-                        place.send((sink.index, LinkEvent::Replied { request, outcome }));
+                    if let Some((event, _room)) = done.pop_front() {
+                        place.send((sink.index, event));
                     }
                 }
                 Err(_) => return,

@@ -15,6 +15,7 @@ mod backoff;
 pub mod capture;
 mod clean;
 mod duplex;
+mod exchange;
 pub mod file;
 mod follow;
 mod framing;
@@ -33,6 +34,7 @@ mod websocket;
 
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
+pub use exchange::{Ask, Course, HttpAnswer};
 pub use link::{LinkHandle, LinkSettings, LinkSink, open};
 pub use program::end_all_now;
 pub use recorded::{Recorded, RecordedAnswer};
@@ -82,6 +84,19 @@ pub enum LinkEvent {
         request: u64,
         /// Whether the server took it.
         outcome: Result<(), Fault>,
+    },
+    /// The outcome of a [`LinkHandle::ask`], exactly one for each.
+    Answered {
+        /// The number that the asker gave.
+        request: u64,
+        /// What the server answered, with whatever status.
+        outcome: Result<HttpAnswer, Fault>,
+    },
+    /// A stream is silent, and nobody can tell whether the other side is there. It is told; nothing is
+    /// done about it.
+    Silent {
+        /// For how long, in seconds.
+        seconds: u64,
     },
     /// A line for people that came beside the messages: what a started program wrote to its standard
     /// error, cleaned and cut. It is shown when the person asks for it.
@@ -157,6 +172,16 @@ pub enum Fault {
     /// The source can't be understood or opened (a file that is not there, a bad address).
     #[error("{0}")]
     Unusable(String),
+    /// The producer takes no subscription.
+    #[error("the subscription was refused: {reason}")]
+    Rejected {
+        /// Why, in words.
+        reason: String,
+        /// After how many seconds it may be asked again.
+        retry_after: Option<u64>,
+        /// Whether asking again can help.
+        again: bool,
+    },
     /// The link takes no answers (a file, a pipe).
     #[error("this source takes no answers")]
     OneWay,
@@ -178,6 +203,7 @@ impl Fault {
             Fault::Exited { .. } | Fault::Killed { .. } => true,
             // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
             Fault::ClosedWith { code } => matches!(code, 4001..=4004),
+            Fault::Rejected { again, .. } => !again,
             Fault::TooLarge { .. } | Fault::Other(_) => false,
         }
     }
@@ -199,6 +225,7 @@ impl Fault {
             | Fault::Unusable(_)
             | Fault::OneWay
             | Fault::Other(_) => None,
+            Fault::Rejected { retry_after, .. } => retry_after.map(Duration::from_secs),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Manner, Mark, Phrases, Utterance};
-use hearken::app::{App, Effect, Exit, Input, Setup, SourceSetup, Until, VoiceWish};
+use hearken::app::{App, Door, Effect, Exit, Input, Setup, SourceSetup, Until, VoiceWish};
 use hearken::config::Config;
 use hearken::linear;
 use hearken::pane::{self, Look};
-use hearken::protocol::Now;
+use hearken::protocol::{KeyRing, Now};
 use hearken::session::LinkId;
 use hearken::transport::{Frame, LinkEvent};
 use hearken::voice::VoiceEvent;
@@ -48,10 +48,12 @@ impl Stage {
             face: ("start.face.full", "start.why.terminal"),
             voice: VoiceWish::Speak,
             until: Until::Asked,
+            keys: KeyRing::default(),
             seed: 1,
             sources: vec![SourceSetup {
                 name: "the demo".into(),
                 answerable: true,
+                door: Door::Open,
                 recording: None,
                 ..SourceSetup::default()
             }],
@@ -127,7 +129,10 @@ impl Stage {
                         });
                     }
                     Effect::Quit(exit) => self.quit = Some(exit),
-                    Effect::Close(_)
+                    Effect::Ask { .. }
+                    | Effect::Follow { .. }
+                    | Effect::LastWords { .. }
+                    | Effect::Close(_)
                     | Effect::Reading { .. }
                     | Effect::Bell
                     | Effect::Notify(_)

@@ -229,6 +229,7 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
         let source = SourceSetup {
             name: "tape".into(),
             answerable: false,
+            door: Door::Open,
             recording: None,
             ..SourceSetup::default()
         };

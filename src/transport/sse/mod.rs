@@ -7,8 +7,9 @@
 //! A connection is good when it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the
 //! waits and the count of attempts start again, so that a server which takes and drops connections is
 //! not hammered. There is no time limit on headers or on silence: some servers send no headers before
-//! their first event and others are silent for minutes, so only connecting has a limit, and TCP's own
-//! probes notice a vanished machine.
+//! their first event and others are silent for minutes, so only connecting has a limit. TCP's own probes
+//! notice a vanished machine; a request beside a stream that is silent for `links.silent_after_seconds` notices that
+//! nobody listens there any more. Where neither decides, the silence is told and nothing is done.
 
 mod filter;
 mod request;
@@ -19,9 +20,11 @@ use std::time::Duration;
 use eventsource_client::{Client, ClientBuilder, Error as StreamError, ReconnectOptions, SSE};
 use futures_util::StreamExt;
 use http::HeaderValue;
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
+use super::exchange::{Course, Ways};
 use super::link::{LinkSettings, LinkSink, Reader, SinkGone};
 use super::source::Endpoints;
 use super::{Fault, Frame, LinkEvent};
@@ -53,6 +56,11 @@ fn with_resume<T>(resume: &SharedResume, run: impl FnOnce(&mut Resume) -> T) -> 
 #[derive(Debug)]
 pub(super) struct SseReader {
     request: StreamRequest,
+    ways: Ways,
+    /// Where the orders come from that say what to follow; without them it is the plain pair.
+    courses: Option<mpsc::UnboundedReceiver<Course>>,
+    /// After how much silence it is asked whether anybody is there; absent for never.
+    silent_after: Option<Duration>,
     resume: SharedResume,
     settings: LinkSettings,
 }
@@ -64,17 +72,37 @@ struct Outcome {
 }
 
 impl SseReader {
-    pub(super) fn new(endpoints: &Endpoints, settings: LinkSettings) -> Self {
+    pub(super) fn new(
+        endpoints: &Endpoints,
+        ways: Ways,
+        courses: Option<mpsc::UnboundedReceiver<Course>>,
+        settings: LinkSettings,
+    ) -> Self {
         let resume = SharedResume::default();
         Self {
             request: StreamRequest::new(endpoints, &settings, Arc::clone(&resume)),
+            ways,
+            courses,
+            silent_after: match settings.config.silent_after_seconds {
+                0 => None,
+                seconds => Some(Duration::from_secs(seconds)),
+            },
             resume,
             settings,
         }
     }
 
-    async fn follow(self, sink: &LinkSink) -> Result<(), SinkGone> {
-        let config = &self.settings.config;
+    /// Finds what this attempt follows: as it is ordered, else the plain pair.
+    async fn course(&mut self) -> Course {
+        match &mut self.courses {
+            None => Course::Plain,
+            // The other end lives as long as the link.
+            Some(courses) => courses.recv().await.unwrap_or(Course::Plain),
+        }
+    }
+
+    async fn follow(mut self, sink: &LinkSink) -> Result<(), SinkGone> {
+        let config = self.settings.config.clone();
         let mut backoff = Backoff::new(
             Duration::from_millis(config.backoff_first_ms),
             Duration::from_millis(config.backoff_cap_ms),
@@ -85,7 +113,18 @@ impl SseReader {
         let mut tried_again: u32 = 0;
         loop {
             sink.put(LinkEvent::Connecting { attempt }).await?;
-            let outcome = self.connection(sink).await?;
+            let course = self.course().await;
+            let resumed = matches!(course, Course::Subscription { resumed: true, .. });
+            let outcome = match course {
+                Course::Plain => self.connection(&self.request, sink).await?,
+                Course::Subscription { id, location, .. } => {
+                    match self.ways.stream(&id, location.as_deref()) {
+                        Ok(url) => self.connection(&self.request.toward(url), sink).await?,
+                        Err(fault) => Outcome::bad(fault),
+                    }
+                }
+                Course::Refused(fault) => Outcome::bad(fault),
+            };
             if outcome.good {
                 backoff.reset();
                 attempt = 0;
@@ -95,7 +134,9 @@ impl SseReader {
                 Halt::Over => return sink.put(LinkEvent::Ended).await,
                 Halt::Fault(fault) => fault,
             };
-            if fault.is_final() || config.retries.is_some_and(|most| tried_again >= most) {
+            // A server that forgot a subscription says so with a status; a new one can still be made.
+            let over = fault.is_final() && !(resumed && matches!(fault, Fault::Status { .. }));
+            if over || config.retries.is_some_and(|most| tried_again >= most) {
                 return sink.put(LinkEvent::Failed { fault }).await;
             }
             if let Some(first) = with_resume(&self.resume, |resume| resume.retry) {
@@ -110,27 +151,58 @@ impl SseReader {
     }
 
     /// Makes one connection and follows it to its end.
-    async fn connection(&self, sink: &LinkSink) -> Result<Outcome, SinkGone> {
-        let bad = |fault| Outcome {
-            end: Halt::Fault(fault),
-            good: false,
-        };
-        let Ok(builder) = ClientBuilder::for_url(self.request.address()) else {
+    async fn connection(
+        &self,
+        request: &StreamRequest,
+        sink: &LinkSink,
+    ) -> Result<Outcome, SinkGone> {
+        let Ok(builder) = ClientBuilder::for_url(request.address()) else {
             let words = "no request can be made for this address".to_owned();
-            return Ok(bad(Fault::Unusable(words)));
+            return Ok(Outcome::bad(Fault::Unusable(words)));
         };
         let mut stream = builder
             .reconnect(ReconnectOptions::reconnect(false).build())
             .redirect_limit(0)
-            .build_with_transport(self.request.clone())
+            .build_with_transport(request.clone())
             .stream();
         let limit = self.settings.config.max_frame_bytes;
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
+        let mut heard = Instant::now();
         let end = loop {
             // Comments alone must not keep this task from anything else.
             tokio::task::consume_budget().await;
-            match stream.next().await {
+            let arrival = {
+                let mut arriving = std::pin::pin!(stream.next());
+                loop {
+                    let beside = async {
+                        match self.silent_after {
+                            Some(silence) => tokio::time::sleep(silence).await,
+                            None => std::future::pending().await,
+                        }
+                        self.ways.clone().probe().await
+                    };
+                    tokio::select! {
+                        biased;
+                        arrival = arriving.as_mut() => break Ok(arrival),
+                        answer = beside => match answer {
+                            // Whoever answers beside the stream is there and only has nothing to say.
+                            Ok(()) => {}
+                            Err(fault @ (Fault::Refused | Fault::UnknownHost)) => break Err(fault),
+                            Err(_undecided) => {
+                                let seconds = heard.elapsed().as_secs();
+                                sink.put(LinkEvent::Silent { seconds }).await?;
+                            }
+                        },
+                    }
+                }
+            };
+            heard = Instant::now();
+            let arrival = match arrival {
+                Ok(arrival) => arrival,
+                Err(fault) => break Halt::Fault(fault),
+            };
+            match arrival {
                 Some(Ok(SSE::Connected(_))) => {
                     since = Some(Instant::now());
                     sink.put(LinkEvent::Connected).await?;
@@ -155,6 +227,16 @@ impl SseReader {
         };
         let good = is_good(frames, since.map(|since| since.elapsed()));
         Ok(Outcome { end, good })
+    }
+}
+
+impl Outcome {
+    /// Makes the outcome of an attempt that came to nothing.
+    fn bad(fault: Fault) -> Self {
+        Self {
+            end: Halt::Fault(fault),
+            good: false,
+        }
     }
 }
 

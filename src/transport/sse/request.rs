@@ -66,6 +66,17 @@ impl StreamRequest {
         }
     }
 
+    /// Gives the request for another stream of the same server; its token goes to the origin that the
+    /// person named and to no other.
+    pub(super) fn toward(&self, url: Url) -> Self {
+        let mut other = self.clone();
+        if url.origin() != self.url.origin() {
+            other.token = Ok(None);
+        }
+        other.url = url;
+        other
+    }
+
     /// Gives the address that is asked first.
     pub(super) fn address(&self) -> &str {
         self.url.as_str()

@@ -32,6 +32,10 @@ pub(super) fn quick() -> LinkConfig {
     LinkConfig {
         backoff_first_ms: 1,
         backoff_cap_ms: 2,
+        // What is followed after a handshake is tested where the handshake is.
+        plain_pair: true,
+        // A clock of the test's own would let minutes of silence pass at once.
+        silent_after_seconds: 0,
         ..LinkConfig::default()
     }
 }

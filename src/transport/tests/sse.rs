@@ -299,7 +299,7 @@ async fn retry_after_and_retry_are_honoured_within_the_cap() {
     let config = LinkConfig {
         backoff_first_ms: 1,
         backoff_cap_ms: 30_000,
-        ..LinkConfig::default()
+        ..quick()
     };
     for (headers, seconds) in [("Retry-After: 7\r\n", 7), ("Retry-After: 7000\r\n", 30)] {
         let mut link = Listener::open(&producer.base(), config.clone());

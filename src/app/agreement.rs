@@ -1,0 +1,198 @@
+//! A subscription that was agreed: its terms, their changes, and whether they are kept.
+//!
+//! Responsibilities: what was asked for and what is honoured, told once where it differs;
+//! renegotiation (5.7); a stream that outruns its rate (5.6.2); a silence that nobody can explain. Not
+//! here: how it came to the agreement (`handshake`), the words of single terms (`terms`).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::announce::{Arg, Class, Kind};
+use crate::protocol::{Capabilities, Decoded, Now, Urgency, renegotiate};
+use crate::session::LinkId;
+use crate::transport::{Ask, Fault};
+
+use super::handshake::Handshake;
+use super::{App, Door, Effect, terms};
+
+/// Over how long arrivals are counted against the rate that was agreed.
+const RATE_WINDOW: Duration = Duration::from_secs(5);
+/// How often a lower rate is asked for at most: the producer needs time to keep to the last one.
+const RATE_PAUSE: Duration = Duration::from_secs(60);
+
+/// Holds what was agreed with a producer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Agreement {
+    pub(super) id: String,
+    pub(super) location: Option<String>,
+    pub(super) asked: Capabilities,
+    pub(super) honored: Capabilities,
+    /// The change that was asked for last, while its answer is awaited.
+    pub(super) changing: Option<(u64, Capabilities)>,
+    /// When what is not urgent came, within [`RATE_WINDOW`].
+    pub(super) arrivals: VecDeque<Duration>,
+    pub(super) slowed: Option<Duration>,
+}
+
+impl Agreement {
+    /// Takes note of an arrival, and gives a lower rate where the producer outruns the agreed one.
+    fn outrun(&mut self, now: Duration) -> Option<u64> {
+        let rate = self
+            .honored
+            .max_events_per_second
+            .or(self.asked.max_events_per_second)?;
+        // A burst of one second's worth is within a token bucket's right (5.6.1).
+        let most = usize::try_from(rate.saturating_mul(RATE_WINDOW.as_secs() + 1)).ok()?;
+        self.arrivals.push_back(now);
+        while self
+            .arrivals
+            .front()
+            .is_some_and(|at| *at + RATE_WINDOW <= now)
+            || self.arrivals.len() > most.saturating_add(1)
+        {
+            self.arrivals.pop_front();
+        }
+        let rested = self.slowed.is_none_or(|at| now >= at + RATE_PAUSE);
+        if self.arrivals.len() <= most || !rested || self.changing.is_some() || rate <= 1 {
+            return None;
+        }
+        self.slowed = Some(now);
+        self.arrivals.clear();
+        Some(rate / 2)
+    }
+}
+
+impl App {
+    /// Watches whether a producer keeps to the rate that was agreed; asks for a lower one if not.
+    pub(super) fn watch_rate(&mut self, id: LinkId, decoded: &Decoded, now: Now) {
+        if decoded.envelope.urgency == Urgency::Critical {
+            return;
+        }
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        let Handshake::Agreed(agreed) = &mut view.handshake else {
+            return;
+        };
+        let Some(rate) = agreed.outrun(now.monotonic) else {
+            return;
+        };
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("rate", Arg::own(rate)),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "link.outrun", &args, now);
+        let change = Capabilities {
+            max_events_per_second: Some(rate),
+            ..Capabilities::default()
+        };
+        self.change_terms_of(id, change);
+    }
+
+    /// Asks every producer for other terms from now on.
+    pub(super) fn change_terms(&mut self, change: &Capabilities) {
+        for link in 0..self.links.len() {
+            self.change_terms_of(LinkId(link), change.clone());
+        }
+    }
+
+    fn change_terms_of(&mut self, id: LinkId, change: Capabilities) {
+        let request = self.number();
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        let Handshake::Agreed(agreed) = &mut view.handshake else {
+            return;
+        };
+        // A change on top of one that is under way is asked for as both in one.
+        let change = match agreed.changing.take() {
+            Some((_, before)) => before.amended(&change),
+            None => change,
+        };
+        let body = renegotiate(&agreed.id, &change);
+        agreed.changing = Some((request, change));
+        self.effects.push(match view.door {
+            Door::Beside => Effect::Ask {
+                link: id,
+                request,
+                ask: Ask::Tell(body),
+            },
+            Door::Inside | Door::Open => Effect::Send {
+                link: id,
+                request,
+                body,
+            },
+        });
+    }
+
+    pub(super) fn change_failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        if let Some(view) = self.links.get_mut(id.0)
+            && let Handshake::Agreed(agreed) = &mut view.handshake
+        {
+            agreed.changing = None;
+        }
+        let args = [
+            ("source", Arg::Own(self.source_name(id))),
+            ("reason", Arg::Own(self.fault_words(fault))),
+        ];
+        self.say(
+            Class::Outcome,
+            Kind::Connection,
+            "link.change_failed",
+            &args,
+            now,
+        );
+    }
+
+    /// Tells once in which terms a producer differs from what was asked for.
+    pub(super) fn tell_terms(&mut self, id: LinkId, notes: Option<String>, now: Now) {
+        let Some(view) = self.links.get(id.0) else {
+            return;
+        };
+        let Handshake::Agreed(agreed) = &view.handshake else {
+            return;
+        };
+        let told = terms::differences(self.announcer.phrases(), &agreed.asked, &agreed.honored);
+        if told == view.terms_told {
+            return;
+        }
+        let name = view.name.clone();
+        if let Some(view) = self.links.get_mut(id.0) {
+            view.terms_told.clone_from(&told);
+        }
+        let key = if told.is_empty() {
+            "link.terms_kept"
+        } else {
+            "link.terms"
+        };
+        let args = [
+            ("source", Arg::Own(name.clone())),
+            ("terms", Arg::Own(told.join("; "))),
+        ];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        if let Some(notes) = notes {
+            let args = [
+                ("source", Arg::Own(name)),
+                ("text", Arg::Agent(notes, None)),
+            ];
+            self.say(Class::Outcome, Kind::Connection, "link.notes", &args, now);
+        }
+    }
+
+    /// Tells of a silence that nobody can explain, ever more rarely.
+    pub(super) fn silent(&mut self, id: LinkId, seconds: u64, now: Now) {
+        let minutes = seconds / 60;
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        if minutes < view.silence_due {
+            return;
+        }
+        view.silence_due = minutes.saturating_mul(2).max(1);
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("n", Arg::own(minutes)),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
+    }
+}

@@ -1,0 +1,73 @@
+//! Settings of the handshake with producers (AAEP chapter 5).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of what is asked of producers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HandshakeConfig {
+    /// How many events a second are taken at most, from 1 to 100000; urgent ones always come.
+    pub max_events_per_second: u64,
+    /// Where streamed text may be cut: `none`, `word`, `sentence`, `paragraph`, `completion`.
+    pub boundaries: Vec<String>,
+    /// Patterns of the types of event that are wanted; a star at the end stands for anything.
+    pub include: Vec<String>,
+    /// Patterns of the types of event that are not wanted; they win.
+    pub exclude: Vec<String>,
+    /// Addresses of the extension vocabularies that producers may use.
+    pub extensions: Vec<String>,
+    /// How fast is read or spoken, in words a minute, from 50 to 1000; absent is taken from the
+    /// voice's rate.
+    pub pace_wpm: Option<u64>,
+    /// Whether only producers are followed whose signed manifest a key of the person's proves.
+    pub require_signed: bool,
+    /// A folder of public keys: `AGENT_ID.pem`, or `AGENT_ID/KEY_ID.pem`.
+    pub keys: Option<PathBuf>,
+}
+
+impl Default for HandshakeConfig {
+    fn default() -> Self {
+        Self {
+            max_events_per_second: 50,
+            boundaries: ["sentence", "paragraph", "completion"]
+                .map(str::to_owned)
+                .to_vec(),
+            include: vec!["aaep:agent.*".to_owned()],
+            exclude: Vec::new(),
+            extensions: Vec::new(),
+            pace_wpm: None,
+            require_signed: false,
+            keys: None,
+        }
+    }
+}
+
+impl HandshakeConfig {
+    /// Finds the first setting that no producer could take, and what would be right.
+    pub(super) fn fault(&self) -> Option<(&'static str, &'static str)> {
+        const BOUNDARIES: [&str; 5] = ["none", "word", "sentence", "paragraph", "completion"];
+        if !(1..=100_000).contains(&self.max_events_per_second) {
+            return Some(("handshake.max_events_per_second", "1 to 100000"));
+        }
+        if self
+            .pace_wpm
+            .is_some_and(|pace| !(50..=1000).contains(&pace))
+        {
+            return Some(("handshake.pace_wpm", "50 to 1000"));
+        }
+        if self.boundaries.is_empty()
+            || self
+                .boundaries
+                .iter()
+                .any(|boundary| !BOUNDARIES.contains(&boundary.as_str()))
+        {
+            return Some((
+                "handshake.boundaries",
+                "some of none, word, sentence, paragraph, completion",
+            ));
+        }
+        None
+    }
+}
