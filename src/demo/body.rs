@@ -12,6 +12,7 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame as Piece};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::agreed::Shaper;
 use super::producer::Subscription;
 use super::queue::{Delivery, Frame};
 
@@ -24,6 +25,8 @@ const HEARTBEAT_COMMENT: &[u8] = b": heartbeat\n\n";
 /// Writes what a subscriber gets as server-sent events.
 pub(super) struct EventBody {
     subscription: Subscription,
+    /// Keeps the stream to its terms; a plain stream has none.
+    shaper: Option<Shaper>,
     greeted: bool,
     heartbeat: Pin<Box<Sleep>>,
     silence: Duration,
@@ -31,9 +34,14 @@ pub(super) struct EventBody {
 
 impl EventBody {
     /// Writes for a subscriber, with a comment after so much silence.
-    pub(super) fn new(subscription: Subscription, silence: Duration) -> Self {
+    pub(super) fn new(
+        subscription: Subscription,
+        shaper: Option<Shaper>,
+        silence: Duration,
+    ) -> Self {
         Self {
             subscription,
+            shaper,
             greeted: false,
             heartbeat: Box::pin(sleep(silence)),
             silence,
@@ -59,7 +67,12 @@ impl Body for EventBody {
             self.greeted = true;
             return piece(Bytes::from_static(GREETING));
         }
-        match self.subscription.poll_next(context) {
+        let this = &mut *self;
+        let delivery = match &mut this.shaper {
+            Some(shaper) => shaper.poll_next(&this.subscription, context),
+            None => this.subscription.poll_next(context),
+        };
+        match delivery {
             Poll::Ready(Delivery::Frame(frame)) => {
                 self.rest();
                 piece(Bytes::from(written(&frame)))

@@ -10,12 +10,13 @@
 //!                                     '---------------------'<- reply <- plain <- socket
 //! ```
 //! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes
-//! that today's producers have. The handshake, WebSocket, Unix socket and stdio go beside it: each
-//! takes a subscription and hands received messages to the producer.
+//! that today's producers have, and the handshake's (`agreed` keeps its terms). WebSocket, Unix socket and
+//! stdio go beside it: each takes a subscription and hands received messages to the producer.
 //!
 //! Tests use [`Settings::stepped`] and wait on [`Producer`]'s `until_…` methods, each of which is
 //! awaited without polling; wrap them in a time limit.
 
+mod agreed;
 mod ask;
 mod body;
 mod catalogue;

@@ -1,20 +1,21 @@
-//! The plain pair: `GET /events` and `POST /messages`, as today's producers have it.
+//! The routes: the plain pair, `GET /events` and `POST /messages`, as today's producers have it, and
+//! the handshake's under `/aaep/v1` (appendix B.1).
 //!
-//! Responsibilities: the routes without a handshake, their answers, the bounds of a request. Not here:
-//! listening (`server`), the handshake under `/aaep/v1` (not built yet: its routes become variants of
-//! `Route`, its transports take a [`Subscription`](super::producer) as `events` does).
+//! Responsibilities: the routes, their answers, the bounds of a request. Not here: listening
+//! (`server`), what is agreed in a handshake and how a stream keeps to it (`agreed`).
 
 use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use serde_json::{Value, json};
 
+use super::agreed::{self, Refusal, Shaper};
 use super::body::{EventBody, HEARTBEAT};
 use super::catalogue;
 use super::producer::{Producer, SessionRef, StartError, Verdict};
@@ -34,6 +35,10 @@ GET  /events    the agents' events, as server-sent events
 POST /messages  replies: confirmation.reply, clarification.reply
 POST /sessions  starts a run: {\"scenario\": NAME} or {\"user_message\": TEXT}
 GET  /healthz   whether the server is well, and its counts
+With a handshake (chapter 5):
+GET  /.well-known/aaep-manifest.json   what the demo can do
+POST /aaep/v1/subscriptions            subscription.request; the answer says where the stream is
+POST /aaep/v1/replies                  replies, subscription.renegotiate, subscription.close
 ";
 
 /// What every answer is made of.
@@ -46,6 +51,10 @@ enum Route {
     Events,
     Messages,
     Sessions,
+    Manifest,
+    Subscriptions,
+    Agreed,
+    Replies,
 }
 
 impl Route {
@@ -56,14 +65,22 @@ impl Route {
             "/events" => Some(Route::Events),
             "/messages" => Some(Route::Messages),
             "/sessions" => Some(Route::Sessions),
+            "/.well-known/aaep-manifest.json" => Some(Route::Manifest),
+            "/aaep/v1/subscriptions" => Some(Route::Subscriptions),
+            "/aaep/v1/events" => Some(Route::Agreed),
+            "/aaep/v1/replies" => Some(Route::Replies),
             _ => None,
         }
     }
 
     fn method(self) -> Method {
         match self {
-            Route::About | Route::Health | Route::Events => Method::GET,
-            Route::Messages | Route::Sessions => Method::POST,
+            Route::About | Route::Health | Route::Events | Route::Manifest | Route::Agreed => {
+                Method::GET
+            }
+            Route::Messages | Route::Sessions | Route::Subscriptions | Route::Replies => {
+                Method::POST
+            }
         }
     }
 }
@@ -101,7 +118,24 @@ pub(super) async fn answer(
     Ok(match route {
         Route::About => whole(StatusCode::OK, "text/plain; charset=utf-8", about().into()),
         Route::Health => health(&producer),
-        Route::Events => events(&producer, &request),
+        Route::Events => events(&producer, &request, None),
+        Route::Manifest => document(StatusCode::OK, &agreed::manifest()),
+        Route::Agreed => match terms(&producer, &request) {
+            Some(terms) => events(&producer, &request, Some(Shaper::new(terms))),
+            None => fault(
+                StatusCode::NOT_FOUND,
+                "unknown_subscription",
+                "there is no such subscription; ask for one at /aaep/v1/subscriptions",
+            ),
+        },
+        Route::Subscriptions => match read(request).await {
+            Ok(body) => subscribe(&producer, &body),
+            Err(unread) => unread.into(),
+        },
+        Route::Replies => match read(request).await {
+            Ok(body) => told(&producer, &body),
+            Err(unread) => unread.into(),
+        },
         Route::Messages => match read(request).await {
             Ok(body) => message(&producer, &body),
             Err(unread) => unread.into(),
@@ -134,7 +168,81 @@ fn health(producer: &Producer) -> Response<Body> {
     document(StatusCode::OK, &counts)
 }
 
-fn events(producer: &Producer, request: &Request<Incoming>) -> Response<Body> {
+/// Finds the terms of the subscription that an address names.
+fn terms(
+    producer: &Producer,
+    request: &Request<Incoming>,
+) -> Option<std::sync::Arc<std::sync::Mutex<agreed::Terms>>> {
+    let query = request.uri().query()?;
+    let id = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("subscription_id="))?;
+    producer.terms(id)
+}
+
+fn subscribe(producer: &Producer, body: &[u8]) -> Response<Body> {
+    let message: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    match producer.agree(&message) {
+        Ok((id, consent)) => {
+            let mut response = document(StatusCode::CREATED, &consent);
+            let place = format!("/aaep/v1/events?subscription_id={id}");
+            if let Ok(place) = HeaderValue::from_str(&place) {
+                response.headers_mut().insert(LOCATION, place);
+            }
+            response
+        }
+        Err(refusal) => refused(refusal),
+    }
+}
+
+fn refused(refusal: Refusal) -> Response<Body> {
+    let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_REQUEST);
+    document(status, &refusal.message())
+}
+
+/// Takes what a subscriber tells its subscription: a reply, other terms, or that it leaves.
+fn told(producer: &Producer, body: &[u8]) -> Response<Body> {
+    let empty = || whole(StatusCode::NO_CONTENT, "application/json", Bytes::new());
+    let message: Result<Value, Malformed> =
+        serde_json::from_slice(body).map_err(|_| Malformed::NotJson);
+    let kind = message
+        .as_ref()
+        .ok()
+        .and_then(|message| message.get("type")?.as_str());
+    match (kind, &message) {
+        (Some("subscription.renegotiate"), Ok(message)) => match producer.renegotiate(message) {
+            Ok(consent) => document(StatusCode::OK, &consent),
+            Err(refusal) => refused(refusal),
+        },
+        (Some("subscription.close"), Ok(message)) => match producer.close(message) {
+            Ok(()) => empty(),
+            Err(refusal) => refused(refusal),
+        },
+        _ => match producer.receive(message) {
+            Verdict::Malformed(malformed) => fault(
+                StatusCode::BAD_REQUEST,
+                malformed.code(),
+                &malformed.to_string(),
+            ),
+            Verdict::UnknownToken => fault(
+                StatusCode::BAD_REQUEST,
+                "invalid_token",
+                "the token does not belong to any question that was asked",
+            ),
+            Verdict::Taken
+            | Verdict::UsedToken
+            | Verdict::TooLate
+            | Verdict::WrongKind
+            | Verdict::NotAllowed => empty(),
+        },
+    }
+}
+
+fn events(
+    producer: &Producer,
+    request: &Request<Incoming>,
+    shaper: Option<Shaper>,
+) -> Response<Body> {
     let last = request
         .headers()
         .get("last-event-id")
@@ -143,7 +251,7 @@ fn events(producer: &Producer, request: &Request<Incoming>) -> Response<Body> {
     match producer.subscribe(last) {
         Ok(subscription) => {
             let mut response =
-                Response::new(EventBody::new(subscription, HEARTBEAT).boxed_unsync());
+                Response::new(EventBody::new(subscription, shaper, HEARTBEAT).boxed_unsync());
             let headers = response.headers_mut();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
             headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));

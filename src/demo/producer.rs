@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
+use super::agreed::{Refusal, Terms};
 use super::catalogue;
 use super::gate::Gate;
 use super::hub::Full;
@@ -302,6 +303,34 @@ impl Producer {
 
     pub(super) fn receive(&self, message: Result<Value, Malformed>) -> Verdict {
         self.shared.change(|stage, _| stage.receive(message))
+    }
+
+    /// Agrees on terms with a subscriber; gives the subscription's name and the consent.
+    pub(super) fn agree(&self, message: &Value) -> Result<(String, Value), Refusal> {
+        self.shared.change(|stage, _| stage.agree(message))
+    }
+
+    /// Takes other terms for a subscription.
+    pub(super) fn renegotiate(&self, message: &Value) -> Result<Value, Refusal> {
+        self.shared
+            .change(|stage, _| stage.subscriptions_mut().renegotiate(message))
+    }
+
+    /// Ends a subscription. When it was the last, nobody is left who could answer: open questions
+    /// are decided by their defaults, as if their time were up (5.8.2).
+    pub(super) fn close(&self, message: &Value) -> Result<(), Refusal> {
+        self.shared
+            .change(|stage, _| stage.close_subscription(message))
+    }
+
+    /// Gives the terms of a subscription.
+    pub(super) fn terms(&self, id: &str) -> Option<Arc<Mutex<Terms>>> {
+        self.shared.look(|stage| stage.subscriptions().terms(id))
+    }
+
+    /// Counts the subscriptions that were agreed and not closed.
+    pub fn agreed(&self) -> usize {
+        self.shared.look(|stage| stage.subscriptions().len())
     }
 
     /// Takes a place among the subscribers, after the event that `last` names.

@@ -12,6 +12,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
+use super::agreed::{Refusal, Subscriptions};
 use super::ask::{Asked, Outcome};
 use super::hub::{Full, Hub, Resumed};
 use super::ids::Ids;
@@ -24,6 +25,8 @@ use super::session::{Sealed, Session};
 
 /// How many received messages are kept for tests to look at; at most 64 KiB each.
 const KEPT_MESSAGES: usize = 128;
+/// Sets the names of subscriptions apart from those of events.
+const SUBSCRIPTIONS: u64 = 0x5355_4253;
 /// How many scenarios run at once.
 const MAX_RUNS: usize = 16;
 
@@ -31,9 +34,12 @@ const MAX_RUNS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Stage {
     ids: Ids,
+    /// The names of subscriptions: of their own, so that events keep theirs whoever subscribes.
+    names: Ids,
     sessions: BTreeMap<String, Session>,
     hub: Hub,
     questions: Questions,
+    subscriptions: Subscriptions,
     received: VecDeque<Received>,
     received_count: u64,
     emitted: u64,
@@ -56,6 +62,8 @@ impl Stage {
             sessions: BTreeMap::new(),
             hub: Hub::default(),
             questions: Questions::default(),
+            subscriptions: Subscriptions::default(),
+            names: Ids::new(seed ^ SUBSCRIPTIONS),
             received: VecDeque::new(),
             received_count: 0,
             emitted: 0,
@@ -178,6 +186,31 @@ impl Stage {
             self.close_session(&id, "system", words, now);
         }
         self.hub.end();
+    }
+
+    /// Agrees on terms with a subscriber; gives the subscription's name and the consent.
+    pub(super) fn agree(&mut self, message: &Value) -> Result<(String, Value), Refusal> {
+        let id = self.names.mint("sub");
+        let consent = self.subscriptions.open(id.clone(), message)?;
+        Ok((id, consent))
+    }
+
+    /// Ends a subscription; the last one takes the open questions' defaults with it (5.8.2).
+    pub(super) fn close_subscription(&mut self, message: &Value) -> Result<(), Refusal> {
+        self.subscriptions.close(message)?;
+        // Its own stream may still be there; who follows the plain stream can answer as well.
+        if self.subscriptions.len() == 0 && self.hub.len() <= 1 {
+            self.questions.expire_all();
+        }
+        Ok(())
+    }
+
+    pub(super) fn subscriptions(&self) -> &Subscriptions {
+        &self.subscriptions
+    }
+
+    pub(super) fn subscriptions_mut(&mut self) -> &mut Subscriptions {
+        &mut self.subscriptions
     }
 
     /// Takes a message that was posted: reads it, judges it, remembers it.

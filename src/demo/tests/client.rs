@@ -45,9 +45,13 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) async fn open(addr: SocketAddr, last: Option<&str>) -> Self {
+        Self::open_at(addr, "/events", last).await
+    }
+
+    async fn open_at(addr: SocketAddr, path: &str, last: Option<&str>) -> Self {
         let last = last.map_or(String::new(), |id| format!("Last-Event-ID: {id}\r\n"));
         let mut tcp = TcpStream::connect(addr).await.unwrap();
-        let request = format!("GET /events HTTP/1.0\r\nAccept: text/event-stream\r\n{last}\r\n");
+        let request = format!("GET {path} HTTP/1.0\r\nAccept: text/event-stream\r\n{last}\r\n");
         tcp.write_all(request.as_bytes()).await.unwrap();
         let mut reader = BufReader::new(tcp);
         let mut head = String::new();
@@ -62,9 +66,18 @@ impl Stream {
         }
     }
 
+    /// Opens a stream at another path and reads its greeting.
+    pub(super) async fn greeted_at(addr: SocketAddr, path: &str) -> Self {
+        Self::open_at(addr, path, None).await.greet().await
+    }
+
     /// Opens a stream and reads its greeting.
     pub(super) async fn greeted(addr: SocketAddr, last: Option<&str>) -> Self {
-        let mut stream = Self::open(addr, last).await;
+        Self::open(addr, last).await.greet().await
+    }
+
+    async fn greet(self) -> Self {
+        let mut stream = self;
         assert_eq!(stream.status, 200);
         assert_eq!(stream.block().await.unwrap(), [": connected"]);
         stream

@@ -1,6 +1,7 @@
 //! The producer over a real socket: every scenario, every branch, every refusal.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod agreed;
 mod client;
 mod replies;
 mod requests;

@@ -63,8 +63,9 @@ async fn what_starts_nothing_says_why() {
 async fn other_paths_and_methods_are_refused_in_json() {
     let running = server(Settings::stepped(3)).await;
     for (method, path, status, allow) in [
-        ("GET", "/aaep/v1/subscriptions", 404, None),
-        ("GET", "/.well-known/aaep-manifest.json", 404, None),
+        ("GET", "/aaep/v2/subscriptions", 404, None),
+        ("GET", "/.well-known/else.json", 404, None),
+        ("GET", "/aaep/v1/subscriptions", 405, Some("allow: post")),
         ("POST", "/events", 405, Some("allow: get")),
         ("GET", "/messages", 405, Some("allow: post")),
         ("DELETE", "/sessions", 405, Some("allow: post")),

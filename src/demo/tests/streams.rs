@@ -57,7 +57,7 @@ async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
 async fn a_silent_stream_beats() {
     let running = server(Settings::stepped(11)).await;
     let subscription = running.producer().subscribe(None).ok().unwrap();
-    let mut body = EventBody::new(subscription, Duration::from_millis(1));
+    let mut body = EventBody::new(subscription, None, Duration::from_millis(1));
     for text in [": connected\n\n", ": heartbeat\n\n", ": heartbeat\n\n"] {
         let piece = within(body.frame()).await.unwrap().unwrap();
         assert_eq!(piece.into_data().unwrap(), text);

@@ -1,0 +1,360 @@
+//! The handshake's server side: subscriptions, their terms, and streams that keep to them.
+//!
+//! Responsibilities: reading `subscription.request`, `.renegotiate` and `.close` (chapter 5), the terms
+//! that are kept, the manifest, and for each stream its filters (5.3.1.7) and its budget of events as a
+//! token bucket (5.6.1) that urgent events never wait for. Not here: routes and addresses (`plain`),
+//! what agents do (`perform`).
+//!
+//! Text is not merged when the budget is short: it waits, in order. The demo's agents send text sentence
+//! by sentence or word by word as they are written, and what is honoured says so.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, Sleep, sleep};
+
+use super::producer::Subscription;
+use super::queue::{Delivery, Frame, QUEUE_EVENTS};
+use super::session::AAEP_VERSION;
+
+/// How many subscriptions are kept; who asks for one more makes the oldest be forgotten, as its
+/// subscriber then notices and asks anew.
+const MAX_SUBSCRIPTIONS: usize = 64;
+/// Who the demo is in a handshake; its agents each have a name of their own in their events.
+const AGENT: &str = "hearken-demo";
+/// The languages in which the scenarios are written.
+const LANGUAGES: [&str; 1] = ["en-US"];
+/// The boundaries at which the scenarios cut their text.
+const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
+
+/// Says why a subscription is not given, in the terms of 5.5.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    pub(super) code: &'static str,
+    pub(super) message: &'static str,
+}
+
+impl Refusal {
+    pub(super) fn message(self) -> Value {
+        json!({
+            "type": "subscription.rejected",
+            "reason_code": self.code,
+            "reason_message": self.message,
+        })
+    }
+}
+
+const MALFORMED: Refusal = Refusal {
+    status: 400,
+    code: "unknown",
+    message: "The message is not as chapter 5 of the protocol writes it.",
+};
+const STRANGE: Refusal = Refusal {
+    status: 404,
+    code: "unknown",
+    message: "There is no such subscription.",
+};
+
+/// Holds what was agreed with one subscriber; its stream reads it at every event.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    honored: Map<String, Value>,
+}
+
+type SharedTerms = Arc<Mutex<Terms>>;
+
+fn lock(terms: &SharedTerms) -> MutexGuard<'_, Terms> {
+    terms.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Terms {
+    fn rate(&self) -> Option<f64> {
+        self.honored.get("max_events_per_second")?.as_f64()
+    }
+
+    /// Tells whether a type of event is wanted; a star at the end of a pattern stands for anything.
+    fn wants(&self, kind: &str) -> bool {
+        let Some(filters) = self.honored.get("event_filters") else {
+            return true;
+        };
+        let matched = |key: &str| {
+            filters
+                .get(key)
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .any(|pattern| match pattern.strip_suffix('*') {
+                    Some(start) => kind.starts_with(start),
+                    None => kind == pattern,
+                })
+        };
+        matched("include") && !matched("exclude")
+    }
+
+    /// Lays what a subscriber declares over the terms, as far as it can be kept.
+    fn amend(&mut self, declared: &Map<String, Value>) -> Result<(), Refusal> {
+        let mut honored = self.honored.clone();
+        for (key, value) in declared {
+            let kept = match key.as_str() {
+                "max_events_per_second" => value.as_u64().filter(|n| *n > 0).map(Value::from),
+                "preferred_verbosity" => one_of(value, &["terse", "normal", "detailed"]),
+                "cognitive_load" => one_of(value, &["low", "medium", "high"]),
+                "languages" => some_of(value, &LANGUAGES),
+                "coalesce_boundaries" => some_of(value, &BOUNDARIES),
+                "supports_confirmation_reply" | "supports_clarification_reply" => {
+                    value.as_bool().map(Value::from)
+                }
+                "event_filters" => value.as_object().map(|_| value.clone()),
+                "supported_conformance_levels" => value.as_array().map(|levels| {
+                    let known = levels.iter().filter(|l| matches!(l.as_u64(), Some(1..=3)));
+                    Value::Array(known.cloned().collect())
+                }),
+                "supported_extensions" => value.as_array().map(|_| json!([])),
+                "pace_wpm" => value
+                    .as_u64()
+                    .filter(|n| (50..=1000).contains(n))
+                    .map(Value::from),
+                "accept_signed_manifests_only" => value.as_bool().map(Value::from),
+                // An extension's own declarations are inert here (5.3.2), but objects only.
+                _ => match value {
+                    Value::Object(_) => continue,
+                    _ => None,
+                },
+            };
+            honored.insert(key.clone(), kept.ok_or(MALFORMED)?);
+        }
+        if honored.get("accept_signed_manifests_only") == Some(&Value::Bool(true)) {
+            return Err(Refusal {
+                status: 403,
+                code: "manifest_signature_required",
+                message: "The demo signs no manifest.",
+            });
+        }
+        self.honored = honored;
+        Ok(())
+    }
+}
+
+fn one_of(value: &Value, allowed: &[&str]) -> Option<Value> {
+    let word = value.as_str()?;
+    allowed.contains(&word).then(|| word.into())
+}
+
+fn some_of(value: &Value, offered: &[&str]) -> Option<Value> {
+    let asked = value.as_array()?;
+    let kept = asked
+        .iter()
+        .filter(|word| word.as_str().is_some_and(|word| offered.contains(&word)));
+    Some(Value::Array(kept.cloned().collect()))
+}
+
+/// Keeps the subscriptions by their names.
+#[derive(Debug, Default)]
+pub(super) struct Subscriptions {
+    known: BTreeMap<String, SharedTerms>,
+    order: VecDeque<String>,
+}
+
+impl Subscriptions {
+    /// Takes a request under a name that is free, and gives the consent.
+    pub(super) fn open(&mut self, id: String, message: &Value) -> Result<Value, Refusal> {
+        let text = |key: &str| message.get(key).and_then(Value::as_str);
+        if text("type") != Some("subscription.request")
+            || text("subscriber_id").is_none_or(str::is_empty)
+        {
+            return Err(MALFORMED);
+        }
+        match text("aaep_version") {
+            Some(version) if version == AAEP_VERSION => {}
+            Some(_) => {
+                return Err(Refusal {
+                    status: 400,
+                    code: "version_unsupported",
+                    message: "The demo speaks 1.0.0.",
+                });
+            }
+            None => return Err(MALFORMED),
+        }
+        let declared = message
+            .get("capabilities")
+            .and_then(Value::as_object)
+            .ok_or(MALFORMED)?;
+        let mut terms = Terms::default();
+        terms.amend(declared)?;
+        let consent = consent(&id, &terms);
+        if self.order.len() >= MAX_SUBSCRIPTIONS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+        self.order.push_back(id.clone());
+        self.known.insert(id, Arc::new(Mutex::new(terms)));
+        Ok(consent)
+    }
+
+    /// Takes other terms for a subscription, and gives the consent.
+    pub(super) fn renegotiate(&mut self, message: &Value) -> Result<Value, Refusal> {
+        let (id, terms) = self.named(message)?;
+        let declared = message
+            .get("capabilities")
+            .and_then(Value::as_object)
+            .ok_or(MALFORMED)?;
+        let mut terms = lock(&terms);
+        match terms.amend(declared) {
+            Ok(()) => Ok(consent(&id, &terms)),
+            Err(refusal) => {
+                drop(terms);
+                // A refused change ends the subscription (5.7).
+                self.forget(&id);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Ends a subscription.
+    pub(super) fn close(&mut self, message: &Value) -> Result<(), Refusal> {
+        let (id, _) = self.named(message)?;
+        self.forget(&id);
+        Ok(())
+    }
+
+    /// Gives the terms of a subscription.
+    pub(super) fn terms(&self, id: &str) -> Option<SharedTerms> {
+        self.known.get(id).cloned()
+    }
+
+    /// Counts the subscriptions.
+    pub(super) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    fn named(&self, message: &Value) -> Result<(String, SharedTerms), Refusal> {
+        let id = message.get("subscription_id").and_then(Value::as_str);
+        let id = id.ok_or(MALFORMED)?;
+        let terms = self.terms(id).ok_or(STRANGE)?;
+        Ok((id.to_owned(), terms))
+    }
+
+    fn forget(&mut self, id: &str) {
+        self.known.remove(id);
+        self.order.retain(|known| known != id);
+    }
+}
+
+fn consent(id: &str, terms: &Terms) -> Value {
+    json!({
+        "type": "subscription.accepted",
+        "subscription_id": id,
+        "aaep_version": AAEP_VERSION,
+        "producer": {"agent_id": AGENT, "agent_name": "hearken's demo"},
+        "honored_capabilities": terms.honored,
+    })
+}
+
+/// Gives the demo's manifest (5.10.1).
+pub(super) fn manifest() -> Value {
+    json!({
+        "@context": "https://aaep-protocol.org/context/v1",
+        "type": "aaep:producer.manifest",
+        "agent_id": AGENT,
+        "agent_version": env!("CARGO_PKG_VERSION"),
+        "agent_name": "hearken's demo",
+        "aaep_versions_supported": [AAEP_VERSION],
+        "conformance_levels_supported": [1, 2, 3],
+        "transports_supported": ["sse"],
+        "languages_supported": LANGUAGES,
+        "event_types_emitted": ["aaep:agent.*"],
+        "extensions_supported": [],
+        "default_verbosity": "normal",
+        "max_concurrent_subscriptions": super::hub::MAX_SUBSCRIBERS,
+    })
+}
+
+/// Lets a subscriber's events through as its terms say.
+#[derive(Debug)]
+pub(super) struct Shaper {
+    terms: SharedTerms,
+    held: VecDeque<Arc<Frame>>,
+    over: Option<Delivery>,
+    tokens: f64,
+    counted: Instant,
+    wake: Pin<Box<Sleep>>,
+}
+
+impl Shaper {
+    pub(super) fn new(terms: SharedTerms) -> Self {
+        // A full bucket is one second's worth, so that a first event does not wait.
+        let tokens = lock(&terms).rate().unwrap_or(1.0);
+        Self {
+            terms,
+            held: VecDeque::new(),
+            over: None,
+            tokens,
+            counted: Instant::now(),
+            wake: Box::pin(sleep(Duration::ZERO)),
+        }
+    }
+
+    /// Takes the next delivery that the terms allow now.
+    pub(super) fn poll_next(
+        &mut self,
+        source: &Subscription,
+        context: &mut Context<'_>,
+    ) -> Poll<Delivery> {
+        while self.over.is_none() && self.held.len() < QUEUE_EVENTS {
+            match source.poll_next(context) {
+                Poll::Ready(Delivery::Frame(frame)) if frame.critical => {
+                    return Poll::Ready(Delivery::Frame(frame));
+                }
+                Poll::Ready(Delivery::Frame(frame)) => {
+                    if lock(&self.terms).wants(&kind(&frame)) {
+                        self.held.push_back(frame);
+                    }
+                }
+                Poll::Ready(Delivery::Cut) => return Poll::Ready(Delivery::Cut),
+                Poll::Ready(end @ Delivery::Ended) => self.over = Some(end),
+                Poll::Pending => break,
+            }
+        }
+        if self.held.is_empty() {
+            return match self.over.clone() {
+                Some(end) => Poll::Ready(end),
+                None => Poll::Pending,
+            };
+        }
+        let rate = lock(&self.terms).rate();
+        while let Some(rate) = rate {
+            let now = Instant::now();
+            let earned = now.duration_since(self.counted).as_secs_f64() * rate;
+            self.tokens = (self.tokens + earned).min(rate.max(1.0));
+            self.counted = now;
+            if self.tokens >= 1.0 {
+                self.tokens -= 1.0;
+                break;
+            }
+            let wait = Duration::from_secs_f64((1.0 - self.tokens) / rate);
+            self.wake.as_mut().reset(now + wait);
+            if self.wake.as_mut().poll(context).is_pending() {
+                return Poll::Pending;
+            }
+        }
+        match self.held.pop_front() {
+            Some(frame) => Poll::Ready(Delivery::Frame(frame)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+/// Gives the type that stands in a frame; what is no event is let through by any pattern for all.
+fn kind(frame: &Frame) -> String {
+    serde_json::from_str::<Value>(&frame.text)
+        .ok()
+        .and_then(|event| event.get("type")?.as_str().map(str::to_owned))
+        .unwrap_or_else(|| "aaep:agent.".to_owned())
+}
