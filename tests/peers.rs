@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "peers/appendix.rs"]
+mod appendix;
 #[path = "support/child.rs"]
 #[allow(dead_code)]
 mod child;

@@ -1,0 +1,63 @@
+//! Our subscriber against a small producer in Python that speaks appendix B.1 as it is printed.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::child::Hearken;
+
+/// Ends the producer with the test.
+struct Producer(Child);
+
+impl Drop for Producer {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn every_message_is_as_the_chapters_print_it() {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/sse.py");
+    let mut child = Command::new("python3")
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("python3 is there");
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let _producer = Producer(child);
+    let port = lines.next().unwrap().unwrap();
+    let url = format!("http://127.0.0.1:{port}");
+    let mut hearken = Hearken::start(&["watch", &url, "--face", "json", "--voice", "none"]);
+    hearken.announced("connection", "at most 3 messages a second, not 50");
+    hearken.announced("connection", "by a handshake");
+    hearken.announced("confirmation", "Transfer");
+    hearken.say("y 1");
+    hearken.announced("reply", "sent");
+    hearken.say("v");
+    hearken.announced("reply", "");
+    hearken.say("q");
+    let (code, ..) = hearken.exit();
+    assert_eq!(code, 0);
+    let mut kinds = Vec::new();
+    for line in lines.map(Result::unwrap) {
+        let got: Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(got["faults"], serde_json::json!([]), "{got}");
+        let kind = got["message"]["type"].as_str().unwrap().to_owned();
+        kinds.push(kind.clone());
+        if kind == "subscription.close" {
+            break;
+        }
+    }
+    assert_eq!(
+        kinds,
+        [
+            "subscription.request",
+            "confirmation.reply",
+            "subscription.renegotiate",
+            "subscription.close"
+        ]
+    );
+}
