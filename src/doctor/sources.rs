@@ -10,7 +10,9 @@ use tokio::sync::mpsc;
 use super::report::{Finding, Part};
 use crate::config::{Config, SourceConfig};
 use crate::runtime::settings::token;
-use crate::transport::{self, Fault, LinkEvent, LinkSettings, LinkSink, Source, SourceError, Tls};
+use crate::transport::{
+    self, Ask, Course, Fault, LinkEvent, LinkSettings, LinkSink, Source, SourceError, Tls,
+};
 
 /// Bounds the wait for one source; a server on the other side of the world answers in far less.
 const LIMIT: Duration = Duration::from_secs(8);
@@ -23,6 +25,9 @@ const NEWS: usize = 16;
 pub enum Reached {
     /// It is open.
     Open,
+    /// It answers and has a manifest, so that there is a handshake to be made; looking makes none,
+    /// because that would leave a subscription behind.
+    Manifest,
     /// It came to its end at once, which a file does.
     Ended,
     /// It can't be read.
@@ -116,6 +121,7 @@ async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Fin
 /// Opens a source and waits for the first news that decide.
 async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     let (sink, mut news) = mpsc::channel(NEWS);
+    let shakes = matches!(source, Source::Http(_)) && !settings.config.plain_pair;
     let handle = transport::open(source, settings.clone(), LinkSink::new(0, sink));
     let decided = async {
         loop {
@@ -125,10 +131,22 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                 Some((_, LinkEvent::Failed { fault } | LinkEvent::Lost { fault, .. })) => {
                     return Reached::Failed(fault);
                 }
+                Some((_, LinkEvent::Connecting { .. })) => {
+                    if shakes {
+                        handle.ask(0, Ask::Manifest);
+                    }
+                }
+                Some((_, LinkEvent::Answered { outcome, .. })) => match outcome {
+                    Ok(answer) if answer.status == 200 && !answer.body.is_empty() => {
+                        return Reached::Manifest;
+                    }
+                    Ok(_) => handle.follow(Course::Plain),
+                    Err(fault) => return Reached::Failed(fault),
+                },
                 Some((
                     _,
-                    LinkEvent::Connecting { .. }
-                    | LinkEvent::Replied { .. }
+                    LinkEvent::Replied { .. }
+                    | LinkEvent::Silent { .. }
                     | LinkEvent::Remark { .. }
                     | LinkEvent::Dropped { .. },
                 )) => {}
@@ -151,6 +169,10 @@ fn refused(error: &SourceError) -> Finding {
 fn told(name: &str, reached: &Reached) -> Finding {
     match reached {
         Reached::Open => Finding::fine(Part::Source, format!("{name} is open")),
+        Reached::Manifest => Finding::fine(
+            Part::Source,
+            format!("{name} answers and offers a handshake"),
+        ),
         Reached::Ended => Finding::fine(
             Part::Source,
             format!("{name} can be read, and ends at once"),
@@ -195,6 +217,9 @@ fn remedy(fault: &Fault) -> &'static str {
         Fault::Exited { .. } | Fault::Killed { .. } => {
             "start the program by hand and look at its words"
         }
+        Fault::Rejected { .. } => {
+            "look at what it says, and at the section handshake of your settings"
+        }
         Fault::OneWay | Fault::Other(_) => "check the source",
     }
 }
@@ -237,6 +262,9 @@ mod tests {
     #[tokio::test]
     async fn each_source_is_told_with_what_helps() {
         let open = server("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n: hello\n\n");
+        let shaking = server(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+        );
         let denied = server("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.jsonl");
@@ -244,6 +272,7 @@ mod tests {
         let path = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let found = found(&[
             open,
+            shaking,
             denied,
             "http://127.0.0.1:1".to_owned(),
             path(&file),
@@ -254,6 +283,7 @@ mod tests {
         .await;
         let wanted = [
             (None, "is open"),
+            (None, "offers a handshake"),
             (Some("--token-env"), "401"),
             (Some("start the agent"), "refused"),
             (None, ""),

@@ -272,9 +272,14 @@ impl Ways {
                 continue;
             }
             let retry_after = retry_after_of(response.headers());
+            // A server that streams at every path answers no question; its body has no end.
+            let streams = response
+                .headers()
+                .get(CONTENT_TYPE)
+                .is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"));
             let mut bytes = Vec::new();
             let mut chunks = response.bytes_stream();
-            while let Some(chunk) = chunks.next().await {
+            while !streams && let Some(chunk) = chunks.next().await {
                 let chunk = chunk.map_err(|error| fault_of(&error))?;
                 if bytes.len() + chunk.len() > ANSWER_BYTES {
                     return Err(Fault::TooLarge {

@@ -129,6 +129,18 @@ async fn an_endless_answer_is_cut_off() {
 }
 
 #[tokio::test]
+async fn a_server_that_streams_at_every_path_is_not_waited_for() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open(&producer.base(), shaking());
+    listener.handle.ask(1, Ask::Manifest);
+    let mut exchange = producer.request().await;
+    exchange.write(crate::transport::tests::STREAM).await;
+    let answer = answered(&mut listener).await.unwrap();
+    assert_eq!((answer.status, answer.body.as_str()), (200, ""));
+    exchange.gone().await;
+}
+
+#[tokio::test]
 async fn a_subscription_that_the_server_forgot_is_not_the_end() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
