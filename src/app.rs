@@ -26,6 +26,7 @@ mod policy;
 mod pressing;
 mod programs;
 mod proof;
+mod refusal;
 mod reviewing;
 mod scanning;
 mod second_step;

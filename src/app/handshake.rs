@@ -17,13 +17,14 @@ use std::collections::VecDeque;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::protocol::{
-    AAEP_VERSION, Accepted, Capabilities, HandshakeMessage, Manifest, Now, Rejected, RejectionCode,
+    AAEP_VERSION, Accepted, Capabilities, HandshakeMessage, Manifest, Now, RejectionCode,
     SignatureFault, SubscriptionRequest, is_understood, read_handshake, subscription_close,
 };
 use crate::session::LinkId;
 use crate::transport::{Ask, Course, Fault, HttpAnswer};
 
 use super::agreement::Agreement;
+use super::refusal::rejection;
 use super::{App, Door, Effect, terms};
 
 /// How this program names itself to producers; the same from run to run (5.2.1).
@@ -347,73 +348,6 @@ impl App {
         self.tell_terms(id, accepted.notes, now);
     }
 
-    /// Leaves a subscription that was given but can't be used.
-    fn give_up(&mut self, id: LinkId, subscription: &str, reason: String, inside: bool) {
-        let request = self.number();
-        let body = subscription_close(subscription);
-        if inside {
-            self.effects.push(Effect::Send {
-                link: id,
-                request,
-                body,
-            });
-        } else {
-            // Until a course is followed there is nowhere to tell it; it goes with the link.
-            self.effects.push(Effect::LastWords {
-                link: id,
-                words: Some(body),
-            });
-        }
-        self.refuse(
-            id,
-            Fault::Rejected {
-                reason,
-                retry_after: None,
-                again: false,
-            },
-        );
-    }
-
-    fn rejected(&mut self, id: LinkId, rejected: &Rejected, header: Option<u64>, now: Now) {
-        let retry_after = rejected.retry_after.or(header);
-        let phrases = self.phrases();
-        let reason = phrases.text(rejection(rejected.code), &[]);
-        let again = retry_after.is_some() || rejected.code == RejectionCode::RateLimit;
-        let source = self.source_name(id);
-        if !rejected.message.trim().is_empty() {
-            let args = [
-                ("source", Arg::Own(source)),
-                ("text", Arg::Agent(rejected.message.clone(), None)),
-            ];
-            self.say(Class::Outcome, Kind::Connection, "link.notes", &args, now);
-        }
-        self.refuse(
-            id,
-            Fault::Rejected {
-                reason,
-                retry_after,
-                again,
-            },
-        );
-    }
-
-    /// Ends the attempt that is under way; on a connection of its own, the link.
-    fn refuse(&mut self, id: LinkId, fault: Fault) {
-        let Some(view) = self.links.get_mut(id.0) else {
-            return;
-        };
-        view.handshake = Handshake::Idle;
-        match view.door {
-            Door::Beside => self.effects.push(Effect::Follow {
-                link: id,
-                course: Course::Refused(fault),
-            }),
-            Door::Inside | Door::Open => {
-                view.refused = Some(fault);
-            }
-        }
-    }
-
     /// Takes a message of the handshake that came over a stream; `false` when it is none.
     pub(super) fn handshake_frame(&mut self, id: LinkId, text: &str, now: Now) -> bool {
         let shakes = self
@@ -533,18 +467,6 @@ impl App {
         true
     }
 
-    /// Gives a link up whose connection was refused on itself.
-    fn close_refused(&mut self, id: LinkId, now: Now) {
-        let refused = self
-            .links
-            .get_mut(id.0)
-            .and_then(|view| view.refused.take());
-        if let Some(fault) = refused {
-            self.failed(id, &fault, now);
-            self.effects.push(Effect::Close(id));
-        }
-    }
-
     /// Gives the terms that the person wants now.
     fn wanted(&self) -> Capabilities {
         let rate = self.queue.deliveries().usual().rate;
@@ -577,20 +499,6 @@ impl App {
     pub(super) fn number(&mut self) -> u64 {
         self.next_request += 1;
         self.next_request
-    }
-}
-
-/// Names the words of a refusal: what is wrong, and what helps.
-fn rejection(code: RejectionCode) -> &'static str {
-    match code {
-        RejectionCode::VersionUnsupported => "rejected.version_unsupported",
-        RejectionCode::ManifestSignatureRequired => "rejected.manifest_signature_required",
-        RejectionCode::CapabilitiesIncompatible => "rejected.capabilities_incompatible",
-        RejectionCode::RateLimit => "rejected.rate_limit",
-        RejectionCode::AuthenticationRequired => "rejected.authentication_required",
-        RejectionCode::AuthorizationDenied => "rejected.authorization_denied",
-        RejectionCode::TransportUnavailable => "rejected.transport_unavailable",
-        RejectionCode::Unknown => "rejected.unknown",
     }
 }
 
