@@ -51,7 +51,10 @@ fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
             text.contains("Voice: speech-dispatcher would speak; it said a test sentence in "),
             "{text}"
         );
-        assert!(text.contains("/events is open."), "{text}");
+        assert!(
+            text.contains("/events answers and offers a handshake."),
+            "{text}"
+        );
         has(&text, "Result: hearken can work here.");
         within(
             "the end of its only look",
