@@ -9,6 +9,8 @@ mod appendix;
 #[allow(dead_code)]
 mod child;
 mod conformance;
+#[path = "peers/producers.rs"]
+mod producers;
 mod several;
 
 use std::io::{Read, Write};
@@ -44,8 +46,13 @@ fn program(name: &str) -> Command {
 
 impl Peer {
     fn start(name: &str, port: u16, more: &[&str]) -> Self {
+        Self::start_by(name, "--port", port, more)
+    }
+
+    /// Starts one that takes its port by an option of another name.
+    fn start_by(name: &str, option: &str, port: u16, more: &[&str]) -> Self {
         let child = program(name)
-            .args(["--port", &port.to_string()])
+            .args([option, &port.to_string()])
             .args(more)
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -66,15 +73,7 @@ impl Peer {
 
     /// Posts JSON and gives the status line.
     fn post(&self, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        write!(
-            stream,
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
-        let mut answer = String::new();
-        let _ = stream.read_to_string(&mut answer);
+        let answer = exchange(self.port, path, body);
         answer.lines().next().unwrap_or_default().to_owned()
     }
 
@@ -88,6 +87,20 @@ impl Peer {
         self.child.wait().unwrap();
         self.port
     }
+}
+
+/// Posts JSON and gives the whole answer.
+fn exchange(port: u16, path: &str, body: &str) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut answer = String::new();
+    let _ = stream.read_to_string(&mut answer);
+    answer
 }
 
 impl Drop for Peer {

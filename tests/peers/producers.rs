@@ -1,0 +1,125 @@
+//! The other producers on PyPI, from their first event to their last. Without a key each of them plays a
+//! model of its own; what they send, and what they do with an answer, is theirs all the same.
+
+use serde_json::{Value, json};
+
+use super::{Peer, free_port, kinds, watch};
+use crate::child::Hearken;
+
+/// Gives the texts of a kind, in their order.
+fn texts(hearken: &Hearken, kind: &str) -> Vec<String> {
+    hearken
+        .seen()
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|line| line["kind"] == kind)
+        .map(|line| line["text"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_anthropic_producers_mock_is_heard_from_its_start_to_its_end() {
+    let peer = Peer::start("aaep-anthropic-server", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    peer.ask("Please send an email to bob");
+    hearken.announced("session_started", "Please send an email to bob");
+    hearken.announced("output", "I can help with that.");
+    hearken.announced("session_completed", "");
+    // Its model calls no tool, so nothing is asked and nothing was done unasked.
+    let kinds = kinds(&hearken);
+    for never in ["danger", "confirmation", "tool_invoked", "session_errored"] {
+        assert!(!kinds.iter().any(|kind| kind == never), "{kinds:?}");
+    }
+    let said = texts(&hearken, "output");
+    assert_eq!(
+        said.iter()
+            .filter(|text| text.contains("I can help with that."))
+            .count(),
+        1,
+        "{said:?}"
+    );
+}
+
+/// Starts the agent framework's run that asks, and answers its question.
+fn framework(answers: &[&str], tool: &str) -> Hearken {
+    let peer = Peer::start("aaep-maf-server", free_port(), &[]);
+    let mut hearken = watch(&peer);
+    peer.ask("Send an email to bob");
+    hearken.announced("tool_invoked", "send_email");
+    hearken.announced("confirmation", "send_email");
+    for answer in answers {
+        hearken.say(answer);
+    }
+    hearken.announced("reply", "sent");
+    hearken.announced("tool_completed", tool);
+    hearken.announced("confirmation", "settled after your answer");
+    hearken.announced("session_completed", "");
+    hearken
+}
+
+#[test]
+fn the_agent_frameworks_producer_does_what_is_accepted() {
+    let hearken = framework(&["y 1", "c 1"], "Email sent");
+    assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
+}
+
+#[test]
+fn the_agent_frameworks_producer_leaves_what_is_rejected() {
+    let hearken = framework(&["n 1"], "declined");
+    assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
+}
+
+/// Calls a tool through the bridge, beside the test, and gives what the agent gets back.
+fn call(port: u16, tool: &str) -> std::thread::JoinHandle<String> {
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": tool, "arguments": {"path": "/tmp/letter"}},
+    });
+    std::thread::spawn(move || super::exchange(port, "/mcp", &body.to_string()))
+}
+
+fn bridge() -> Peer {
+    // It plays the server of tools itself where the package mcp is missing.
+    let more = ["--mcp-server", "true"];
+    Peer::start_by("aaep-mcp-bridge", "--aaep-port", free_port(), &more)
+}
+
+#[test]
+fn the_bridges_tool_waits_for_the_answer_and_runs_after_it() {
+    let peer = bridge();
+    let mut hearken = watch(&peer);
+    let call = call(peer.port, "write_file");
+    hearken.announced("session_started", "write_file");
+    hearken.announced("tool_invoked", "write_file");
+    hearken.announced("confirmation", "Call write_file via MCP");
+    assert!(!call.is_finished(), "the tool must wait");
+    hearken.say("y 1");
+    hearken.say("c 1");
+    hearken.announced("tool_completed", "write_file");
+    hearken.announced("confirmation", "settled after your answer, accept");
+    let result = call.join().unwrap();
+    assert!(result.contains("Mock result for write_file"), "{result}");
+}
+
+#[test]
+fn the_bridges_tool_never_runs_when_it_is_rejected() {
+    let peer = bridge();
+    let mut hearken = watch(&peer);
+    let call = call(peer.port, "delete_file");
+    hearken.announced("confirmation", "Call delete_file via MCP");
+    hearken.say("n 1");
+    hearken.announced("tool_completed", "declined");
+    hearken.announced("confirmation", "settled after your answer, reject");
+    let result = call.join().unwrap();
+    assert!(result.contains("User declined the action"), "{result}");
+}
+
+#[test]
+fn a_harmless_tool_of_the_bridge_runs_without_a_question() {
+    let peer = bridge();
+    let mut hearken = watch(&peer);
+    let call = call(peer.port, "list_files");
+    hearken.announced("tool_completed", "list_files");
+    assert!(call.join().unwrap().contains("Mock result for list_files"));
+    assert!(!kinds(&hearken).iter().any(|kind| kind == "confirmation"));
+}
