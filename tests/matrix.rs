@@ -357,14 +357,21 @@ fn question(n: u32) -> Value {
 }
 
 fn start(peer: &dyn Peer, settings: &TempDir) -> Hearken {
+    // The story without a handshake.
+    start_with(
+        peer,
+        settings,
+        "watch --plain-pair --face linear --voice none --config",
+    )
+}
+
+fn start_with(peer: &dyn Peer, settings: &TempDir, flags: &str) -> Hearken {
     let config = settings.path().join("config.toml");
     std::fs::write(
         &config,
         "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n",
     )
     .unwrap();
-    // The story without a handshake.
-    let flags = "watch --plain-pair --face linear --voice none --config";
     let mut arguments: Vec<String> = flags.split(' ').map(str::to_owned).collect();
     arguments.push(config.to_str().unwrap().to_owned());
     arguments.extend(peer.source());
@@ -532,4 +539,77 @@ fn leave_a_program() {
     peer.left();
     let (code, ..) = child.exit();
     assert_eq!(code, 0);
+}
+
+/// The handshake on a connection that carries both ways: the request comes first, the consent is taken,
+/// replies carry its name, a change renegotiates, leaving says goodbye, and a return asks anew (B.2.5).
+fn shake(mut peer: impl Peer) {
+    let settings = tempfile::tempdir().unwrap();
+    let flags = "watch --face linear --voice none --config";
+    let mut child = start_with(&peer, &settings, flags);
+    peer.accept();
+    consent(&mut peer, "sub_1");
+    child.wait("the handshake", |line| line.contains("has shaken hands"));
+    child.wait("the terms", |line| {
+        line.contains("at most 3 messages a second, not 50")
+    });
+    peer.die();
+    child.wait("the loss", |line| line.contains("is lost"));
+    peer.accept();
+    consent(&mut peer, "sub_2");
+    peer.send(&event(
+        1,
+        "session.started",
+        json!({"summary_normal": "Planner is here."}),
+    ));
+    peer.send(&question(10));
+    child.wait("the keys", |line| {
+        line.contains("reject it") || line.contains("Type")
+    });
+    child.say("n 1");
+    let reply = peer.receive();
+    assert_eq!(reply["type"], "confirmation.reply");
+    assert_eq!(reply["subscription_id"], "sub_2");
+    child.say("v");
+    let change = peer.receive();
+    assert_eq!(change["type"], "subscription.renegotiate");
+    assert_eq!(change["subscription_id"], "sub_2");
+    child.say("x");
+    let close = peer.receive();
+    assert_eq!(close["type"], "subscription.close");
+    assert_eq!(close["subscription_id"], "sub_2");
+    peer.left();
+    let (code, errors, _) = child.exit();
+    assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+fn consent(peer: &mut impl Peer, name: &str) {
+    let request = peer.receive();
+    assert_eq!(request["type"], "subscription.request");
+    assert_eq!(request["aaep_version"], "1.0.0");
+    let mut honored = request["capabilities"].clone();
+    honored["max_events_per_second"] = 3.into();
+    peer.send(&json!({
+        "type": "subscription.accepted",
+        "subscription_id": name,
+        "aaep_version": "1.0.0",
+        "producer": {"agent_id": "planner"},
+        "honored_capabilities": honored,
+    }));
+}
+
+#[test]
+fn a_websocket_shakes_hands_first() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    bounded(move || {
+        shake(Ws {
+            listener,
+            socket: None,
+        });
+    });
+}
+
+#[test]
+fn a_unix_socket_shakes_hands_first() {
+    bounded(|| shake(Unix::new(true)));
 }

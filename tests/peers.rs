@@ -9,6 +9,8 @@ mod appendix;
 #[allow(dead_code)]
 mod child;
 mod conformance;
+#[path = "peers/duplex.rs"]
+mod duplex;
 #[path = "peers/producers.rs"]
 mod producers;
 mod several;

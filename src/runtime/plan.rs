@@ -94,6 +94,7 @@ fn described_as(source: &Source, follow: bool, plain: bool) -> SourceSetup {
         answerable: source.takes_answers(),
         door: match source {
             Source::Http(_) if !plain => Door::Beside,
+            Source::WebSocket(_) | Source::Unix(_) | Source::Program(_) if !plain => Door::Inside,
             Source::Http(_)
             | Source::WebSocket(_)
             | Source::Unix(_)

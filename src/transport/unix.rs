@@ -5,7 +5,8 @@
 //!
 //! The peer must be this user or root: anybody can put a socket into a folder that everybody can write
 //! to. Which framing the other side reads is known when it has said something. Until then it gets what
-//! the protocol recommends; a side that hangs up or stays silent on that is tried with the other one.
+//! the protocol recommends; a side that hangs up or stays silent on that is tried with the other one. One
+//! that is silent on both is left alone after that: it may simply have nothing to say yet.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -151,9 +152,14 @@ pub(super) struct UnixDial {
     patience: Duration,
     /// How the first message goes out, while the other side has said nothing.
     first: Framing,
+    /// How many connections in a row were spoken to and never answered.
+    unanswered: u32,
     /// What was said over the last connection.
     talk: watch::Sender<Talk>,
 }
+
+/// How many framings there are to be tried.
+const FRAMINGS: u32 = 2;
 
 impl UnixDial {
     /// `limit` is the largest message, in bytes.
@@ -163,6 +169,7 @@ impl UnixDial {
             limit,
             patience: FIRST_ANSWER,
             first: Framing::Lengths,
+            unanswered: 0,
             talk: watch::Sender::new(Talk::Silent),
         }
     }
@@ -209,7 +216,7 @@ impl Dial for UnixDial {
                 reading,
                 framer: Framer::either(self.limit),
                 limit: self.limit,
-                patience: self.patience,
+                patience: (self.unanswered < FRAMINGS).then_some(self.patience),
                 talk: self.talk.clone(),
                 seen: self.talk.subscribe(),
             },
@@ -225,6 +232,9 @@ impl Dial for UnixDial {
         // It was spoken to and never said anything: perhaps it did not understand.
         if *self.talk.borrow() == Talk::Asked {
             self.first = self.first.other();
+            self.unanswered = self.unanswered.saturating_add(1);
+        } else {
+            self.unanswered = 0;
         }
     }
 }
@@ -251,7 +261,8 @@ pub(super) struct Incoming {
     reading: OwnedReadHalf,
     framer: Framer,
     limit: usize,
-    patience: Duration,
+    /// How long a first message waits for any answer; absent for as long as it takes.
+    patience: Option<Duration>,
     talk: watch::Sender<Talk>,
     seen: watch::Receiver<Talk>,
 }
@@ -286,8 +297,11 @@ impl Inward for Incoming {
     }
 }
 
-/// Waits until a first message got no answer for so long; never, when it got one.
-async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Duration) {
+/// Waits until a first message got no answer for so long; never, when it got one or has all the time.
+async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Option<Duration>) {
+    let Some(patience) = patience else {
+        return std::future::pending().await;
+    };
     // The sender lives in the same half, so this waits and does not fail.
     let _ = seen.wait_for(|talk| *talk != Talk::Silent).await;
     let asked = *seen.borrow() == Talk::Asked;

@@ -116,6 +116,17 @@ async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
     link.expect(&[connecting(2), LinkEvent::Connected]).await;
     link.handle.send(2, "{}".to_owned());
     assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
+    // It stays silent here, too: from then on it has all the time.
+    link.expect(&[replied(2, Ok(()))]).await;
+    assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
+    let mut server = accept(&listener).await;
+    link.expect(&[connecting(3), LinkEvent::Connected]).await;
+    link.handle.send(3, "{}".to_owned());
+    link.expect(&[replied(3, Ok(()))]).await;
+    let waited = tokio::time::timeout(Duration::from_millis(200), link.next());
+    assert!(waited.await.is_err(), "it is cut off again");
+    server.write_all(b"{\"n\":1}\n").await.unwrap();
+    link.expect(&[frame("{\"n\":1}")]).await;
 }
 
 #[tokio::test]
