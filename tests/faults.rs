@@ -5,7 +5,9 @@
 //! `server`. The connection that the row breaks is followed by a good one, where a question is asked
 //! and answered. What a fault is told by stands in the row word for word, with `S` for the source.
 
+mod secure;
 mod server;
+mod silence;
 
 use std::time::Duration;
 
@@ -188,9 +190,13 @@ fn watch(server: &Server, settings: &TempDir) -> Hearken {
 }
 
 fn watch_with(server: &Server, folder: &TempDir, settings: &str, more: &[&str]) -> Hearken {
+    watch_at(server.address(), folder, settings, more)
+}
+
+fn watch_at(address: &str, folder: &TempDir, settings: &str, more: &[&str]) -> Hearken {
     let config = folder.path().join("config.toml");
     std::fs::write(&config, settings).unwrap();
-    let url = format!("http://{}", server.address());
+    let url = format!("http://{address}");
     let mut arguments = vec![
         "watch",
         &url,

@@ -6,6 +6,7 @@
 use hearken::voice;
 
 mod architecture;
+mod checklist;
 mod cli;
 mod contract;
 mod doctor;

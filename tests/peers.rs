@@ -14,6 +14,8 @@ mod duplex;
 #[path = "peers/producers.rs"]
 mod producers;
 mod several;
+#[path = "peers/suite.rs"]
+mod suite;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};

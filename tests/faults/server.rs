@@ -228,6 +228,14 @@ impl Exchange<'_> {
         self
     }
 
+    /// Waits for the answer to the question and tells the end.
+    pub fn finish(&mut self) {
+        if self.shared.until(|seen| !seen.replies.is_empty()) {
+            let end = self.log.range(BEFORE_ANSWER + 1, BEFORE_ANSWER + 3);
+            self.text(&end).left();
+        }
+    }
+
     /// Waits until the other side has hung up.
     pub fn left(&mut self) {
         let _ = self.stream.read_to_end(&mut Vec::new());
@@ -253,6 +261,8 @@ struct Shared {
 pub struct Seen {
     /// The requests for the stream, in their order: when each came, and its head.
     pub streams: Vec<(Instant, String)>,
+    /// The heads of all other requests but replies.
+    pub others: Vec<String>,
     /// The bodies of the replies.
     pub replies: Vec<Value>,
     open: bool,
@@ -268,6 +278,11 @@ impl Server {
     /// Starts one whose first connections go as `turns` say.
     pub fn start(turns: &[Turn], past: Past, style: Style) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::on(listener, turns, past, style)
+    }
+
+    /// Starts one on an address that the test has already.
+    pub fn on(listener: TcpListener, turns: &[Turn], past: Past, style: Style) -> Self {
         let shared = Arc::new(Shared {
             log: Log::new(),
             past,
@@ -299,6 +314,11 @@ impl Server {
     pub fn open_gate(&self) {
         self.shared.seen.lock().unwrap().open = true;
         self.shared.changed.notify_all();
+    }
+
+    /// Waits for something to have come; fails when it does not.
+    pub fn until(&self, there: impl Fn(&Seen) -> bool) {
+        assert!(self.shared.until(there), "it never came");
     }
 
     /// Gives its host and port.
@@ -345,6 +365,8 @@ impl Shared {
                 None => self.good(&mut exchange),
             }
         } else {
+            self.seen.lock().unwrap().others.push(head);
+            self.changed.notify_all();
             let _ = stream.write_all(
                 b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
             );
@@ -364,10 +386,7 @@ impl Shared {
             .bytes(STREAM.as_bytes())
             .bytes(self.style.start())
             .text(&before);
-        if self.until(|seen| !seen.replies.is_empty()) {
-            let end = self.log.range(BEFORE_ANSWER + 1, BEFORE_ANSWER + 3);
-            exchange.text(&end).left();
-        }
+        exchange.finish();
     }
 
     /// Waits for something to have come, but not for ever.
@@ -393,7 +412,7 @@ fn last_event_id(head: &str) -> Option<usize> {
 }
 
 /// Reads a request's head and body; none when the other side went away.
-fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+pub fn request(stream: &mut TcpStream) -> Option<(String, String)> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

@@ -1,0 +1,70 @@
+//! Holds docs/conformance.md to chapter 9's numbers and to the tests that it names.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The sections of chapter 9 that speak of subscribers, and how many requirements each has.
+const SECTIONS: [(&str, usize); 3] = [("9.3.2", 7), ("9.4.2", 9), ("9.5.2", 9)];
+
+/// The only one that is conditional, and whose condition does not hold here.
+const CONDITIONAL: &str = "9.4.2.8";
+
+/// Collects the names of all tests below a folder: functions, and rows of the table of faults.
+fn tests(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            tests(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let mut is_test = false;
+            for line in text.lines().map(str::trim) {
+                let line = line.strip_prefix("async ").unwrap_or(line);
+                let word = |line: &str| -> String {
+                    let named = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+                    line.chars().take_while(named).collect()
+                };
+                if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+                    is_test = true;
+                } else if let Some(rest) = line.strip_prefix("fn ") {
+                    if std::mem::take(&mut is_test) {
+                        found.insert(word(rest));
+                    }
+                } else if path.ends_with("tests/faults.rs") && line.contains(", Whole): &[") {
+                    found.insert(word(line));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_must_of_a_subscriber_has_its_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut there = BTreeSet::new();
+    tests(&root.join("src"), &mut there);
+    tests(&root.join("tests"), &mut there);
+    assert!(there.contains("each_must_of_a_subscriber_has_its_tests"));
+    assert!(!there.contains("tests"), "only tests count");
+    let page = fs::read_to_string(root.join("docs/conformance.md")).unwrap();
+    let mut numbers = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| 9.")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [number, what, shown] = cells[..] else {
+            panic!("{line}");
+        };
+        assert!(!what.is_empty(), "{line}");
+        let named: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        assert_eq!(named.is_empty(), number == CONDITIONAL, "{line}");
+        for name in named {
+            assert!(there.contains(name), "{number}: no test is called {name}");
+        }
+        numbers.push(number.to_owned());
+    }
+    let wanted: Vec<String> = SECTIONS
+        .iter()
+        .flat_map(|(section, count)| (1..=*count).map(move |n| format!("{section}.{n}")))
+        .collect();
+    assert_eq!(numbers, wanted);
+}

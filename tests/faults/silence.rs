@@ -1,0 +1,116 @@
+//! Servers that fall silent: one that is there is left alone, one that may not be there is left alone too, and only
+//! one that nobody listens for any more is taken for lost. Time alone never ends a connection.
+
+use std::net::{TcpListener, TcpStream};
+
+use super::server::{BEFORE_ANSWER, Past, STREAM, Server, Style, Turn, request};
+use super::{heard, once, watch_with};
+use std::io::Write;
+
+/// Asks beside the stream after a second of silence.
+const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
+    reply_timeout_ms = 1000\nsilent_after_seconds = 1\n";
+
+fn parsed(lines: &[String]) -> Vec<serde_json::Value> {
+    lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_silent_server_that_answers_beside_its_stream_is_left_alone() {
+    let turns: [Turn; 1] = [|at| {
+        at.open(2).gate();
+        let rest = at.log.range(2, BEFORE_ANSWER + 1);
+        at.text(&rest).finish();
+    }];
+    let server = Server::start(&turns, Past::Resumed, Style::Lf);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = watch_with(&server, &folder, SETTINGS, &[]);
+    child.announced("session_started", "Planner is here.");
+    // It was silent for more than two seconds, and each time it said beside the stream that it is there.
+    server.until(|seen| seen.others.len() >= 2);
+    server.open_gate();
+    child.announced("confirmation", "Send the letter");
+    child.say("n 1");
+    child.announced("session_completed", "Planner is done.");
+    child.say("q");
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 0);
+    let told = parsed(&lines);
+    let connected = "Connected to S, without a handshake.";
+    assert_eq!(heard(&told, &server), [connected]);
+    once(&told, &lines.join("\n"));
+    server.seen(|seen| {
+        assert_eq!(seen.streams.len(), 1);
+        for head in &seen.others {
+            assert!(
+                head.starts_with("GET /.well-known/aaep-manifest.json "),
+                "{head}"
+            );
+        }
+    });
+}
+
+/// Takes the stream's connection and shows the first event, for a server that then plays dead.
+fn open(listener: &TcpListener) -> TcpStream {
+    let (mut stream, _) = listener.accept().unwrap();
+    let (head, _) = request(&mut stream).unwrap();
+    assert!(head.starts_with("GET /events "), "{head}");
+    let event = super::server::Log::new().sse(1);
+    stream.write_all(STREAM.as_bytes()).unwrap();
+    stream.write_all(event.as_bytes()).unwrap();
+    stream
+}
+
+#[test]
+fn a_half_open_connection_is_found_out_when_nobody_listens_any_more() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = super::watch_at(&address.to_string(), &folder, SETTINGS, &[]);
+    // The stream stays open without a word and without an end; what stood behind it is gone.
+    let half_open = open(&listener);
+    drop(listener);
+    child.announced("connection", "is lost: nobody answers at that address");
+    let server = Server::on(
+        TcpListener::bind(address).unwrap(),
+        &[],
+        Past::Replayed,
+        Style::Lf,
+    );
+    child.announced("connection", "is back");
+    child.announced("confirmation", "Send the letter");
+    child.say("n 1");
+    child.announced("session_completed", "Planner is done.");
+    child.say("q");
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 0);
+    once(&parsed(&lines), &lines.join("\n"));
+    assert_eq!(server.seen(|seen| seen.replies.len()), 1);
+    drop(half_open);
+}
+
+#[test]
+fn a_server_that_may_or_may_not_be_there_is_never_cut_off() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = super::watch_at(&address, &folder, SETTINGS, &[]);
+    let mut stream = open(&listener);
+    // Connections are taken and nothing is answered, as by a machine that is stuck. From a minute on that is
+    // told (`a_silence_is_told_ever_more_rarely`, on a clock of its own).
+    let (_unanswered, _) = listener.accept().unwrap();
+    let (_again, _) = listener.accept().unwrap();
+    // It was only slow, and what it says on the same connection is heard.
+    let event = super::server::Log::new().sse(2);
+    stream.write_all(event.as_bytes()).unwrap();
+    child.announced("state", "Grüße aus 漢字.");
+    child.say("q");
+    let (_, _, lines) = child.exit();
+    assert!(
+        !lines.iter().any(|line| line.contains("is lost")),
+        "{lines:?}"
+    );
+}
