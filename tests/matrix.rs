@@ -27,6 +27,10 @@ trait Peer {
     fn die(&mut self);
     /// Waits for the subscriber's farewell.
     fn left(&mut self);
+    /// Answers the last request.
+    fn respond(&mut self, message: &Value) {
+        self.send(message);
+    }
     /// Tells whether a connection is made again after a death.
     fn returns(&self) -> bool {
         true
@@ -240,6 +244,7 @@ struct Stdio {
     says: Option<File>,
     hears: Option<BufReader<File>>,
     rpc: bool,
+    last_id: Value,
 }
 
 impl Stdio {
@@ -256,6 +261,7 @@ impl Stdio {
             says: None,
             hears: None,
             rpc,
+            last_id: Value::Null,
         }
     }
 }
@@ -296,9 +302,19 @@ impl Peer for Stdio {
         if !self.rpc {
             return line;
         }
-        let keys: Vec<&String> = line.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["jsonrpc", "method", "params"]);
-        assert_eq!(line["method"], "aaep.reply");
+        let (method, is_request) = match line["params"]["type"].as_str().unwrap() {
+            "subscription.request" => ("aaep.subscribe", true),
+            "subscription.renegotiate" => ("aaep.renegotiate", true),
+            "subscription.close" => ("aaep.close", false),
+            _ => ("aaep.reply", false),
+        };
+        assert_eq!(
+            (&line["jsonrpc"], &line["method"]),
+            (&json!("2.0"), &json!(method))
+        );
+        assert_eq!(line.get("id").is_some(), is_request);
+        assert_eq!(line.as_object().unwrap().len(), 3 + usize::from(is_request));
+        self.last_id = line["id"].clone();
         line["params"].clone()
     }
 
@@ -318,6 +334,11 @@ impl Peer for Stdio {
             .read_to_string(&mut rest)
             .unwrap();
         assert_eq!(rest, "");
+    }
+
+    fn respond(&mut self, message: &Value) {
+        let line = json!({"jsonrpc": "2.0", "id": self.last_id, "result": message});
+        writeln!(self.says.as_mut().unwrap(), "{line}").unwrap();
     }
 
     fn returns(&self) -> bool {
@@ -356,30 +377,23 @@ fn question(n: u32) -> Value {
     event(n, "awaiting.confirmation", fields)
 }
 
-fn start(peer: &dyn Peer, settings: &TempDir) -> Hearken {
-    // The story without a handshake.
-    start_with(
-        peer,
-        settings,
-        "watch --plain-pair --face linear --voice none --config",
-    )
-}
-
-fn start_with(peer: &dyn Peer, settings: &TempDir, flags: &str) -> Hearken {
+fn start(peer: &dyn Peer, settings: &TempDir, more: &[&str]) -> Hearken {
     let config = settings.path().join("config.toml");
     std::fs::write(
         &config,
         "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n",
     )
     .unwrap();
+    let flags = "watch --face linear --voice none --config";
     let mut arguments: Vec<String> = flags.split(' ').map(str::to_owned).collect();
     arguments.push(config.to_str().unwrap().to_owned());
+    arguments.extend(more.iter().map(|flag| (*flag).to_owned()));
     arguments.extend(peer.source());
     Hearken::start(&arguments.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// Asks, answers by a line and checks the answer's fields.
-fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) {
+/// Asks, answers by a line and checks the answer's fields; gives the subscription that it names.
+fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
     peer.send(&question(n));
     child.wait("the question", |line| line.contains("Send the letter"));
     child.wait("the keys", |line| {
@@ -416,6 +430,93 @@ fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) {
             .is_ok()
     );
     child.wait("sent", |line| line.contains("sent"));
+    reply["subscription_id"].as_str().unwrap().to_owned()
+}
+
+/// Takes the request for a subscription and accepts it at a lower rate, as `sub_N`.
+fn shake(peer: &mut dyn Peer, n: u32) {
+    let request = peer.receive();
+    assert_eq!(request["type"], "subscription.request");
+    assert_eq!(request["aaep_version"], "1.0.0");
+    assert!(request["subscriber_id"].is_string() && request["capabilities"].is_object());
+    let mut honored = request["capabilities"].clone();
+    honored["max_events_per_second"] = 3.into();
+    peer.respond(&consent(n, &honored));
+}
+
+fn consent(n: u32, capabilities: &Value) -> Value {
+    json!({
+        "type": "subscription.accepted",
+        "subscription_id": format!("sub_{n}"),
+        "aaep_version": "1.0.0",
+        "producer": {"agent_id": "planner"},
+        "honored_capabilities": capabilities,
+    })
+}
+
+/// The same with a handshake, other terms on the way, and the subscription's own end.
+fn play_with_a_handshake(mut peer: impl Peer) {
+    let settings = tempfile::tempdir().unwrap();
+    let mut child = start(&peer, &settings, &[]);
+    peer.accept();
+    shake(&mut peer, 1);
+    child.wait("the handshake", |line| line.contains("has shaken hands"));
+    child.wait("the terms", |line| {
+        line.contains("at most 3 messages a second, not 50")
+    });
+    let started = json!({"summary_normal": "Planner is here."});
+    peer.send(&event(1, "session.started", started));
+    child.wait("the session", |line| line.contains("Planner is here."));
+    assert_eq!(ask(&mut peer, &mut child, 10), "sub_1");
+    let mut subscription = "sub_1";
+    if peer.returns() {
+        peer.die();
+        child.wait("the loss", |line| line.contains("is lost"));
+        peer.accept();
+        // There is no resumption: a new request, and a new subscription.
+        shake(&mut peer, 2);
+        subscription = "sub_2";
+        let state = json!({"from_state": "awaiting_input", "to_state": "thinking", "summary_normal": "Planner thinks."});
+        peer.send(&event(2, "state.changed", state));
+        child.wait("the news", |line| line.contains("Planner thinks."));
+        assert_eq!(ask(&mut peer, &mut child, 20), "sub_2");
+    }
+    child.say("v");
+    let change = peer.receive();
+    assert_eq!(change["type"], "subscription.renegotiate");
+    assert_eq!(change["subscription_id"], subscription);
+    assert_eq!(change["capabilities"]["preferred_verbosity"], "detailed");
+    let n = if subscription == "sub_1" { 1 } else { 2 };
+    peer.respond(&consent(n, &change["capabilities"]));
+    child.say("x");
+    if !peer.returns() {
+        child.wait("the warning", |line| line.contains("ends the program"));
+        child.say("x");
+    }
+    let close = peer.receive();
+    assert_eq!(close["type"], "subscription.close");
+    assert_eq!(close["subscription_id"], subscription);
+    assert_eq!(close["reason_code"], "subscriber_shutdown");
+    peer.left();
+    let (code, errors, _) = child.exit();
+    assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+#[test]
+fn websocket_with_a_handshake() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let socket = None;
+    bounded(move || play_with_a_handshake(Ws { listener, socket }));
+}
+
+#[test]
+fn unix_socket_with_a_handshake() {
+    bounded(|| play_with_a_handshake(Unix::new(true)));
+}
+
+#[test]
+fn a_program_with_a_handshake() {
+    bounded(|| play_with_a_handshake(Stdio::new(true)));
 }
 
 /// Plays the story, but not for ever: the peers wait without a bound of their own.
@@ -438,7 +539,7 @@ fn bounded(run: impl FnOnce() + Send + 'static) {
 
 fn play(mut peer: impl Peer) {
     let settings = tempfile::tempdir().unwrap();
-    let mut child = start(&peer, &settings);
+    let mut child = start(&peer, &settings, &["--plain-pair"]);
     peer.accept();
     child.wait("the connection", |line| line.contains("Connected to "));
     let started = event(
@@ -525,7 +626,7 @@ fn leaving_a_program_ends_its_input_and_it() {
 fn leave_a_program() {
     let mut peer = Stdio::new(true);
     let settings = tempfile::tempdir().unwrap();
-    let mut child = start(&peer, &settings);
+    let mut child = start(&peer, &settings, &["--plain-pair"]);
     peer.accept();
     peer.send(&event(
         1,
@@ -539,77 +640,4 @@ fn leave_a_program() {
     peer.left();
     let (code, ..) = child.exit();
     assert_eq!(code, 0);
-}
-
-/// The handshake on a connection that carries both ways: the request comes first, the consent is taken,
-/// replies carry its name, a change renegotiates, leaving says goodbye, and a return asks anew (B.2.5).
-fn shake(mut peer: impl Peer) {
-    let settings = tempfile::tempdir().unwrap();
-    let flags = "watch --face linear --voice none --config";
-    let mut child = start_with(&peer, &settings, flags);
-    peer.accept();
-    consent(&mut peer, "sub_1");
-    child.wait("the handshake", |line| line.contains("has shaken hands"));
-    child.wait("the terms", |line| {
-        line.contains("at most 3 messages a second, not 50")
-    });
-    peer.die();
-    child.wait("the loss", |line| line.contains("is lost"));
-    peer.accept();
-    consent(&mut peer, "sub_2");
-    peer.send(&event(
-        1,
-        "session.started",
-        json!({"summary_normal": "Planner is here."}),
-    ));
-    peer.send(&question(10));
-    child.wait("the keys", |line| {
-        line.contains("reject it") || line.contains("Type")
-    });
-    child.say("n 1");
-    let reply = peer.receive();
-    assert_eq!(reply["type"], "confirmation.reply");
-    assert_eq!(reply["subscription_id"], "sub_2");
-    child.say("v");
-    let change = peer.receive();
-    assert_eq!(change["type"], "subscription.renegotiate");
-    assert_eq!(change["subscription_id"], "sub_2");
-    child.say("x");
-    let close = peer.receive();
-    assert_eq!(close["type"], "subscription.close");
-    assert_eq!(close["subscription_id"], "sub_2");
-    peer.left();
-    let (code, errors, _) = child.exit();
-    assert_eq!((code, errors.as_str()), (0, ""));
-}
-
-fn consent(peer: &mut impl Peer, name: &str) {
-    let request = peer.receive();
-    assert_eq!(request["type"], "subscription.request");
-    assert_eq!(request["aaep_version"], "1.0.0");
-    let mut honored = request["capabilities"].clone();
-    honored["max_events_per_second"] = 3.into();
-    peer.send(&json!({
-        "type": "subscription.accepted",
-        "subscription_id": name,
-        "aaep_version": "1.0.0",
-        "producer": {"agent_id": "planner"},
-        "honored_capabilities": honored,
-    }));
-}
-
-#[test]
-fn a_websocket_shakes_hands_first() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    bounded(move || {
-        shake(Ws {
-            listener,
-            socket: None,
-        });
-    });
-}
-
-#[test]
-fn a_unix_socket_shakes_hands_first() {
-    bounded(|| shake(Unix::new(true)));
 }
