@@ -28,15 +28,19 @@ pub struct Cli {
 pub enum Command {
     /// Try everything with an agent inside the program
     Demo {
-        /// Which scenario to play; --list names them
-        #[arg(long, value_name = "NAME", default_value = "tour")]
-        scenario: String,
+        /// Which scenario to play; --list names them. With --serve, to whoever comes first
+        #[arg(long, value_name = "NAME")]
+        scenario: Option<String>,
         /// List the scenarios and leave
         #[arg(long, conflicts_with = "serve")]
         list: bool,
-        /// Only serve the demo's agent for others; POST /sessions starts a run
-        #[arg(long, value_name = "HOST:PORT")]
-        serve: Option<String>,
+        /// Only serve the demo's agent for others: at HOST:PORT (there POST /sessions starts a run),
+        /// unix:PATH, unix:AGENT or - for standard input and output; may be given several times
+        #[arg(long, value_name = "PLACE")]
+        serve: Vec<String>,
+        /// Sign its manifest with a new key, and write the public half to this file
+        #[arg(long, value_name = "FILE", requires = "serve")]
+        sign: Option<PathBuf>,
         /// How to show and say it.
         #[command(flatten)]
         options: Options,

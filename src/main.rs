@@ -8,7 +8,7 @@ use hearken::app::Exit;
 use hearken::cli::{self, Cli, Command, TraceFormat};
 use hearken::doctor;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime;
+use hearken::runtime::{self, Serving};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -63,21 +63,32 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Demo { list: true, .. } => print(runtime::list().as_bytes()),
         Command::Demo {
-            serve: Some(address),
+            scenario,
+            serve,
+            sign,
             ..
-        } => {
-            runtime::serve(&address, |url| {
-                let _ = writeln!(
-                    std::io::stdout(),
-                    "Serving the demo at {url}. POST {url}/sessions starts a run."
-                );
+        } if !serve.is_empty() => {
+            let pipes = serve.iter().any(|place| place == "-");
+            let serving = Serving {
+                places: serve,
+                scenario,
+                sign,
+            };
+            runtime::serve(&serving, |words| {
+                // Standard output belongs to the protocol when it is spoken there.
+                let _ = if pipes {
+                    writeln!(std::io::stderr(), "{words}")
+                } else {
+                    writeln!(std::io::stdout(), "{words}")
+                };
             })
             .await
         }
         Command::Demo {
             scenario, options, ..
         } => {
-            let (plan, agent) = runtime::demo(&scenario, &options).await?;
+            let scenario = scenario.as_deref().unwrap_or(hearken::demo::DEFAULT);
+            let (plan, agent) = runtime::demo(scenario, &options).await?;
             let exit = runtime::run(plan).await;
             agent.stop().await;
             exit

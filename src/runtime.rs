@@ -14,6 +14,7 @@ mod look;
 mod output;
 mod plan;
 mod screen;
+mod serving;
 pub(crate) mod settings;
 mod signs;
 mod writer;
@@ -32,7 +33,8 @@ use crate::voice::{self, VoiceHandle, VoiceSink};
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use look::{check, shown, trace};
-pub use plan::{Face, Plan, demo, list, replay, say, serve, watch};
+pub use plan::{Face, Plan, demo, list, replay, say, watch};
+pub use serving::{Serving, serve};
 pub(crate) use plan::{Terminals, choose_face};
 
 use feed::Feeds;

@@ -17,6 +17,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, Sleep, sleep};
 
+use super::doors::Place;
 use super::producer::Subscription;
 use super::queue::{Delivery, Frame, QUEUE_EVENTS};
 use super::session::AAEP_VERSION;
@@ -32,33 +33,60 @@ const LANGUAGES: [&str; 1] = ["en-US"];
 const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
 
 /// Says why a subscription is not given, in the terms of 5.5.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) status: u16,
     pub(super) code: &'static str,
-    pub(super) message: &'static str,
+    pub(super) message: String,
+    /// After how many seconds it may be asked again.
+    pub(super) retry_after: Option<u64>,
 }
 
 impl Refusal {
-    pub(super) fn message(self) -> Value {
-        json!({
+    fn new(status: u16, code: &'static str, message: &str) -> Self {
+        Self {
+            status,
+            code,
+            message: message.to_owned(),
+            retry_after: None,
+        }
+    }
+
+    /// Says that the message is not as chapter 5 writes it.
+    fn malformed() -> Self {
+        let words = "The message is not as chapter 5 of the protocol writes it.";
+        Self::new(400, "unknown", words)
+    }
+
+    /// Says that there is no such subscription.
+    pub(super) fn strange() -> Self {
+        Self::new(404, "unknown", "There is no such subscription.")
+    }
+
+    /// Says that there are too many subscribers.
+    pub(super) fn busy() -> Self {
+        Self {
+            retry_after: Some(BUSY_SECONDS),
+            ..Self::new(503, "rate_limit", "The demo has too many subscribers.")
+        }
+    }
+
+    /// Gives the message that says so.
+    pub(super) fn message(&self) -> Value {
+        let mut message = json!({
             "type": "subscription.rejected",
             "reason_code": self.code,
             "reason_message": self.message,
-        })
+        });
+        if let (Some(seconds), Some(message)) = (self.retry_after, message.as_object_mut()) {
+            message.insert("retry_after_seconds".to_owned(), seconds.into());
+        }
+        message
     }
 }
 
-const MALFORMED: Refusal = Refusal {
-    status: 400,
-    code: "unknown",
-    message: "The message is not as chapter 5 of the protocol writes it.",
-};
-const STRANGE: Refusal = Refusal {
-    status: 404,
-    code: "unknown",
-    message: "There is no such subscription.",
-};
+/// When a subscriber that found no room should try again, in seconds.
+const BUSY_SECONDS: u64 = 5;
 
 /// Holds what was agreed with one subscriber; its stream reads it at every event.
 #[derive(Debug, Default)]
@@ -98,7 +126,7 @@ impl Terms {
     }
 
     /// Lays what a subscriber declares over the terms, as far as it can be kept.
-    fn amend(&mut self, declared: &Map<String, Value>) -> Result<(), Refusal> {
+    fn amend(&mut self, declared: &Map<String, Value>, signs: bool) -> Result<(), Refusal> {
         let mut honored = self.honored.clone();
         for (key, value) in declared {
             let kept = match key.as_str() {
@@ -127,14 +155,11 @@ impl Terms {
                     _ => None,
                 },
             };
-            honored.insert(key.clone(), kept.ok_or(MALFORMED)?);
+            honored.insert(key.clone(), kept.ok_or_else(Refusal::malformed)?);
         }
-        if honored.get("accept_signed_manifests_only") == Some(&Value::Bool(true)) {
-            return Err(Refusal {
-                status: 403,
-                code: "manifest_signature_required",
-                message: "The demo signs no manifest.",
-            });
+        if !signs && honored.get("accept_signed_manifests_only") == Some(&Value::Bool(true)) {
+            let words = "The demo signs no manifest.";
+            return Err(Refusal::new(403, "manifest_signature_required", words));
         }
         self.honored = honored;
         Ok(())
@@ -159,35 +184,41 @@ fn some_of(value: &Value, offered: &[&str]) -> Option<Value> {
 pub(super) struct Subscriptions {
     known: BTreeMap<String, SharedTerms>,
     order: VecDeque<String>,
+    /// The signed manifest, which every consent carries.
+    signed: Option<String>,
 }
 
 impl Subscriptions {
+    pub(super) fn new(signed: Option<String>) -> Self {
+        Self {
+            signed,
+            ..Self::default()
+        }
+    }
+
     /// Takes a request under a name that is free, and gives the consent.
     pub(super) fn open(&mut self, id: String, message: &Value) -> Result<Value, Refusal> {
         let text = |key: &str| message.get(key).and_then(Value::as_str);
         if text("type") != Some("subscription.request")
             || text("subscriber_id").is_none_or(str::is_empty)
         {
-            return Err(MALFORMED);
+            return Err(Refusal::malformed());
         }
         match text("aaep_version") {
             Some(version) if version == AAEP_VERSION => {}
             Some(_) => {
-                return Err(Refusal {
-                    status: 400,
-                    code: "version_unsupported",
-                    message: "The demo speaks 1.0.0.",
-                });
+                let words = "The demo speaks 1.0.0.";
+                return Err(Refusal::new(400, "version_unsupported", words));
             }
-            None => return Err(MALFORMED),
+            None => return Err(Refusal::malformed()),
         }
         let declared = message
             .get("capabilities")
             .and_then(Value::as_object)
-            .ok_or(MALFORMED)?;
+            .ok_or_else(Refusal::malformed)?;
         let mut terms = Terms::default();
-        terms.amend(declared)?;
-        let consent = consent(&id, &terms);
+        terms.amend(declared, self.signed.is_some())?;
+        let consent = self.consent(&id, &terms);
         if self.order.len() >= MAX_SUBSCRIPTIONS
             && let Some(oldest) = self.order.pop_front()
         {
@@ -204,10 +235,10 @@ impl Subscriptions {
         let declared = message
             .get("capabilities")
             .and_then(Value::as_object)
-            .ok_or(MALFORMED)?;
+            .ok_or_else(Refusal::malformed)?;
         let mut terms = lock(&terms);
-        match terms.amend(declared) {
-            Ok(()) => Ok(consent(&id, &terms)),
+        match terms.amend(declared, self.signed.is_some()) {
+            Ok(()) => Ok(self.consent(&id, &terms)),
             Err(refusal) => {
                 drop(terms);
                 // A refused change ends the subscription (5.7).
@@ -236,9 +267,23 @@ impl Subscriptions {
 
     fn named(&self, message: &Value) -> Result<(String, SharedTerms), Refusal> {
         let id = message.get("subscription_id").and_then(Value::as_str);
-        let id = id.ok_or(MALFORMED)?;
-        let terms = self.terms(id).ok_or(STRANGE)?;
+        let id = id.ok_or_else(Refusal::malformed)?;
+        let terms = self.terms(id).ok_or_else(Refusal::strange)?;
         Ok((id.to_owned(), terms))
+    }
+
+    fn consent(&self, id: &str, terms: &Terms) -> Value {
+        let mut consent = json!({
+            "type": "subscription.accepted",
+            "subscription_id": id,
+            "aaep_version": AAEP_VERSION,
+            "producer": {"agent_id": AGENT, "agent_name": "hearken's demo"},
+            "honored_capabilities": terms.honored,
+        });
+        if let (Some(signed), Some(consent)) = (&self.signed, consent.as_object_mut()) {
+            consent.insert("signed_manifest".to_owned(), signed.as_str().into());
+        }
+        consent
     }
 
     fn forget(&mut self, id: &str) {
@@ -247,18 +292,16 @@ impl Subscriptions {
     }
 }
 
-fn consent(id: &str, terms: &Terms) -> Value {
-    json!({
-        "type": "subscription.accepted",
-        "subscription_id": id,
-        "aaep_version": AAEP_VERSION,
-        "producer": {"agent_id": AGENT, "agent_name": "hearken's demo"},
-        "honored_capabilities": terms.honored,
-    })
-}
-
 /// Gives the demo's manifest (5.10.1).
-pub(super) fn manifest() -> Value {
+pub(super) fn manifest(places: &[Place]) -> Value {
+    let mut transports = Vec::new();
+    for place in places {
+        transports.extend_from_slice(match place {
+            Place::Address(_) => &["sse", "websocket"][..],
+            Place::Socket(_) => &["unix-socket"],
+            Place::Pipes => &["stdio-jsonrpc"],
+        });
+    }
     json!({
         "@context": "https://aaep-protocol.org/context/v1",
         "type": "aaep:producer.manifest",
@@ -267,7 +310,7 @@ pub(super) fn manifest() -> Value {
         "agent_name": "hearken's demo",
         "aaep_versions_supported": [AAEP_VERSION],
         "conformance_levels_supported": [1, 2, 3],
-        "transports_supported": ["sse"],
+        "transports_supported": transports,
         "languages_supported": LANGUAGES,
         "event_types_emitted": ["aaep:agent.*"],
         "extensions_supported": [],

@@ -10,8 +10,8 @@
 //!                                     '---------------------'<- reply <- plain <- socket
 //! ```
 //! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes
-//! that today's producers have, and the handshake's (`agreed` keeps its terms). WebSocket, Unix socket and
-//! stdio go beside it: each takes a subscription and hands received messages to the producer.
+//! that today's producers have, and the handshake's (`agreed` keeps its terms). A WebSocket (`upgrade`), a
+//! Unix socket and pipes (`framed`) carry the same both ways, each in a `dialogue`.
 //!
 //! Tests use [`Settings::stepped`] and wait on [`Producer`]'s `until_…` methods, each of which is
 //! awaited without polling; wrap them in a time limit.
@@ -20,6 +20,9 @@ mod agreed;
 mod ask;
 mod body;
 mod catalogue;
+mod dialogue;
+mod doors;
+mod framed;
 mod gate;
 mod hub;
 mod ids;
@@ -36,13 +39,17 @@ mod scenario;
 mod server;
 mod session;
 mod settings;
+mod signing;
 mod stage;
 #[cfg(test)]
 mod tests;
+mod upgrade;
 
 pub use catalogue::{DEFAULT, list};
+pub use doors::Place;
 pub use producer::{Producer, Received, SessionRef, StartError, Verdict};
 pub use reply::Malformed;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};
-pub use server::{Running, serve};
+pub use server::{Running, serve, serve_at};
 pub use settings::{Clock, Pace, Settings, Timeouts};
+pub use signing::{NoKey, Signer};

@@ -5,6 +5,7 @@
 //! (`server`), what is agreed in a handshake and how a stream keeps to it (`agreed`).
 
 use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +14,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use hyper::body::Incoming;
+use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
 use super::agreed::{self, Refusal, Shaper};
@@ -21,6 +23,7 @@ use super::catalogue;
 use super::producer::{Producer, SessionRef, StartError, Verdict};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
+use super::upgrade;
 
 /// The largest request that is read: an AAEP message at its largest (chapter 3.7).
 const MAX_REQUEST_BYTES: usize = 64 * 1024;
@@ -39,10 +42,14 @@ With a handshake (chapter 5):
 GET  /.well-known/aaep-manifest.json   what the demo can do
 POST /aaep/v1/subscriptions            subscription.request; the answer says where the stream is
 POST /aaep/v1/replies                  replies, subscription.renegotiate, subscription.close
+GET  /aaep/v1/ws                       all of that over a WebSocket (aaep.v1)
 ";
 
 /// What every answer is made of.
 pub(super) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
+
+/// Holds what a connection becomes when a request made a WebSocket of it.
+pub(super) type Turned = Arc<Mutex<Option<OnUpgrade>>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Route {
@@ -55,6 +62,7 @@ enum Route {
     Subscriptions,
     Agreed,
     Replies,
+    WebSocket,
 }
 
 impl Route {
@@ -69,15 +77,19 @@ impl Route {
             "/aaep/v1/subscriptions" => Some(Route::Subscriptions),
             "/aaep/v1/events" => Some(Route::Agreed),
             "/aaep/v1/replies" => Some(Route::Replies),
+            "/aaep/v1/ws" => Some(Route::WebSocket),
             _ => None,
         }
     }
 
     fn method(self) -> Method {
         match self {
-            Route::About | Route::Health | Route::Events | Route::Manifest | Route::Agreed => {
-                Method::GET
-            }
+            Route::About
+            | Route::Health
+            | Route::Events
+            | Route::Manifest
+            | Route::Agreed
+            | Route::WebSocket => Method::GET,
             Route::Messages | Route::Sessions | Route::Subscriptions | Route::Replies => {
                 Method::POST
             }
@@ -95,7 +107,8 @@ enum Unread {
 /// Answers one request.
 pub(super) async fn answer(
     producer: Producer,
-    request: Request<Incoming>,
+    mut request: Request<Incoming>,
+    turned: Turned,
 ) -> Result<Response<Body>, Infallible> {
     let Some(route) = Route::of(request.uri().path()) else {
         return Ok(fault(
@@ -119,7 +132,8 @@ pub(super) async fn answer(
         Route::About => whole(StatusCode::OK, "text/plain; charset=utf-8", about().into()),
         Route::Health => health(&producer),
         Route::Events => events(&producer, &request, None),
-        Route::Manifest => document(StatusCode::OK, &agreed::manifest()),
+        Route::Manifest => document(StatusCode::OK, &producer.manifest()),
+        Route::WebSocket => websocket(&mut request, &turned),
         Route::Agreed => match terms(&producer, &request) {
             Some(terms) => events(&producer, &request, Some(Shaper::new(terms))),
             None => fault(
@@ -145,6 +159,19 @@ pub(super) async fn answer(
             Err(unread) => unread.into(),
         },
     })
+}
+
+/// Turns the connection of a request into a WebSocket.
+fn websocket(request: &mut Request<Incoming>, turned: &Turned) -> Response<Body> {
+    match upgrade::invite(request) {
+        Ok((headers, becomes)) => {
+            *turned.lock().unwrap_or_else(PoisonError::into_inner) = Some(becomes);
+            let mut response = whole(StatusCode::SWITCHING_PROTOCOLS, "", Bytes::new());
+            *response.headers_mut() = headers;
+            response
+        }
+        Err(missing) => fault(StatusCode::BAD_REQUEST, "no_websocket", missing),
+    }
 }
 
 fn about() -> String {

@@ -10,8 +10,9 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use super::agreed::{Refusal, Terms};
+use super::agreed::{self, Refusal, Terms};
 use super::catalogue;
+use super::doors::Place;
 use super::gate::Gate;
 use super::hub::Full;
 use super::perform::Performance;
@@ -101,13 +102,25 @@ pub(super) struct Shared {
     changes: watch::Sender<u64>,
     pub(super) gate: Gate,
     pub(super) settings: Settings,
+    /// The manifest, and the same signed where the demo has a key.
+    manifest: Value,
     performances: mpsc::Sender<Performance>,
 }
 
 impl Shared {
-    pub(super) fn new(settings: Settings, performances: mpsc::Sender<Performance>) -> Self {
+    pub(super) fn new(
+        settings: Settings,
+        places: &[Place],
+        performances: mpsc::Sender<Performance>,
+    ) -> Self {
+        let manifest = agreed::manifest(places);
+        let signed = settings
+            .signer
+            .as_ref()
+            .and_then(|signer| signer.sign(&manifest));
         Self {
-            stage: Mutex::new(Stage::new(settings.seed)),
+            stage: Mutex::new(Stage::new(settings.seed, signed)),
+            manifest,
             changes: watch::Sender::new(0),
             gate: Gate::new(),
             settings,
@@ -240,6 +253,11 @@ impl Producer {
         self.shared.until(|stage| stage.hub().len() == 0).await;
     }
 
+    /// Waits until exactly `count` subscribers are there.
+    pub async fn until_subscribers_are(&self, count: usize) {
+        self.shared.until(|stage| stage.hub().len() == count).await;
+    }
+
     /// Waits until there were `count` subscriptions since the start, reconnects included.
     pub async fn until_subscriptions(&self, count: u64) {
         self.shared
@@ -303,6 +321,11 @@ impl Producer {
 
     pub(super) fn receive(&self, message: Result<Value, Malformed>) -> Verdict {
         self.shared.change(|stage, _| stage.receive(message))
+    }
+
+    /// Gives the manifest (5.10.1).
+    pub(super) fn manifest(&self) -> Value {
+        self.shared.manifest.clone()
     }
 
     /// Agrees on terms with a subscriber; gives the subscription's name and the consent.

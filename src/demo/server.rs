@@ -1,24 +1,29 @@
 //! Listening, and the life of everything that runs.
 //!
-//! Responsibilities: the listener, a task for each connection and each run of a scenario, stopping all
+//! Responsibilities: accepting, a task for each connection and each run of a scenario, stopping all
 //! of them in good order or at once. Not here: what a request means (`plain`).
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream, ToSocketAddrs};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::dialogue;
+use super::doors::{Caller, Door, Place};
+use super::framed::Framed;
 use super::perform::Performance;
 use super::plain;
 use super::producer::{Producer, Shared};
 use super::settings::Settings;
+use super::upgrade::Socket;
 
 /// How many connections are served at once: every subscriber's, and as many for requests. More wait
 /// in the system's own queue.
@@ -39,7 +44,7 @@ const STOPPING: &str = "The demo is stopping.";
 /// Holds a running server. Dropping it kills everything at once, as a crash would;
 /// [`Running::stop`] ends it in good order.
 pub struct Running {
-    addr: SocketAddr,
+    places: Vec<Place>,
     producer: Producer,
     stopping: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -49,16 +54,30 @@ pub struct Running {
 ///
 /// # Errors
 /// The address can't be resolved or bound.
-pub async fn serve(address: impl ToSocketAddrs, settings: Settings) -> io::Result<Running> {
-    let listener = TcpListener::bind(address).await?;
-    let addr = listener.local_addr()?;
+pub async fn serve(address: &str, settings: Settings) -> io::Result<Running> {
+    serve_at(&[Place::Address(address.to_owned())], settings).await
+}
+
+/// Starts a producer that can be reached at several places, as one and the same (B.7.3).
+///
+/// # Errors
+/// A place can't be had; what was opened before it is closed again.
+pub async fn serve_at(places: &[Place], settings: Settings) -> io::Result<Running> {
+    let mut doors = Vec::new();
+    let mut bound = Vec::new();
+    for place in places {
+        let (door, place) = Door::open(place).await?;
+        doors.extend(door);
+        bound.push(place);
+    }
     let (performances, waiting) = mpsc::channel(WAITING_RUNS);
-    let shared = Arc::new(Shared::new(settings, performances));
+    let shared = Arc::new(Shared::new(settings, &bound, performances));
     let producer = Producer::new(Arc::clone(&shared));
     let (stopping, stop) = watch::channel(false);
-    let task = tokio::spawn(attend(listener, shared, waiting, stop));
+    let pipes = bound.contains(&Place::Pipes);
+    let task = tokio::spawn(attend(doors, pipes, shared, waiting, stop));
     Ok(Running {
-        addr,
+        places: bound,
         producer,
         stopping,
         task,
@@ -66,14 +85,31 @@ pub async fn serve(address: impl ToSocketAddrs, settings: Settings) -> io::Resul
 }
 
 impl Running {
-    /// Gives the address that is listened on.
+    /// Lists the places as they turned out to be, in the order in which they were wished.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Gives the first address that is listened on; port 0 of no host when there is none.
     pub fn addr(&self) -> SocketAddr {
-        self.addr
+        self.places
+            .iter()
+            .find_map(|place| match place {
+                Place::Address(address) => address.parse().ok(),
+                Place::Socket(_) | Place::Pipes => None,
+            })
+            .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
     }
 
     /// Gives the address as a source for `hearken watch`.
     pub fn url(&self) -> String {
-        format!("http://{}", self.addr)
+        format!("http://{}", self.addr())
+    }
+
+    /// Waits until the server is over by itself: when it is spoken to by pipes and they end.
+    pub async fn over(&mut self) {
+        // An error would be the task's panic or abort; either way it is over.
+        let _ = (&mut self.task).await;
     }
 
     /// Gives the handle on the agents.
@@ -85,8 +121,9 @@ impl Running {
     /// this returns; at most two seconds for slow clients.
     pub async fn stop(mut self) {
         self.stopping.send_replace(true);
-        // An error would be the task's panic or abort; either way it is over.
-        let _ = (&mut self.task).await;
+        if !self.task.is_finished() {
+            self.over().await;
+        }
     }
 }
 
@@ -99,13 +136,24 @@ impl Drop for Running {
 /// Accepts connections and runs performances until told to stop. All tasks hang on this one: when it
 /// is dropped, so are they.
 async fn attend(
-    listener: TcpListener,
+    doors: Vec<Door>,
+    pipes: bool,
     shared: Arc<Shared>,
     mut waiting: mpsc::Receiver<Performance>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
     let mut runs = JoinSet::new();
+    let producer = || Producer::new(Arc::clone(&shared));
+    let mut pipes_open = pipes;
+    let mut over_pipes = std::pin::pin!(async {
+        if pipes {
+            let wire = Framed::new(tokio::io::stdin(), tokio::io::stdout());
+            dialogue::converse(producer(), wire).await;
+        } else {
+            std::future::pending().await
+        }
+    });
     loop {
         tokio::select! {
             () = told_to_stop(&mut stop) => break,
@@ -114,20 +162,35 @@ async fn attend(
             }
             Some(_) = runs.join_next(), if !runs.is_empty() => {}
             Some(_) = connections.join_next(), if !connections.is_empty() => {}
-            accepted = listener.accept(), if connections.len() < MAX_CONNECTIONS => match accepted {
-                Ok((stream, _)) => {
-                    let producer = Producer::new(Arc::clone(&shared));
-                    connections.spawn(connection(stream, producer, stop.clone()));
+            () = over_pipes.as_mut() => {
+                pipes_open = false;
+                break;
+            }
+            accepted = accept(&doors), if connections.len() < MAX_CONNECTIONS => match accepted {
+                Ok(Caller::Tcp(stream)) => {
+                    connections.spawn(connection(stream, producer(), stop.clone()));
+                }
+                Ok(Caller::Unix(stream)) => {
+                    connections.spawn(local(stream, producer()));
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_REST).await,
             },
         }
     }
-    drop(listener);
+    drop(doors);
     waiting.close();
     shared.change(|stage, now| stage.close(STOPPING, now));
     runs.shutdown().await;
-    let all = async { while connections.join_next().await.is_some() {} };
+    let pipes_end = async {
+        if pipes_open {
+            over_pipes.await;
+        }
+    };
+    let all = async {
+        tokio::join!(pipes_end, async {
+            while connections.join_next().await.is_some() {}
+        });
+    };
     let _ = tokio::time::timeout(STOP_TIME, all).await;
     connections.shutdown().await;
 }
@@ -136,7 +199,11 @@ async fn attend(
 async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Receiver<bool>) {
     // Events are small and each should leave at once; without the option they only leave later.
     let _ = stream.set_nodelay(true);
-    let service = service_fn(move |request| plain::answer(producer.clone(), request));
+    let turned = plain::Turned::default();
+    let service = {
+        let (producer, turned) = (producer.clone(), Arc::clone(&turned));
+        service_fn(move |request| plain::answer(producer.clone(), request, Arc::clone(&turned)))
+    };
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
@@ -144,15 +211,43 @@ async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Rece
         // connection that is just being closed for idleness.
         .keep_alive(false)
         .max_buf_size(BUFFER_BYTES)
-        .serve_connection(TokioIo::new(stream), service);
-    let mut connection = std::pin::pin!(connection);
-    tokio::select! {
-        _ = connection.as_mut() => {}
-        () = told_to_stop(&mut stop) => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    {
+        let mut connection = std::pin::pin!(connection);
+        tokio::select! {
+            _ = connection.as_mut() => {}
+            () = told_to_stop(&mut stop) => {
+                connection.as_mut().graceful_shutdown();
+                let _ = connection.await;
+            }
         }
     }
+    let becomes = turned.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(becomes) = becomes
+        && let Ok(upgraded) = becomes.await
+    {
+        dialogue::converse(producer, Socket::new(upgraded).await).await;
+    }
+}
+
+/// Serves one connection on a Unix socket to its end.
+async fn local(stream: UnixStream, producer: Producer) {
+    let (reader, writer) = stream.into_split();
+    dialogue::converse(producer, Framed::new(reader, writer)).await;
+}
+
+/// Takes the next caller at any door.
+async fn accept(doors: &[Door]) -> io::Result<Caller> {
+    std::future::poll_fn(|context| {
+        for door in doors {
+            if let Poll::Ready(caller) = door.poll_accept(context) {
+                return Poll::Ready(caller);
+            }
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 /// Waits for the order to stop; a sender that is gone gives it too.

@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::signing::Signer;
+
 /// Tells the time; an argument, so that tests can fix it.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
@@ -47,6 +49,8 @@ pub struct Settings {
     pub seed: u64,
     /// Where timestamps come from.
     pub clock: Clock,
+    /// Signs the manifest; without one it is not signed.
+    pub signer: Option<Arc<Signer>>,
 }
 
 impl Settings {
@@ -57,6 +61,7 @@ impl Settings {
             timeouts: Timeouts::AsWritten,
             seed,
             clock: Arc::new(Timestamp::now),
+            signer: None,
         }
     }
 

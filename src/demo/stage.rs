@@ -56,13 +56,13 @@ pub(super) struct Asking {
 }
 
 impl Stage {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, signed_manifest: Option<String>) -> Self {
         Self {
             ids: Ids::new(seed),
             sessions: BTreeMap::new(),
             hub: Hub::default(),
             questions: Questions::default(),
-            subscriptions: Subscriptions::default(),
+            subscriptions: Subscriptions::new(signed_manifest),
             names: Ids::new(seed ^ SUBSCRIPTIONS),
             received: VecDeque::new(),
             received_count: 0,

@@ -230,25 +230,6 @@ pub fn list() -> String {
     text
 }
 
-/// Serves the demo's agent until an interrupt.
-///
-/// # Errors
-/// When the address can't be listened on.
-pub async fn serve(address: &str, announce: impl FnOnce(&str)) -> anyhow::Result<Exit> {
-    let settings = demo::Settings::live(seed()?);
-    let running = demo::serve(address, settings)
-        .await
-        .with_context(|| format!("{address} can't be listened on"))?;
-    announce(&running.url());
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-    let exit = tokio::select! {
-        _ = tokio::signal::ctrl_c() => Exit::Interrupted,
-        _ = terminate.recv() => Exit::Terminated,
-    };
-    running.stop().await;
-    Ok(exit)
-}
-
 /// Says a text and waits for its end.
 ///
 /// # Errors
@@ -441,7 +422,7 @@ fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
 }
 
 /// Draws the run's first random number.
-fn seed() -> anyhow::Result<u64> {
+pub(super) fn seed() -> anyhow::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes)
         .map_err(|error| anyhow::anyhow!("this machine gives no random numbers: {error}"))?;

@@ -3,6 +3,7 @@
 
 mod agreed;
 mod client;
+mod doors;
 mod replies;
 mod requests;
 mod rules;

@@ -1,0 +1,209 @@
+//! A subscription on a connection that carries both ways (B.2, B.4, B.6).
+//!
+//! Responsibilities: the handshake as the first message, events as the terms allow, replies and other
+//! terms on the way, the end of the subscription with its connection. Not here: how messages stand in
+//! bytes (`framed`, `upgrade`), the terms themselves (`agreed`).
+
+use std::future::Future;
+use std::io;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::agreed::{Refusal, Shaper};
+use super::producer::{Producer, Subscription};
+use super::queue::Delivery;
+
+/// How long a connection may be there without asking for a subscription.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
+
+/// Is what came over a connection.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Heard {
+    /// A message, and the number of the request that carried it.
+    Said {
+        message: Value,
+        request: Option<Value>,
+    },
+    /// Something that is answered with this, whatever the subscription.
+    Wants(Value),
+    /// Something that is no message.
+    Noise,
+    /// The end.
+    Over,
+}
+
+/// Says what a message is that goes out.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Saying {
+    Event,
+    /// The answer to a message, with the number of the request that carried it.
+    Answer(Option<Value>),
+    Close,
+    /// What is whole as it is.
+    Bare,
+}
+
+/// Says why a connection is left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Farewell {
+    /// In good order.
+    Cleanly,
+    /// The subscription was refused, or none was asked for.
+    Refused,
+    /// What came was no message.
+    Violation,
+}
+
+/// Carries whole messages both ways.
+pub(super) trait Wire: Send {
+    /// Waits for the next thing that comes; dropping the wait loses nothing.
+    fn hear(&mut self) -> impl Future<Output = Heard> + Send;
+
+    /// Sends a message, to its last byte.
+    fn say(&mut self, text: &str, saying: Saying) -> impl Future<Output = io::Result<()>> + Send;
+
+    /// Says goodbye and ends the connection.
+    fn leave(&mut self, farewell: Farewell) -> impl Future<Output = ()> + Send;
+}
+
+/// Holds the subscription of a connection; dropping it closes the subscription.
+struct Held {
+    producer: Producer,
+    id: String,
+    subscription: Subscription,
+    shaper: Shaper,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // One that was closed or refused is not known any more.
+        let _ = self.producer.close(&json!({"subscription_id": self.id}));
+    }
+}
+
+/// Says what follows from a message.
+enum Next {
+    Nothing,
+    Answer(Value),
+    Refuse(Refusal),
+    Left,
+}
+
+/// Serves one connection to its end.
+pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
+    let mut held: Option<Held> = None;
+    let mut patience = std::pin::pin!(tokio::time::sleep(HANDSHAKE_TIME));
+    let farewell = loop {
+        tokio::select! {
+            heard = wire.hear() => match heard {
+                Heard::Over => break None,
+                Heard::Noise => break Some(Farewell::Violation),
+                Heard::Wants(answer) => {
+                    if wire.say(&answer.to_string(), Saying::Bare).await.is_err() {
+                        break None;
+                    }
+                }
+                Heard::Said { message, request } => match take(&producer, &mut held, message) {
+                    Next::Nothing => {}
+                    Next::Answer(answer) => {
+                        let text = answer.to_string();
+                        if wire.say(&text, Saying::Answer(request)).await.is_err() {
+                            break None;
+                        }
+                    }
+                    Next::Refuse(refusal) => {
+                        let text = refusal.message().to_string();
+                        let said = wire.say(&text, Saying::Answer(request)).await;
+                        break said.is_ok().then_some(Farewell::Refused);
+                    }
+                    Next::Left => break Some(Farewell::Cleanly),
+                },
+            },
+            delivery = delivered(&mut held) => match delivery {
+                Delivery::Frame(frame) => {
+                    if wire.say(&frame.text, Saying::Event).await.is_err() {
+                        break None;
+                    }
+                }
+                Delivery::Ended => {
+                    let id = held.as_ref().map(|held| held.id.clone());
+                    let close = json!({
+                        "type": "subscription.close",
+                        "subscription_id": id,
+                        "reason_code": "producer_shutdown",
+                        "reason_message": "The demo is stopping.",
+                    });
+                    let said = wire.say(&close.to_string(), Saying::Close).await;
+                    break said.is_ok().then_some(Farewell::Cleanly);
+                }
+                Delivery::Cut => break None,
+            },
+            () = patience.as_mut(), if held.is_none() => break Some(Farewell::Refused),
+        }
+    };
+    drop(held);
+    if let Some(farewell) = farewell {
+        wire.leave(farewell).await;
+    }
+}
+
+/// Waits for the next event that the terms allow; for ever without a subscription.
+async fn delivered(held: &mut Option<Held>) -> Delivery {
+    match held {
+        Some(held) => {
+            std::future::poll_fn(|context| held.shaper.poll_next(&held.subscription, context)).await
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// Takes one message.
+fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
+    let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
+    let own = |held: &Held| message.get("subscription_id") == Some(&Value::from(held.id.as_str()));
+    match (kind, held.as_ref()) {
+        ("subscription.request", None) => match subscribe(producer, &message) {
+            Ok((consent, subscribed)) => {
+                *held = Some(subscribed);
+                Next::Answer(consent)
+            }
+            Err(refusal) => Next::Refuse(refusal),
+        },
+        ("subscription.renegotiate", Some(mine)) if own(mine) => {
+            match producer.renegotiate(&message) {
+                Ok(consent) => Next::Answer(consent),
+                Err(refusal) => Next::Refuse(refusal),
+            }
+        }
+        ("subscription.close", Some(mine)) if own(mine) => Next::Left,
+        ("subscription.request" | "subscription.renegotiate" | "subscription.close", _) => {
+            Next::Refuse(Refusal::strange())
+        }
+        _ => {
+            // The next event is the answer (B.2.4); whether a token is right is not told (6.3.4).
+            producer.receive(Ok(message));
+            Next::Nothing
+        }
+    }
+}
+
+fn subscribe(producer: &Producer, message: &Value) -> Result<(Value, Held), Refusal> {
+    let (id, consent) = producer.agree(message)?;
+    let place = producer.subscribe(None).ok().zip(producer.terms(&id));
+    match place {
+        Some((subscription, terms)) => {
+            let held = Held {
+                producer: producer.clone(),
+                id,
+                subscription,
+                shaper: Shaper::new(terms),
+            };
+            Ok((consent, held))
+        }
+        None => {
+            let _ = producer.close(&json!({"subscription_id": id}));
+            Err(Refusal::busy())
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Messages in a stream of bytes, for a Unix socket (B.4.4) and a pair of pipes (B.6).
+//!
+//! Responsibilities: both framings of a socket, told apart by the first byte that the subscriber sends,
+//! and JSON-RPC 2.0 around lines, where the subscriber speaks it. Not here: what a message means
+//! (`dialogue`), listening (`doors`).
+//!
+//! The demo answers as it is spoken to: lengths to lengths, lines to lines, JSON-RPC to JSON-RPC.
+
+use std::io;
+
+use bytes::{Buf, BytesMut};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+use super::dialogue::{Farewell, Heard, Saying, Wire};
+
+/// The largest message that is taken, in bytes (3.7).
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+/// How many bytes a length has.
+const LENGTH_BYTES: usize = 4;
+/// JSON-RPC's code for a method that is not there.
+const NO_SUCH_METHOD: i64 = -32601;
+
+/// Says how the subscriber speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speech {
+    Unknown,
+    Lengths,
+    Lines,
+    Rpc,
+}
+
+/// Carries messages over a reader and a writer of bytes.
+pub(super) struct Framed<R, W> {
+    reader: R,
+    writer: W,
+    kept: BytesMut,
+    speech: Speech,
+}
+
+/// Says that what came is larger than a message may be.
+struct TooLarge;
+
+impl<R, W> Framed<R, W> {
+    pub(super) fn new(reader: R, writer: W) -> Self {
+        Self {
+            reader,
+            writer,
+            kept: BytesMut::new(),
+            speech: Speech::Unknown,
+        }
+    }
+
+    /// Takes the next whole message out of what was read.
+    fn take(&mut self) -> Result<Option<BytesMut>, TooLarge> {
+        loop {
+            let Some(&first) = self.kept.first() else {
+                return Ok(None);
+            };
+            match self.speech {
+                Speech::Unknown => {
+                    // A length of less than 16 MiB begins with a zero byte, which no JSON text does.
+                    self.speech = if first == 0 {
+                        Speech::Lengths
+                    } else {
+                        Speech::Lines
+                    };
+                }
+                Speech::Lengths => {
+                    let Some(length) = self.kept.first_chunk::<LENGTH_BYTES>() else {
+                        return Ok(None);
+                    };
+                    let length = usize::try_from(u32::from_be_bytes(*length)).unwrap_or(usize::MAX);
+                    if length > MAX_MESSAGE_BYTES {
+                        return Err(TooLarge);
+                    }
+                    if self.kept.len() - LENGTH_BYTES < length {
+                        return Ok(None);
+                    }
+                    self.kept.advance(LENGTH_BYTES);
+                    return Ok(Some(self.kept.split_to(length)));
+                }
+                Speech::Lines | Speech::Rpc => {
+                    let Some(end) = self.kept.iter().position(|byte| *byte == b'\n') else {
+                        return if self.kept.len() > MAX_MESSAGE_BYTES {
+                            Err(TooLarge)
+                        } else {
+                            Ok(None)
+                        };
+                    };
+                    let mut line = self.kept.split_to(end + 1);
+                    line.truncate(end);
+                    if !line.iter().all(u8::is_ascii_whitespace) {
+                        return Ok(Some(line));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads a message; `None` for what wants nothing of anybody.
+    fn read(&mut self, bytes: &[u8]) -> Option<Heard> {
+        let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+            return Some(Heard::Noise);
+        };
+        if self.speech == Speech::Lengths || value.get("jsonrpc").is_none() {
+            return Some(Heard::Said {
+                message: value,
+                request: None,
+            });
+        }
+        self.speech = Speech::Rpc;
+        let request = value.get("id").cloned();
+        match (value.get("method").and_then(Value::as_str), request) {
+            (Some("aaep.subscribe" | "aaep.renegotiate" | "aaep.reply" | "aaep.close"), request) => {
+                Some(Heard::Said {
+                    message: value.get("params").cloned().unwrap_or(Value::Null),
+                    request,
+                })
+            }
+            (Some("aaep.ping"), Some(id)) => Some(Heard::Wants(json!({
+                "jsonrpc": "2.0", "id": id, "result": {},
+            }))),
+            (Some(_), Some(id)) => Some(Heard::Wants(json!({
+                "jsonrpc": "2.0", "id": id,
+                "error": {"code": NO_SUCH_METHOD, "message": "the demo does not know this method"},
+            }))),
+            // Notifications of other methods, and answers to what was never asked.
+            (Some(_), None) | (None, _) => None,
+        }
+    }
+
+    /// Puts a message into the bytes that carry it.
+    fn wrap(&self, text: &str, saying: Saying) -> Vec<u8> {
+        let line = |text: String| {
+            let mut bytes = text.replace(['\n', '\r'], " ").into_bytes();
+            bytes.push(b'\n');
+            bytes
+        };
+        match (self.speech, saying) {
+            (Speech::Lengths, _) => {
+                let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
+                let mut bytes = length.to_be_bytes().to_vec();
+                bytes.extend_from_slice(text.as_bytes());
+                bytes
+            }
+            (Speech::Unknown | Speech::Lines, _)
+            | (Speech::Rpc, Saying::Bare | Saying::Answer(None)) => line(text.to_owned()),
+            (Speech::Rpc, Saying::Answer(Some(id))) => line(format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{text}}}"
+            )),
+            (Speech::Rpc, Saying::Event) => line(format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"aaep.event\",\"params\":{text}}}"
+            )),
+            (Speech::Rpc, Saying::Close) => line(format!(
+                "{{\"jsonrpc\":\"2.0\",\"method\":\"aaep.close\",\"params\":{text}}}"
+            )),
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<R, W> {
+    async fn hear(&mut self) -> Heard {
+        loop {
+            match self.take() {
+                Ok(Some(bytes)) => {
+                    if let Some(heard) = self.read(&bytes) {
+                        return heard;
+                    }
+                }
+                Ok(None) => match self.reader.read_buf(&mut self.kept).await {
+                    Ok(1..) => {}
+                    Ok(0) | Err(_) => return Heard::Over,
+                },
+                Err(TooLarge) => return Heard::Noise,
+            }
+        }
+    }
+
+    async fn say(&mut self, text: &str, saying: Saying) -> io::Result<()> {
+        let bytes = self.wrap(text, saying);
+        self.writer.write_all(&bytes).await?;
+        self.writer.flush().await
+    }
+
+    async fn leave(&mut self, _farewell: Farewell) {
+        // The other side may be gone first.
+        let _ = self.writer.shutdown().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    async fn heard(bytes: &[u8]) -> (Vec<Heard>, Vec<u8>) {
+        let mut wire = Framed::new(bytes, Vec::new());
+        let mut all = Vec::new();
+        loop {
+            let heard = wire.hear().await;
+            let over = matches!(heard, Heard::Over | Heard::Noise);
+            all.push(heard);
+            if over {
+                break;
+            }
+        }
+        wire.say("{\"n\":1}", Saying::Event).await.unwrap();
+        (all, wire.writer)
+    }
+
+    #[tokio::test]
+    async fn each_way_to_speak_is_answered_in_kind() {
+        let said = |request| Heard::Said {
+            message: json!({"type": "x"}),
+            request,
+        };
+        let text = br#"{"type":"x"}"#;
+        let mut lengths = vec![0, 0, 0, 12];
+        lengths.extend_from_slice(text);
+        let (all, out) = heard(&lengths).await;
+        assert_eq!(all, [said(None), Heard::Over]);
+        assert_eq!(out, b"\0\0\0\x07{\"n\":1}");
+        let (all, out) = heard(b"{\"type\":\"x\"}\r\n\n").await;
+        assert_eq!(all, [said(None), Heard::Over]);
+        assert_eq!(out, b"{\"n\":1}\n");
+        let rpc = br#"{"jsonrpc":"2.0","id":4,"method":"aaep.subscribe","params":{"type":"x"}}
+{"jsonrpc":"2.0","id":"p","method":"aaep.ping"}
+"#;
+        let (all, out) = heard(rpc).await;
+        let pong = Heard::Wants(json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+        assert_eq!(all, [said(Some(json!(4))), pong, Heard::Over]);
+        let line: Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(line["method"], "aaep.event");
+        assert_eq!(line["params"], json!({"n": 1}));
+    }
+
+    #[tokio::test]
+    async fn what_is_too_large_or_no_json_is_noise() {
+        for bytes in [
+            vec![0, 1, 0, 1, b'{'],
+            vec![b' '; MAX_MESSAGE_BYTES + 1],
+            b"GET / HTTP/1.1\r\n".to_vec(),
+        ] {
+            assert_eq!(heard(&bytes).await.0, [Heard::Noise]);
+        }
+    }
+}

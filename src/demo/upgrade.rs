@@ -1,0 +1,124 @@
+//! WebSocket (B.2): from a request to a connection, and messages on it.
+//!
+//! Responsibilities: the answer that turns a request into a WebSocket with the subprotocol `aaep.v1`,
+//! text frames, close codes. Not here: the other routes (`plain`), what a message means (`dialogue`).
+
+use std::io;
+
+use futures_util::{SinkExt, StreamExt};
+use http::header::{CONNECTION, HeaderName, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_PROTOCOL, UPGRADE};
+use http::{HeaderMap, HeaderValue, Request};
+use hyper::body::Incoming;
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
+
+use super::dialogue::{Farewell, Heard, Saying, Wire};
+
+/// The subprotocol that must be agreed (B.2.1).
+const SUBPROTOCOL: &str = "aaep.v1";
+/// The largest message that is taken, in bytes (3.7).
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
+
+/// Makes a request a WebSocket: gives the headers of the answer and the connection that it becomes.
+///
+/// # Errors
+/// What is missing, in words.
+pub(super) fn invite(
+    request: &mut Request<Incoming>,
+) -> Result<(HeaderMap, OnUpgrade), &'static str> {
+    let headers = request.headers();
+    let says = |name: HeaderName, word: &str| {
+        headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .any(|part| part.trim().eq_ignore_ascii_case(word))
+    };
+    if !says(UPGRADE, "websocket") || !says(CONNECTION, "upgrade") {
+        return Err("this path wants a WebSocket");
+    }
+    if !says(http::header::SEC_WEBSOCKET_VERSION, "13") {
+        return Err("only version 13 of WebSocket is spoken");
+    }
+    if !says(SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
+        return Err("only the subprotocol aaep.v1 is spoken");
+    }
+    let accept = headers
+        .get(http::header::SEC_WEBSOCKET_KEY)
+        .map(|key| derive_accept_key(key.as_bytes()))
+        .and_then(|key| HeaderValue::from_str(&key).ok())
+        .ok_or("there is no key")?;
+    let mut answer = HeaderMap::new();
+    answer.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    answer.insert(UPGRADE, HeaderValue::from_static("websocket"));
+    answer.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+    answer.insert(SEC_WEBSOCKET_ACCEPT, accept);
+    Ok((answer, hyper::upgrade::on(request)))
+}
+
+/// Carries messages over a WebSocket.
+pub(super) struct Socket {
+    stream: WebSocketStream<TokioIo<Upgraded>>,
+}
+
+impl Socket {
+    /// Goes on with a connection that was a request.
+    pub(super) async fn new(upgraded: Upgraded) -> Self {
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(MAX_MESSAGE_BYTES))
+            .max_frame_size(Some(MAX_MESSAGE_BYTES));
+        let io = TokioIo::new(upgraded);
+        Self {
+            stream: WebSocketStream::from_raw_socket(io, Role::Server, Some(config)).await,
+        }
+    }
+}
+
+impl Wire for Socket {
+    async fn hear(&mut self) -> Heard {
+        loop {
+            match self.stream.next().await {
+                Some(Ok(Message::Text(text))) => {
+                    return match serde_json::from_str::<Value>(&text) {
+                        Ok(message) => Heard::Said {
+                            message,
+                            request: None,
+                        },
+                        Err(_) => Heard::Noise,
+                    };
+                }
+                // Messages are text (B.2.2).
+                Some(Ok(Message::Binary(_))) => return Heard::Noise,
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => {}
+                Some(Ok(Message::Close(_)) | Err(_)) | None => return Heard::Over,
+            }
+        }
+    }
+
+    async fn say(&mut self, text: &str, _saying: Saying) -> io::Result<()> {
+        let sent = self.stream.send(Message::text(text)).await;
+        sent.map_err(io::Error::other)
+    }
+
+    async fn leave(&mut self, farewell: Farewell) {
+        // The codes of B.2.6.
+        let (code, reason) = match farewell {
+            Farewell::Cleanly => (4000, "closed cleanly"),
+            Farewell::Refused => (4001, "no subscription"),
+            Farewell::Violation => (4004, "this is no message"),
+        };
+        let close = CloseFrame {
+            code: CloseCode::from(code),
+            reason: Utf8Bytes::from_static(reason),
+        };
+        // The other side may be gone first.
+        let _ = self.stream.close(Some(close)).await;
+    }
+}
