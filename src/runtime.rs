@@ -34,8 +34,8 @@ use crate::voice::{self, VoiceHandle, VoiceSink};
 pub use crate::voice::system::run_child as system_voice;
 pub use look::{check, shown, trace};
 pub use plan::{Face, Plan, demo, list, replay, say, watch};
-pub use serving::{Serving, serve};
 pub(crate) use plan::{Terminals, choose_face};
+pub use serving::{Serving, serve};
 
 use feed::Feeds;
 use input::{Inputs, Upheaval};

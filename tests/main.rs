@@ -23,4 +23,5 @@ mod sources;
 mod speech;
 mod support;
 mod terminal;
+mod terms;
 mod transcripts;

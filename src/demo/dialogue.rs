@@ -160,7 +160,10 @@ async fn delivered(held: &mut Option<Held>) -> Delivery {
 
 /// Takes one message.
 fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
-    let kind = message.get("type").and_then(Value::as_str).unwrap_or_default();
+    let kind = message
+        .get("type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let own = |held: &Held| message.get("subscription_id") == Some(&Value::from(held.id.as_str()));
     match (kind, held.as_ref()) {
         ("subscription.request", None) => match subscribe(producer, &message) {

@@ -36,7 +36,11 @@ impl fmt::Display for Place {
 /// Is a place that is listened at.
 pub(super) enum Door {
     Tcp(TcpListener),
-    Unix(UnixListener, SocketFile),
+    Unix {
+        listener: UnixListener,
+        /// Held only to be dropped.
+        _file: SocketFile,
+    },
 }
 
 /// Removes a socket's file with its listener.
@@ -72,10 +76,10 @@ impl Door {
             Place::Socket(path) => {
                 make_room(path).await?;
                 let listener = UnixListener::bind(path)?;
-                let file = SocketFile { path: path.clone() };
+                let _file = SocketFile { path: path.clone() };
                 // Only its owner may connect (B.4.2); who comes is looked at besides.
                 std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-                Ok((Some(Self::Unix(listener, file)), place.clone()))
+                Ok((Some(Self::Unix { listener, _file }), place.clone()))
             }
             Place::Pipes => Ok((None, Place::Pipes)),
         }
@@ -87,7 +91,7 @@ impl Door {
             Self::Tcp(listener) => listener
                 .poll_accept(context)
                 .map_ok(|(stream, _)| Caller::Tcp(stream)),
-            Self::Unix(listener, _) => loop {
+            Self::Unix { listener, .. } => loop {
                 match listener.poll_accept(context) {
                     Poll::Ready(Ok((stream, _))) => {
                         let own = rustix::process::getuid().as_raw();
@@ -105,7 +109,9 @@ impl Door {
 
 /// Makes the folder of a socket, for this user alone, and takes a socket away that nobody listens at.
 async fn make_room(path: &Path) -> io::Result<()> {
-    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
         && !folder.exists()
     {
         std::fs::create_dir_all(folder)?;

@@ -112,12 +112,13 @@ impl<R, W> Framed<R, W> {
         self.speech = Speech::Rpc;
         let request = value.get("id").cloned();
         match (value.get("method").and_then(Value::as_str), request) {
-            (Some("aaep.subscribe" | "aaep.renegotiate" | "aaep.reply" | "aaep.close"), request) => {
-                Some(Heard::Said {
-                    message: value.get("params").cloned().unwrap_or(Value::Null),
-                    request,
-                })
-            }
+            (
+                Some("aaep.subscribe" | "aaep.renegotiate" | "aaep.reply" | "aaep.close"),
+                request,
+            ) => Some(Heard::Said {
+                message: value.get("params").cloned().unwrap_or(Value::Null),
+                request,
+            }),
             (Some("aaep.ping"), Some(id)) => Some(Heard::Wants(json!({
                 "jsonrpc": "2.0", "id": id, "result": {},
             }))),

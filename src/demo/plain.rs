@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, LOCATION, RETRY_AFTER};
+use http::header::{ALLOW, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -106,6 +106,21 @@ enum Unread {
 
 /// Answers one request.
 pub(super) async fn answer(
+    producer: Producer,
+    request: Request<Incoming>,
+    turned: Turned,
+) -> Result<Response<Body>, Infallible> {
+    let mut response = routed(producer, request, turned).await?;
+    if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+        // One request a connection: no idle client keeps a place, and none sends its answer into a
+        // connection that is just being closed for idleness.
+        let headers = response.headers_mut();
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    Ok(response)
+}
+
+async fn routed(
     producer: Producer,
     mut request: Request<Incoming>,
     turned: Turned,

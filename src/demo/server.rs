@@ -207,9 +207,6 @@ async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Rece
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_TIME)
-        // One request a connection: no idle client keeps a place, and none sends its answer into a
-        // connection that is just being closed for idleness.
-        .keep_alive(false)
         .max_buf_size(BUFFER_BYTES)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();

@@ -58,7 +58,10 @@ pub(super) fn invite(
     let mut answer = HeaderMap::new();
     answer.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     answer.insert(UPGRADE, HeaderValue::from_static("websocket"));
-    answer.insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
+    answer.insert(
+        SEC_WEBSOCKET_PROTOCOL,
+        HeaderValue::from_static(SUBPROTOCOL),
+    );
     answer.insert(SEC_WEBSOCKET_ACCEPT, accept);
     Ok((answer, hyper::upgrade::on(request)))
 }

@@ -11,7 +11,7 @@ use anyhow::Context;
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
-use crate::app::{Door, Exit, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
 use crate::demo;

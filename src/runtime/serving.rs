@@ -46,7 +46,9 @@ pub async fn serve(serving: &Serving, announce: impl FnOnce(&str)) -> anyhow::Re
         .await
         .with_context(|| format!("{} can't be listened on", serving.places.join(" or ")))?;
     // Without an address nobody can post a request that starts a run.
-    let posts = places.iter().any(|place| matches!(place, Place::Address(_)));
+    let posts = places
+        .iter()
+        .any(|place| matches!(place, Place::Address(_)));
     let scenario = match (&serving.scenario, posts) {
         (Some(name), _) => Some(name.clone()),
         (None, false) => Some(demo::DEFAULT.to_owned()),

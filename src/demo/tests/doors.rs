@@ -24,10 +24,9 @@ async fn socket(running: &Running, protocol: &'static str) -> Option<WebSocketSt
     let stream = TcpStream::connect(running.addr()).await.unwrap();
     let url = format!("ws://{}/aaep/v1/ws", running.addr());
     let mut request = url.into_client_request().unwrap();
-    request.headers_mut().insert(
-        "sec-websocket-protocol",
-        HeaderValue::from_static(protocol),
-    );
+    request
+        .headers_mut()
+        .insert("sec-websocket-protocol", HeaderValue::from_static(protocol));
     let made = client_async(request, stream).await;
     made.ok().map(|(socket, _)| socket)
 }
@@ -81,7 +80,11 @@ async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
     .await;
     within(running.producer().until_replies(1)).await;
     while told(&mut socket).await["type"] != "aaep:agent.session.completed" {}
-    say(&mut socket, &json!({"type": "subscription.close", "subscription_id": id})).await;
+    say(
+        &mut socket,
+        &json!({"type": "subscription.close", "subscription_id": id}),
+    )
+    .await;
     assert_eq!(told(&mut socket).await, json!({"closed": 4000}));
     within(running.producer().until_deserted()).await;
     assert_eq!(running.producer().agreed(), 0);
@@ -153,7 +156,8 @@ async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
 async fn a_signed_manifest_proves_the_demo_and_lists_its_doors() {
     let signer = Signer::generate().unwrap();
     let mut keys = KeyRing::default();
-    keys.add("hearken-demo", None, &signer.public_pem()).unwrap();
+    keys.add("hearken-demo", None, &signer.public_pem())
+        .unwrap();
     let settings = Settings {
         signer: Some(Arc::new(signer)),
         ..Settings::stepped(1)

@@ -200,7 +200,9 @@ async fn stopping_cancels_sessions_ends_streams_and_frees_the_port() {
     assert!(TcpStream::connect(addr).await.is_err());
     assert!(producer.start("tool").is_err());
     assert_eq!(producer.open_sessions(), 0);
-    let again = serve(addr, Settings::stepped(8)).await.unwrap();
+    let again = serve(&addr.to_string(), Settings::stepped(8))
+        .await
+        .unwrap();
     again.stop().await;
 }
 
