@@ -87,8 +87,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::Demo {
             scenario, options, ..
         } => {
-            let scenario = scenario.as_deref().unwrap_or(hearken::demo::DEFAULT);
-            let (plan, agent) = runtime::demo(scenario, &options).await?;
+            let (plan, agent) = runtime::demo(scenario.as_deref(), &options).await?;
             let exit = runtime::run(plan).await;
             agent.stop().await;
             exit

@@ -172,11 +172,16 @@ pub(super) fn recording(file: &Path) -> Recording {
     }
 }
 
-/// Starts the agent inside and follows it; the agent lives as long as the returned handle.
+/// Starts the agent inside with a scenario, the first one if none is named, and follows it; the agent lives
+/// as long as the returned handle.
 ///
 /// # Errors
 /// When the scenario is not known, or no port is free on loopback.
-pub async fn demo(scenario: &str, options: &Options) -> anyhow::Result<(Plan, demo::Running)> {
+pub async fn demo(
+    scenario: Option<&str>,
+    options: &Options,
+) -> anyhow::Result<(Plan, demo::Running)> {
+    let scenario = scenario.unwrap_or(demo::DEFAULT);
     if !demo::list().iter().any(|info| info.name == scenario) {
         let names: Vec<&str> = demo::list().iter().map(|info| info.name.as_str()).collect();
         anyhow::bail!(
