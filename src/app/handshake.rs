@@ -87,7 +87,7 @@ impl App {
             return;
         }
         let request = self.number();
-        let body = self.request(AAEP_VERSION);
+        let body = self.request(id, AAEP_VERSION);
         self.set_handshake(
             id,
             Handshake::asked(request, AAEP_VERSION.to_owned(), None, Ok(())),
@@ -203,7 +203,7 @@ impl App {
         proof: Result<(), SignatureFault>,
     ) {
         let request = self.number();
-        let body = self.request(&version);
+        let body = self.request(id, &version);
         self.set_handshake(id, Handshake::asked(request, version, manifest, proof));
         self.effects.push(Effect::Ask {
             link: id,
@@ -231,6 +231,9 @@ impl App {
         match read_handshake(&answer.body) {
             Some(HandshakeMessage::Accepted(accepted)) if answer.status < 300 => {
                 self.accepted(id, *accepted, answer.location, manifest, proof, now);
+            }
+            Some(HandshakeMessage::Rejected(rejected)) if self.leave_out(id, &rejected, now) => {
+                self.ask_subscription(id, version.to_owned(), manifest, proof);
             }
             Some(HandshakeMessage::Rejected(rejected)) => {
                 // Another version that both sides know is asked for once.
@@ -314,7 +317,7 @@ impl App {
             self.give_up(id, &accepted.subscription_id, reason, inside);
             return;
         }
-        let asked = self.wanted();
+        let asked = self.wanted(id);
         let agreement = Agreement {
             id: accepted.subscription_id.clone(),
             location: location.clone(),
@@ -430,7 +433,20 @@ impl App {
                 self.tell_terms(id, accepted.notes, now);
             }
             (HandshakeMessage::Rejected(rejected), Handshake::Asked { .. }) => {
-                self.rejected(id, &rejected, None, now);
+                if self.leave_out(id, &rejected, now) {
+                    let reason = self.phrases().text(rejection(rejected.code), &[]);
+                    let (retry_after, again) = (rejected.retry_after, true);
+                    self.refuse(
+                        id,
+                        Fault::Rejected {
+                            reason,
+                            retry_after,
+                            again,
+                        },
+                    );
+                } else {
+                    self.rejected(id, &rejected, None, now);
+                }
                 self.close_refused(id, now);
             }
             (HandshakeMessage::Rejected(rejected), Handshake::Agreed(_)) => {
@@ -467,18 +483,21 @@ impl App {
         true
     }
 
-    /// Gives the terms that the person wants now.
-    fn wanted(&self) -> Capabilities {
+    /// Gives the terms that the person wants of a source now.
+    fn wanted(&self, id: LinkId) -> Capabilities {
         let rate = self.queue.deliveries().usual().rate;
-        terms::wanted(&self.config, self.announcer.verbosity(), rate)
+        Capabilities {
+            supported_extensions: Some(self.extensions(id)),
+            ..terms::wanted(&self.config, self.announcer.verbosity(), rate)
+        }
     }
 
-    fn request(&self, version: &str) -> String {
+    fn request(&self, id: LinkId, version: &str) -> String {
         SubscriptionRequest {
             version: version.to_owned(),
             subscriber_id: SUBSCRIBER.to_owned(),
             subscriber_version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: self.wanted(),
+            capabilities: self.wanted(id),
         }
         .to_json()
     }

@@ -52,6 +52,8 @@ pub struct LinkView {
     pub(super) way_told: Option<&'static str>,
     /// Why it is about to be given up by our own decision.
     pub(super) refused: Option<Fault>,
+    /// Extensions that it can't tell from others, and that are not asked for any more.
+    pub(super) left_out: Vec<String>,
     /// After how many minutes of silence the next word of it is due.
     pub(super) silence_due: u64,
     told: Told,
@@ -97,6 +99,7 @@ impl LinkView {
             terms_told: Vec::new(),
             way_told: None,
             refused: None,
+            left_out: Vec::new(),
             silence_due: 1,
             told: Told::Nothing,
             steady_at: None,

@@ -79,10 +79,55 @@ impl App {
                 link: id,
                 course: Course::Refused(fault),
             }),
+            // Another connection may do; this one is given up.
+            Door::Inside if !fault.is_final() => self.effects.push(Effect::Follow {
+                link: id,
+                course: Course::Refused(fault),
+            }),
             Door::Inside | Door::Open => {
                 view.refused = Some(fault);
             }
         }
+    }
+
+    /// Leaves one extension out of what is asked for, when a producer can't tell two apart that share a
+    /// prefix (7.3.1); `false` when there is none to leave out.
+    pub(super) fn leave_out(&mut self, id: LinkId, rejected: &Rejected, now: Now) -> bool {
+        let asked = self.extensions(id);
+        if rejected.code != RejectionCode::CapabilitiesIncompatible || asked.len() < 2 {
+            return false;
+        }
+        // The message names the prefix, which mostly is a part of the address too; the person's first
+        // choice stays.
+        let named = |address: &&String| {
+            address
+                .split('/')
+                .any(|part| part.len() > 1 && words(&rejected.message).any(|word| word == part))
+        };
+        let Some(out) = asked.iter().skip(1).rfind(named).or(asked.last()).cloned() else {
+            return false;
+        };
+        let args = [
+            ("source", Arg::Own(self.source_name(id))),
+            ("extension", Arg::Own(out.clone())),
+        ];
+        let key = "link.extension_left_out";
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        if let Some(view) = self.links.get_mut(id.0) {
+            view.left_out.push(out);
+        }
+        true
+    }
+
+    /// Gives the extensions that are asked for of a source.
+    pub(super) fn extensions(&self, id: LinkId) -> Vec<String> {
+        let left_out = self.links.get(id.0).map(|view| view.left_out.as_slice());
+        let left_out = left_out.unwrap_or_default();
+        let wanted = self.config.handshake.extensions.iter();
+        wanted
+            .filter(|one| !left_out.contains(one))
+            .cloned()
+            .collect()
     }
 
     /// Gives a link up whose connection was refused on itself.
@@ -96,6 +141,11 @@ impl App {
             self.effects.push(Effect::Close(id));
         }
     }
+}
+
+/// Splits a message into the words that could be a prefix.
+fn words(message: &str) -> impl Iterator<Item = &str> {
+    message.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_')
 }
 
 /// Names the words of a refusal: what is wrong, and what helps.

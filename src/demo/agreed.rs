@@ -143,7 +143,13 @@ impl Terms {
                     let known = levels.iter().filter(|l| matches!(l.as_u64(), Some(1..=3)));
                     Value::Array(known.cloned().collect())
                 }),
-                "supported_extensions" => value.as_array().map(|_| json!([])),
+                "supported_extensions" => {
+                    if let Some(prefix) = value.as_array().and_then(|all| collision(all)) {
+                        let words = format!("Two extensions declare the prefix {prefix}.");
+                        return Err(Refusal::new(400, "capabilities_incompatible", &words));
+                    }
+                    value.as_array().map(|_| json!([]))
+                }
                 "pace_wpm" => value
                     .as_u64()
                     .filter(|n| (50..=1000).contains(n))
@@ -164,6 +170,38 @@ impl Terms {
         self.honored = honored;
         Ok(())
     }
+}
+
+/// Finds a prefix that two of these extensions share (7.3.1). The demo reads no vocabularies: it takes the
+/// last part of an address that names something, as the chapter's own examples have it. Two versions of
+/// one vocabulary may stand side by side (7.9.1).
+fn collision(addresses: &[Value]) -> Option<&str> {
+    let read = |address: &'_ Value| -> Option<(String, String)> {
+        let address = address.as_str()?;
+        let version = |part: &str| {
+            part.strip_prefix('v')
+                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let parts: Vec<&str> = address.split('/').filter(|part| !version(part)).collect();
+        let prefix = parts
+            .iter()
+            .rfind(|part| !part.is_empty() && !["context", "extensions"].contains(part))?;
+        Some(((*prefix).to_owned(), parts.join("/")))
+    };
+    let read: Vec<(String, String)> = addresses.iter().filter_map(read).collect();
+    let shared = read.iter().enumerate().find_map(|(at, (prefix, whole))| {
+        let before = read.iter().take(at);
+        let shared = before.filter(|(other, _)| other == prefix);
+        shared
+            .map(|(_, other)| other)
+            .any(|other| other != whole)
+            .then(|| prefix.clone())
+    })?;
+    addresses
+        .iter()
+        .filter_map(Value::as_str)
+        .flat_map(|address| address.split('/'))
+        .find(|part| *part == shared)
 }
 
 fn one_of(value: &Value, allowed: &[&str]) -> Option<Value> {

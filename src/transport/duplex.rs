@@ -17,6 +17,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::backoff::Backoff;
+use super::exchange::Course;
 use super::link::{Link, LinkSettings, LinkSink, Poster, REPLIES_UNDER_WAY, Reader, SinkGone};
 use super::{Fault, Frame, LinkEvent};
 
@@ -86,6 +87,11 @@ pub(super) trait Dial: Send + 'static {
         None
     }
 
+    /// Tells whether another connection may be made after one that is over.
+    fn again(&self) -> bool {
+        true
+    }
+
     /// Takes note that a connection is over.
     fn note_end(&mut self) {}
 }
@@ -101,6 +107,11 @@ enum Order {
         done: oneshot::Sender<Result<(), Fault>>,
     },
     Answer(String),
+    /// The app does not want this connection: it ends, with these last words.
+    GiveUp {
+        fault: Fault,
+        words: Option<String>,
+    },
     Leave {
         done: oneshot::Sender<()>,
     },
@@ -115,7 +126,7 @@ impl Order {
                 let _ = done.send(Err(Fault::Closed));
                 Refused::Send
             }
-            Self::Answer(_) => Refused::Send,
+            Self::Answer(_) | Self::GiveUp { .. } => Refused::Send,
             Self::Leave { done } => {
                 let _ = done.send(());
                 Refused::Leave
@@ -175,6 +186,22 @@ impl Poster for Outbox {
             .unwrap_or_else(PoisonError::into_inner) = words;
     }
 
+    fn follow(&self, course: Course) {
+        // Everything but a refusal is as it is: there is one way only.
+        if let Course::Refused(fault) = course {
+            let words = self
+                .last_words
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            let orders = self.orders.clone();
+            tokio::spawn(async move {
+                // This fails only when the link is over, and then there is nothing to give up.
+                let _ = orders.send(Order::GiveUp { fault, words }).await;
+            });
+        }
+    }
+
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
         let this = self.clone();
         async move {
@@ -218,6 +245,8 @@ enum End {
     /// The source came to its end in good order.
     Over,
     Fault(Fault),
+    /// The app gave it up.
+    GivenUp(Fault),
     /// The person left.
     Left,
 }
@@ -268,9 +297,10 @@ impl<D: Dial> Follower<D> {
             let fault = match outcome.end {
                 End::Over => return sink.put(LinkEvent::Ended).await,
                 End::Left => return Ok(()),
-                End::Fault(fault) => fault,
+                End::Fault(fault) | End::GivenUp(fault) => fault,
             };
-            if fault.is_final() || config.retries.is_some_and(|most| tried_again >= most) {
+            let over = fault.is_final() || !self.dial.again();
+            if over || config.retries.is_some_and(|most| tried_again >= most) {
                 return sink.put(LinkEvent::Failed { fault }).await;
             }
             let retry_in = backoff.next(fault.retry_after());
@@ -300,14 +330,28 @@ impl<D: Dial> Follower<D> {
             let reading = read(&mut inward, sink, &heard, &self.orders);
             let writing = write(&mut outward, &mut self.taken, &heard, heartbeat, limit);
             let mut reading = std::pin::pin!(reading);
+            let mut writing = std::pin::pin!(writing);
             tokio::select! {
-                end = reading.as_mut() => end?,
-                end = writing => match end {
+                end = reading.as_mut() => {
+                    let end = end?;
+                    // One message and then the end is how a refusal looks; the app has read it and says
+                    // whether, and when, another attempt is to be made.
+                    let answered = heard.frames.load(Ordering::Relaxed) == 1;
+                    match answered {
+                        true => match timeout(LAST_WORDS, writing).await {
+                            Ok(given_up @ End::GivenUp(_)) => given_up,
+                            Ok(End::Left) => End::Left,
+                            Ok(End::Over | End::Fault(_)) | Err(_) => end,
+                        },
+                        false => end,
+                    }
+                }
+                end = writing.as_mut() => match end {
                     End::Fault(fault) => match timeout(LAST_WORDS, reading).await {
                         Ok(end) => end?,
                         Err(_elapsed) => End::Fault(fault),
                     },
-                    End::Over | End::Left => end,
+                    End::Over | End::Left | End::GivenUp(_) => end,
                 },
             }
         };
@@ -416,6 +460,14 @@ async fn write<O: Outward>(
                 (timeout(limit, outward.send(message)).await, Some(done))
             }
             Some(Order::Answer(answer)) => (timeout(limit, outward.answer(answer)).await, None),
+            Some(Order::GiveUp { fault, words }) => {
+                if let Some(words) = words {
+                    // Whoever leaves can't do more than say so.
+                    let _ = timeout(SAYING_SO, outward.send(words)).await;
+                }
+                let _ = timeout(SAYING_SO, outward.leave()).await;
+                return End::GivenUp(fault);
+            }
             Some(Order::Leave { done }) => {
                 outward.leave().await;
                 let _ = done.send(());

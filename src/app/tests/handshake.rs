@@ -532,6 +532,82 @@ fn a_refusal_on_one_connection_ends_the_link() {
 }
 
 #[test]
+fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let mut body = rejection("rate_limit");
+    body["retry_after_seconds"] = json!(7);
+    rig.link(LinkEvent::Frame(Frame {
+        text: body.to_string(),
+    }));
+    let Course::Refused(fault) = rig.course() else {
+        panic!("followed");
+    };
+    assert!(matches!(
+        fault,
+        Fault::Rejected {
+            retry_after: Some(7),
+            again: true,
+            ..
+        }
+    ));
+}
+
+#[test]
+fn of_extensions_that_collide_the_later_one_is_left_out() {
+    let addresses = [
+        "https://a.example/haptic/context/v1",
+        "https://b.example/medai/context/v1",
+        "https://c.example/medai/context/v1",
+        "https://d.example/other/v1",
+    ];
+    let mut config = Config::default();
+    config.handshake.extensions = addresses.map(str::to_owned).to_vec();
+    for door in [Door::Beside, Door::Inside] {
+        let mut rig = Rig::under(door, config.clone());
+        let mut collision = rejection("capabilities_incompatible");
+        collision["reason_message"] = json!("Two extensions declare the prefix \"medai\".");
+        let asked = match door {
+            Door::Beside => {
+                let (request, asked) = rig.subscribing();
+                assert_eq!(
+                    asked["capabilities"]["supported_extensions"],
+                    json!(addresses)
+                );
+                rig.answer(request, 400, &collision);
+                rig.subscription().1
+            }
+            Door::Inside | Door::Open => {
+                rig.link(LinkEvent::Connected);
+                rig.take();
+                rig.link(LinkEvent::Frame(Frame {
+                    text: collision.to_string(),
+                }));
+                assert!(matches!(
+                    rig.course(),
+                    Course::Refused(Fault::Rejected { again: true, .. })
+                ));
+                rig.link(LinkEvent::Connected);
+                match rig.take().as_slice() {
+                    [Effect::Send { body, .. }] => serde_json::from_str(body).unwrap(),
+                    other => panic!("{other:?}"),
+                }
+            }
+        };
+        let left = json!([addresses[0], addresses[1], addresses[3]]);
+        assert_eq!(asked["capabilities"]["supported_extensions"], left);
+        assert!(rig.heard("It is asked again without https://c.example/medai/context/v1."));
+    }
+    // With one left there is nothing to resolve: it is a refusal.
+    config.handshake.extensions.truncate(1);
+    let mut rig = Rig::under(Door::Beside, config);
+    let (request, _) = rig.subscribing();
+    rig.answer(request, 400, &rejection("capabilities_incompatible"));
+    assert!(matches!(rig.course(), Course::Refused(fault) if fault.is_final()));
+}
+
+#[test]
 fn who_wants_proof_follows_nobody_without_it() {
     let mut config = Config::default();
     config.handshake.require_signed = true;

@@ -34,6 +34,8 @@ async fn a_request_is_answered_as_chapter_5_writes_it() {
         &running,
         json!({"max_events_per_second": 3, "languages": ["yo", "en-US"],
             "coalesce_boundaries": ["none", "sentence"], "supports_confirmation_reply": true,
+            "supported_extensions": ["https://a.example/medai/context/v1",
+                "https://a.example/medai/context/v2"],
             "haptic": {"patterns": []}}),
     )
     .await;
@@ -62,6 +64,12 @@ async fn what_can_not_be_kept_is_rejected_with_its_reason() {
             asking(json!({"accept_signed_manifests_only": true})),
             403,
             "manifest_signature_required",
+        ),
+        (
+            asking(json!({"supported_extensions": [
+                "https://a.example/medai/context/v1", "https://b.example/medai/context/v1"]})),
+            400,
+            "capabilities_incompatible",
         ),
         (asking(json!({"max_events_per_second": 0})), 400, "unknown"),
         (asking(json!({"unheard_of": 1})), 400, "unknown"),

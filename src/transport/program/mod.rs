@@ -69,6 +69,11 @@ impl Dial for ProgramDial {
     type Inward = Output;
     type Outward = Input;
 
+    fn again(&self) -> bool {
+        // A program is never started anew by itself: that could do again what it has done.
+        false
+    }
+
     async fn dial(&mut self) -> Result<(Output, Input), Fault> {
         let unusable = |why: &str| {
             let name = name(&self.command);

@@ -281,3 +281,44 @@ async fn faults_that_stay_are_final_and_others_are_tried_again_as_often_as_wishe
         .expect(&[connecting(1), LinkEvent::Failed { fault }])
         .await;
 }
+
+#[tokio::test]
+async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
+    let refused = Fault::Rejected {
+        reason: "full".to_owned(),
+        retry_after: Some(0),
+        again: true,
+    };
+    let mut bench = Bench::open(quick(), None, 64);
+    let peer = bench.connect(false);
+    bench
+        .link
+        .expect(&[connecting(1), LinkEvent::Connected])
+        .await;
+    let _ = peer.says.send(Arrival::Frame("refused".to_owned()));
+    // Its code alone would end the link for good; the words before it say that it may be tried again.
+    let hung_up = Fault::ClosedWith { code: 4001 };
+    let _ = peer.says.send(Arrival::End(Err(hung_up)));
+    bench.link.expect(&[frame("refused")]).await;
+    bench
+        .link
+        .handle
+        .follow(crate::transport::Course::Refused(refused.clone()));
+    match soon(bench.link.next()).await {
+        LinkEvent::Lost { fault, .. } => assert_eq!(fault, refused),
+        other => panic!("{other:?}"),
+    }
+    // Given up while it is open, a connection hears the last words and a farewell.
+    let mut peer = bench.connect(false);
+    bench
+        .link
+        .expect(&[connecting(2), LinkEvent::Connected])
+        .await;
+    bench.link.handle.last_words(Some("so long".to_owned()));
+    bench
+        .link
+        .handle
+        .follow(crate::transport::Course::Refused(refused));
+    assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("so long"));
+    assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("bye"));
+}
