@@ -357,9 +357,11 @@ impl<D: Dial> Follower<D> {
         };
         let frames = heard.frames.load(Ordering::Relaxed);
         self.dial.note_end();
+        // A server that refuses has said something, and is not to be hammered for that.
+        let given_up = matches!(end, End::GivenUp(_));
         Ok(Outcome {
             end,
-            good: frames > 0 || since.elapsed() >= GOOD_AFTER,
+            good: !given_up && (frames > 0 || since.elapsed() >= GOOD_AFTER),
         })
     }
 }
