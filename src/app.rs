@@ -368,7 +368,7 @@ impl App {
                     Class::Outcome,
                     Kind::Connection,
                     "record.failed",
-                    &[("reason", Arg::Own(reason))],
+                    &[("reason", self.reason(&reason))],
                     now,
                 );
             }
@@ -478,6 +478,7 @@ impl App {
             VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", now),
             VoiceEvent::Begun(_) => {}
             VoiceEvent::Adjustable { knobs, usual } => self.tuning.adjustable(knobs, usual),
+            VoiceEvent::Cues { heard } => self.tuning.cues_heard(heard),
             VoiceEvent::Ended(id) => {
                 let wishes = self.queue.ended(id, now.monotonic);
                 self.wish(wishes);
@@ -491,7 +492,7 @@ impl App {
                     Class::Outcome,
                     Kind::Connection,
                     "voice.notice",
-                    &[("text", Arg::Own(text))],
+                    &[("text", self.reason(&text))],
                     now,
                 );
             }
@@ -504,7 +505,7 @@ impl App {
                     Class::Outcome,
                     Kind::Connection,
                     "voice.lost",
-                    &[("reason", Arg::Own(reason))],
+                    &[("reason", self.reason(&reason))],
                     now,
                 );
                 self.effects.push(Effect::Bell);
@@ -518,7 +519,7 @@ impl App {
                     Class::Outcome,
                     Kind::Connection,
                     "voice.none",
-                    &[("reason", Arg::Own(reason))],
+                    &[("reason", self.reason(&reason))],
                     now,
                 );
             }
@@ -526,12 +527,17 @@ impl App {
         self.note_said();
     }
 
+    /// Gives what another room says of itself in the person's language.
+    fn reason(&self, english: &str) -> Arg {
+        Arg::Own(self.announcer.phrases().reason(english))
+    }
+
     fn voice_is_there(&mut self, engine: String, key: &str, now: Now) {
         self.queue.enable();
         self.voice = VoiceState::Ready {
             engine: engine.clone(),
         };
-        let args = [("engine", Arg::Own(engine))];
+        let args = [("engine", self.reason(&engine))];
         self.say(Class::Outcome, Kind::Connection, key, &args, now);
         self.ask_again_after_voice(now);
     }

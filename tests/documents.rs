@@ -277,6 +277,81 @@ fn every_other_language_says_why_something_failed() {
     }
 }
 
+/// The words of a voice's faults and notices stand where they are made: whatever reads like a
+/// sentence there must be known in every language, or be no sentence.
+#[test]
+fn every_other_language_knows_what_a_voice_says_of_itself() {
+    /// What looks like words and reaches nobody as such.
+    const NO_WORDS: [&str; 8] = [
+        "SET SELF ",
+        "LIST ",
+        "GET ",
+        "CANCEL ",
+        "AUTH EXTERNAL",
+        "voice of {",
+        "what came over the socket is not",
+        "what came is not what was agreed",
+    ];
+    fn literals(code: &str, found: &mut BTreeSet<String>) {
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n");
+        let code = code.replace("'\"'", "").replace("\\\"", "");
+        // What is logged, and a condition of the build, is for nobody's ear.
+        let silent = ["tracing::", "cfg(", "cfg!(", ".expect(", "concat!("];
+        for (at, text) in code.split('"').enumerate() {
+            let before = code.split('"').nth(at.wrapping_sub(1)).unwrap_or_default();
+            let statement = before.rsplit(['\n', ';']).next().unwrap_or_default();
+            let is_sentence = text.split(' ').filter(|word| word.len() > 1).count() > 1;
+            if at % 2 == 1 && is_sentence && !silent.iter().any(|start| statement.contains(start)) {
+                found.insert(text.to_owned());
+            }
+        }
+    }
+    fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                if !path.ends_with("tests") && !path.ends_with("reader") {
+                    collect(&path, found);
+                }
+            } else if !path.ends_with("tests.rs") && !path.ends_with("reader.rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                literals(text.split("#[cfg(test)]\nmod tests").next().unwrap(), found);
+            }
+        }
+    }
+    let shape = |text: &str| {
+        let mut shape = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            shape.push_str(before);
+            shape.push_str("{}");
+            rest = after.split_once('}').map_or("", |(_, later)| later);
+        }
+        shape + rest
+    };
+    let mut wanted = BTreeSet::new();
+    collect(Path::new("src/voice"), &mut wanted);
+    wanted.retain(|text| !NO_WORDS.iter().any(|start| text.starts_with(start)));
+    assert!(wanted.len() > 45, "{wanted:#?}");
+    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+        let file: toml::Table = text.parse().unwrap();
+        let known: BTreeSet<String> = file["reasons"]
+            .as_table()
+            .unwrap()
+            .keys()
+            .map(|english| shape(english))
+            .collect();
+        let missing: Vec<&String> = wanted
+            .iter()
+            .filter(|text| !known.contains(&shape(text)))
+            .collect();
+        assert!(missing.is_empty(), "{tag}: {missing:#?}");
+    }
+}
+
 /// A word that a file leaves out would be heard in English.
 #[test]
 fn every_other_language_has_all_words_and_all_of_the_help() {

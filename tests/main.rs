@@ -13,6 +13,7 @@ mod doctor;
 mod documents;
 mod events;
 mod faults;
+mod german;
 mod kinds;
 mod latency;
 mod lines;

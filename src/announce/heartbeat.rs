@@ -5,9 +5,9 @@
 //!
 //! # Mental model
 //! Silence is ambiguous: nothing to tell, or nothing there any more? While an agent works and nothing
-//! is said, a beat comes after [`FIRST`], then after [`NEXT`], and then after twice as long each time, up to
-//! eight times as long: where no tick can be played a beat is a word, and a word every five seconds wears
-//! a person out. Whatever is said starts the count again.
+//! is said, a beat comes after [`FIRST`], then every [`NEXT`]. That is for the soft tick. Where none can be
+//! played, or its cue is off, a beat is a word, and a word every five seconds wears a person out: each further
+//! one comes after twice as long, up to eight times as long. Whatever is said starts the count again.
 //!
 //! # Tuning by symptom
 //! Beats between the sentences of one answer: raise [`FIRST`]. Beats that wear a person out: raise
@@ -18,14 +18,23 @@ use std::time::Duration;
 /// The first beat comes after so much silence: longer than the pauses between sentences of a stream.
 pub const FIRST: Duration = Duration::from_secs(3);
 
-/// The second beat comes after so much more; each further one after twice as long as the last.
+/// The second beat comes after so much more, and each further one, where it is a sound.
 pub const NEXT: Duration = Duration::from_secs(5);
 
-/// How often the wait between beats is doubled: up to 40 seconds.
+/// How often the wait between beats is doubled where they are words: up to 40 seconds.
 pub const DOUBLINGS: u32 = 3;
 
 /// An agent of which nothing came for this long is not known to work any more, whatever it said last.
 pub const STALE: Duration = Duration::from_secs(600);
+
+/// Says what a beat is heard as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Beat {
+    /// A soft tick.
+    Sound,
+    /// A word.
+    Word,
+}
 
 /// Counts the silence of working agents.
 #[derive(Debug, Clone, Default)]
@@ -35,8 +44,9 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Takes whether some agent works while nothing is said; tells whether a beat is due at `now`.
-    pub fn step(&mut self, silent_work: bool, now: Duration) -> bool {
+    /// Takes whether some agent works while nothing is said, and what a beat is heard as; tells whether
+    /// one is due at `now`.
+    pub fn step(&mut self, silent_work: bool, beat: Beat, now: Duration) -> bool {
         if !silent_work {
             self.rest();
             return false;
@@ -45,7 +55,11 @@ impl Heartbeat {
         if now < due {
             return false;
         }
-        self.due = Some(now + NEXT * 2_u32.pow(self.beats.min(DOUBLINGS)));
+        let times = match beat {
+            Beat::Sound => 1,
+            Beat::Word => 2_u32.pow(self.beats.min(DOUBLINGS)),
+        };
+        self.due = Some(now + NEXT * times);
         self.beats = self.beats.saturating_add(1);
         true
     }
@@ -68,12 +82,22 @@ mod tests {
 
     fn beats(from: u64, to: u64, heartbeat: &mut Heartbeat, works: bool) -> Vec<u64> {
         (from..=to)
-            .filter(|at| heartbeat.step(works, Duration::from_millis(*at)))
+            .filter(|at| heartbeat.step(works, Beat::Word, Duration::from_millis(*at)))
             .collect()
     }
 
     #[test]
-    fn a_beat_comes_after_three_seconds_and_then_more_and_more_rarely() {
+    fn a_tick_comes_after_three_seconds_and_then_every_five() {
+        let mut heartbeat = Heartbeat::default();
+        let ticks: Vec<u64> = (0..=60_000)
+            .filter(|at| heartbeat.step(true, Beat::Sound, Duration::from_millis(*at)))
+            .collect();
+        assert!(ticks[0] == 3_000 && ticks.windows(2).all(|two| two[1] - two[0] == 5_000));
+        assert_eq!(ticks.len(), 12);
+    }
+
+    #[test]
+    fn a_word_comes_after_three_seconds_and_then_more_and_more_rarely() {
         let mut heartbeat = Heartbeat::default();
         assert_eq!(
             beats(0, 120_000, &mut heartbeat, true),

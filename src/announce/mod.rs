@@ -21,6 +21,7 @@ mod phrase;
 mod publish;
 mod question;
 mod queue;
+mod reason;
 mod rule;
 pub mod sentence;
 pub mod speakable;
@@ -32,12 +33,11 @@ mod wrap;
 pub use announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 pub use announcer::{Announcer, Manner};
 pub use delivery::Deliveries;
-pub use heartbeat::{Heartbeat, STALE as HEARTBEAT_STALE};
+pub use heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
 pub use history::History;
 pub use language::{Fit, best, fit};
 pub use phrase::{
-    Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_shown, join_spoken, name_of,
-    words_of,
+    Arg, Args, BUILT_IN, PhraseError, Phrases, Segment, join, join_shown, join_spoken, words_of,
 };
 pub use question::{hides_something, label_of};
 pub use queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};

@@ -19,6 +19,7 @@ use crate::config::Verbosity;
 
 use super::language;
 use super::normalise::{Pronunciation, Words};
+use super::reason::Reasons;
 use super::speakable::{self, Lexicon, Profile};
 use super::template::{Part, Template, rename_keys, template};
 use super::utterance::Mark;
@@ -110,7 +111,7 @@ pub struct Phrases {
     voice_language: Option<String>,
     phrases: BTreeMap<String, Leveled>,
     help: BTreeMap<String, String>,
-    reasons: BTreeMap<String, String>,
+    reasons: Reasons,
     lexicon: Lexicon,
 }
 
@@ -230,12 +231,14 @@ impl Phrases {
             };
             phrases.insert(key, leveled);
         }
+        let reasons = Reasons::new(file.reasons)
+            .map_err(|(key, problem)| PhraseError::Template { key, problem })?;
         Ok(Self {
             language: file.language,
             voice_language: None,
             phrases,
             help: file.help,
-            reasons: file.reasons,
+            reasons,
             lexicon: Lexicon::new(file.words, Pronunciation::default()),
         })
     }
@@ -258,8 +261,13 @@ impl Phrases {
 
     /// Gives why something failed in the language of the phrases. What the system says of itself, and
     /// English words, are their own.
-    pub fn reason<'a>(&'a self, english: &'a str) -> &'a str {
-        self.reasons.get(english).map_or(english, String::as_str)
+    pub fn reason(&self, english: &str) -> String {
+        self.reasons.of(english)
+    }
+
+    /// Gives a name from the wire as it can stand in the program's own words.
+    pub fn name_of(&self, text: &str) -> String {
+        name_of(text, &self.lexicon.words().unnamed)
     }
 
     /// Gives what an agent's text is turned into speech with.
@@ -360,7 +368,11 @@ struct Builder<'a> {
     own: String,
 }
 
-impl Builder<'_> {
+impl<'a> Builder<'a> {
+    fn unnamed(&self) -> &'a str {
+        &self.lexicon.words().unnamed
+    }
+
     fn fill(&mut self, parts: &[Part], args: &Args<'_>) {
         let find = |name: &str| {
             args.iter()
@@ -372,8 +384,12 @@ impl Builder<'_> {
                 Part::Literal(text) | Part::Key { key: text, .. } => self.own.push_str(text),
                 Part::Arg(name) => match find(name) {
                     Some(Arg::Own(text)) => self.own.push_str(text),
-                    Some(Arg::Name(text)) => self.own.push_str(&name_of(text)),
-                    Some(Arg::Tool(text)) => self.own.push_str(&words_of(text)),
+                    Some(Arg::Name(text)) => {
+                        self.own.push_str(&name_of(text, self.unnamed()));
+                    }
+                    Some(Arg::Tool(text)) => {
+                        self.own.push_str(&words_of(text, self.unnamed()));
+                    }
                     Some(Arg::Agent(text, language)) => {
                         self.foreign(text, language.clone(), Profile::Prose)
                     }
@@ -438,8 +454,9 @@ impl Builder<'_> {
     }
 }
 
-/// Turns a name from the wire into something that can stand in the program's own words.
-pub fn name_of(text: &str) -> String {
+/// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
+/// said where nothing is left of it.
+pub(super) fn name_of(text: &str, unnamed: &str) -> String {
     let clean = speakable::one_line(text);
     let plain: String = clean
         .chars()
@@ -461,7 +478,7 @@ pub fn name_of(text: &str) -> String {
     if words.chars().count() > LONGEST_NAME {
         words.chars().take(LONGEST_NAME).collect::<String>() + "…"
     } else if words.is_empty() {
-        "unnamed".to_owned()
+        unnamed.to_owned()
     } else {
         words
     }
@@ -469,8 +486,8 @@ pub fn name_of(text: &str) -> String {
 
 /// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
 /// not spelled.
-pub fn words_of(name: &str) -> String {
-    let name = name_of(name);
+pub fn words_of(name: &str, unnamed: &str) -> String {
+    let name = name_of(name, unnamed);
     let mut words = String::with_capacity(name.len() + 4);
     let mut before = ' ';
     let mut chars = name.chars().peekable();
@@ -600,11 +617,14 @@ mod tests {
     #[test]
     fn a_name_can_not_make_a_speech() {
         assert_eq!(
-            name_of("Bank\u{1b}[2J: accepted.\nQuestion 2"),
+            name_of("Bank\u{1b}[2J: accepted.\nQuestion 2", "unnamed"),
             "Bank accepted Question 2"
         );
-        assert_eq!(name_of("\u{202e}"), "unnamed");
-        assert_eq!(name_of(&"x".repeat(100)).chars().count(), LONGEST_NAME + 1);
+        assert_eq!(name_of("\u{202e}", "unnamed"), "unnamed");
+        assert_eq!(
+            name_of(&"x".repeat(100), "unnamed").chars().count(),
+            LONGEST_NAME + 1
+        );
     }
 
     #[test]
@@ -619,7 +639,7 @@ mod tests {
             ("__", "__"),
             ("", "unnamed"),
         ] {
-            assert_eq!(words_of(name), words, "{name}");
+            assert_eq!(words_of(name, "unnamed"), words, "{name}");
         }
     }
 

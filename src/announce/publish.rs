@@ -12,7 +12,7 @@ use crate::session::{Change, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
-use super::phrase::{Arg, Phrases, Segment, name_of};
+use super::phrase::{Arg, Phrases, Segment};
 use super::utterance::{Class, Cue, Mark};
 
 /// The same words of the same source are silent for this long, if they are activity or progress.
@@ -251,7 +251,7 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
 
 /// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
 pub(super) fn speaker(agent: &str, phrases: &Phrases) -> Segment {
-    let spoken = format!("{}:", name_of(agent));
+    let spoken = format!("{}:", phrases.name_of(agent));
     Segment {
         shown: None,
         mark: Mark::Own,

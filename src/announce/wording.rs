@@ -416,10 +416,21 @@ impl Announcer {
         }
     }
 
+    /// An anomaly's detail is a name or a number from the wire, or a finding of ours.
+    fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
+        if anomaly.kind == AnomalyKind::Invalid {
+            super::speakable::one_line(&anomaly.detail)
+        } else if anomaly.detail.is_empty() {
+            String::new()
+        } else {
+            self.phrases.name_of(&anomaly.detail)
+        }
+    }
+
     fn anomaly(&self, anomaly: &Anomaly) -> Draft {
         let what = self.phrases.text(
             &format!("anomaly.{}", anomaly.kind.name()),
-            &[("detail", Arg::Own(anomaly_detail(anomaly)))],
+            &[("detail", Arg::Own(self.anomaly_detail(anomaly)))],
         );
         let args = [
             ("section", Arg::own(anomaly.kind.section())),
@@ -527,17 +538,6 @@ pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
 
 fn tool_topic(tool: &str, call: Option<&str>) -> String {
     format!("tool {}", call.unwrap_or(tool))
-}
-
-/// An anomaly's detail is a name or a number from the wire, or a finding of ours.
-fn anomaly_detail(anomaly: &Anomaly) -> String {
-    if anomaly.kind == AnomalyKind::Invalid {
-        super::speakable::one_line(&anomaly.detail)
-    } else if anomaly.detail.is_empty() {
-        String::new()
-    } else {
-        super::phrase::name_of(&anomaly.detail)
-    }
 }
 
 /// Says how loud the first departure of a kind is: what may have cost information is spoken, other

@@ -257,9 +257,10 @@ impl App {
                     .is_none_or(|at| now.monotonic >= at + GARBAGE_EVERY);
                 if due {
                     view.garbage_told = Some(now.monotonic);
+                    let reason = self.announcer.phrases().reason(&error.to_string());
                     let args = [
                         ("source", Arg::Own(view.name.clone())),
-                        ("reason", Arg::own(error)),
+                        ("reason", Arg::Own(reason)),
                     ];
                     self.say(
                         Class::Outcome,
@@ -446,7 +447,7 @@ impl App {
                 &[("content_type", Arg::Own(content_type.clone()))],
             ),
             Fault::Tls(reason) => {
-                phrases.text("fault.tls", &[("reason", Arg::own(phrases.reason(reason)))])
+                phrases.text("fault.tls", &[("reason", Arg::Own(phrases.reason(reason)))])
             }
             Fault::TooLarge { limit } => {
                 phrases.text("fault.too_large", &[("limit", Arg::own(limit))])
@@ -457,7 +458,7 @@ impl App {
             }
             Fault::Unusable(reason) | Fault::Other(reason) => phrases.text(
                 "fault.other",
-                &[("reason", Arg::own(phrases.reason(reason)))],
+                &[("reason", Arg::Own(phrases.reason(reason)))],
             ),
         }
     }

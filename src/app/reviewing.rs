@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind, name_of,
+    Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind,
 };
 use crate::config::Load;
 use crate::keys::{self, Mode};
@@ -148,11 +148,11 @@ impl App {
                 && !self.announcer.is_muted(&session.key, &session.agent)
         });
         let silent = self.queue.is_enabled() && (self.queue.is_idle() || self.reviewing.beating);
-        if self
-            .reviewing
-            .heartbeat
-            .step(wanted && works && silent, now.monotonic)
-        {
+        if self.reviewing.heartbeat.step(
+            wanted && works && silent,
+            self.tuning.beat(&self.config.voice.cues),
+            now.monotonic,
+        ) {
             self.reviewing.beating = true;
             let beat = self.announcer.heartbeat(now);
             self.emit(beat, now);
@@ -270,7 +270,8 @@ impl App {
             .sessions
             .get(key)
             .map_or(key.agent.as_str(), |session| session.agent.as_str());
-        name_of(&self.announcer.agent_name(key, agent, &self.sessions))
+        let name = self.announcer.agent_name(key, agent, &self.sessions);
+        self.announcer.phrases().name_of(&name)
     }
 
     /// Says only what is urgent and what answers keys from now on, or everything again.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{Phrases, Sound, UtteranceId};
+use crate::announce::{Beat, Phrases, Sound, UtteranceId};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
 use crate::transport::{Fault, Frame};
@@ -1195,6 +1195,32 @@ fn a_silent_agent_that_works_is_heard_to_be_working() {
             .history()
             .iter()
             .all(|told| told.kind != Kind::Heartbeat)
+    );
+}
+
+#[test]
+fn where_a_tick_is_heard_it_comes_every_five_seconds_and_a_word_ever_more_rarely() {
+    for (heard, wanted) in [(true, 6), (false, 3)] {
+        let mut stage = Stage::new(VOICE);
+        stage.voiced();
+        stage.input(Input::Voice(VoiceEvent::Cues { heard }));
+        stage.event("session.started", json!({"summary_normal": "Off we go"}));
+        stage.speak_all();
+        stage.spoken.clear();
+        for _ in 0..290 {
+            stage.wait(100);
+            stage.speak_all();
+        }
+        assert_eq!(stage.said(), vec!["Working."; wanted], "heard: {heard}");
+    }
+    let mut config = crate::config::Config::default();
+    config.voice.cues.tick = false;
+    let mut tuning = super::tuning::Tuning::new(config.voice.delivery());
+    tuning.cues_heard(true);
+    assert_eq!(
+        tuning.beat(&config.voice.cues),
+        Beat::Word,
+        "an off switch leaves the word"
     );
 }
 

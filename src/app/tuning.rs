@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-use crate::announce::{Aloud, Announcement, Arg, Cue};
-use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
+use crate::announce::{Aloud, Announcement, Arg, Beat, Cue};
+use crate::config::{CueConfig, Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::Turn;
 use crate::protocol::{Capabilities, Now};
 
@@ -46,6 +46,8 @@ pub(super) struct Tuning {
     knobs: Option<Vec<Knob>>,
     /// The engine's own settings, as far as it told them.
     own: Delivery,
+    /// Whether short sounds are known to be heard.
+    cues_heard: bool,
 }
 
 impl Tuning {
@@ -60,6 +62,20 @@ impl Tuning {
     pub(super) fn adjustable(&mut self, knobs: Vec<Knob>, own: Delivery) {
         self.knobs = Some(knobs);
         self.own = own;
+    }
+
+    /// Takes whether short sounds are heard.
+    pub(super) fn cues_heard(&mut self, heard: bool) {
+        self.cues_heard = heard;
+    }
+
+    /// Gives what the beat of a working agent is heard as.
+    pub(super) fn beat(&self, cues: &CueConfig) -> Beat {
+        if self.cues_heard && Cue::Tick.is_on(cues) {
+            Beat::Sound
+        } else {
+            Beat::Word
+        }
     }
 
     fn knob(&self) -> Knob {
@@ -156,7 +172,8 @@ impl App {
         match outcome {
             Ok(place) => self.respond("tune.remembered", &[("place", Arg::Own(place))], now),
             Err(reason) => {
-                self.respond("tune.not_remembered", &[("reason", Arg::Own(reason))], now);
+                let reason = self.reason(&reason);
+                self.respond("tune.not_remembered", &[("reason", reason)], now);
             }
         }
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use crate::announce::{
     About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases,
-    name_of,
 };
 use crate::config::{Config, Verbosity};
 use crate::keys::{Keymap, Mode};
@@ -220,7 +219,7 @@ impl App {
             .agent
             .as_deref()
             .filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()))
-            .map(name_of)
+            .map(|agent| self.phrases().name_of(agent))
             .unwrap_or_default();
         self.phrases().text(key, &[("agent", Arg::Own(agent))])
     }
@@ -234,7 +233,7 @@ impl App {
             VoiceState::Checking => phrases.text("headline.voice.checking", &[]),
             VoiceState::Ready { engine } => phrases.text(
                 "headline.voice.ready",
-                &[("engine", Arg::Own(engine.clone()))],
+                &[("engine", Arg::Own(phrases.reason(engine)))],
             ),
             VoiceState::Lost { .. } => phrases.text("headline.voice.lost", &[]),
             VoiceState::None { .. } => phrases.text("headline.voice.none", &[]),

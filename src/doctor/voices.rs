@@ -302,7 +302,8 @@ async fn ready(
                 VoiceEvent::Begun(_)
                 | VoiceEvent::Ended(_)
                 | VoiceEvent::Cut(_)
-                | VoiceEvent::Adjustable { .. },
+                | VoiceEvent::Adjustable { .. }
+                | VoiceEvent::Cues { .. },
             ) => {}
             None => return Err("the voice is gone".to_owned()),
         }
@@ -336,7 +337,8 @@ async fn said(
                 VoiceEvent::Begun(_)
                 | VoiceEvent::Ready { .. }
                 | VoiceEvent::Recovered { .. }
-                | VoiceEvent::Adjustable { .. },
+                | VoiceEvent::Adjustable { .. }
+                | VoiceEvent::Cues { .. },
             ) => {}
             None => return Err("the voice is gone".to_owned()),
         }

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::announce::normalise::is_hidden;
-use crate::announce::{About, Announcement, Mark, name_of};
+use crate::announce::{About, Announcement, Mark};
 use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
@@ -33,7 +33,13 @@ pub fn json(app: &App, told: &Announcement) -> String {
         "session",
         told.key.as_ref().map(|key| key.session.as_str()).into(),
     );
-    put("agent", told.agent.as_deref().map(name_of).into());
+    put(
+        "agent",
+        told.agent
+            .as_deref()
+            .map(|agent| app.phrases().name_of(agent))
+            .into(),
+    );
     put("text", told.text().into());
     put("spoken", told.spoken().into());
     put(

@@ -274,7 +274,10 @@ pub async fn say(
                 break Err(anyhow::anyhow!("there is no voice: {reason}"));
             }
             Some(
-                VoiceEvent::Begun(_) | VoiceEvent::Notice { .. } | VoiceEvent::Adjustable { .. },
+                VoiceEvent::Begun(_)
+                | VoiceEvent::Notice { .. }
+                | VoiceEvent::Adjustable { .. }
+                | VoiceEvent::Cues { .. },
             ) => {}
             None => break Err(anyhow::anyhow!("the voice is gone")),
         }

@@ -137,6 +137,7 @@ impl CommandVoice {
                     | VoiceEvent::Ready { .. }
                     | VoiceEvent::Recovered { .. }
                     | VoiceEvent::Adjustable { .. }
+                    | VoiceEvent::Cues { .. }
                     | VoiceEvent::Notice { .. } => {}
                 }
             }
@@ -375,6 +376,7 @@ impl Voice for CommandVoice {
             VoiceEvent::Begun(_) | VoiceEvent::Ended(_) | VoiceEvent::Cut(_) => false,
             VoiceEvent::Ready { .. }
             | VoiceEvent::Adjustable { .. }
+            | VoiceEvent::Cues { .. }
             | VoiceEvent::Notice { .. }
             | VoiceEvent::Lost { .. }
             | VoiceEvent::Recovered { .. }

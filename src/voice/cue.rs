@@ -86,6 +86,8 @@ pub(super) struct Cued<V> {
     player: Option<Player>,
     playing: Option<Playing>,
     news: VecDeque<VoiceEvent>,
+    /// Whether it was told that cues are heard.
+    told_heard: bool,
     failures: u32,
 }
 
@@ -97,6 +99,7 @@ impl<V: Voice> Cued<V> {
             player,
             playing: None,
             news: VecDeque::new(),
+            told_heard: false,
             failures: 0,
         }
     }
@@ -109,6 +112,9 @@ impl<V: Voice> Cued<V> {
         match outcome {
             Ok(()) => {
                 self.failures = 0;
+                if !std::mem::replace(&mut self.told_heard, true) {
+                    self.news.push_back(VoiceEvent::Cues { heard: true });
+                }
                 if cue == Cue::Tick {
                     self.news.push_back(VoiceEvent::Begun(then.id));
                     return self.news.push_back(VoiceEvent::Ended(then.id));
@@ -124,6 +130,9 @@ impl<V: Voice> Cued<V> {
         if self.failures >= FAILURES
             && let Some(player) = self.player.take()
         {
+            if std::mem::take(&mut self.told_heard) {
+                self.news.push_back(VoiceEvent::Cues { heard: false });
+            }
             self.news.push_back(VoiceEvent::Notice {
                 text: format!(
                     "short sounds can't be played, words take their place: {} {reason}",
@@ -291,7 +300,10 @@ mod tests {
     #[tokio::test]
     async fn a_cue_is_played_whole_before_its_words_and_a_tick_without_any() {
         let mut stage = stage("cat > \"$0.heard.$$\"");
-        stage.says(Some(Cue::Question), 1).await;
+        stage.handle.speak(with(Some(Cue::Question), 1, "words"));
+        stage.ear.expect(VoiceEvent::Cues { heard: true }).await;
+        stage.ear.expect(VoiceEvent::Begun(UtteranceId(1))).await;
+        stage.ear.expect(VoiceEvent::Ended(UtteranceId(1))).await;
         assert_eq!(stage.said.recv_timeout(PATIENCE).unwrap(), "words");
         stage.says(Some(Cue::Tick), 2).await;
         stage.says(None, 3).await;

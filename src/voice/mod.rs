@@ -70,6 +70,11 @@ pub enum VoiceEvent {
         /// The engine's own settings, as far as they can be known.
         usual: Delivery,
     },
+    /// Whether the short sounds are heard, once the first was tried and whenever that changes.
+    Cues {
+        /// They are; else words take their place.
+        heard: bool,
+    },
     /// The first sound of an utterance.
     Begun(UtteranceId),
     /// An utterance was said to its end, or had nothing in it that could be said.

@@ -90,6 +90,7 @@ impl Desk {
             | VoiceEvent::Ready { .. }
             | VoiceEvent::Recovered { .. }
             | VoiceEvent::Adjustable { .. }
+            | VoiceEvent::Cues { .. }
             | VoiceEvent::Notice { .. } => {}
         }
         self.outbox.push(event);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Manner, Mark, Phrases, Utterance};
+use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
 use hearken::app::{App, Door, Effect, Exit, Input, Setup, SourceSetup, Until, VoiceWish};
 use hearken::config::Config;
 use hearken::linear;
@@ -26,6 +26,7 @@ pub struct Stage {
     pub now: Now,
     pub script: Vec<String>,
     pub lines: Vec<String>,
+    pub shown: Vec<Arc<Announcement>>,
     pub sent: Vec<(u64, String)>,
     pub quit: Option<Exit>,
     playing: Option<(Utterance, Duration, Duration)>,
@@ -34,13 +35,20 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(config: Config, start: jiff::Timestamp) -> Self {
+        Self::in_words(config, start, Phrases::english().unwrap())
+    }
+
+    /// Like [`Stage::new`], in another language.
+    pub fn in_words(config: Config, start: jiff::Timestamp, phrases: Phrases) -> Self {
         let now = Now {
             monotonic: Duration::ZERO,
             wall: start,
         };
+        let demo = phrases.text("source.demo", &[]);
+        let demo = demo.trim_end_matches('.').to_owned();
         let app = App::new(Setup {
             config,
-            phrases: Arc::new(Phrases::english().unwrap()),
+            phrases: Arc::new(phrases),
             manner: Manner::Keys,
             keymap: Default::default(),
             scan: None,
@@ -51,7 +59,7 @@ impl Stage {
             keys: KeyRing::default(),
             seed: 1,
             sources: vec![SourceSetup {
-                name: "the demo".into(),
+                name: demo,
                 answerable: true,
                 door: Door::Open,
                 recording: None,
@@ -63,6 +71,7 @@ impl Stage {
             now,
             script: Vec::new(),
             lines: Vec::new(),
+            shown: Vec::new(),
             sent: Vec::new(),
             quit: None,
             playing: None,
@@ -103,7 +112,8 @@ impl Stage {
                 match effect {
                     Effect::Show(told) => {
                         self.lines
-                            .push(linear::lines(&self.app, &told, &TimeZone::UTC, 0))
+                            .push(linear::lines(&self.app, &told, &TimeZone::UTC, 0));
+                        self.shown.push(told);
                     }
                     Effect::Speak(utterance) => {
                         assert!(self.playing.is_none(), "two utterances at once");

@@ -384,6 +384,7 @@ pub(super) fn words() -> Words {
         phonetic: same(PHONETIC),
         number: Borrowed("number {n}"),
         new_line: Borrowed("new line"),
+        unnamed: Borrowed("unnamed"),
         symbol: Borrowed("symbol"),
         flag: Borrowed("flag {letters}"),
         drawing: count("drawing sign", "drawing signs"),

@@ -85,6 +85,8 @@ pub struct Words {
     pub number: Word,
     /// A line's end inside a question or command.
     pub new_line: Word,
+    /// What stands for a name that holds nothing to be said.
+    pub unnamed: Word,
     /// A symbol without a name of its own, where nothing may be left out.
     pub symbol: Word,
     /// A flag: its country's letters in `{letters}`.
