@@ -72,7 +72,7 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
             });
             within("reply", producer.until_replies(1)).await;
             tokio::task::block_in_place(|| {
-                terminal.wait("settled after your answer");
+                terminal.wait("settled. Your answer was");
                 terminal.press("q\n");
                 assert_eq!(terminal.exit(), 0);
             });

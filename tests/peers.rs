@@ -193,7 +193,7 @@ fn an_email_is_accepted() {
     hearken.announced("reply", "Accepting question 1");
     hearken.announced("reply", "Answer to question 1 sent");
     hearken.announced("tool_completed", "Email sent to recipient@example.com");
-    hearken.announced("confirmation", "settled after your answer, accept");
+    hearken.announced("confirmation", "settled. Your answer was: accept");
     hearken.announced("session_completed", "");
     assert!(!kinds(&hearken).iter().any(|kind| kind == "danger"));
 }
@@ -206,7 +206,7 @@ fn an_email_is_rejected() {
     hearken.say("n 1");
     hearken.announced("reply", "Rejecting question 1");
     hearken.announced("tool_completed", "User declined to authorize this action");
-    hearken.announced("confirmation", "settled after your answer, reject");
+    hearken.announced("confirmation", "settled. Your answer was: reject");
     // What the agent says next must not be heard as the deed.
     hearken.announced("output", "You rejected: Call send_email");
     hearken.announced("session_completed", "");
@@ -239,7 +239,7 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     hearken.announced("reply", "second step");
     hearken.say("c 2");
     hearken.announced("tool_completed", "Email sent");
-    hearken.announced("confirmation", "settled after your answer, accept");
+    hearken.announced("confirmation", "settled. Your answer was: accept");
 }
 
 /// The langchain producer sends its email without asking: exactly one danger.

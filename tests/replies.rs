@@ -30,7 +30,7 @@ fn an_email_is_accepted_in_two_steps() {
         assert_eq!(producer.replies().len(), 0);
         child.say("c 1");
         child.announced("reply", "Accepting question 1");
-        child.announced("confirmation", "settled after your answer, accept");
+        child.announced("confirmation", "settled. Your answer was: accept");
         child.announced("tool_completed", "send email done");
         child.announced("session_completed", "Finished");
         assert_eq!(producer.replies().len(), 1);
@@ -43,7 +43,7 @@ fn an_email_is_rejected_with_a_reason() {
         child.announced("confirmation", "Question 1");
         child.say("r not now");
         child.announced("reply", "Rejecting question 1");
-        child.announced("confirmation", "settled after your answer, reject");
+        child.announced("confirmation", "settled. Your answer was: reject");
         child.announced("output", "You rejected");
         let replies = producer.replies();
         assert_eq!(replies.len(), 1);
@@ -65,7 +65,7 @@ fn a_choice_is_sent_as_its_value() {
         );
         child.say("o 1");
         child.announced("reply", "Answering question 1");
-        child.announced("clarification", "settled after your answer");
+        child.announced("clarification", "settled. Your answer was");
         assert_eq!(producer.replies().len(), 1);
     });
 }

@@ -52,17 +52,17 @@ fn three_questions_of_three_producers_are_answered_in_another_order() {
     hearken.announced("reply", "Rejecting question 3");
     hearken.announced(
         "confirmation",
-        "Question 3 is settled after your answer, reject",
+        "Question 3 is settled. Your answer was: reject",
     );
     accept(&mut hearken, 1);
     hearken.announced(
         "confirmation",
-        "Question 1 is settled after your answer, accept",
+        "Question 1 is settled. Your answer was: accept",
     );
     hearken.say("n 2");
     hearken.announced(
         "confirmation",
-        "Question 2 is settled after your answer, reject",
+        "Question 2 is settled. Your answer was: reject",
     );
     hearken.say("y");
     hearken.announced("reply", "No question is open");
@@ -83,7 +83,7 @@ fn a_question_that_another_client_answers_is_settled_here_too() {
     let number = question(&mut here);
     let other = question(&mut there);
     there.say(&format!("n {other}"));
-    there.announced("confirmation", "settled after your answer, reject");
+    there.announced("confirmation", "settled. Your answer was: reject");
     let settled = here.announced(
         "confirmation",
         &format!("Question {number} was settled without you"),

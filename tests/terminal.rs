@@ -56,7 +56,7 @@ fn only_the_documented_way_answers_and_exactly_once() {
         });
         within("reply", producer.until_replies(1)).await;
         tokio::task::block_in_place(|| {
-            terminal.wait("settled after your answer");
+            terminal.wait("settled. Your answer was");
             terminal.press("y");
             terminal.wait_until("a second answer refused", |screen| {
                 screen.matches("No question is open").count() >= 2

@@ -313,7 +313,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
         "state.changed",
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
-    assert!(stage.heard("settled after your answer, accept"));
+    assert!(stage.heard("settled. Your answer was: accept"));
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "a token is answered once");
     assert!(stage.heard("No question is open"));
@@ -952,7 +952,7 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
     assert!(
-        stage.heard("settled without you") && !stage.heard("settled after your answer"),
+        stage.heard("settled without you") && !stage.heard("settled. Your answer was"),
         "{:?}",
         stage.lines
     );
@@ -1111,7 +1111,7 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     );
     assert!(
-        stage.heard("Question 1 is settled after your answer, reject."),
+        stage.heard("Question 1 is settled. Your answer was: reject."),
         "{:?}",
         stage.lines
     );

@@ -91,7 +91,7 @@ impl Program {
             _ if self.own_pitch == 0 => None,
             Style::Espeak { .. } => None,
             Style::Unknown | Style::Say => Some(format!(
-                "{} is not told to speak hearken's own words higher than an agent's; a program of your own can do it by HEARKEN_MARK and HEARKEN_PITCH in its environment",
+                "with {}, hearken's own words sound like an agent's; a program of your own can tell them apart by HEARKEN_MARK and HEARKEN_PITCH in its environment",
                 self.name
             )),
         }
