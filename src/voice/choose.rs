@@ -291,6 +291,9 @@ async fn own_speech(
             .iter()
             .map(|address| ("SPEECHD_ADDRESS".into(), address.clone()))
             .collect(),
+        daemon: cfg!(target_os = "linux")
+            .then(|| surroundings.socket().ok())
+            .flatten(),
     };
     SystemVoice::open(place, config.own_pitch, limits)
         .await

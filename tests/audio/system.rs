@@ -38,6 +38,10 @@ fn is_gone(pid: Pid) -> bool {
     stat(&pid.as_raw_nonzero().to_string()).is_none_or(|(_, state)| state == "Z")
 }
 
+/// How long a dead child's words may be heard: it has to be noticed, which a frozen one is only by the
+/// limit of a call, and then they are cancelled. They would go on for ten seconds.
+const SILENT_AFTER_DEATH: Duration = Duration::from_secs(4);
+
 fn open_system(rig: &Rig) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
     let (sink, events) = VoiceSink::channel();
     let surroundings = Surroundings {
@@ -139,6 +143,12 @@ async fn system_a_child_killed_or_frozen_is_told_and_its_successor_is_heard() {
             other => panic!("{other:?}"),
         }
         until("the end of the old child", || is_gone(child));
+        recorder.recorded(Instant::now(), Duration::from_millis(1000));
+        let killed = began;
+        let last = recorder.loud(killed).last().copied();
+        let silent = last.map_or(Duration::ZERO, |last| last - killed);
+        eprintln!("{signal:?}: silent {silent:?} after it");
+        assert!(silent < SILENT_AFTER_DEATH, "{signal:?}: {silent:?}");
         let asked = Instant::now();
         handle.speak(utterance(number + 1, "hello"));
         begun(&mut events, number + 1).await;

@@ -36,6 +36,8 @@ pub(in crate::voice) struct Place {
     pub arguments: Vec<String>,
     /// What is put into its environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// The socket of the daemon that makes the sound, where one does.
+    pub daemon: Option<PathBuf>,
 }
 
 /// Says why the child is no voice (any more), as a plain sentence without a full stop.

@@ -9,8 +9,9 @@
 //! a crash, a hang, a line that is none, has one answer: it is killed with its process group, what was
 //! being said is cut, and a new one is started after a wait that doubles each time. It ends by itself
 //! when its orders end, so that nothing is left speaking when this program is killed. Where another
-//! process makes the sound, as on Linux, a killed child's words go on to their end; the next child is
-//! given the time to wait for that.
+//! process makes the sound, as on Linux, a killed child's words would go on to their end: they are
+//! cancelled by the number of its connection (`orphan`), and where that is not known the next child is
+//! given the time to wait for their end.
 //!
 //! ```text
 //! -> {"order":"speak","id":1,"text":"hello",…}
@@ -32,6 +33,7 @@ use crate::announce::utterance::Utterance;
 mod child;
 mod link;
 mod message;
+mod orphan;
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
 mod platform;
 #[cfg(test)]
@@ -40,6 +42,7 @@ mod tests;
 pub(super) use link::{Fault, Place};
 use link::{Link, News, Stage};
 use message::Words;
+use orphan::Orphan;
 
 /// The hidden command of this program that makes it the child.
 pub const COMMAND: &str = "system-voice";
@@ -75,12 +78,16 @@ pub(super) struct SystemVoice {
     attempt: u32,
     health: Health,
     leftover: Option<Instant>,
+    /// How what the present child leaves behind is silenced.
+    orphan: Option<Orphan>,
 }
 
 impl SystemVoice {
     /// Starts the child and waits for its engine.
     pub(super) async fn open(place: Place, own_pitch: i32, limits: Limits) -> Result<Self, Fault> {
+        let orphan = Self::expecting(&place).await;
         let mut voice = Self {
+            orphan,
             state: State::Up(Box::new(Link::start(&place, limits, None)?)),
             place,
             own_pitch,
@@ -94,12 +101,26 @@ impl SystemVoice {
         loop {
             match voice.step().await? {
                 News::Opened(engine) => {
+                    voice.opened();
                     voice.engine = engine;
                     return Ok(voice);
                 }
                 News::Notice(text) => voice.news.push_back(VoiceEvent::Notice { text }),
                 News::Begun(_) | News::Ended(_) | News::Cut(_) => {}
             }
+        }
+    }
+
+    async fn expecting(place: &Place) -> Option<Orphan> {
+        match &place.daemon {
+            Some(socket) => Orphan::expected(socket).await,
+            None => None,
+        }
+    }
+
+    fn opened(&self) {
+        if let Some(orphan) = &self.orphan {
+            orphan.opened();
         }
     }
 
@@ -114,6 +135,7 @@ impl SystemVoice {
             match &mut self.state {
                 State::Waiting(until) => {
                     at(Some(*until)).await;
+                    self.orphan = Self::expecting(&self.place).await;
                     let link = Link::start(&self.place, self.limits, self.leftover)?;
                     self.state = State::Up(Box::new(link));
                 }
@@ -129,6 +151,9 @@ impl SystemVoice {
         let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now() + wait));
         if let State::Up(link) = state {
             self.leftover = link.busy.max(self.leftover);
+            if let Some(orphan) = self.orphan.take().filter(|_| link.busy.is_some()) {
+                tokio::spawn(async move { orphan.silence().await });
+            }
         }
         match std::mem::replace(&mut self.health, Health::Lost) {
             Health::Well => Some(VoiceEvent::Lost {
@@ -141,6 +166,7 @@ impl SystemVoice {
     fn tell(&mut self, news: News) -> Option<VoiceEvent> {
         match news {
             News::Opened(engine) => {
+                self.opened();
                 self.engine.clone_from(&engine);
                 match std::mem::replace(&mut self.health, Health::Well) {
                     Health::Well => None,
@@ -210,7 +236,12 @@ impl Voice for SystemVoice {
     async fn close(&mut self) {
         let state = std::mem::replace(&mut self.state, State::Waiting(Instant::now()));
         if let State::Up(link) = state {
+            let spoke = link.busy.is_some();
             link.close().await;
+            // A child that hangs is killed, and can't stop what it began.
+            if let Some(orphan) = self.orphan.take().filter(|_| spoke) {
+                orphan.silence().await;
+            }
         }
     }
 }

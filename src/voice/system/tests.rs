@@ -70,6 +70,7 @@ fn start(program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceHandle {
         program,
         arguments: Vec::new(),
         environment: Vec::new(),
+        daemon: None,
     };
     let mailbox = worker::start(sink.clone(), move |mut desk| async move {
         match desk.until(SystemVoice::open(place, 20, limits)).await {
@@ -181,6 +182,7 @@ async fn what_has_no_words_never_reaches_the_child() {
         program,
         arguments: Vec::new(),
         environment: Vec::new(),
+        daemon: None,
     };
     let mut voice = SystemVoice::open(place, 20, limits()).await.unwrap();
     for (id, text) in ["", "\0", " \u{1b}\u{7f}\r\n"].into_iter().enumerate() {
