@@ -291,7 +291,8 @@ async fn own_speech(
             .iter()
             .map(|address| ("SPEECHD_ADDRESS".into(), address.clone()))
             .collect(),
-        daemon: cfg!(target_os = "linux")
+        // A build without the platform's speech has a child that only says so.
+        daemon: cfg!(all(target_os = "linux", feature = "system-voice"))
             .then(|| surroundings.socket().ok())
             .flatten(),
     };

@@ -331,7 +331,11 @@ impl FakeSsip {
                         | "SYNTHESIS_VOICE"
                         | "PUNCTUATION"
                 ),
-                ["LIST" | "GET", ..] | ["CANCEL", "SELF"] | ["SPEAK"] | ["QUIT"] => true,
+                ["LIST" | "GET", ..]
+                | ["HISTORY", "GET", "CLIENT_ID"]
+                | ["CANCEL", "SELF"]
+                | ["SPEAK"]
+                | ["QUIT"] => true,
                 _ => false,
             };
             assert!(polite, "impolite: {command}");
