@@ -10,6 +10,7 @@ mod chosen;
 mod desk;
 mod feed;
 mod input;
+mod keyboard;
 mod look;
 mod output;
 mod plan;

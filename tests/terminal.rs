@@ -180,8 +180,9 @@ fn a_stop_gives_the_terminal_back_and_loses_nothing() {
     });
 }
 
-#[test]
-fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults() {
+/// Runs the program in a session of its own, where nobody tells it that its terminal hung up, takes the
+/// terminal away with a question open, and gives what it wrote to standard error and its exit code.
+fn lose_the_terminal(face: &str) -> String {
     use std::io::Read;
     block_on(async {
         let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
@@ -190,9 +191,8 @@ fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults
         let errors = tempfile::NamedTempFile::new().unwrap();
         let path = errors.path().to_string_lossy().into_owned();
         let program = env!("CARGO_BIN_EXE_hearken");
-        // In a session of its own nobody tells it of the hang-up.
         let line = format!(
-            "trap '' HUP; setsid -w {program} watch {url} --face full --voice none 2>{path}; echo code $? >>{path}"
+            "trap '' HUP; setsid -w {program} watch {url} --face {face} --voice none 2>{path}; echo code $? >>{path}"
         );
         let mut terminal = Terminal::start_program(
             "bash",
@@ -204,11 +204,11 @@ fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults
         within("subscriber", producer.until_subscribed(1)).await;
         producer.start("transfer").unwrap();
         within("question", producer.until_asked(1)).await;
+        let mut text = String::new();
         tokio::task::block_in_place(|| {
-            terminal.wait("Question 1 of 1");
+            terminal.wait("Question 1");
             terminal.hang_up();
             let until = std::time::Instant::now() + crate::support::PATIENCE;
-            let mut text = String::new();
             while !text.contains("code ") {
                 assert!(std::time::Instant::now() < until, "it never ends: {text}");
                 std::thread::yield_now();
@@ -218,11 +218,66 @@ fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults
                     .read_to_string(&mut text)
                     .unwrap();
             }
-            assert!(
-                text.contains("hearken: Question 1 will be rejected when its time is over."),
-                "{text}"
-            );
-            assert!(text.contains("code 143"), "{text}");
+        });
+        running.stop().await;
+        text
+    })
+}
+
+#[test]
+fn a_terminal_that_goes_without_a_signal_ends_the_program_and_names_the_defaults() {
+    let text = lose_the_terminal("full");
+    assert!(
+        text.contains("hearken: Question 1 will be rejected when its time is over."),
+        "{text}"
+    );
+    assert!(text.contains("code 143"), "{text}");
+}
+
+#[test]
+fn lines_end_too_when_their_terminal_goes_without_a_signal() {
+    let text = lose_the_terminal("linear");
+    assert!(!text.contains("panicked"), "{text}");
+}
+
+#[test]
+fn half_a_sequence_holds_nothing_up() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let producer = running.producer().clone();
+        let mut terminal = Terminal::start(
+            80,
+            24,
+            &["watch", &running.url(), "--face", "full", "--voice", "none"],
+        );
+        within("subscriber", producer.until_subscribed(1)).await;
+        tokio::task::block_in_place(|| {
+            terminal.wait("Connected");
+            // Alt-[ is the beginning of a sequence that never goes on.
+            terminal.press("\x1b[");
+        });
+        producer.start("question").unwrap();
+        tokio::task::block_in_place(|| terminal.wait("Question 1 of 1"));
+        running.stop().await;
+    });
+}
+
+#[test]
+fn keys_that_come_in_a_great_burst_are_all_taken() {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(1)).await.unwrap();
+        let mut terminal = Terminal::start(
+            80,
+            24,
+            &["watch", &running.url(), "--face", "full", "--voice", "none"],
+        );
+        tokio::task::block_in_place(|| {
+            terminal.wait("Connected");
+            // More than is read at once: the rest must not lie there until the next key, when it would pass
+            // for that key.
+            let burst = format!("/{}the end", "z".repeat(1500));
+            terminal.press(&burst);
+            terminal.wait("zzthe end");
         });
         running.stop().await;
     });

@@ -12,8 +12,7 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, EventStream, KeyEvent};
-use futures_util::{FutureExt, StreamExt};
+use crossterm::event::{Event, KeyEvent};
 use rustix::process::{Signal as Name, getpid, kill_process};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
@@ -22,6 +21,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::Input;
 use crate::keys::{Scan, Typed, Typing};
+
+use super::keyboard::Keyboard;
 
 /// How many keys that were typed ahead are thrown away at once.
 const TYPED_AHEAD: usize = 4096;
@@ -41,7 +42,7 @@ struct Before {
 
 /// Reads keys of a terminal as lines.
 pub(super) struct Desk {
-    keys: EventStream,
+    keys: Keyboard,
     typing: Typing,
     /// The keys of scanning: they go to the app as keys, as long as no line is open.
     scan: Option<Scan>,
@@ -84,7 +85,7 @@ impl Desk {
         }
         take();
         let mut desk = Self {
-            keys: EventStream::new(),
+            keys: Keyboard::open(),
             typing: Typing::new(quiet),
             scan,
             started,
@@ -115,21 +116,19 @@ impl Desk {
                     }
                 }
                 event = self.keys.next() => match event {
-                    Some(Ok(Event::Key(key))) if self.scans(key) => return Input::Key(key),
-                    Some(Ok(Event::Key(key))) => {
+                    Some(Event::Key(key)) if self.scans(key) => return Input::Key(key),
+                    Some(Event::Key(key)) => {
                         let (bytes, typed) =
                             self.typing.key(key, self.started.elapsed(), columns());
                         return self.typed(bytes, typed);
                     }
-                    Some(Ok(Event::Paste(text))) => {
+                    Some(Event::Paste(text)) => {
                         let (bytes, typed) = self.typing.paste(&text, self.started.elapsed());
                         return self.typed(bytes, typed);
                     }
-                    Some(Ok(Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_))) => {}
-                    // A sequence that can't be read is no key.
-                    Some(Err(error)) if error.kind() == std::io::ErrorKind::Other => {}
+                    Some(Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_)) => {}
                     // The terminal is gone.
-                    Some(Err(_)) | None => return Input::Terminate,
+                    None => return Input::Terminate,
                 },
             }
         }
@@ -153,12 +152,14 @@ impl Desk {
             return;
         }
         for _ in 0..TYPED_AHEAD {
-            match self.keys.next().now_or_never() {
-                Some(Some(Ok(Event::Key(_) | Event::Paste(_)))) => {
+            match self.keys.take() {
+                Some(Event::Key(_) | Event::Paste(_)) => {
                     self.typing.note(self.started.elapsed());
                 }
-                Some(Some(_)) => {}
-                Some(None) | None => return,
+                Some(
+                    Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_),
+                ) => {}
+                None => return,
             }
         }
     }

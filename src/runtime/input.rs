@@ -3,8 +3,7 @@
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyModifiers};
-use futures_util::StreamExt;
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -12,6 +11,7 @@ use crate::app::{Input, LineSource};
 use crate::keys::Scan;
 
 use super::desk::Desk;
+use super::keyboard::Keyboard;
 use super::plan::Face;
 
 /// How many lines wait for the loop; then whoever writes them waits.
@@ -22,7 +22,7 @@ const LONGEST_LINE: usize = 64 * 1024;
 
 /// Holds everything that the person and the system can tell us.
 pub(super) struct Inputs {
-    keys: Option<EventStream>,
+    keys: Option<Keyboard>,
     lines: Option<mpsc::Receiver<Input>>,
     desk: Option<Desk>,
     interrupt: Signal,
@@ -57,7 +57,7 @@ impl Inputs {
         scan: Option<Scan>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
-            keys: (face == Face::Full).then(EventStream::new),
+            keys: (face == Face::Full).then(Keyboard::open),
             lines: match lines {
                 Some(LineSource::Pipe | LineSource::Terminal) => Some(read_lines(started)),
                 Some(LineSource::Editor) | None => None,
@@ -70,7 +70,8 @@ impl Inputs {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             resumed: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            lost: (face == Face::Full).then(super::screen::watch_for_loss),
+            lost: (face == Face::Full || lines == Some(LineSource::Editor))
+                .then(super::screen::watch_for_loss),
             upheaval: None,
         })
     }
@@ -175,16 +176,9 @@ async fn loss(lost: &mut Option<mpsc::Receiver<()>>) {
     }
 }
 
-async fn next_key(keys: &mut Option<EventStream>) -> Option<Event> {
+async fn next_key(keys: &mut Option<Keyboard>) -> Option<Event> {
     match keys {
-        Some(stream) => loop {
-            match stream.next().await {
-                Some(Ok(event)) => return Some(event),
-                // A sequence that can't be read is no key.
-                Some(Err(error)) if error.kind() == std::io::ErrorKind::Other => {}
-                Some(Err(_)) | None => return None,
-            }
-        },
+        Some(keyboard) => keyboard.next().await,
         None => std::future::pending().await,
     }
 }

@@ -222,10 +222,14 @@ impl Terminal {
     /// Takes the terminal away from under the program.
     pub fn hang_up(&mut self) {
         // The reading thread has an end of the terminal of its own; it lets go of that as soon as it can't
-        // hand over what it reads, and a change of the size gives it something to read.
+        // hand over what it reads. It is given something to read, and never waits for the program to write.
         self.bytes = channel().1;
-        self.resize(70, 20);
-        self.ends = None;
+        let (master, _) = self.ends.take().unwrap();
+        let name = master.tty_name().unwrap();
+        drop(master);
+        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NOCTTY;
+        let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
+        rustix::io::write(&slave, b"\n").unwrap();
     }
 
     /// Waits for its end, and gives the exit code.
