@@ -177,7 +177,7 @@ fn holds(name: &str, parts: &BTreeSet<String>) -> (usize, usize) {
     let mut own = 0;
     for verbosity in [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed] {
         let stage = tell(&events, verbosity);
-        let segments = stage.shown.iter().flat_map(|told| &told.segments);
+        let segments = stage.told.iter().flat_map(|told| &told.segments);
         for segment in segments.filter(|segment| segment.mark == Mark::Own) {
             own += 1;
             for text in [&segment.text, &segment.spoken] {

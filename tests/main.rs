@@ -20,6 +20,7 @@ mod lines;
 mod look;
 mod matrix;
 mod replies;
+mod screens;
 mod sources;
 mod speech;
 mod support;

@@ -14,6 +14,7 @@ use crate::protocol::{Decision, KeyRing};
 use crate::transport::{Fault, Frame};
 
 mod alarms;
+mod choosing;
 mod decisions;
 mod holding;
 mod load;
@@ -22,6 +23,7 @@ mod policy;
 mod programs;
 mod scanning;
 mod sequences;
+mod typing;
 mod voice;
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.

@@ -54,7 +54,7 @@ pub fn draw(
     let height = keys_height(app, area);
     let keys = take_bottom(&mut area, height);
     frame.render_widget(
-        Paragraph::new(Line::styled(headline(app), look.heading())),
+        Paragraph::new(Line::styled(headline(app, top.width), look.heading())),
         top,
     );
     draw_keys(frame, app, keys, look);
@@ -86,9 +86,10 @@ pub fn draw(
         let rows = rows::own(&reply, area.width, look.heading());
         let most = match app.mode() {
             Mode::Confirming(_) => area.height.saturating_sub(1),
+            // The choices themselves matter more, and what the keys do stands below.
+            Mode::Choosing(..) => 1,
             Mode::Watching
             | Mode::Editing(_)
-            | Mode::Choosing(..)
             | Mode::Searching
             | Mode::Help
             | Mode::Quitting
@@ -145,8 +146,10 @@ fn take_bottom(area: &mut Rect, height: u16) -> Rect {
     }
 }
 
-/// Says in one line what is going on: open questions first, then agents, then what is not as usual.
-fn headline(app: &App) -> String {
+/// Says in one line what is going on: open questions first, then agents, then what is not as usual, as far
+/// as there is room for whole parts.
+fn headline(app: &App, width: u16) -> String {
+    use unicode_width::UnicodeWidthStr;
     let open = app
         .questions()
         .iter()
@@ -180,7 +183,15 @@ fn headline(app: &App) -> String {
         );
     }
     parts.push(app.voice_words());
-    format!("hearken  {}", parts.join("  "))
+    let mut line = "hearken".to_owned();
+    for part in parts {
+        if line.width() + 2 + part.width() > usize::from(width) {
+            break;
+        }
+        line.push_str("  ");
+        line.push_str(&part);
+    }
+    line
 }
 
 /// Lists the keys that matter now, as many as fit.

@@ -17,7 +17,7 @@ use super::times;
 const BAR: usize = 10;
 
 /// Gives the rows of the sessions that still run, at most `room` of them: the last one counts what is left
-/// out. Without times, nothing in them moves.
+/// out, where there is more than one. Without times, nothing in them moves.
 pub(super) fn rows(
     app: &App,
     now: Now,
@@ -43,7 +43,13 @@ pub(super) fn rows(
             all.extend(rows::own(&row, width, look.quiet()).into_iter().take(1));
         }
     }
-    if all.len() > room && room > 0 {
+    if all.len() > room && room == 1 {
+        // One row says who does what; how many run is in the headline.
+        all.truncate(1);
+        if let Some(row) = all.first_mut() {
+            row.text = shortened(&row.text, width);
+        }
+    } else if all.len() > room && room > 0 {
         let left = all.len() - (room - 1);
         all.truncate(room - 1);
         let words = app
@@ -52,6 +58,16 @@ pub(super) fn rows(
         all.push(Row::own(words, look.quiet()));
     }
     all
+}
+
+/// Marks a row that something follows which is not shown.
+fn shortened(text: &str, width: u16) -> String {
+    let whole = text.ends_with('.');
+    let rows = crate::announce::wrap(text, usize::from(width.saturating_sub(2)));
+    match rows.first() {
+        Some(first) if !whole => format!("{first} …"),
+        Some(_) | None => text.to_owned(),
+    }
 }
 
 fn percent_of(session: &Session) -> Option<u64> {

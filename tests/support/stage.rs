@@ -25,8 +25,9 @@ pub struct Stage {
     pub app: App,
     pub now: Now,
     pub script: Vec<String>,
+    /// What was told, and the lines of each.
+    pub told: Vec<Arc<Announcement>>,
     pub lines: Vec<String>,
-    pub shown: Vec<Arc<Announcement>>,
     pub sent: Vec<(u64, String)>,
     pub quit: Option<Exit>,
     playing: Option<(Utterance, Duration, Duration)>,
@@ -70,8 +71,8 @@ impl Stage {
             app,
             now,
             script: Vec::new(),
+            told: Vec::new(),
             lines: Vec::new(),
-            shown: Vec::new(),
             sent: Vec::new(),
             quit: None,
             playing: None,
@@ -113,7 +114,7 @@ impl Stage {
                     Effect::Show(told) => {
                         self.lines
                             .push(linear::lines(&self.app, &told, &TimeZone::UTC, 0));
-                        self.shown.push(told);
+                        self.told.push(told);
                     }
                     Effect::Speak(utterance) => {
                         assert!(self.playing.is_none(), "two utterances at once");
