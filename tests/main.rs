@@ -6,6 +6,7 @@
 use hearken::voice;
 
 mod architecture;
+mod bursts;
 mod checklist;
 mod cli;
 mod contract;

@@ -1,0 +1,168 @@
+//! Bursts of keys and pastes around the arrival of a question, on a real pseudo-terminal: the whole program
+//! and the terminal's own ways in between. The rules themselves are held by ten thousand sequences beside
+//! the app; here it is held that nothing on the way from a key to the app adds an answer or loses one.
+
+use std::io::Write;
+use std::time::Duration;
+
+use hearken::demo::{Settings, Verdict, serve};
+
+use crate::support::terminal::Terminal;
+use crate::support::{block_on, within};
+
+/// How many bursts each of the terminals gets, unless `HEARKEN_BURSTS` says another number.
+const BURSTS: u64 = 6;
+
+/// The wait for a quiet keyboard, longer than a busy machine may hold up one burst's keys.
+const ARM: Duration = Duration::from_millis(1000);
+
+/// Gives small numbers that look random and are the same in every run (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % sides
+    }
+
+    /// Writes what hands on a keyboard, a paste or a terminal may send at once; nothing that leaves.
+    fn burst(&mut self) -> String {
+        const KEYS: [&str; 36] = [
+            "y",
+            "y",
+            "n",
+            "c",
+            "a",
+            "o",
+            "e",
+            "1",
+            "2",
+            "Y",
+            "N",
+            "C",
+            "\r",
+            " ",
+            "\t",
+            "\x7f",
+            "d",
+            "?",
+            "/",
+            "\x1b[A",
+            "\x1b[B",
+            "\x1b[H",
+            "\x1b[F",
+            "\x1b[5~",
+            "\x1b[6~",
+            "\x1b[Z",
+            "\x1bOP",
+            "\x1b[3~",
+            "h",
+            "t",
+            "w",
+            "é",
+            "中",
+            "\x1b[I",
+            "\x1b[200~y\nc\ny\r\x1b[201~",
+            "\x1b[200~accept\r\x1b[201~",
+        ];
+        let count = 1 + self.roll(12);
+        (0..count)
+            .map(|_| KEYS[usize::try_from(self.roll(KEYS.len() as u64)).unwrap()])
+            .collect()
+    }
+}
+
+/// Asks again and again, with a burst before, while and after each question comes; then answers once by the
+/// documented keys. Each answer must be the only one, an acceptance, and of the question that was shown.
+fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
+    block_on(async {
+        let running = serve("127.0.0.1:0", Settings::stepped(seed)).await.unwrap();
+        let producer = running.producer().clone();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        write!(file, "[questions]\narm_ms = {}\n", ARM.as_millis()).unwrap();
+        let config = file.path().to_string_lossy().into_owned();
+        let url = running.url();
+        let arguments = [
+            "watch", &url, "--face", "full", "--voice", "none", "--config", &config,
+        ];
+        let mut terminal = Terminal::start(100, 30, &arguments);
+        within("subscriber", producer.until_subscribed(1)).await;
+        tokio::task::block_in_place(|| terminal.wait("Connected"));
+        let bursts = std::env::var("HEARKEN_BURSTS").map_or(BURSTS, |many| many.parse().unwrap());
+        let mut tokens = std::collections::BTreeSet::new();
+        for round in 0..bursts {
+            let mut dice = Dice(seed * 1000 + round);
+            producer.hold_before("aaep:agent.awaiting.confirmation");
+            let session = producer.start(scenario).unwrap();
+            within("gate", producer.until_held()).await;
+            let before = dice.burst();
+            let after = dice.burst();
+            terminal.press(&before);
+            producer.resume();
+            within("question", producer.until_asked(1)).await;
+            terminal.press(&after);
+            tokio::task::block_in_place(|| {
+                // Whatever was opened is left; then the keyboard is quiet for as long as it must be.
+                terminal.press("\x1b");
+                terminal.let_pass(Duration::from_millis(50));
+                terminal.press("\x1b");
+                terminal.wait(&format!("number {}", round + 1));
+                terminal.let_pass(ARM + Duration::from_millis(300));
+            });
+            let sent = producer.replies().len() as u64;
+            assert_eq!(sent, round, "{scenario}: {before:?} {after:?} answered");
+            tokio::task::block_in_place(|| {
+                for (at, key) in keys.iter().enumerate() {
+                    if at > 0 {
+                        terminal.let_pass(Duration::from_millis(400));
+                    }
+                    terminal.press(key);
+                }
+            });
+            within("reply", producer.until_replies(round + 1)).await;
+            let replies = producer.replies();
+            let reply = replies.last().unwrap();
+            assert_eq!(
+                reply.verdict,
+                Verdict::Taken,
+                "the token of the open question"
+            );
+            assert_eq!(reply.message["decision"], "accept", "{before:?} {after:?}");
+            let token = reply.message["reply_token"].as_str().unwrap().to_owned();
+            assert!(tokens.insert(token), "a token is answered once");
+            within("end", session.until_ended()).await;
+            // The screen knows it, too, before the next burst.
+            tokio::task::block_in_place(|| terminal.wait("0 running"));
+        }
+        // Nothing comes afterwards.
+        tokio::task::block_in_place(|| {
+            terminal.press("yc");
+            terminal.wait("No question is open");
+        });
+        assert_eq!(producer.replies().len() as u64, bursts);
+        running.stop().await;
+    });
+}
+
+#[test]
+fn a_question_of_one_step_is_accepted_once_whatever_is_typed_around_it() {
+    bursts("question", &["y"], 1);
+}
+
+#[test]
+fn a_question_of_two_steps_is_accepted_once_whatever_is_typed_around_it() {
+    bursts("transfer", &["y", "c"], 2);
+}
+
+#[test]
+fn other_keys_around_a_question_of_one_step() {
+    bursts("question", &["y"], 3);
+}
+
+#[test]
+fn other_keys_around_a_question_of_two_steps() {
+    bursts("transfer", &["y", "c"], 4);
+}
