@@ -412,7 +412,11 @@ impl App {
             self.parting
                 .filter(|_| self.quitting.is_none())
                 .map(|(_, latest)| latest),
-            self.links.iter().filter_map(|view| view.steady_at).min(),
+            self.links
+                .iter()
+                .flat_map(|view| [view.steady_at, view.resumed_at])
+                .flatten()
+                .min(),
             outgoing,
             idle,
         ]

@@ -59,6 +59,7 @@ impl App {
         if view.door != Door::Beside {
             return;
         }
+        view.resumes = matches!(view.handshake, Handshake::Agreed(_));
         if let Handshake::Agreed(agreed) = &view.handshake {
             let course = Course::Subscription {
                 id: agreed.id.clone(),

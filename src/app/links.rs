@@ -59,6 +59,10 @@ pub struct LinkView {
     told: Told,
     /// When a link that came back is taken for steady.
     pub(super) steady_at: Option<Duration>,
+    /// Whether this attempt follows a subscription again that its server may still know.
+    pub(super) resumes: bool,
+    /// When a server that took up its own subscription again is taken for the one that asked.
+    pub(super) resumed_at: Option<Duration>,
     garbage_told: Option<Duration>,
     full: bool,
 }
@@ -103,6 +107,8 @@ impl LinkView {
             silence_due: 1,
             told: Told::Nothing,
             steady_at: None,
+            resumes: false,
+            resumed_at: None,
             garbage_told: None,
             full: false,
         }
@@ -162,7 +168,10 @@ impl App {
         view.phase.step(StreamEvent::Connected, 0);
         match view.told {
             Told::Up => {}
-            Told::Lost => view.steady_at = Some(now.monotonic + STEADY),
+            Told::Lost => {
+                view.steady_at = Some(now.monotonic + STEADY);
+                view.resumed_at = view.resumes.then_some(now.monotonic + STEADY);
+            }
             Told::Nothing | Told::Unreachable => {
                 view.told = Told::Up;
                 let phrases = self.announcer.phrases();
@@ -214,6 +223,25 @@ impl App {
             .collect();
         for id in steady {
             self.link_back(id, now);
+        }
+        let due = |view: &&mut LinkView| view.resumed_at.is_some_and(|at| now.monotonic >= at);
+        let resumed: Vec<LinkId> = self
+            .links
+            .iter_mut()
+            .filter(due)
+            .map(|view| {
+                view.resumed_at = None;
+                view.id
+            })
+            .collect();
+        for id in resumed {
+            // A server that waits for the answer says nothing more by itself: without this, nobody could
+            // give it. It knows its own subscription, so it is the one that asked (B.1.5).
+            let changes = self.sessions.link_resumed(id, now);
+            if !changes.is_empty() {
+                self.questions_changed = Some(now.monotonic);
+            }
+            self.tell(changes, now);
         }
     }
 
@@ -336,6 +364,7 @@ impl App {
         };
         view.phase.step(StreamEvent::Disconnect, 0);
         view.steady_at = None;
+        view.resumed_at = None;
         let key = match view.told {
             Told::Nothing => "link.unreachable",
             Told::Up => "link.lost",

@@ -124,6 +124,23 @@ impl Sessions {
         unsure
     }
 
+    /// Takes the news that the server which asked is there again: its questions can be answered.
+    pub fn link_resumed(&mut self, link: LinkId, now: Now) -> Vec<Change> {
+        let mut answerable = Vec::new();
+        for prompt in self.prompts.values_mut() {
+            if prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::LinkLost
+            {
+                prompt.standing = Standing::Live;
+                answerable.push(prompt.clone());
+            }
+        }
+        answerable
+            .iter()
+            .filter(|prompt| prompt.is_answerable())
+            .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)))
+            .collect()
+    }
+
     /// Takes the news that a link is down for good, and gives the open questions whose fate is now
     /// unknown, those included that were held back: no other connection comes to judge them.
     pub fn link_over(&mut self, link: LinkId) -> Vec<PromptId> {
