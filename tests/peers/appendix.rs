@@ -37,20 +37,21 @@ fn every_message_is_as_the_chapters_print_it() {
     hearken.say("y 1");
     hearken.announced("reply", "sent");
     hearken.say("v");
-    hearken.announced("reply", "");
-    hearken.say("q");
-    let (code, ..) = hearken.exit();
-    assert_eq!(code, 0);
     let mut kinds = Vec::new();
     for line in lines.map(Result::unwrap) {
         let got: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(got["faults"], serde_json::json!([]), "{got}");
         let kind = got["message"]["type"].as_str().unwrap().to_owned();
         kinds.push(kind.clone());
-        if kind == "subscription.close" {
-            break;
+        match kind.as_str() {
+            // Only now: on a busy machine leaving could overtake the change.
+            "subscription.renegotiate" => hearken.say("q"),
+            "subscription.close" => break,
+            _ => {}
         }
     }
+    let (code, ..) = hearken.exit();
+    assert_eq!(code, 0);
     assert_eq!(
         kinds,
         [
