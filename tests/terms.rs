@@ -154,7 +154,7 @@ fn answered(mut child: Hearken, shaken: &str) {
     child.say("y 1");
     child.announced("reply", "second step");
     child.say("c 1");
-    child.announced("confirmation", "settled after your answer, accept");
+    child.announced("confirmation", "settled. Your answer was: accept");
     child.announced("session_completed", "");
     let (code, errors, _) = child.exit();
     assert_eq!((code, errors.as_str()), (0, ""));

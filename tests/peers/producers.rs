@@ -52,7 +52,7 @@ fn framework(answers: &[&str], tool: &str) -> Hearken {
     }
     hearken.announced("reply", "sent");
     hearken.announced("tool_completed", tool);
-    hearken.announced("confirmation", "settled after your answer");
+    hearken.announced("confirmation", "settled. Your answer was");
     hearken.announced("session_completed", "");
     hearken
 }
@@ -96,7 +96,7 @@ fn the_bridges_tool_waits_for_the_answer_and_runs_after_it() {
     hearken.say("y 1");
     hearken.say("c 1");
     hearken.announced("tool_completed", "write_file");
-    hearken.announced("confirmation", "settled after your answer, accept");
+    hearken.announced("confirmation", "settled. Your answer was: accept");
     let result = call.join().unwrap();
     assert!(result.contains("Mock result for write_file"), "{result}");
 }
@@ -109,7 +109,7 @@ fn the_bridges_tool_never_runs_when_it_is_rejected() {
     hearken.announced("confirmation", "Call delete_file via MCP");
     hearken.say("n 1");
     hearken.announced("tool_completed", "declined");
-    hearken.announced("confirmation", "settled after your answer, reject");
+    hearken.announced("confirmation", "settled. Your answer was: reject");
     let result = call.join().unwrap();
     assert!(result.contains("User declined the action"), "{result}");
 }
