@@ -9,7 +9,7 @@ use super::{Peer, free_port, watch};
 
 /// Waits for a question, and gives its number.
 fn question(hearken: &mut Hearken) -> u64 {
-    let asked = hearken.announced("confirmation", "Call send_email with arguments");
+    let asked = hearken.announced("confirmation", "send_email");
     asked["question"].as_u64().unwrap()
 }
 
@@ -24,8 +24,8 @@ fn accept(hearken: &mut Hearken, number: u64) {
 fn three_questions_of_three_producers_are_answered_in_another_order() {
     let one = Peer::start("aaep-minimal-producer", free_port(), &[]);
     let two = Peer::start("aaep-minimal-producer", free_port(), &[]);
-    // Its script asks once in a run, so the third question is of a third one.
-    let three = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    // Another program altogether, with sessions, tokens and wording of its own.
+    let three = Peer::start("aaep-maf-server", free_port(), &[]);
     let arguments = [
         "watch",
         &one.url(),

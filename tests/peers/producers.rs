@@ -17,6 +17,22 @@ fn texts(hearken: &Hearken, kind: &str) -> Vec<String> {
         .collect()
 }
 
+/// Waits until each of these was announced: a kind and words of its text, in whatever order they come.
+///
+/// The answer to our POST and what the agent does next travel on connections of their own.
+fn all_announced(hearken: &mut Hearken, wanted: &[(&str, &str)]) {
+    let mut open = wanted.to_vec();
+    while !open.is_empty() {
+        let line = hearken.wait(&format!("{open:?}"), |_| true);
+        let line: Value = serde_json::from_str(&line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        let fits = |(kind, words): &(&str, &str)| line["kind"] == *kind && text.contains(words);
+        if let Some(at) = open.iter().position(fits) {
+            open.remove(at);
+        }
+    }
+}
+
 #[test]
 fn the_anthropic_producers_mock_is_heard_from_its_start_to_its_end() {
     let peer = Peer::start("aaep-anthropic-server", free_port(), &[]);
@@ -50,10 +66,13 @@ fn framework(answers: &[&str], tool: &str) -> Hearken {
     for answer in answers {
         hearken.say(answer);
     }
-    hearken.announced("reply", "sent");
-    hearken.announced("tool_completed", tool);
-    hearken.announced("confirmation", "settled. Your answer was");
-    hearken.announced("session_completed", "");
+    let wanted = [
+        ("reply", "sent"),
+        ("tool_completed", tool),
+        ("confirmation", "settled. Your answer was"),
+        ("session_completed", ""),
+    ];
+    all_announced(&mut hearken, &wanted);
     hearken
 }
 
@@ -95,8 +114,11 @@ fn the_bridges_tool_waits_for_the_answer_and_runs_after_it() {
     assert!(!call.is_finished(), "the tool must wait");
     hearken.say("y 1");
     hearken.say("c 1");
-    hearken.announced("tool_completed", "write_file");
-    hearken.announced("confirmation", "settled. Your answer was: accept");
+    let wanted = [
+        ("tool_completed", "write_file"),
+        ("confirmation", "settled. Your answer was: accept"),
+    ];
+    all_announced(&mut hearken, &wanted);
     let result = call.join().unwrap();
     assert!(result.contains("Mock result for write_file"), "{result}");
 }
@@ -108,8 +130,11 @@ fn the_bridges_tool_never_runs_when_it_is_rejected() {
     let call = call(peer.port, "delete_file");
     hearken.announced("confirmation", "Call delete_file via MCP");
     hearken.say("n 1");
-    hearken.announced("tool_completed", "declined");
-    hearken.announced("confirmation", "settled. Your answer was: reject");
+    let wanted = [
+        ("tool_completed", "declined"),
+        ("confirmation", "settled. Your answer was: reject"),
+    ];
+    all_announced(&mut hearken, &wanted);
     let result = call.join().unwrap();
     assert!(result.contains("User declined the action"), "{result}");
 }
