@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::protocol::Now;
+use crate::protocol::{Now, TextDirection};
 use crate::session::{PromptId, SessionKey};
 
 use super::phrase::{Segment, join, join_shown, join_spoken};
@@ -123,6 +123,8 @@ pub struct Announcement {
     pub weight: Weight,
     /// The short sound that comes before its words, where a voice has it.
     pub cue: Option<Cue>,
+    /// In which direction its source says that its words run; absent where it says nothing.
+    pub direction: Option<TextDirection>,
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
 }

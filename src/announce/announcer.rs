@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::config::{AnnounceConfig, Load, Verbosity};
 use jiff::Timestamp;
 
-use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, Urgency};
+use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
@@ -45,6 +45,7 @@ struct OutputState {
     readable: Readable,
     agent: String,
     urgency: Urgency,
+    direction: Option<TextDirection>,
     replayed: bool,
     touched: u64,
 }
@@ -348,6 +349,7 @@ impl Announcer {
                 readable: Readable::default(),
                 agent: change.agent.clone(),
                 urgency: change.urgency,
+                direction: change.direction,
                 replayed: change.replayed,
                 touched: 0,
             };
@@ -359,6 +361,7 @@ impl Announcer {
         };
         state.touched = self.touches;
         state.urgency = change.urgency;
+        state.direction = change.direction;
         state.replayed = change.replayed;
         let chunk = Chunk {
             text: &event.chunk,
@@ -416,7 +419,7 @@ impl Announcer {
             urgency: state.urgency,
             language: None,
             fallbacks: Vec::new(),
-            direction: None,
+            direction: state.direction,
             replayed: state.replayed,
             what: What::SessionJoined,
         };

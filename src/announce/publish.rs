@@ -35,6 +35,7 @@ impl Announcer {
         };
         let mut announcement = self.number(Draft { class, ..draft }, change.at);
         announcement.key = Some(change.key.clone());
+        announcement.direction = change.direction;
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
         let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
         if may_be_silent
@@ -89,6 +90,7 @@ impl Announcer {
             topic: draft.topic,
             weight: draft.weight,
             cue,
+            direction: None,
             segments: draft.segments,
         }
     }

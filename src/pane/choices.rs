@@ -35,7 +35,14 @@ pub(super) fn draw(
         };
         let before = app.phrases().text(key, &[("n", Arg::own(at + 1))]);
         let style = if focused { look.alert() } else { look.text() };
-        let row = rows::mixed(&format!("{before} "), label, "", area.width, style);
+        let row = rows::mixed(
+            &format!("{before} "),
+            label,
+            "",
+            prompt.direction,
+            area.width,
+            style,
+        );
         if focused {
             place = (rows.len(), row.len());
         }

@@ -37,7 +37,7 @@ pub(super) fn draw(
     }
     let mut asked = head;
     asked.extend(words(
-        app,
+        prompt,
         &app.announcer()
             .ask_again(prompt, app.sessions(), steady(app, prompt, now)),
         area.width,
@@ -89,7 +89,7 @@ fn page(
         let details = app
             .announcer()
             .details(prompt, app.sessions(), steady(app, prompt, now));
-        words(app, &details, place.width, look)
+        words(prompt, &details, place.width, look)
     } else {
         Vec::new()
     };
@@ -193,14 +193,14 @@ fn steady(app: &App, prompt: &Prompt, now: Now) -> Now {
 
 /// Cuts the words of a question: the program's and the agent's are never on one row, so that none can
 /// pass for the other.
-fn words(_app: &App, segments: &[Segment], width: u16, look: Look) -> Vec<Row> {
+fn words(prompt: &Prompt, segments: &[Segment], width: u16, look: Look) -> Vec<Row> {
     segments
         .iter()
         .skip(1)
         .filter(|segment| !segment.text.is_empty())
         .flat_map(|segment| match segment.mark {
             Mark::Own => rows::own(&segment.text, width, look.text()),
-            Mark::Agent => rows::mixed("", &segment.text, "", width, look.text()),
+            Mark::Agent => rows::mixed("", &segment.text, "", prompt.direction, width, look.text()),
         })
         .collect()
 }

@@ -17,6 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::announce::wrap;
+use crate::protocol::TextDirection;
 
 /// Begins an isolate from right to left.
 const ISOLATE: char = '\u{2067}';
@@ -47,14 +48,23 @@ impl Row {
 
 /// Cuts the program's own words into rows.
 pub(super) fn own(text: &str, width: u16, style: Style) -> Vec<Row> {
-    mixed("", text, "", width, style)
+    mixed("", text, "", None, width, style)
 }
 
 /// Cuts a text of an agent, with our words before and after it, into rows.
-pub(super) fn mixed(before: &str, text: &str, after: &str, width: u16, style: Style) -> Vec<Row> {
+///
+/// `direction` is what the agent says of its text (AAEP 11.2).
+pub(super) fn mixed(
+    before: &str,
+    text: &str,
+    after: &str,
+    direction: Option<TextDirection>,
+    width: u16,
+    style: Style,
+) -> Vec<Row> {
     let whole = format!("{before}{text}{after}");
     let rows = wrap(&whole, usize::from(width));
-    if !is_right_to_left(text) {
+    if !is_right_to_left(text, direction) {
         return rows.into_iter().map(|row| Row::own(row, style)).collect();
     }
     // Cutting drops spaces and nothing else: what is counted is everything but spaces.
@@ -104,17 +114,28 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
     }
 }
 
-/// Tells whether a text is written from right to left: by its first letter, as Unicode does where nothing
-/// else is known (UAX #9, P2).
-fn is_right_to_left(text: &str) -> bool {
-    text.chars().find(|c| c.is_alphabetic()).is_some_and(|c| {
-        matches!(c,
-                '\u{590}'..='\u{8ff}'
-                | '\u{fb1d}'..='\u{fdff}'
-                | '\u{fe70}'..='\u{fefc}'
-                | '\u{10800}'..='\u{10fff}'
-                | '\u{1e800}'..='\u{1efff}')
-    })
+/// Tells whether a text is written from right to left: as its agent says, else by its first letter, as
+/// Unicode does where nothing else is known (UAX #9, P2).
+///
+/// A text without any letter of such a script is left alone whatever the agent says: its full stop would
+/// jump to the front.
+fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
+    let mut letters = text.chars().filter(|c| c.is_alphabetic());
+    match direction {
+        Some(TextDirection::Ltr) => false,
+        Some(TextDirection::Rtl) => letters.any(runs_left),
+        Some(TextDirection::Auto) | None => letters.next().is_some_and(runs_left),
+    }
+}
+
+/// Tells whether a letter is of a script that is written from right to left.
+fn runs_left(c: char) -> bool {
+    matches!(c,
+        '\u{590}'..='\u{8ff}'
+        | '\u{fb1d}'..='\u{fdff}'
+        | '\u{fe70}'..='\u{fefc}'
+        | '\u{10800}'..='\u{10fff}'
+        | '\u{1e800}'..='\u{1efff}')
 }
 
 #[cfg(test)]
@@ -146,6 +167,7 @@ mod tests {
             "Bot says: ",
             "שלום עולם טוב",
             " (10:00:00)",
+            None,
             18,
             Style::new(),
         );
@@ -161,13 +183,35 @@ mod tests {
 
     #[test]
     fn a_text_from_left_to_right_is_written_as_it_is() {
-        let rows = mixed("Bot says: ", "hello שלום", " (10:00:00)", 60, Style::new());
-        assert_eq!(drawn(&rows, 60), ["Bot says: hello שלום (10:00:00)"]);
+        for direction in [None, Some(TextDirection::Auto), Some(TextDirection::Ltr)] {
+            let text = "hello שלום";
+            let rows = mixed(
+                "Bot says: ",
+                text,
+                " (10:00:00)",
+                direction,
+                60,
+                Style::new(),
+            );
+            assert_eq!(drawn(&rows, 60), ["Bot says: hello שלום (10:00:00)"]);
+        }
+    }
+
+    #[test]
+    fn what_the_agent_says_of_its_texts_direction_goes_before_the_first_letter() {
+        let (rtl, ltr) = (Some(TextDirection::Rtl), Some(TextDirection::Ltr));
+        let row = |text, direction| {
+            let rows = mixed("Bot says: ", text, "", direction, 60, Style::new());
+            drawn(&rows, 60).concat()
+        };
+        assert_eq!(row("API שלום", rtl), "Bot says: \u{2067}API שלום\u{2069}");
+        assert_eq!(row("שלום API", ltr), "Bot says: שלום API");
+        assert_eq!(row("Done.", rtl), "Bot says: Done.");
     }
 
     #[test]
     fn wide_signs_and_combining_marks_keep_their_columns() {
-        let rows = mixed("", "日本語 e\u{301}te\u{301} नि", "", 6, Style::new());
+        let rows = mixed("", "日本語 e\u{301}te\u{301} नि", "", None, 6, Style::new());
         let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
         assert_eq!(texts, ["日本語", "e\u{301}te\u{301} नि"]);
         assert!(rows.iter().all(|row| row.text.width() <= 6));

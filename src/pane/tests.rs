@@ -127,6 +127,35 @@ fn every_size_is_survived() {
     }
 }
 
+/// Both begin with a Latin name, so their first letter would tell the wrong direction.
+#[test]
+fn the_direction_that_an_event_names_is_kept_in_its_question_and_its_lines() {
+    let (mut app, now) = app();
+    let hints = json!({"primary_language": "he", "text_direction": "rtl"});
+    event(
+        &mut app,
+        now,
+        json!({
+            "type": "aaep:agent.output.streaming", "output_id": "o", "chunk": "GIT שלום.", "position": 0,
+            "complete": true, "localization_hints": hints,
+        }),
+    );
+    let (rows, _) = screen(&app, now, 60, 20);
+    let told = rows.iter().any(|row| row.contains("\u{2067}GIT שלום"));
+    assert!(told, "{rows:?}");
+    event(
+        &mut app,
+        now,
+        json!({
+            "type": "aaep:agent.awaiting.confirmation", "action": "API עולם", "consequence": "It is gone.", "reply_token": "rpl_1",
+            "timeout_seconds": 60, "default_decision": "reject", "urgency": "critical", "localization_hints": hints,
+        }),
+    );
+    let (rows, _) = screen(&app, now, 60, 20);
+    let asked = rows.iter().any(|row| row.contains("\u{2067}API עולם"));
+    assert!(asked, "{rows:?}");
+}
+
 #[test]
 fn the_cursor_stands_on_the_question_then_on_the_newest_line() {
     let (mut app, now) = app();

@@ -157,6 +157,8 @@ fn entry(app: &App, told: &Announcement, zone: &TimeZone, width: u16, style: Sty
     let label = format!("{}: ", app.label(told));
     let after = format!(" ({time})");
     let shown = told.shown();
+    // Where our words are among the agent's, the row is ours and its direction too.
+    let direction = told.direction.filter(|_| told.is_agents_text());
     let lines: Vec<&str> = shown.lines().collect();
     // The lines of code stay lines; what goes on is set in, so that it is never taken for a new entry.
     lines
@@ -169,7 +171,7 @@ fn entry(app: &App, told: &Announcement, zone: &TimeZone, width: u16, style: Sty
             } else {
                 ""
             };
-            rows::mixed(before, line, after, width, style)
+            rows::mixed(before, line, after, direction, width, style)
         })
         .collect()
 }

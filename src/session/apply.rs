@@ -26,7 +26,7 @@ pub(super) struct Context<'o> {
     pub(super) urgency: Urgency,
     pub(super) language: Option<String>,
     fallbacks: Vec<String>,
-    direction: Option<TextDirection>,
+    pub(super) direction: Option<TextDirection>,
     pub(super) replayed: bool,
     pub(super) observer: &'o mut dyn Observer,
     changes: Vec<Change>,

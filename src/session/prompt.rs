@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken, Reversibility,
-    RiskLevel, ToolCallId,
+    RiskLevel, TextDirection, ToolCallId,
 };
 
 use super::key::SessionKey;
@@ -234,6 +234,8 @@ pub struct Prompt {
     pub question: Question,
     /// The language of the question.
     pub language: Option<String>,
+    /// In which direction its texts run, as the agent says.
+    pub direction: Option<TextDirection>,
     /// When it came.
     pub opened: Now,
     /// When it was raised, on the monotonic clock: later than it came if it was held back.

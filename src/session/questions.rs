@@ -274,6 +274,7 @@ impl Sessions {
                 agent: context.agent.clone(),
                 question,
                 language: context.language.clone(),
+                direction: context.direction,
                 opened: context.now,
                 raised: context.now.monotonic,
                 reused_token,

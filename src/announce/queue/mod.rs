@@ -587,6 +587,7 @@ impl SpeechQueue {
             topic,
             weight: Weight::Plain,
             cue: None,
+            direction: None,
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),

@@ -38,6 +38,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         topic: None,
         weight: Weight::Plain,
         cue: None,
+        direction: None,
         segments: vec![Segment {
             shown: None,
             mark: Mark::Own,
