@@ -5,6 +5,7 @@
 // The scripted server of the voice's own tests names the voice so.
 use hearken::voice;
 
+mod agreed_events;
 mod architecture;
 mod bursts;
 mod checklist;

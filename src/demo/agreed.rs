@@ -1,26 +1,19 @@
-//! The handshake's server side: subscriptions, their terms, and streams that keep to them.
+//! The handshake's server side: subscriptions and their terms.
 //!
 //! Responsibilities: reading `subscription.request`, `.renegotiate` and `.close` (chapter 5), the terms
-//! that are kept, the manifest, and for each stream its filters (5.3.1.7) and its budget of events as a
-//! token bucket (5.6.1) that urgent events never wait for. Not here: routes and addresses (`plain`),
-//! what agents do (`perform`).
-//!
-//! Text is not merged when the budget is short: it waits, in order. The demo's agents send text sentence
-//! by sentence or word by word as they are written, and what is honoured says so.
+//! that are kept, the manifest. Not here: routes and addresses (`plain`), streams that keep to their terms
+//! (`shaper`), what agents do (`perform`).
 
 use std::collections::{BTreeMap, VecDeque};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Map, Value, json};
-use tokio::time::{Instant, Sleep, sleep};
 
+use super::backlog::{Numbers, Parcel};
 use super::doors::Place;
-use super::producer::Subscription;
-use super::queue::{Delivery, Frame, QUEUE_EVENTS};
+use super::kind::Kind;
 use super::session::AAEP_VERSION;
+use super::shaper::{SharedTerms, lock};
 
 /// How many subscriptions are kept; who asks for one more makes the oldest be forgotten, as its
 /// subscriber then notices and asks anew.
@@ -29,6 +22,11 @@ const MAX_SUBSCRIPTIONS: usize = 64;
 const AGENT: &str = "hearken-demo";
 /// The languages in which the scenarios are written.
 const LANGUAGES: [&str; 1] = ["en-US"];
+/// What a subscriber declares that answers confirmations, and clarifications.
+const CONFIRMS: &str = "supports_confirmation_reply";
+const CLARIFIES: &str = "supports_clarification_reply";
+/// Where text is cut for who says nothing about it (5.3.1.6).
+const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
 /// The boundaries at which the scenarios cut their text.
 const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
 
@@ -92,17 +90,59 @@ const BUSY_SECONDS: u64 = 5;
 #[derive(Debug, Default)]
 pub(super) struct Terms {
     honored: Map<String, Value>,
-}
-
-type SharedTerms = Arc<Mutex<Terms>>;
-
-fn lock(terms: &SharedTerms) -> MutexGuard<'_, Terms> {
-    terms.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether it is over: nothing more is sent then, not even what waits (5.8.2).
+    pub(super) closed: bool,
+    /// How its events are numbered, over all its connections.
+    pub(super) numbers: Numbers,
 }
 
 impl Terms {
-    fn rate(&self) -> Option<f64> {
+    /// Gives how many events a second may come; none means any.
+    pub(super) fn rate(&self) -> Option<f64> {
         self.honored.get("max_events_per_second")?.as_f64()
+    }
+
+    /// Tells whether an event is for this subscriber. A question that it can't answer is not, urgent or
+    /// not (5.3.1.4); whatever else is urgent is (5.5.4); for the rest there are its filters.
+    pub(super) fn lets_through(&self, parcel: &Parcel) -> bool {
+        // What is no event is let through by whoever takes all of the protocol's own.
+        let kind = parcel.kind().unwrap_or("aaep:agent.");
+        if Kind::from_wire(kind).is_some_and(|kind| !self.answers(kind)) {
+            return false;
+        }
+        parcel.critical() || self.wants(kind)
+    }
+
+    /// Tells whether a question can be answered by this subscriber; what is no question can.
+    pub(super) fn answers(&self, kind: Kind) -> bool {
+        let key = match kind {
+            Kind::AwaitingConfirmation => CONFIRMS,
+            Kind::AwaitingClarification => CLARIFIES,
+            Kind::SessionStarted
+            | Kind::SessionCompleted
+            | Kind::SessionErrored
+            | Kind::SessionCancelled
+            | Kind::StateChanged
+            | Kind::ProgressUpdated
+            | Kind::ToolInvoked
+            | Kind::ToolCompleted
+            | Kind::OutputStreaming
+            | Kind::HandoffRequested => return true,
+        };
+        // Who says nothing can't (5.3.1.4, 5.3.1.5).
+        self.honored.get(key) == Some(&Value::Bool(true))
+    }
+
+    /// Tells whether the subscriber wants text to be cut at such a place.
+    pub(super) fn cuts_at(&self, hint: &str) -> bool {
+        match self
+            .honored
+            .get("coalesce_boundaries")
+            .and_then(Value::as_array)
+        {
+            Some(boundaries) => boundaries.iter().any(|boundary| boundary == hint),
+            None => DEFAULT_BOUNDARIES.contains(&hint),
+        }
     }
 
     /// Tells whether a type of event is wanted; a star at the end of a pattern stands for anything.
@@ -110,19 +150,36 @@ impl Terms {
         let Some(filters) = self.honored.get("event_filters") else {
             return true;
         };
-        let matched = |key: &str| {
-            filters
-                .get(key)
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .any(|pattern| match pattern.strip_suffix('*') {
+        let patterns = |key: &str| filters.get(key).and_then(Value::as_array);
+        let matched = |patterns: &Vec<Value>| {
+            let patterns = patterns.iter().filter_map(Value::as_str);
+            patterns
+                .map(|pattern| (pattern, pattern.strip_suffix('*')))
+                .any(|(pattern, start)| match start {
                     Some(start) => kind.starts_with(start),
                     None => kind == pattern,
                 })
         };
-        matched("include") && !matched("exclude")
+        patterns("include").is_none_or(matched) && !patterns("exclude").is_some_and(matched)
+    }
+
+    /// Says in words what a subscriber may not have expected (5.4.2); none where nothing is.
+    fn notes(&self) -> Option<String> {
+        let withheld: Vec<&str> = [
+            (Kind::AwaitingConfirmation, CONFIRMS),
+            (Kind::AwaitingClarification, CLARIFIES),
+        ]
+        .into_iter()
+        .filter(|(kind, _)| !self.answers(*kind))
+        .map(|(_, key)| key)
+        .collect();
+        (!withheld.is_empty()).then(|| {
+            let keys = withheld.join(" and ");
+            format!(
+                "Without {keys} such questions are not sent here, and where nobody else can answer \
+                 them, what they default to happens at once."
+            )
+        })
     }
 
     /// Lays what a subscriber declares over the terms, as far as it can be kept.
@@ -135,9 +192,7 @@ impl Terms {
                 "cognitive_load" => one_of(value, &["low", "medium", "high"]),
                 "languages" => some_of(value, &LANGUAGES),
                 "coalesce_boundaries" => some_of(value, &BOUNDARIES),
-                "supports_confirmation_reply" | "supports_clarification_reply" => {
-                    value.as_bool().map(Value::from)
-                }
+                CONFIRMS | CLARIFIES => value.as_bool().map(Value::from),
                 "event_filters" => value.as_object().map(|_| value.clone()),
                 "supported_conformance_levels" => value.as_array().map(|levels| {
                     let known = levels.iter().filter(|l| matches!(l.as_u64(), Some(1..=3)));
@@ -298,6 +353,11 @@ impl Subscriptions {
         self.known.get(id).cloned()
     }
 
+    /// Tells whether any of the subscriptions can answer such a question.
+    pub(super) fn any_answers(&self, kind: Kind) -> bool {
+        self.known.values().any(|terms| lock(terms).answers(kind))
+    }
+
     /// Counts the subscriptions.
     pub(super) fn len(&self) -> usize {
         self.known.len()
@@ -318,14 +378,22 @@ impl Subscriptions {
             "producer": {"agent_id": AGENT, "agent_name": "hearken's demo"},
             "honored_capabilities": terms.honored,
         });
-        if let (Some(signed), Some(consent)) = (&self.signed, consent.as_object_mut()) {
-            consent.insert("signed_manifest".to_owned(), signed.as_str().into());
+        let optional = [
+            ("signed_manifest", self.signed.clone()),
+            ("negotiation_notes", terms.notes()),
+        ];
+        for (key, value) in optional {
+            if let (Some(value), Some(consent)) = (value, consent.as_object_mut()) {
+                consent.insert(key.to_owned(), value.into());
+            }
         }
         consent
     }
 
     fn forget(&mut self, id: &str) {
-        self.known.remove(id);
+        if let Some(terms) = self.known.remove(id) {
+            lock(&terms).closed = true;
+        }
         self.order.retain(|known| known != id);
     }
 }
@@ -355,87 +423,4 @@ pub(super) fn manifest(places: &[Place]) -> Value {
         "default_verbosity": "normal",
         "max_concurrent_subscriptions": super::hub::MAX_SUBSCRIBERS,
     })
-}
-
-/// Lets a subscriber's events through as its terms say.
-#[derive(Debug)]
-pub(super) struct Shaper {
-    terms: SharedTerms,
-    held: VecDeque<Arc<Frame>>,
-    over: Option<Delivery>,
-    tokens: f64,
-    counted: Instant,
-    wake: Pin<Box<Sleep>>,
-}
-
-impl Shaper {
-    pub(super) fn new(terms: SharedTerms) -> Self {
-        // A full bucket is one second's worth, so that a first event does not wait.
-        let tokens = lock(&terms).rate().unwrap_or(1.0);
-        Self {
-            terms,
-            held: VecDeque::new(),
-            over: None,
-            tokens,
-            counted: Instant::now(),
-            wake: Box::pin(sleep(Duration::ZERO)),
-        }
-    }
-
-    /// Takes the next delivery that the terms allow now.
-    pub(super) fn poll_next(
-        &mut self,
-        source: &Subscription,
-        context: &mut Context<'_>,
-    ) -> Poll<Delivery> {
-        while self.over.is_none() && self.held.len() < QUEUE_EVENTS {
-            match source.poll_next(context) {
-                Poll::Ready(Delivery::Frame(frame)) if frame.critical => {
-                    return Poll::Ready(Delivery::Frame(frame));
-                }
-                Poll::Ready(Delivery::Frame(frame)) => {
-                    if lock(&self.terms).wants(&kind(&frame)) {
-                        self.held.push_back(frame);
-                    }
-                }
-                Poll::Ready(Delivery::Cut) => return Poll::Ready(Delivery::Cut),
-                Poll::Ready(end @ Delivery::Ended) => self.over = Some(end),
-                Poll::Pending => break,
-            }
-        }
-        if self.held.is_empty() {
-            return match self.over.clone() {
-                Some(end) => Poll::Ready(end),
-                None => Poll::Pending,
-            };
-        }
-        let rate = lock(&self.terms).rate();
-        while let Some(rate) = rate {
-            let now = Instant::now();
-            let earned = now.duration_since(self.counted).as_secs_f64() * rate;
-            self.tokens = (self.tokens + earned).min(rate.max(1.0));
-            self.counted = now;
-            if self.tokens >= 1.0 {
-                self.tokens -= 1.0;
-                break;
-            }
-            let wait = Duration::from_secs_f64((1.0 - self.tokens) / rate);
-            self.wake.as_mut().reset(now + wait);
-            if self.wake.as_mut().poll(context).is_pending() {
-                return Poll::Pending;
-            }
-        }
-        match self.held.pop_front() {
-            Some(frame) => Poll::Ready(Delivery::Frame(frame)),
-            None => Poll::Pending,
-        }
-    }
-}
-
-/// Gives the type that stands in a frame; what is no event is let through by any pattern for all.
-fn kind(frame: &Frame) -> String {
-    serde_json::from_str::<Value>(&frame.text)
-        .ok()
-        .and_then(|event| event.get("type")?.as_str().map(str::to_owned))
-        .unwrap_or_else(|| "aaep:agent.".to_owned())
 }

@@ -164,6 +164,14 @@ impl Asked {
         })
     }
 
+    /// Names the type of event that asks it.
+    pub(super) fn kind(&self) -> Kind {
+        match self {
+            Self::Confirmation { .. } => Kind::AwaitingConfirmation,
+            Self::Clarification { .. } => Kind::AwaitingClarification,
+        }
+    }
+
     /// Judges what a well-formed reply says.
     pub(super) fn judge(&self, said: &Said) -> Result<Outcome, Refusal> {
         match (self, said) {

@@ -10,9 +10,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::agreed::{Refusal, Shaper};
+use super::agreed::Refusal;
+use super::hub::Listener;
 use super::producer::{Producer, Subscription};
 use super::queue::Delivery;
+use super::shaper::Shaper;
 
 /// How long a connection may be there without asking for a subscription.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
@@ -193,14 +195,16 @@ fn take(producer: &Producer, held: &mut Option<Held>, message: Value) -> Next {
 
 fn subscribe(producer: &Producer, message: &Value) -> Result<(Value, Held), Refusal> {
     let (id, consent) = producer.agree(message)?;
-    let place = producer.subscribe(None).ok().zip(producer.terms(&id));
+    let listener = Listener::Agreed(id.clone());
+    let place = producer.subscribe(None, listener).ok();
+    let place = place.zip(producer.terms(&id));
     match place {
         Some((subscription, terms)) => {
             let held = Held {
                 producer: producer.clone(),
                 id,
                 subscription,
-                shaper: Shaper::new(terms),
+                shaper: Shaper::new(terms, None),
             };
             Ok((consent, held))
         }

@@ -16,13 +16,22 @@ pub(super) const MAX_SUBSCRIBERS: usize = 32;
 /// Sends frames to all subscribers and keeps the latest.
 #[derive(Debug, Default)]
 pub(super) struct Hub {
-    subscribers: BTreeMap<u64, Arc<Queue>>,
+    subscribers: BTreeMap<u64, (Listener, Arc<Queue>)>,
     /// How many have subscribed since the start; also the next one's number.
     subscribed: u64,
     kept: VecDeque<Arc<Frame>>,
     dropped: u64,
     /// Whether the streams were ended for good; nobody is taken any more.
     ended: bool,
+}
+
+/// Says by which door a subscriber came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Listener {
+    /// The plain stream: everything, and it can answer.
+    Plain,
+    /// The subscription of this name, whose terms say what it gets and what it can answer.
+    Agreed(String),
 }
 
 /// Says how much a new subscriber was given of what it missed.
@@ -43,7 +52,7 @@ pub(super) struct Full;
 impl Hub {
     /// Sends a frame to everybody; keeps it if it can be resumed from.
     pub(super) fn publish(&mut self, frame: &Arc<Frame>) {
-        for queue in self.subscribers.values() {
+        for (_, queue) in self.subscribers.values() {
             self.dropped += queue.push(Arc::clone(frame));
         }
         if frame.event_id.is_some() {
@@ -58,6 +67,7 @@ impl Hub {
     pub(super) fn subscribe(
         &mut self,
         last: Option<&str>,
+        listener: Listener,
     ) -> Result<(u64, Arc<Queue>, Resumed), Full> {
         if self.ended || self.subscribers.len() >= MAX_SUBSCRIBERS {
             return Err(Full);
@@ -83,7 +93,8 @@ impl Hub {
         };
         let number = self.subscribed;
         self.subscribed += 1;
-        self.subscribers.insert(number, Arc::clone(&queue));
+        let entry = (listener, Arc::clone(&queue));
+        self.subscribers.insert(number, entry);
         Ok((number, queue, resumed))
     }
 
@@ -94,13 +105,29 @@ impl Hub {
     /// Ends every stream in good order, and takes nobody any more.
     pub(super) fn end(&mut self) {
         self.ended = true;
-        for queue in self.subscribers.values() {
+        for (_, queue) in self.subscribers.values() {
             queue.end();
         }
     }
 
     pub(super) fn queues(&self) -> impl Iterator<Item = &Arc<Queue>> {
-        self.subscribers.values()
+        self.subscribers.values().map(|(_, queue)| queue)
+    }
+
+    /// Ends the streams of a subscription.
+    pub(super) fn end_of(&self, subscription: &str) {
+        for (listener, queue) in self.subscribers.values() {
+            match listener {
+                Listener::Agreed(id) if id == subscription => queue.end(),
+                Listener::Agreed(_) | Listener::Plain => {}
+            }
+        }
+    }
+
+    /// Counts those on the plain stream.
+    pub(super) fn plain(&self) -> usize {
+        let plain = |(listener, _): &&(Listener, _)| *listener == Listener::Plain;
+        self.subscribers.values().filter(plain).count()
     }
 
     /// Counts the subscribers that are there.
@@ -147,10 +174,10 @@ mod tests {
         for number in 0..5 {
             hub.publish(&frame(number));
         }
-        let (_, queue, resumed) = hub.subscribe(Some("evt_2")).unwrap();
+        let (_, queue, resumed) = hub.subscribe(Some("evt_2"), Listener::Plain).unwrap();
         assert_eq!(resumed, Resumed::Whole);
         assert_eq!(first(&queue).await.as_deref(), Some("evt_3"));
-        let (_, queue, resumed) = hub.subscribe(None).unwrap();
+        let (_, queue, resumed) = hub.subscribe(None, Listener::Plain).unwrap();
         assert_eq!(resumed, Resumed::Fresh);
         assert_eq!(first(&queue).await, None);
     }
@@ -162,21 +189,27 @@ mod tests {
             hub.publish(&frame(number));
         }
         assert_eq!(hub.kept.len(), KEPT_EVENTS);
-        assert_eq!(hub.subscribe(Some("evt_2")).unwrap().2, Resumed::AgedOut);
-        assert_eq!(hub.subscribe(Some("evt_3")).unwrap().2, Resumed::Whole);
+        assert_eq!(
+            hub.subscribe(Some("evt_2"), Listener::Plain).unwrap().2,
+            Resumed::AgedOut
+        );
+        assert_eq!(
+            hub.subscribe(Some("evt_3"), Listener::Plain).unwrap().2,
+            Resumed::Whole
+        );
     }
 
     #[test]
     fn one_subscriber_too_many_is_refused_until_another_leaves() {
         let mut hub = Hub::default();
         for _ in 0..MAX_SUBSCRIBERS {
-            assert!(hub.subscribe(None).is_ok());
+            assert!(hub.subscribe(None, Listener::Plain).is_ok());
         }
-        assert_eq!(hub.subscribe(None).unwrap_err(), Full);
+        assert_eq!(hub.subscribe(None, Listener::Plain).unwrap_err(), Full);
         hub.unsubscribe(0);
-        assert!(hub.subscribe(None).is_ok());
+        assert!(hub.subscribe(None, Listener::Plain).is_ok());
         hub.unsubscribe(1);
         hub.end();
-        assert_eq!(hub.subscribe(None).unwrap_err(), Full);
+        assert_eq!(hub.subscribe(None, Listener::Plain).unwrap_err(), Full);
     }
 }

@@ -10,14 +10,16 @@
 //!                                     '---------------------'<- reply <- plain <- socket
 //! ```
 //! The stage holds all state behind one lock and knows no transport; `plain` is the pair of routes
-//! that today's producers have, and the handshake's (`agreed` keeps its terms). A WebSocket (`upgrade`), a
-//! Unix socket and pipes (`framed`) carry the same both ways, each in a `dialogue`.
+//! that today's producers have, and the handshake's (`agreed` keeps its terms, `shaper` keeps a stream to
+//! them, `backlog` is what waits for its budget). A WebSocket (`upgrade`), a Unix socket and pipes (`framed`)
+//! carry the same both ways, each in a `dialogue`.
 //!
 //! Tests use [`Settings::stepped`] and wait on [`Producer`]'s `until_…` methods, each of which is
 //! awaited without polling; wrap them in a time limit.
 
 mod agreed;
 mod ask;
+mod backlog;
 mod body;
 mod catalogue;
 mod dialogue;
@@ -39,6 +41,7 @@ mod scenario;
 mod server;
 mod session;
 mod settings;
+mod shaper;
 mod signing;
 mod stage;
 #[cfg(test)]

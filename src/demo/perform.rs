@@ -21,7 +21,7 @@ use super::ask::Outcome;
 use super::producer::Shared;
 use super::scenario::{Act, Beat, Scenario, Template};
 use super::settings::{Pace, Timeouts};
-use super::stage::Asking;
+use super::stage::{Asking, Posed};
 
 /// What a session that its scenario left open says at its end.
 const LEFT_OPEN: &str = "The agent stopped without finishing.";
@@ -158,10 +158,15 @@ impl Performance {
                 queue.until_room().await;
             }
         }
-        let goes_on = match &beat.act {
-            Act::Emit(_) => self
-                .shared
-                .change(|stage, now| stage.emit(session, &template, now)),
+        match &beat.act {
+            Act::Emit(_) => {
+                let sent = self
+                    .shared
+                    .change(|stage, now| stage.emit(session, &template, now));
+                if !sent {
+                    part.stance = Stance::Done;
+                }
+            }
             Act::Ask { asked, timeout, .. } => {
                 let timeout = self.timeout(*timeout);
                 let asking = Asking {
@@ -170,22 +175,19 @@ impl Performance {
                     role: index,
                     answers: answers.clone(),
                 };
-                let token = self
+                let posed = self
                     .shared
                     .change(|stage, now| stage.ask(session, &template, asking, now));
-                match token {
-                    Some(token) => {
+                match posed {
+                    Posed::Open(token) => {
                         let deadline =
                             timeout.and_then(|timeout| Instant::now().checked_add(timeout));
                         part.stance = Stance::Asking { token, deadline };
-                        true
                     }
-                    None => false,
+                    Posed::Decided(outcome) => part.outcome = Some(outcome),
+                    Posed::TooLate => part.stance = Stance::Done,
                 }
             }
-        };
-        if !goes_on {
-            part.stance = Stance::Done;
         }
     }
 

@@ -17,12 +17,14 @@ use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
-use super::agreed::{self, Refusal, Shaper};
+use super::agreed::Refusal;
 use super::body::{EventBody, HEARTBEAT};
 use super::catalogue;
+use super::hub::Listener;
 use super::producer::{Producer, SessionRef, StartError, Verdict};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
+use super::shaper::{Shaper, SharedTerms};
 use super::upgrade;
 
 /// The largest request that is read: an AAEP message at its largest (chapter 3.7).
@@ -149,8 +151,8 @@ async fn routed(
         Route::Events => events(&producer, &request, None),
         Route::Manifest => document(StatusCode::OK, &producer.manifest()),
         Route::WebSocket => websocket(&mut request, &turned),
-        Route::Agreed => match terms(&producer, &request) {
-            Some(terms) => events(&producer, &request, Some(Shaper::new(terms))),
+        Route::Agreed => match subscription(&producer, &request) {
+            Some(agreed) => events(&producer, &request, Some(agreed)),
             None => fault(
                 StatusCode::NOT_FOUND,
                 "unknown_subscription",
@@ -210,16 +212,13 @@ fn health(producer: &Producer) -> Response<Body> {
     document(StatusCode::OK, &counts)
 }
 
-/// Finds the terms of the subscription that an address names.
-fn terms(
-    producer: &Producer,
-    request: &Request<Incoming>,
-) -> Option<std::sync::Arc<std::sync::Mutex<agreed::Terms>>> {
+/// Finds the subscription that an address names, and its terms.
+fn subscription(producer: &Producer, request: &Request<Incoming>) -> Option<(String, SharedTerms)> {
     let query = request.uri().query()?;
     let id = query
         .split('&')
         .find_map(|pair| pair.strip_prefix("subscription_id="))?;
-    producer.terms(id)
+    Some((id.to_owned(), producer.terms(id)?))
 }
 
 fn subscribe(producer: &Producer, body: &[u8]) -> Response<Body> {
@@ -283,15 +282,20 @@ fn told(producer: &Producer, body: &[u8]) -> Response<Body> {
 fn events(
     producer: &Producer,
     request: &Request<Incoming>,
-    shaper: Option<Shaper>,
+    agreed: Option<(String, SharedTerms)>,
 ) -> Response<Body> {
     let last = request
         .headers()
         .get("last-event-id")
         .and_then(|id| id.to_str().ok())
         .filter(|id| !id.is_empty());
-    match producer.subscribe(last) {
+    let (listener, terms) = match agreed {
+        Some((id, terms)) => (Listener::Agreed(id), Some(terms)),
+        None => (Listener::Plain, None),
+    };
+    match producer.subscribe(last, listener) {
         Ok(subscription) => {
+            let shaper = terms.map(|terms| Shaper::new(terms, last));
             let mut response =
                 Response::new(EventBody::new(subscription, shaper, HEARTBEAT).boxed_unsync());
             let headers = response.headers_mut();

@@ -10,16 +10,17 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 
-use super::agreed::{self, Refusal, Terms};
+use super::agreed::{self, Refusal};
 use super::catalogue;
 use super::doors::Place;
 use super::gate::Gate;
-use super::hub::Full;
+use super::hub::{Full, Listener};
 use super::perform::Performance;
 use super::queue::{Delivery, Queue};
 use super::reply::Malformed;
 use super::scenario::Scenario;
 use super::settings::Settings;
+use super::shaper::SharedTerms;
 use super::stage::Stage;
 
 /// Says what became of a message that was posted.
@@ -335,19 +336,18 @@ impl Producer {
 
     /// Takes other terms for a subscription.
     pub(super) fn renegotiate(&self, message: &Value) -> Result<Value, Refusal> {
-        self.shared
-            .change(|stage, _| stage.subscriptions_mut().renegotiate(message))
+        self.shared.change(|stage, _| stage.renegotiate(message))
     }
 
-    /// Ends a subscription. When it was the last, nobody is left who could answer: open questions
-    /// are decided by their defaults, as if their time were up (5.8.2).
+    /// Ends a subscription. When nobody is left who could answer, open questions are decided by their
+    /// defaults, as if their time were up (5.8.2).
     pub(super) fn close(&self, message: &Value) -> Result<(), Refusal> {
         self.shared
             .change(|stage, _| stage.close_subscription(message))
     }
 
     /// Gives the terms of a subscription.
-    pub(super) fn terms(&self, id: &str) -> Option<Arc<Mutex<Terms>>> {
+    pub(super) fn terms(&self, id: &str) -> Option<SharedTerms> {
         self.shared.look(|stage| stage.subscriptions().terms(id))
     }
 
@@ -357,10 +357,14 @@ impl Producer {
     }
 
     /// Takes a place among the subscribers, after the event that `last` names.
-    pub(super) fn subscribe(&self, last: Option<&str>) -> Result<Subscription, Full> {
+    pub(super) fn subscribe(
+        &self,
+        last: Option<&str>,
+        listener: Listener,
+    ) -> Result<Subscription, Full> {
         let (number, queue) = self
             .shared
-            .change(|stage, now| stage.subscribe(last, now))?;
+            .change(|stage, now| stage.subscribe(last, listener, now))?;
         Ok(Subscription {
             shared: Arc::clone(&self.shared),
             number,

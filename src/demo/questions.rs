@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use tokio::sync::mpsc;
 
 use super::ask::{Asked, Outcome, Refusal};
+use super::kind::Kind;
 use super::producer::Verdict;
 use super::queue::Frame;
 use super::reply::Reply;
@@ -78,7 +79,17 @@ impl Questions {
 
     /// Ends all open questions as if their time was up; returns how many.
     pub(super) fn expire_all(&mut self) -> usize {
-        let tokens: Vec<String> = self.open.keys().cloned().collect();
+        self.expire_where(|_| true)
+    }
+
+    /// Ends the open questions of a kind as if their time was up; returns how many.
+    pub(super) fn expire_all_of(&mut self, kind: Kind) -> usize {
+        self.expire_where(|asked| asked.kind() == kind)
+    }
+
+    fn expire_where(&mut self, ends: impl Fn(&Asked) -> bool) -> usize {
+        let concerned = self.open.iter().filter(|(_, open)| ends(&open.asked));
+        let tokens: Vec<String> = concerned.map(|(token, _)| token.clone()).collect();
         for token in &tokens {
             self.expire(token);
         }

@@ -14,8 +14,9 @@ use tokio::sync::mpsc;
 
 use super::agreed::{Refusal, Subscriptions};
 use super::ask::{Asked, Outcome};
-use super::hub::{Full, Hub, Resumed};
+use super::hub::{Full, Hub, Listener, Resumed};
 use super::ids::Ids;
+use super::kind::Kind;
 use super::producer::{Received, Verdict};
 use super::questions::{Question, Questions};
 use super::queue::{Frame, Queue};
@@ -53,6 +54,16 @@ pub(super) struct Asking {
     pub(super) timeout: Option<Duration>,
     pub(super) role: usize,
     pub(super) answers: mpsc::Sender<(usize, Outcome)>,
+}
+
+/// Says what became of a question that an agent wants to ask.
+pub(super) enum Posed {
+    /// It is open, under this token.
+    Open(String),
+    /// Nobody can answer it: it ended as its default says.
+    Decided(Outcome),
+    /// Its session is over.
+    TooLate,
 }
 
 impl Stage {
@@ -104,16 +115,26 @@ impl Stage {
         true
     }
 
-    /// Sends a question and opens it; returns its token, none when the session is over.
+    /// Sends a question and opens it. Where every subscriber declared that it can't answer such a one,
+    /// it is not asked: it ends as its default says, at once (5.3.1.4, 5.3.1.5).
     pub(super) fn ask(
         &mut self,
         session: &str,
         template: &Template,
         asking: Asking,
         now: Timestamp,
-    ) -> Option<String> {
-        let (sealed, frame) = self.seal(session, template, now)?;
-        let token = sealed.token?;
+    ) -> Posed {
+        let kind = asking.asked.kind();
+        // With nobody there at all it is asked: who comes may yet answer it.
+        if self.subscriptions.len() > 0 && self.is_deaf_to(kind) {
+            return Posed::Decided(asking.asked.timed_out());
+        }
+        let Some((sealed, frame)) = self.seal(session, template, now) else {
+            return Posed::TooLate;
+        };
+        let Some(token) = sealed.token else {
+            return Posed::TooLate;
+        };
         let question = Question {
             session: session.to_owned(),
             asked: asking.asked,
@@ -125,7 +146,21 @@ impl Stage {
             answers: asking.answers,
         };
         self.questions.open(token.clone(), question);
-        Some(token)
+        Posed::Open(token)
+    }
+
+    /// Tells whether nobody could answer such a question.
+    fn is_deaf_to(&self, kind: Kind) -> bool {
+        self.hub.plain() == 0 && !self.subscriptions.any_answers(kind)
+    }
+
+    /// Lets the open questions end by their defaults that nobody is left to answer (5.8.2).
+    fn let_go_of_what_nobody_answers(&mut self) {
+        for kind in [Kind::AwaitingConfirmation, Kind::AwaitingClarification] {
+            if self.is_deaf_to(kind) {
+                self.questions.expire_all_of(kind);
+            }
+        }
     }
 
     fn seal(
@@ -195,22 +230,33 @@ impl Stage {
         Ok((id, consent))
     }
 
-    /// Ends a subscription; the last one takes the open questions' defaults with it (5.8.2).
+    /// Takes other terms for a subscription.
+    pub(super) fn renegotiate(&mut self, message: &Value) -> Result<Value, Refusal> {
+        let answer = self.subscriptions.renegotiate(message);
+        self.end_streams(message);
+        self.let_go_of_what_nobody_answers();
+        answer
+    }
+
+    /// Ends a subscription; the last that could answer takes the open questions' defaults with it
+    /// (5.8.2).
     pub(super) fn close_subscription(&mut self, message: &Value) -> Result<(), Refusal> {
         self.subscriptions.close(message)?;
-        // Its own stream may still be there; who follows the plain stream can answer as well.
-        if self.subscriptions.len() == 0 && self.hub.len() <= 1 {
-            self.questions.expire_all();
-        }
+        self.end_streams(message);
+        self.let_go_of_what_nobody_answers();
         Ok(())
+    }
+
+    /// Ends the streams of the subscription that a message names, if it is over.
+    fn end_streams(&self, message: &Value) {
+        let id = message.get("subscription_id").and_then(Value::as_str);
+        if let Some(id) = id.filter(|id| self.subscriptions.terms(id).is_none()) {
+            self.hub.end_of(id);
+        }
     }
 
     pub(super) fn subscriptions(&self) -> &Subscriptions {
         &self.subscriptions
-    }
-
-    pub(super) fn subscriptions_mut(&mut self) -> &mut Subscriptions {
-        &mut self.subscriptions
     }
 
     /// Takes a message that was posted: reads it, judges it, remembers it.
@@ -238,9 +284,10 @@ impl Stage {
     pub(super) fn subscribe(
         &mut self,
         last: Option<&str>,
+        listener: Listener,
         now: Timestamp,
     ) -> Result<(u64, Arc<Queue>), Full> {
-        let (number, queue, resumed) = self.hub.subscribe(last)?;
+        let (number, queue, resumed) = self.hub.subscribe(last, listener)?;
         match resumed {
             Resumed::Fresh | Resumed::Whole => {}
             Resumed::AgedOut => {

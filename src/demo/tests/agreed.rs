@@ -10,7 +10,7 @@ fn asking(capabilities: Value) -> Value {
         "capabilities": capabilities})
 }
 
-async fn agreed(running: &Running, capabilities: Value) -> Value {
+pub(super) async fn agreed(running: &Running, capabilities: Value) -> Value {
     let (status, consent) = post(
         running.addr(),
         "/aaep/v1/subscriptions",
@@ -21,7 +21,7 @@ async fn agreed(running: &Running, capabilities: Value) -> Value {
     consent
 }
 
-async fn stream(running: &Running, consent: &Value) -> Stream {
+pub(super) async fn stream(running: &Running, consent: &Value) -> Stream {
     let id = consent["subscription_id"].as_str().unwrap();
     let path = format!("/aaep/v1/events?subscription_id={id}");
     Stream::greeted_at(running.addr(), &path).await
@@ -110,7 +110,8 @@ async fn two_subscribers_with_other_terms_get_other_streams() {
 #[tokio::test]
 async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
     let running = server(Settings::stepped(4)).await;
-    let consent = agreed(&running, json!({"max_events_per_second": 1})).await;
+    let terms = json!({"max_events_per_second": 1, "supports_confirmation_reply": true});
+    let consent = agreed(&running, terms).await;
     let mut slow = stream(&running, &consent).await;
     running.producer().start("email").unwrap();
     // The question comes at once, although most of the seven events before it wait for their second.
@@ -134,8 +135,11 @@ async fn a_budget_is_kept_but_for_what_is_urgent_and_can_be_changed() {
 #[tokio::test]
 async fn the_last_to_leave_takes_the_defaults_along() {
     let running = server(Settings::stepped(5)).await;
-    let consent = agreed(&running, json!({})).await;
+    let answering = json!({"supports_confirmation_reply": true});
+    let consent = agreed(&running, answering).await;
+    let deaf = agreed(&running, json!({})).await;
     let mut events = stream(&running, &consent).await;
+    let mut others = stream(&running, &deaf).await;
     running.producer().start("question").unwrap();
     events.until("awaiting.confirmation").await;
     let close = json!({"type": "subscription.close", "subscription_id": consent["subscription_id"],
@@ -143,8 +147,10 @@ async fn the_last_to_leave_takes_the_defaults_along() {
     let path = "/aaep/v1/replies";
     let (status, ..) = request(running.addr(), "POST", path, &close.to_string()).await;
     assert_eq!(status, 204);
-    events.until("session.completed").await;
-    assert_eq!(running.producer().agreed(), 0);
+    // Nothing more comes to who left (5.8.2); who is still there hears how it went on.
+    assert_eq!(events.next().await, None);
+    others.until("session.completed").await;
+    assert_eq!(running.producer().agreed(), 1);
     let (status, _) = post(running.addr(), path, &close).await;
     assert_eq!(status, 404);
     within(running.stop()).await;

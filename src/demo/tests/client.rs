@@ -71,6 +71,11 @@ impl Stream {
         Self::open_at(addr, path, None).await.greet().await
     }
 
+    /// Comes back to a stream at another path after an event, and reads its greeting.
+    pub(super) async fn resumed_at(addr: SocketAddr, path: &str, last: &str) -> Self {
+        Self::open_at(addr, path, Some(last)).await.greet().await
+    }
+
     /// Opens a stream and reads its greeting.
     pub(super) async fn greeted(addr: SocketAddr, last: Option<&str>) -> Self {
         Self::open(addr, last).await.greet().await

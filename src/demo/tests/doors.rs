@@ -51,7 +51,11 @@ async fn a_websocket_carries_the_handshake_events_replies_and_the_end() {
     let running = server(Settings::stepped(1)).await;
     assert!(socket(&running, "chat").await.is_none(), "another protocol");
     let mut socket = socket(&running, "aaep.v1").await.unwrap();
-    say(&mut socket, &asking(json!({"max_events_per_second": 1000}))).await;
+    say(
+        &mut socket,
+        &asking(json!({"max_events_per_second": 1000, "supports_confirmation_reply": true})),
+    )
+    .await;
     let consent = told(&mut socket).await;
     assert_eq!(consent["type"], "subscription.accepted");
     let id = consent["subscription_id"].clone();
@@ -108,7 +112,11 @@ async fn a_refusal_and_what_is_no_message_close_with_their_codes() {
 async fn a_stop_tells_every_subscriber() {
     let running = server(Settings::stepped(1)).await;
     let mut socket = socket(&running, "aaep.v1").await.unwrap();
-    say(&mut socket, &asking(json!({}))).await;
+    say(
+        &mut socket,
+        &asking(json!({"supports_confirmation_reply": true})),
+    )
+    .await;
     told(&mut socket).await;
     within(running.stop()).await;
     assert_eq!(told(&mut socket).await["type"], "subscription.close");
@@ -123,7 +131,7 @@ async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     let running = serve_at(std::slice::from_ref(&place), Settings::stepped(1))
         .await
         .unwrap();
-    let text = asking(json!({})).to_string();
+    let text = asking(json!({"supports_confirmation_reply": true})).to_string();
     let mut lengths = UnixStream::connect(&path).await.unwrap();
     let mut framed = u32::try_from(text.len()).unwrap().to_be_bytes().to_vec();
     framed.extend_from_slice(text.as_bytes());

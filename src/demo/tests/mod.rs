@@ -8,4 +8,5 @@ mod replies;
 mod requests;
 mod rules;
 mod scenarios;
+mod shaped;
 mod streams;

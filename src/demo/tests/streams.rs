@@ -10,6 +10,7 @@ use tokio::net::TcpStream;
 use super::client::{Stream, decision, post, request, server, within};
 use super::rules::faults;
 use crate::demo::body::EventBody;
+use crate::demo::hub::Listener;
 use crate::demo::{Running, Scenario, Settings, serve};
 
 const CONFIRMATION: &str = "aaep:agent.awaiting.confirmation";
@@ -56,7 +57,11 @@ async fn who_was_cut_off_resumes_without_loss_and_without_repetition() {
 #[tokio::test]
 async fn a_silent_stream_beats() {
     let running = server(Settings::stepped(11)).await;
-    let subscription = running.producer().subscribe(None).ok().unwrap();
+    let subscription = running
+        .producer()
+        .subscribe(None, Listener::Plain)
+        .ok()
+        .unwrap();
     let mut body = EventBody::new(subscription, None, Duration::from_millis(1));
     for text in [": connected\n\n", ": heartbeat\n\n", ": heartbeat\n\n"] {
         let piece = within(body.frame()).await.unwrap().unwrap();

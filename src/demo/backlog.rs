@@ -1,0 +1,509 @@
+//! What waits for a subscriber's budget, growing together while it waits.
+//!
+//! Responsibilities: events on their way to one subscriber (5.6.1): text that waits is joined with the
+//! text that follows, a progress gives way to the next one, everything else waits in order; the
+//! numbers that the subscriber sees. Not here: when something may leave (`shaper`), which events wait
+//! (`agreed`).
+//!
+//! Mental model: a slot that holds text either ends where the subscriber wants text to be cut, or has
+//! no such place in it. A piece that ends at such a place joins the slot before it; so does one that
+//! ends elsewhere, unless the slot already ends well. A slot can thus leave at any moment, and what
+//! leaves is cut as well as what came allows. Only neighbours within a session are joined: what comes
+//! between them in their session keeps its place, which is the order that 8.2.3 asks for.
+//!
+//! Worked example: `"One. "` and `"Two. "`, both of the hint `sentence`, wait together with `"Thr"`,
+//! which has none. What leaves first is `"One. Two. "` as one sentence-cut chunk at the position of
+//! `"One. "`; `"Thr"` waits for the rest of its sentence as long as the budget makes it wait anyway.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::kind::Kind;
+use super::queue::{Frame, QUEUE_EVENTS};
+
+/// The longest text that is joined, in bytes: the largest string of an event (3.7).
+const MAX_JOINED_BYTES: usize = 16 * 1024;
+/// How many sessions' numbers are kept for one subscriber; a demo has a handful at once.
+const MAX_NUMBERED: usize = 256;
+
+/// Holds one event, read as far as it is one.
+#[derive(Debug)]
+pub(super) struct Parcel {
+    frame: Arc<Frame>,
+    event: Option<Map<String, Value>>,
+}
+
+impl Parcel {
+    pub(super) fn new(frame: Arc<Frame>) -> Self {
+        let event = match serde_json::from_str(&frame.text) {
+            Ok(Value::Object(event)) => Some(event),
+            Ok(_) | Err(_) => None,
+        };
+        Self { frame, event }
+    }
+
+    fn text(&self, field: &str) -> Option<&str> {
+        self.event.as_ref()?.get(field)?.as_str()
+    }
+
+    /// Gives the `type`; none for what is no event.
+    pub(super) fn kind(&self) -> Option<&str> {
+        self.text("type")
+    }
+
+    /// Gives the `coalesce_hint` of a chunk of text; one without it says `none`.
+    pub(super) fn hint(&self) -> &str {
+        self.text("coalesce_hint").unwrap_or("none")
+    }
+
+    pub(super) fn critical(&self) -> bool {
+        self.frame.critical
+    }
+
+    fn known(&self) -> Option<Kind> {
+        self.kind().and_then(Kind::from_wire)
+    }
+
+    fn completes(&self) -> bool {
+        let complete = |event: &Map<String, Value>| event.get("complete") == Some(&true.into());
+        self.event.as_ref().is_some_and(complete)
+    }
+
+    /// Tells whether a chunk goes on where another one ended.
+    fn follows(&self, other: &Parcel) -> bool {
+        let number = |parcel: &Parcel| parcel.event.as_ref()?.get("position")?.as_u64();
+        let length = |parcel: &Parcel| Some(parcel.text("chunk")?.chars().count() as u64);
+        let same = ["output_id", "content_type", "language"]
+            .iter()
+            .all(|field| self.text(field) == other.text(field));
+        let size = |parcel: &Parcel| parcel.text("chunk").map_or(0, str::len);
+        let end = number(other).zip(length(other)).map(|(at, len)| at + len);
+        same && !other.completes()
+            && end.is_some()
+            && number(self) == end
+            && size(self) + size(other) <= MAX_JOINED_BYTES
+    }
+
+    /// Puts an earlier chunk before this one: the whole is this event, begun sooner.
+    fn begun_by(&mut self, earlier: &Parcel) {
+        let chunk = [earlier.text("chunk"), self.text("chunk")]
+            .map(Option::unwrap_or_default)
+            .concat();
+        let position = earlier.event.as_ref().and_then(|e| e.get("position"));
+        if let (Some(event), Some(position)) = (&mut self.event, position) {
+            event.insert("position".to_owned(), position.clone());
+            event.insert("chunk".to_owned(), chunk.into());
+        }
+    }
+}
+
+/// Says how a slot may grow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Growth {
+    Never,
+    /// The next one of its kind takes its place.
+    Replaced,
+    /// Text; `well_cut` says whether it ends where the subscriber wants it to.
+    Text {
+        well_cut: bool,
+    },
+}
+
+#[derive(Debug)]
+struct Slot {
+    parcel: Parcel,
+    growth: Growth,
+    session: Option<String>,
+    number: Option<u64>,
+    /// The place in the order of arrival of the first and of the last event in it.
+    first: u64,
+    last: u64,
+}
+
+impl Slot {
+    fn joins(&self, before: &Slot) -> bool {
+        match (before.growth, self.growth) {
+            (Growth::Text { well_cut: true }, Growth::Text { well_cut: false }) => false,
+            (Growth::Text { .. }, Growth::Text { .. }) => self.parcel.follows(&before.parcel),
+            (Growth::Replaced, Growth::Replaced) => true,
+            (Growth::Never | Growth::Replaced | Growth::Text { .. }, _) => false,
+        }
+    }
+
+    /// Takes the place and the number of the slot before.
+    fn absorb(&mut self, before: &Slot) {
+        match self.growth {
+            Growth::Text { .. } => self.parcel.begun_by(&before.parcel),
+            Growth::Replaced | Growth::Never => {}
+        }
+        self.first = before.first;
+        self.number = before.number;
+    }
+
+    /// Writes the event down; without its id where a subscriber that came back by it would miss what
+    /// still waits.
+    fn sealed(self, resumable: bool) -> Arc<Frame> {
+        let Some(mut event) = self.parcel.event else {
+            return self.parcel.frame;
+        };
+        if let (Some(number), Some(place)) = (self.number, event.get_mut("sequence_number")) {
+            *place = number.into();
+        }
+        Arc::new(Frame {
+            event_id: self.parcel.frame.event_id.clone().filter(|_| resumable),
+            critical: self.parcel.frame.critical,
+            text: Value::Object(event).to_string(),
+        })
+    }
+}
+
+/// Holds what waits for one subscriber, in order.
+#[derive(Debug, Default)]
+pub(super) struct Backlog {
+    slots: VecDeque<Slot>,
+    arrived: u64,
+}
+
+impl Backlog {
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// Tells whether no more may be taken in.
+    pub(super) fn is_full(&self) -> bool {
+        self.slots.len() >= QUEUE_EVENTS
+    }
+
+    /// Numbers an event and gives it at once, before all that waits.
+    pub(super) fn pass(&mut self, parcel: Parcel, numbers: &mut Numbers) -> Arc<Frame> {
+        let slot = self.slot(parcel, Growth::Never, numbers);
+        let resumable = self.is_empty();
+        slot.sealed(resumable)
+    }
+
+    /// Lets an event wait. `wanted` says whether the subscriber wants text to be cut at its end.
+    pub(super) fn hold(&mut self, parcel: Parcel, wanted: bool, numbers: &mut Numbers) {
+        let growth = match parcel.known() {
+            Some(Kind::OutputStreaming) => Growth::Text {
+                well_cut: wanted || parcel.completes(),
+            },
+            Some(Kind::ProgressUpdated) => Growth::Replaced,
+            Some(_) | None => Growth::Never,
+        };
+        let mut slot = self.slot(parcel, growth, numbers);
+        // A piece may close a slot that then joins the one before it.
+        while let Some(before) = self.neighbour(&slot) {
+            slot.absorb(&before);
+            if let Some(session) = &slot.session {
+                numbers.joined(session, slot.number, slot.parcel.text("event_id"));
+            }
+        }
+        let at = self.slots.partition_point(|other| other.first < slot.first);
+        self.slots.insert(at, slot);
+    }
+
+    /// Takes out the slot right before this one in its session, if the two become one.
+    fn neighbour(&mut self, slot: &Slot) -> Option<Slot> {
+        let same = |other: &Slot| other.session == slot.session;
+        let at = self.slots.iter().rposition(same)?;
+        let before = self.slots.get(at)?;
+        // What has passed since in the session, because it was urgent, parts them.
+        let next = before.number.map(|number| number + 1);
+        (next == slot.number && slot.joins(before))
+            .then(|| self.slots.remove(at))
+            .flatten()
+    }
+
+    /// Gives what has waited longest.
+    pub(super) fn next(&mut self) -> Option<Arc<Frame>> {
+        let slot = self.slots.pop_front()?;
+        let resumable = self
+            .slots
+            .front()
+            .is_none_or(|other| other.first > slot.last);
+        Some(slot.sealed(resumable))
+    }
+
+    fn slot(&mut self, parcel: Parcel, growth: Growth, numbers: &mut Numbers) -> Slot {
+        let place = self.arrived;
+        self.arrived += 1;
+        let session = parcel.text("session_id").map(str::to_owned);
+        let number = session
+            .as_deref()
+            .and_then(|session| numbers.give(session, &parcel));
+        Slot {
+            parcel,
+            growth,
+            session,
+            number,
+            first: place,
+            last: place,
+        }
+    }
+}
+
+/// Numbers each session's events as one subscriber gets them: what is filtered out or joined leaves no
+/// hole (3.4.1 wants each number to be one more than the last; 5.9 lets each subscription have its own
+/// shape). An event is numbered when its turn is, so what overtakes it can be put right.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    next: BTreeMap<String, u64>,
+    given: VecDeque<Given>,
+}
+
+#[derive(Debug)]
+struct Given {
+    event_id: Option<String>,
+    session: String,
+    number: u64,
+}
+
+impl Numbers {
+    /// Gives the number of a session's next event; none where the session has no numbers.
+    fn give(&mut self, session: &str, parcel: &Parcel) -> Option<u64> {
+        let own = parcel.event.as_ref()?.get("sequence_number")?.as_u64()?;
+        let number = *self.next.get(session).unwrap_or(&own);
+        if parcel.known().is_some_and(Kind::ends_session) {
+            self.next.remove(session);
+        } else {
+            if self.next.len() >= MAX_NUMBERED {
+                self.next.pop_first();
+            }
+            self.next.insert(session.to_owned(), number + 1);
+        }
+        if self.given.len() >= QUEUE_EVENTS {
+            self.given.pop_front();
+        }
+        self.given.push_back(Given {
+            event_id: parcel.text("event_id").map(str::to_owned),
+            session: session.to_owned(),
+            number,
+        });
+        Some(number)
+    }
+
+    /// Takes back the session's latest number, whose event became one with the one before it.
+    fn joined(&mut self, session: &str, number: Option<u64>, event_id: Option<&str>) {
+        let Some(number) = number else { return };
+        if let Some(next) = self.next.get_mut(session) {
+            *next = number + 1;
+        }
+        self.given
+            .retain(|given| given.session != session || given.number <= number);
+        if let Some(given) = self.given.iter_mut().rfind(|g| g.session == session) {
+            given.event_id = event_id.map(str::to_owned);
+        }
+    }
+
+    /// Goes back to what a subscriber had when it got an event: what came after it is numbered anew.
+    pub(super) fn resume_after(&mut self, event_id: &str) {
+        let named = |given: &Given| given.event_id.as_deref() == Some(event_id);
+        let known = self.given.iter().rposition(named);
+        self.given.truncate(known.map_or(0, |at| at + 1));
+        let next = |given: &Given| (given.session.clone(), given.number + 1);
+        self.next = self.given.iter().map(next).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+    use serde_json::json;
+
+    use super::*;
+
+    /// Makes one session's events, as they are before anybody's terms.
+    #[derive(Default)]
+    struct Source {
+        number: u64,
+        position: u64,
+    }
+
+    impl Source {
+        fn parcel(&mut self, critical: bool, fields: Value) -> Parcel {
+            let mut event = json!({"event_id": format!("evt_{}", self.number),
+                "session_id": "sess_1", "sequence_number": self.number});
+            let fields = fields.as_object().unwrap().clone();
+            event.as_object_mut().unwrap().extend(fields);
+            let event_id = Some(format!("evt_{}", self.number));
+            self.number += 1;
+            Parcel::new(Arc::new(Frame {
+                event_id,
+                critical,
+                text: event.to_string(),
+            }))
+        }
+
+        fn chunk(&mut self, text: &str, hint: &str) -> Parcel {
+            let position = self.position;
+            self.position += text.chars().count() as u64;
+            let complete = hint == "completion";
+            self.parcel(
+                false,
+                json!({"type": Kind::OutputStreaming.wire(), "chunk": text, "position": position,
+                    "output_id": "out_1", "coalesce_hint": hint, "complete": complete}),
+            )
+        }
+
+        fn progress(&mut self, percent: u64) -> Parcel {
+            let kind = Kind::ProgressUpdated.wire();
+            self.parcel(
+                false,
+                json!({"type": kind, "progress": {"percent": percent}}),
+            )
+        }
+
+        fn question(&mut self) -> Parcel {
+            self.parcel(true, json!({"type": Kind::AwaitingConfirmation.wire()}))
+        }
+    }
+
+    fn hold(backlog: &mut Backlog, numbers: &mut Numbers, parcel: Parcel) {
+        let wanted = ["sentence", "completion"].contains(&parcel.hint());
+        backlog.hold(parcel, wanted, numbers);
+    }
+
+    /// Empties the backlog: number, id on the wire, event.
+    fn left(backlog: &mut Backlog) -> Vec<(u64, Option<String>, Value)> {
+        std::iter::from_fn(|| backlog.next())
+            .map(|frame| {
+                let event: Value = serde_json::from_str(&frame.text).unwrap();
+                let number = event["sequence_number"].as_u64().unwrap();
+                (number, frame.event_id.clone(), event)
+            })
+            .collect()
+    }
+
+    fn said(waiting: &[(u64, Option<String>, Value)]) -> Vec<(u64, &str, &str)> {
+        let said = waiting.iter().map(|(number, _, event)| {
+            let text = event["chunk"].as_str().unwrap_or_default();
+            (
+                *number,
+                text,
+                event["coalesce_hint"].as_str().unwrap_or_default(),
+            )
+        });
+        said.collect()
+    }
+
+    #[test]
+    fn sentences_join_and_the_piece_of_one_waits_for_its_end() {
+        let (mut source, mut backlog, mut numbers) =
+            (Source::default(), Backlog::default(), Numbers::default());
+        for (text, hint) in [
+            ("One. ", "sentence"),
+            ("Twö. ", "sentence"),
+            ("Thr", "word"),
+        ] {
+            let parcel = source.chunk(text, hint);
+            hold(&mut backlog, &mut numbers, parcel);
+        }
+        let first = backlog.next().unwrap();
+        let event: Value = serde_json::from_str(&first.text).unwrap();
+        assert_eq!(event["chunk"], "One. Twö. ");
+        assert_eq!(
+            (&event["position"], &event["coalesce_hint"]),
+            (&json!(0), &json!("sentence"))
+        );
+        assert_eq!(
+            first.event_id.as_deref(),
+            Some("evt_1"),
+            "the last that is in it"
+        );
+        let parcel = source.chunk("ee. ", "sentence");
+        hold(&mut backlog, &mut numbers, parcel);
+        let parcel = source.chunk("Four.", "completion");
+        hold(&mut backlog, &mut numbers, parcel);
+        let rest = left(&mut backlog);
+        assert_eq!(said(&rest), [(1, "Three. Four.", "completion")]);
+        assert_eq!(
+            (&rest[0].2["position"], &rest[0].2["complete"]),
+            (&json!(10), &json!(true))
+        );
+    }
+
+    #[test]
+    fn a_finished_sentence_joins_the_one_before_it() {
+        let (mut source, mut backlog, mut numbers) =
+            (Source::default(), Backlog::default(), Numbers::default());
+        for (text, hint) in [
+            ("A. ", "sentence"),
+            ("B", "none"),
+            ("C", "none"),
+            (". ", "sentence"),
+        ] {
+            let parcel = source.chunk(text, hint);
+            hold(&mut backlog, &mut numbers, parcel);
+        }
+        let parcel = source.progress(1);
+        hold(&mut backlog, &mut numbers, parcel);
+        let waiting = left(&mut backlog);
+        assert_eq!(said(&waiting), [(0, "A. BC. ", "sentence"), (1, "", "")]);
+    }
+
+    #[test]
+    fn what_comes_between_in_the_session_keeps_its_place() {
+        let (mut source, mut backlog, mut numbers) =
+            (Source::default(), Backlog::default(), Numbers::default());
+        for percent in [10, 20, 30] {
+            let parcel = source.progress(percent);
+            hold(&mut backlog, &mut numbers, parcel);
+        }
+        let parcel = source.chunk("A. ", "sentence");
+        hold(&mut backlog, &mut numbers, parcel);
+        let urgent = backlog.pass(source.question(), &mut numbers);
+        assert_eq!(urgent.event_id, None, "what waits would be missed");
+        let event: Value = serde_json::from_str(&urgent.text).unwrap();
+        assert_eq!(event["sequence_number"], 2, "its turn is after what waits");
+        let parcel = source.chunk("B. ", "sentence");
+        hold(&mut backlog, &mut numbers, parcel);
+        let waiting = left(&mut backlog);
+        assert_eq!(waiting[0].2["progress"]["percent"], 30);
+        assert_eq!(
+            said(&waiting),
+            [(0, "", ""), (1, "A. ", "sentence"), (3, "B. ", "sentence")]
+        );
+    }
+
+    #[test]
+    fn another_output_a_hole_and_too_long_a_text_are_not_joined() {
+        let (mut source, mut backlog, mut numbers) =
+            (Source::default(), Backlog::default(), Numbers::default());
+        let long = "x".repeat(MAX_JOINED_BYTES);
+        for text in ["A. ", &long] {
+            let parcel = source.chunk(text, "sentence");
+            hold(&mut backlog, &mut numbers, parcel);
+        }
+        source.position += 1;
+        let parcel = source.chunk("B. ", "completion");
+        hold(&mut backlog, &mut numbers, parcel);
+        // What is complete is not gone on with.
+        let parcel = source.chunk("C. ", "sentence");
+        hold(&mut backlog, &mut numbers, parcel);
+        assert_eq!(left(&mut backlog).len(), 4);
+    }
+
+    #[test]
+    fn numbers_go_on_from_the_event_that_a_subscriber_names() {
+        let (mut source, mut backlog, mut numbers) =
+            (Source::default(), Backlog::default(), Numbers::default());
+        let mut pass = |numbers: &mut Numbers, parcel| {
+            let frame = backlog.pass(parcel, numbers);
+            let event: Value = serde_json::from_str(&frame.text).unwrap();
+            event["sequence_number"].as_u64().unwrap()
+        };
+        // Somebody who joins late begins with the session's own number.
+        source.number = 7;
+        assert_eq!(pass(&mut numbers, source.progress(1)), 7);
+        source.number += 5;
+        assert_eq!(pass(&mut numbers, source.progress(2)), 8);
+        assert_eq!(pass(&mut numbers, source.progress(3)), 9);
+        numbers.resume_after("evt_7");
+        source.number = 13;
+        assert_eq!(pass(&mut numbers, source.progress(2)), 8);
+        numbers.resume_after("evt_unheard");
+        assert_eq!(pass(&mut numbers, source.progress(9)), 14);
+    }
+}
