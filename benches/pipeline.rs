@@ -5,7 +5,7 @@
 //! text ten times as long and for a sentence without an end. A machine that does other work as well is
 //! slower: the ratio to unicode-segmentation over the whole text, measured in the same run, is what
 //! compares two runs.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -4,22 +4,27 @@
 //! [`App::deadline`] says when to call again with [`Input::Deadline`]. The same inputs give the same
 //! effects. Not here: sockets, screens, engines, the clock (`runtime`).
 //!
-//! The folder: `links` (news of sources), `handshake`, `proof`, `agreement` and `terms` (what is agreed with them),
-//! `alarms` (bell, notification and title for a question), `asking` (which question is shown and when it
-//! may be answered), `answering` (what the person decides), `sending` (what becomes of it), `commands`
-//! (everything else that a key or a line can want), `view` (what the faces read).
+//! The folder: `input` and `effect` (what comes in and goes out), `links` (news of sources), `handshake`,
+//! `proof`, `refusal`, `agreement` and `terms` (what is agreed with them), `alarms` (bell, notification and
+//! title for a question), `asking` (which question is shown and when it may be answered), `gate` (whether
+//! this answer counts for it), `answering` and `clarifying` (what the person decides), `sending` (what
+//! becomes of it), `commands` (everything else that a key or a line can want), `view` (what the faces read).
 
 mod agreement;
 mod alarms;
 mod answering;
 mod asking;
 mod choosing;
+mod clarifying;
 mod commands;
+mod effect;
 mod ending;
 mod forgotten;
+mod gate;
 mod handshake;
 mod helping;
 mod holding;
+mod input;
 mod leaving;
 mod links;
 mod policy;
@@ -43,21 +48,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
-
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Deliveries, Kind, Manner,
-    SpeechQueue, Utterance, Wish, fit,
+    SpeechQueue, Wish, fit,
 };
-use crate::config::{Config, Delivery};
+use crate::config::Config;
 use crate::keys::{Command, Filter, Keymap, Mode};
 use crate::protocol::{Decision, KeyRing, Now};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
-use crate::transport::{Ask, Course, LinkEvent};
 use crate::voice::VoiceEvent;
 
 pub use alarms::Notice;
 pub use asking::{Drawn, Shown};
+pub use effect::{Effect, Exit};
+pub use input::Input;
 pub use links::LinkView;
 pub use setup::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use stream::{LinkPhase, Stream, StreamEvent};
@@ -70,133 +74,6 @@ use reviewing::Reviewing;
 use scanning::Scanning;
 use sending::Outgoing;
 use tuning::Tuning;
-
-/// Tells a fact.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Input {
-    /// The program begins.
-    Start,
-    /// News of a link.
-    Link {
-        /// Which link.
-        link: LinkId,
-        /// What happened.
-        event: LinkEvent,
-    },
-    /// A key.
-    Key(KeyEvent),
-    /// Pasted text: it never answers by itself.
-    Paste(String),
-    /// A line of the linear or JSON face.
-    Line {
-        /// The line without its end.
-        text: String,
-        /// When it was read, on the monotonic clock; of a line in our own editor, when it was begun.
-        read: Duration,
-    },
-    /// A line is being typed: nothing is to be written until it is done or let go.
-    LineBegun,
-    /// The line that was being typed was let go.
-    LineLeft,
-    /// News of the voice.
-    Voice(VoiceEvent),
-    /// A page of the shown question was drawn.
-    Drawn(Drawn),
-    /// The terminal says whether the person looks at it.
-    Focus(bool),
-    /// A deadline has come.
-    Deadline,
-    /// The terminal or its owner wants us to end at once.
-    Terminate,
-    /// An interrupt from outside the keyboard reader.
-    Interrupt,
-    /// Something went wrong with the recording.
-    RecordingFailed(String),
-    /// What became of [`Effect::Remember`]: the file's place, or why there is none.
-    Remembered(Result<String, String>),
-}
-
-/// Says how the program ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Exit {
-    /// As wished: exit code 0.
-    Clean,
-    /// No source remains that could still speak: exit code 1.
-    NoSource,
-    /// Interrupted: exit code 130.
-    Interrupted,
-    /// Told to end by a signal: exit code 143.
-    Terminated,
-}
-
-/// Wishes something of the world.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Show an announcement (the linear and JSON faces write it; the pane reads the app).
-    Show(Arc<Announcement>),
-    /// Say this; nothing else is in the engine.
-    Speak(Utterance),
-    /// Fall silent at once.
-    Hush,
-    /// Post an answer; its outcome comes back as [`LinkEvent::Replied`] with this number.
-    Send {
-        /// To whom.
-        link: LinkId,
-        /// The number of the request.
-        request: u64,
-        /// The message.
-        body: String,
-    },
-    /// Make one request beside a stream; its answer comes back as [`LinkEvent::Answered`] with this
-    /// number.
-    Ask {
-        /// Of whom.
-        link: LinkId,
-        /// The number of the request.
-        request: u64,
-        /// Which.
-        ask: Ask,
-    },
-    /// Follow this in the attempt to connect that is under way.
-    Follow {
-        /// Which link.
-        link: LinkId,
-        /// What.
-        course: Course,
-    },
-    /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
-    LastWords {
-        /// Which link.
-        link: LinkId,
-        /// The message; `None` for nothing.
-        words: Option<String>,
-    },
-    /// Close a link for good.
-    Close(LinkId),
-    /// Stop reading from a link, or go on.
-    Reading {
-        /// Which link.
-        link: LinkId,
-        /// Whether to read.
-        on: bool,
-    },
-    /// Ring the bell.
-    Bell,
-    /// Send a notification through the terminal.
-    Notify(Notice),
-    /// Take the notification of a question back.
-    Withdraw(PromptId),
-    /// Let this be read after the full face, whose screen vanishes.
-    Farewell(String),
-    /// Set the terminal's title; `None` restores it.
-    Title(Option<String>),
-    /// Remember how the voice is to sound; its outcome comes back as [`Input::Remembered`].
-    Remember(Delivery),
-    /// Throw away what was typed ahead.
-    FlushInput,
-    /// End.
-    Quit(Exit),
-}
 
 /// Holds the whole state of a run.
 #[derive(Debug)]

@@ -1,7 +1,12 @@
 //! An hour of three agents at 60 tokens a second, as fast as the program takes it: how much memory it
 //! needs, and what is still there afterwards. `HEARKEN_BINARY` names the program to be judged
 //! (`.ci/run` gives its release build); without it the one that cargo built for the tests is taken.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells its figures"
+)]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};

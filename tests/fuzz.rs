@@ -2,7 +2,12 @@
 //! `HEARKEN_FUZZ_SECONDS=60 cargo test --features fuzz --test fuzz`. The seed is printed, and
 //! `HEARKEN_FUZZ_SEED` plays it again; what finds a fault belongs into `tests/corpus`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking, and tells its figures"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};

@@ -246,7 +246,7 @@ fn a_key_becomes_bytes_on_the_socket_within_the_bound_under_a_flood() {
         percentile(&times, 99),
         times[times.len() - 1],
     );
-    #[allow(clippy::print_stdout)]
+    #[allow(clippy::print_stdout, reason = "the figures are what it is run for")]
     {
         println!("{figures}");
     }

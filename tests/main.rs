@@ -1,6 +1,10 @@
 //! The hermetic tests: everything on loopback, nothing installed, no sleeps.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 // The scripted server of the voice's own tests names the voice so.
 use hearken::voice;

@@ -1,12 +1,16 @@
 //! Real producers that nobody here wrote, from PyPI, on loopback. `.ci/run` installs them and names
 //! the folder in `HEARKEN_PEERS`; without them these tests fail, because they can't run.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 #[path = "peers/appendix.rs"]
 mod appendix;
 #[path = "support/child.rs"]
-#[allow(dead_code)]
+#[allow(dead_code, reason = "not every test that shares it uses all of it")]
 mod child;
 mod conformance;
 #[path = "peers/duplex.rs"]

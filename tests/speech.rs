@@ -3,7 +3,7 @@
 //! The server asserts at its end that no client was impolite: no PAUSE, nothing on `all`, and never
 //! IMPORTANT, with a screen reader or without.
 // The figures are what a reader of the run wants to see.
-#![allow(clippy::print_stderr)]
+#![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

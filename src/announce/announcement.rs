@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::protocol::{Now, TextDirection};
 use crate::session::{PromptId, SessionKey};
 
-use super::phrase::{Segment, join, join_shown, join_spoken};
+use super::segment::{Segment, join, join_shown, join_spoken};
 use super::utterance::{Class, Cue, Mark};
 
 /// Names what an announcement is about; the names are a contract of the JSON face.

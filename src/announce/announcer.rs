@@ -18,8 +18,9 @@ use super::announcement::{About, Aloud, Announcement, Kind, Weight};
 use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece, Policy};
 use super::history::History;
 use super::normalise::{Readable, Reader};
-use super::phrase::{Arg, Args, Phrases, Segment};
+use super::phrase::{Arg, Args, Phrases};
 use super::publish::speaker;
+use super::segment::Segment;
 use super::speakable::{self, Profile};
 use super::utterance::{Class, Cue, Mark};
 

@@ -11,7 +11,8 @@ use crate::session::Sessions;
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::Announcer;
-use super::phrase::{Arg, Segment};
+use super::phrase::Arg;
+use super::segment::Segment;
 use super::utterance::{Class, Mark};
 
 /// How many characters of a whole turn are said; the rest is counted, and stays in the history.

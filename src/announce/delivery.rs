@@ -82,7 +82,7 @@ impl Deliveries {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
     use crate::config::Config;

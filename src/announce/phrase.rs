@@ -18,8 +18,10 @@ use jiff::Timestamp;
 use crate::config::Verbosity;
 
 use super::language;
+use super::naming::{name_of, words_of};
 use super::normalise::{Pronunciation, Words};
 use super::reason::Reasons;
+use super::segment::{Segment, join};
 use super::speakable::{self, Lexicon, Profile};
 use super::template::{Part, Template, rename_keys, template};
 use super::utterance::Mark;
@@ -32,26 +34,6 @@ pub const BUILT_IN: [(&str, &str); 2] = [
     ("en", ENGLISH),
     ("de", include_str!("../../assets/phrases.de.toml")),
 ];
-
-/// The longest name of an agent or tool that is put into the program's own words, in characters:
-/// a name is a name, not a speech in our voice.
-const LONGEST_NAME: usize = 48;
-
-/// Holds a piece of an announcement that has one speaker and one language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment {
-    /// Whose words.
-    pub mark: Mark,
-    /// The words of the source, cleaned of hostile characters.
-    pub text: String,
-    /// The words as they are shown, where that is not how the source wrote them: without Markdown's
-    /// marks.
-    pub shown: Option<String>,
-    /// The words as they are spoken; empty when there is nothing to say.
-    pub spoken: String,
-    /// The language, when it is known and not the program's own.
-    pub language: Option<String>,
-}
 
 /// Holds one argument of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -325,42 +307,6 @@ impl Phrases {
     }
 }
 
-/// Joins segments into one line of text; a segment that does not end in a stop gets one.
-pub fn join(segments: &[Segment]) -> String {
-    join_by(segments, |segment| &segment.text)
-}
-
-/// Joins what is shown of segments in the same way.
-pub fn join_shown(segments: &[Segment]) -> String {
-    join_by(segments, |segment| {
-        segment.shown.as_deref().unwrap_or(&segment.text)
-    })
-}
-
-/// Joins the spoken words of segments in the same way.
-pub fn join_spoken(segments: &[Segment]) -> String {
-    join_by(segments, |segment| &segment.spoken)
-}
-
-fn join_by(segments: &[Segment], words: impl Fn(&Segment) -> &str) -> String {
-    let mut line = String::new();
-    for segment in segments {
-        let text = words(segment).trim();
-        if text.is_empty() {
-            continue;
-        }
-        if !line.is_empty() {
-            if line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '\'' | '”'))
-            {
-                line.push('.');
-            }
-            line.push(' ');
-        }
-        line.push_str(text);
-    }
-    line
-}
-
 struct Builder<'a> {
     lexicon: &'a Lexicon,
     now: Option<Timestamp>,
@@ -454,68 +400,10 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
-/// said where nothing is left of it.
-pub(super) fn name_of(text: &str, unnamed: &str) -> String {
-    let clean = speakable::one_line(text);
-    let plain: String = clean
-        .chars()
-        .map(|c| {
-            if c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '\'') {
-                c
-            } else {
-                ' '
-            }
-        })
-        .collect();
-    // A full stop inside a name would let it go on with a sentence.
-    let words: Vec<&str> = plain
-        .split_whitespace()
-        .map(|word| word.trim_matches('.'))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let words = words.join(" ");
-    if words.chars().count() > LONGEST_NAME {
-        words.chars().take(LONGEST_NAME).collect::<String>() + "…"
-    } else if words.is_empty() {
-        unnamed.to_owned()
-    } else {
-        words
-    }
-}
-
-/// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
-/// not spelled.
-pub fn words_of(name: &str, unnamed: &str) -> String {
-    let name = name_of(name, unnamed);
-    let mut words = String::with_capacity(name.len() + 4);
-    let mut before = ' ';
-    let mut chars = name.chars().peekable();
-    while let Some(c) = chars.next() {
-        let parts = matches!(c, '_' | '.' | '/' | '-');
-        let begins = c.is_uppercase() && before.is_lowercase();
-        if (parts || begins) && !words.ends_with(' ') {
-            words.push(' ');
-        }
-        // A capital that only parts two words is none of its own; one of several is.
-        if begins && chars.peek().is_some_and(|next| next.is_lowercase()) {
-            words.extend(c.to_lowercase());
-        } else if !parts {
-            words.push(c);
-        }
-        before = c;
-    }
-    let words = words.trim();
-    if words.is_empty() {
-        name
-    } else {
-        words.to_owned()
-    }
-}
-
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use super::super::segment::join_spoken;
     use super::*;
 
     fn phrases(text: &str) -> Phrases {
@@ -612,35 +500,6 @@ mod tests {
         let phrases = phrases("a = \"{n} {n#is#are}\"");
         assert_eq!(phrases.text("a", &[("n", Arg::own(1))]), "1 is");
         assert_eq!(phrases.text("a", &[("n", Arg::own(12))]), "12 are");
-    }
-
-    #[test]
-    fn a_name_can_not_make_a_speech() {
-        assert_eq!(
-            name_of("Bank\u{1b}[2J: accepted.\nQuestion 2", "unnamed"),
-            "Bank accepted Question 2"
-        );
-        assert_eq!(name_of("\u{202e}", "unnamed"), "unnamed");
-        assert_eq!(
-            name_of(&"x".repeat(100), "unnamed").chars().count(),
-            LONGEST_NAME + 1
-        );
-    }
-
-    #[test]
-    fn a_tools_name_is_read_as_words() {
-        for (name, words) in [
-            ("send_email", "send email"),
-            ("sendEmail", "send email"),
-            ("makePDF", "make PDF"),
-            ("mcp__github__createIssue", "mcp github create issue"),
-            ("fs.read-file", "fs read file"),
-            ("HTTPGet", "HTTPGet"),
-            ("__", "__"),
-            ("", "unnamed"),
-        ] {
-            assert_eq!(words_of(name, "unnamed"), words, "{name}");
-        }
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::session::{Change, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
-use super::phrase::{Arg, Phrases, Segment};
+use super::phrase::{Arg, Phrases};
+use super::segment::Segment;
 use super::utterance::{Class, Cue, Mark};
 
 /// The same words of the same source are silent for this long, if they are activity or progress.

@@ -11,7 +11,8 @@ use crate::session::{Closing, Prompt, Question, ReplyState, Sessions, Standing};
 
 use super::announcement::Kind;
 use super::announcer::{Announcer, Manner};
-use super::phrase::{Arg, Segment};
+use super::phrase::Arg;
+use super::segment::Segment;
 use super::speakable;
 use super::utterance::Mark;
 

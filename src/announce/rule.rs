@@ -7,7 +7,8 @@ use crate::protocol::Now;
 use crate::session::{Prompt, Question, Sessions};
 
 use super::announcer::Announcer;
-use super::phrase::{Arg, Segment};
+use super::phrase::Arg;
+use super::segment::Segment;
 
 impl Announcer {
     /// Tells what a rule does with a question, with all that the question would have said.

@@ -14,7 +14,8 @@ use crate::session::{
 use super::announcement::{About, Aloud, Kind, Weight};
 use super::announcer::{Announcer, Draft, Manner};
 use super::language;
-use super::phrase::{Arg, Segment};
+use super::phrase::Arg;
+use super::segment::Segment;
 use super::utterance::{Class, Mark};
 
 impl Announcer {

@@ -16,7 +16,7 @@ use crate::protocol::{Answer, Now, Response};
 use crate::session::{Prompt, PromptId, Question};
 
 use super::App;
-use super::answering::By;
+use super::gate::By;
 
 /// What stands between the values where several are picked: the protocol carries one text (6.6.1).
 const BETWEEN: &str = ", ";

@@ -9,7 +9,7 @@ use crate::keys::{self, Command, Mode};
 use crate::protocol::{Capabilities, Decision, Now};
 use crate::session::{Prompt, PromptId, Question, Standing};
 
-use super::answering::By;
+use super::gate::By;
 use super::reviewing::Leap;
 use super::spelling::Way;
 use super::stream::LinkPhase;

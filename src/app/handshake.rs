@@ -273,16 +273,7 @@ impl App {
 
     /// The server has no handshake: the plain pair, unless the person wants proof.
     fn no_handshake(&mut self, id: LinkId) {
-        if self.config.handshake.require_signed {
-            let reason = self.signature_words(SignatureFault::Missing);
-            self.refuse(
-                id,
-                Fault::Rejected {
-                    reason,
-                    retry_after: None,
-                    again: false,
-                },
-            );
+        if self.refuse_unproven(id) {
             return;
         }
         self.set_handshake(id, Handshake::Plain);
@@ -379,16 +370,7 @@ impl App {
             return;
         }
         view.handshake = Handshake::Plain;
-        if self.config.handshake.require_signed {
-            let reason = self.signature_words(SignatureFault::Missing);
-            self.refuse(
-                id,
-                Fault::Rejected {
-                    reason,
-                    retry_after: None,
-                    again: false,
-                },
-            );
+        if self.refuse_unproven(id) {
             self.close_refused(id, now);
             return;
         }
@@ -436,15 +418,7 @@ impl App {
             (HandshakeMessage::Rejected(rejected), Handshake::Asked { .. }) => {
                 if self.leave_out(id, &rejected, now) {
                     let reason = self.phrases().text(rejection(rejected.code), &[]);
-                    let (retry_after, again) = (rejected.retry_after, true);
-                    self.refuse(
-                        id,
-                        Fault::Rejected {
-                            reason,
-                            retry_after,
-                            again,
-                        },
-                    );
+                    self.turn_away(id, reason, rejected.retry_after, true);
                 } else {
                     self.rejected(id, &rejected, None, now);
                 }

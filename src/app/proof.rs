@@ -32,7 +32,17 @@ impl App {
         proof: Result<(), SignatureFault>,
         inside: bool,
     ) -> Result<(), SignatureFault> {
-        let proven = self.prove(accepted, manifest, proof, inside);
+        let transport = (!inside).then_some("sse");
+        let proven = match &accepted.signed_manifest {
+            Some(jws) => self
+                .keys
+                .verify(jws)
+                .and_then(|manifest| manifest.fits(accepted, transport)),
+            None => proof.and_then(|()| {
+                let manifest = manifest.ok_or(SignatureFault::Missing)?;
+                manifest.fits(accepted, transport)
+            }),
+        };
         match &accepted.agent_id {
             // Whoever has a key for an agent wants no other to speak in its name.
             Some(agent) if self.keys.knows(agent) => proven,
@@ -46,27 +56,6 @@ impl App {
                 ) if accepted.signed_manifest.is_some() => Err(fault),
                 Ok(()) | Err(_) => Ok(()),
             },
-        }
-    }
-
-    /// Judges the proof that a producer gives of itself.
-    fn prove(
-        &self,
-        accepted: &Accepted,
-        manifest: Option<Manifest>,
-        proof: Result<(), SignatureFault>,
-        inside: bool,
-    ) -> Result<(), SignatureFault> {
-        let transport = (!inside).then_some("sse");
-        match &accepted.signed_manifest {
-            Some(jws) => self.keys.verify(jws)?.fits(accepted, transport),
-            None => {
-                proof?;
-                match manifest {
-                    Some(manifest) => manifest.fits(accepted, transport),
-                    None => Err(SignatureFault::Missing),
-                }
-            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! Not here: what was asked for (`handshake`), proof (`proof`).
 
 use crate::announce::{Arg, Class, Kind};
-use crate::protocol::{Now, Rejected, RejectionCode, subscription_close};
+use crate::protocol::{Now, Rejected, RejectionCode, SignatureFault, subscription_close};
 use crate::session::LinkId;
 use crate::transport::{Course, Fault};
 
@@ -29,14 +29,34 @@ impl App {
                 words: Some(body),
             });
         }
-        self.refuse(
-            id,
-            Fault::Rejected {
-                reason,
-                retry_after: None,
-                again: false,
-            },
-        );
+        self.turn_away(id, reason, None, false);
+    }
+
+    /// Refuses a producer that proves nothing where the person wants proof; says whether it did.
+    pub(super) fn refuse_unproven(&mut self, id: LinkId) -> bool {
+        let unproven = self.config.handshake.require_signed;
+        if unproven {
+            let reason = self.signature_words(SignatureFault::Missing);
+            self.turn_away(id, reason, None, false);
+        }
+        unproven
+    }
+
+    /// Ends the attempt for a reason in words: `again` where waiting may help, `retry_after` seconds long
+    /// where the producer named them.
+    pub(super) fn turn_away(
+        &mut self,
+        id: LinkId,
+        reason: String,
+        retry_after: Option<u64>,
+        again: bool,
+    ) {
+        let fault = Fault::Rejected {
+            reason,
+            retry_after,
+            again,
+        };
+        self.refuse(id, fault);
     }
 
     pub(super) fn rejected(
@@ -58,14 +78,7 @@ impl App {
             ];
             self.say(Class::Outcome, Kind::Connection, "link.notes", &args, now);
         }
-        self.refuse(
-            id,
-            Fault::Rejected {
-                reason,
-                retry_after,
-                again,
-            },
-        );
+        self.turn_away(id, reason, retry_after, again);
     }
 
     /// Ends the attempt that is under way; on a connection of its own, the link.

@@ -137,7 +137,7 @@ pub(super) fn differences(
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     #[test]

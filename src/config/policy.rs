@@ -92,7 +92,7 @@ pub(super) fn fault(rules: &[PolicyRule]) -> Option<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use crate::config::Config;
 

@@ -95,7 +95,7 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::super::Config;
     use super::*;

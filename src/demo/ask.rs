@@ -268,7 +268,7 @@ fn choices(list: &Value) -> Option<Vec<Choice>> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use serde_json::json;
 
     use super::*;

@@ -192,7 +192,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send> Wire for Framed<
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     async fn heard(bytes: &[u8]) -> (Vec<Heard>, Vec<u8>) {

@@ -148,7 +148,7 @@ impl Hub {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::super::queue::Delivery;
     use super::*;
 

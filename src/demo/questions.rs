@@ -136,7 +136,7 @@ impl Questions {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use serde_json::json;
 
     use super::*;

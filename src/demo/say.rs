@@ -196,7 +196,7 @@ impl Sign {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
     #[test]

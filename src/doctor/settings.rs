@@ -196,7 +196,7 @@ fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use std::io::Write as _;
 

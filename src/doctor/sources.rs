@@ -226,7 +226,7 @@ fn remedy(fault: &Fault) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use std::io::{Read as _, Write as _};
     use std::net::TcpListener;

@@ -353,7 +353,7 @@ fn keep(notices: &mut Vec<String>, text: String) {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
     use crate::doctor::report::Grade;

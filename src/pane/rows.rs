@@ -139,7 +139,7 @@ fn runs_left(c: char) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;

@@ -1,5 +1,5 @@
 //! Whom a signed manifest convinces, and whom it does not.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::*;
 use crate::protocol::Capabilities;

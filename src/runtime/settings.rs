@@ -219,7 +219,7 @@ fn read(path: &Path) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use std::os::unix::fs::PermissionsExt as _;
 

@@ -106,7 +106,7 @@ impl Writer {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::io::{self, Read, pipe};
 

@@ -215,7 +215,11 @@ async fn play(player: Player, cue: Cue) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, clippy::panic)]
+    #![allow(
+        clippy::unwrap_used,
+        clippy::panic,
+        reason = "a test fails by panicking"
+    )]
 
     use super::*;
     use crate::announce::utterance::{Sound, UtteranceId};

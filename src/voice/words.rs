@@ -71,7 +71,7 @@ pub(super) fn split(line: &str) -> Result<Vec<String>, Unfinished> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
 

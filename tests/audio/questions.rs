@@ -14,7 +14,7 @@ use hearken::demo::{Producer, Scenario, Settings, serve};
 
 use super::{PATIENCE, RATE, Recorder, Rig, is_loud, until};
 
-#[allow(dead_code)]
+#[allow(dead_code, reason = "not every test that shares it uses all of it")]
 #[path = "../support/terminal.rs"]
 mod terminal;
 

@@ -1,5 +1,5 @@
 //! The scripted speech-dispatcher of the voice's own tests, for the whole program.
-#![allow(dead_code)]
+#![allow(dead_code, reason = "not every test that shares it uses all of it")]
 
 use std::time::Duration;
 

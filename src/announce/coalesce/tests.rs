@@ -1,5 +1,9 @@
 //! Hints, pauses, positions, and the property that nothing is lost or doubled.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use super::*;
 use proptest::prelude::*;

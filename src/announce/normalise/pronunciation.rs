@@ -134,7 +134,11 @@ fn lower(c: char) -> char {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::expect_used)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 mod tests {
     use super::*;
 

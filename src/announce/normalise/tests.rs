@@ -1,5 +1,9 @@
 //! The corpus, and what holds for every text.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};

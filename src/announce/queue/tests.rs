@@ -1,6 +1,7 @@
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use super::super::phrase::Segment;
+use super::super::announcement::{Aloud, Kind, Weight};
+use super::super::segment::Segment;
 use super::super::utterance::Mark;
 use super::*;
 use crate::protocol::{AgentId, SessionId};

@@ -1,5 +1,5 @@
 //! The handshake: what is asked, in which order, and what the person is told of it.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +13,13 @@ use crate::config::Config;
 use crate::keys::Keymap;
 use crate::protocol::KeyRing;
 use crate::transport::{Frame, LinkEvent};
+
+#[path = "handshake/inside.rs"]
+mod inside;
+#[path = "handshake/proof.rs"]
+mod proof;
+#[path = "handshake/terms.rs"]
+mod terms;
 
 /// Drives an app with one source and keeps what it wishes of the link.
 struct Rig {
@@ -203,6 +210,14 @@ fn rejection(code: &str) -> Value {
     json!({"type": "subscription.rejected", "reason_code": code, "reason_message": "not today"})
 }
 
+fn line(rig: &mut Rig, text: &str) {
+    let read = rig.now.monotonic;
+    rig.input(Input::Line {
+        text: text.into(),
+        read,
+    });
+}
+
 #[test]
 fn the_handshake_comes_first_and_its_subscription_is_followed() {
     let mut rig = Rig::new(Door::Beside);
@@ -329,91 +344,6 @@ fn a_consent_in_a_strange_version_is_left() {
 }
 
 #[test]
-fn other_terms_are_told_once() {
-    let mut rig = Rig::new(Door::Beside);
-    let (request, asked) = rig.subscribing();
-    let mut honored = asked["capabilities"].clone();
-    honored["max_events_per_second"] = json!(3);
-    rig.answer(request, 201, &consent(honored.clone()));
-    let told = "one keeps other terms than you asked for: at most 3 messages a second, not 50.";
-    assert!(rig.heard(told), "{:?}", rig.lines);
-    rig.lines.clear();
-    // A change that leaves the difference as it was says nothing anew.
-    rig.link(LinkEvent::Connected);
-    rig.take();
-    line(&mut rig, "v");
-    let (request, _) = rig.asked();
-    honored["preferred_verbosity"] = json!("detailed");
-    rig.answer(request, 200, &consent(honored));
-    assert!(!rig.heard("other terms"), "{:?}", rig.lines);
-}
-
-fn line(rig: &mut Rig, text: &str) {
-    let read = rig.now.monotonic;
-    rig.input(Input::Line {
-        text: text.into(),
-        read,
-    });
-}
-
-#[test]
-fn a_change_of_verbosity_is_renegotiated_with_that_key_alone() {
-    let mut rig = Rig::new(Door::Beside);
-    rig.agreed();
-    rig.take();
-    line(&mut rig, "v");
-    let (request, Ask::Tell(body)) = rig.asked() else {
-        panic!("nothing told");
-    };
-    let body: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(
-        body,
-        json!({"type": "subscription.renegotiate", "subscription_id": "sub_1",
-            "capabilities": {"preferred_verbosity": "detailed"}})
-    );
-    rig.answer(request, 400, &json!({"error": "no"}));
-    assert!(rig.heard("one did not take the change of terms"));
-}
-
-#[test]
-fn a_change_of_the_speech_rate_is_renegotiated_as_a_pace() {
-    let mut rig = Rig::speaking(Door::Beside);
-    rig.agreed();
-    rig.take();
-    line(&mut rig, "rate 50");
-    let (_, Ask::Tell(body)) = rig.asked() else {
-        panic!("nothing told");
-    };
-    let body: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(body["capabilities"], json!({"pace_wpm": 312}));
-}
-
-#[test]
-fn a_stream_that_outruns_the_agreed_rate_is_asked_to_slow_down_once() {
-    let mut config = Config::default();
-    config.handshake.max_events_per_second = 4;
-    let mut rig = Rig::under(Door::Beside, config);
-    rig.agreed();
-    rig.take();
-    for step in 0..24 {
-        rig.event("progress.updated", json!({"percent_complete": step}));
-    }
-    assert!(
-        rig.take().is_empty(),
-        "24 in a burst over 5 seconds are within its right"
-    );
-    for step in 24..80 {
-        rig.event("progress.updated", json!({"percent_complete": step}));
-    }
-    let (_, Ask::Tell(body)) = rig.asked() else {
-        panic!("nothing told");
-    };
-    let body: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(body["capabilities"], json!({"max_events_per_second": 2}));
-    assert!(rig.heard("one sends faster than it agreed to"));
-}
-
-#[test]
 fn leaving_says_so_on_every_way_out() {
     let mut rig = Rig::new(Door::Beside);
     let (request, asked) = rig.subscribing();
@@ -537,87 +467,6 @@ fn replies_carry_the_subscription_that_was_given() {
 }
 
 #[test]
-fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event() {
-    let mut rig = Rig::new(Door::Inside);
-    rig.link(LinkEvent::Connected);
-    let sent = rig.take();
-    let [Effect::Send { body, .. }] = sent.as_slice() else {
-        panic!("{sent:?}");
-    };
-    let body: Value = serde_json::from_str(body).unwrap();
-    assert_eq!(body["type"], "subscription.request");
-    let text = consent(body["capabilities"].clone()).to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
-    assert!(!rig.heard("can't be understood") && !rig.heard("other terms"));
-    assert!(rig.heard("one has shaken hands."));
-    line(&mut rig, "v");
-    let sent = rig.take();
-    assert!(
-        sent.iter()
-            .any(|wish| matches!(wish, Effect::Send { body, .. }
-            if body.contains("subscription.renegotiate"))),
-        "{sent:?}"
-    );
-    // The next connection starts anew: nothing is resumed there (B.2.5).
-    rig.link(LinkEvent::Lost {
-        fault: Fault::Closed,
-        retry_in: Duration::ZERO,
-    });
-    rig.take();
-    rig.link(LinkEvent::Connected);
-    assert!(matches!(rig.take().as_slice(), [Effect::Send { .. }]));
-}
-
-#[test]
-fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
-    let mut rig = Rig::new(Door::Inside);
-    rig.link(LinkEvent::Connected);
-    rig.event("session.started", json!({"summary_normal": "Off we go"}));
-    assert!(rig.heard("one sends without a handshake.") && rig.heard("Off we go"));
-    let mut config = Config::default();
-    config.handshake.require_signed = true;
-    let mut rig = Rig::under(Door::Inside, config);
-    rig.link(LinkEvent::Connected);
-    rig.event("session.started", json!({"summary_normal": "Off we go"}));
-    assert!(rig.wishes.contains(&Effect::Close(LINK)));
-    assert!(!rig.heard("Off we go"), "{:?}", rig.lines);
-}
-
-#[test]
-fn a_refusal_on_one_connection_ends_the_link() {
-    let mut rig = Rig::new(Door::Inside);
-    rig.link(LinkEvent::Connected);
-    rig.take();
-    let text = rejection("authorization_denied").to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
-    assert!(rig.take().contains(&Effect::Close(LINK)));
-    assert!(rig.heard("your token does not allow it"), "{:?}", rig.lines);
-}
-
-#[test]
-fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
-    let mut rig = Rig::new(Door::Inside);
-    rig.link(LinkEvent::Connected);
-    rig.take();
-    let mut body = rejection("rate_limit");
-    body["retry_after_seconds"] = json!(7);
-    rig.link(LinkEvent::Frame(Frame {
-        text: body.to_string(),
-    }));
-    let Course::Refused(fault) = rig.course() else {
-        panic!("followed");
-    };
-    assert!(matches!(
-        fault,
-        Fault::Rejected {
-            retry_after: Some(7),
-            again: true,
-            ..
-        }
-    ));
-}
-
-#[test]
 fn of_extensions_that_collide_the_later_one_is_left_out() {
     let addresses = [
         "https://a.example/haptic/context/v1",
@@ -668,55 +517,6 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
     let (request, _) = rig.subscribing();
     rig.answer(request, 400, &rejection("capabilities_incompatible"));
     assert!(matches!(rig.course(), Course::Refused(fault) if fault.is_final()));
-}
-
-#[test]
-fn who_wants_proof_follows_nobody_without_it() {
-    let mut config = Config::default();
-    config.handshake.require_signed = true;
-    for (status, body) in [(404, json!({})), (201, consent(json!({})))] {
-        let mut rig = Rig::under(Door::Beside, config.clone());
-        let (request, asked) = rig.subscribing();
-        assert_eq!(asked["capabilities"]["accept_signed_manifests_only"], true);
-        rig.answer(request, status, &body);
-        let Course::Refused(fault) = rig.course() else {
-            panic!("followed");
-        };
-        assert!(fault.is_final());
-        assert!(rig.app.fault_words(&fault).contains("no signed manifest"));
-    }
-}
-
-#[test]
-fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
-    let mut keys = KeyRing::default();
-    let pem = include_str!("../../../tests/fixtures/keys/rsa.pub.pem");
-    keys.add("planner", None, pem).unwrap();
-    let signed = include_str!("../../../tests/fixtures/keys/manifest.rs256.jws");
-    let plain = json!({"type": "aaep:producer.manifest", "agent_id": "planner",
-        "aaep_versions_supported": ["1.0.0"]});
-    for (manifest, agent, followed) in [
-        (signed.to_owned(), "planner", true),
-        (plain.to_string(), "planner", false),
-        (signed.replace(".ey", ".eY"), "planner", false),
-        (signed.to_owned(), "mailer", true),
-    ] {
-        let mut rig = Rig::new(Door::Beside);
-        rig.app.keys = keys.clone();
-        rig.connect();
-        let (request, _) = rig.asked();
-        rig.answer_text(request, 200, manifest);
-        let (request, _) = rig.subscription();
-        let mut body = consent(json!({}));
-        body["producer"]["agent_id"] = json!(agent);
-        rig.answer(request, 201, &body);
-        let course = rig.course();
-        assert_eq!(
-            matches!(course, Course::Subscription { .. }),
-            followed,
-            "{agent}: {course:?}"
-        );
-    }
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! The producer over a real socket: every scenario, every branch, every refusal.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 mod agreed;
 mod client;

@@ -221,7 +221,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
 

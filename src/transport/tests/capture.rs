@@ -1,6 +1,10 @@
 //! What a recording holds and what it never does.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::fs;
 use std::io::Write;

@@ -1,6 +1,10 @@
 //! Both ways over one connection, with a connection that the test plays by hand.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::time::Duration;
 

@@ -1,6 +1,10 @@
 //! Lines, files and standard input.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::PathBuf;

@@ -1,6 +1,10 @@
 //! What the filter passes on, and that the parser behind it then finds the right events.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::time::Duration;
 

@@ -1,6 +1,10 @@
 //! Messages in a stream, whatever its chunks.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use proptest::prelude::*;
 

@@ -1,6 +1,10 @@
 //! Replies: each is posted once, beside the stream, and answered exactly once.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use super::REPLIES_UNDER_WAY;
 use crate::config::LinkConfig;

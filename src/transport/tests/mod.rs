@@ -3,7 +3,11 @@
 //! Nothing here waits for time to pass: the test takes each connection and writes each answer itself,
 //! and every wait has a bound only so that a fault ends the test.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::time::Duration;
 

@@ -1,6 +1,10 @@
 //! Started programs: what they say, how they end, and that nothing of them stays.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::path::Path;
 

@@ -1,6 +1,10 @@
 //! What each SOURCE is taken for.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use super::{Socket, Source, SourceError};
 use crate::config::LinkConfig;

@@ -1,6 +1,10 @@
 //! The event stream against a scripted server on loopback.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::time::Duration;
 

@@ -1,6 +1,10 @@
 //! Unix sockets: both framings, discovery, whose socket it is.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,6 +1,10 @@
 //! WebSockets against a server that the test plays by hand.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::net::TcpStream;
@@ -25,7 +29,7 @@ async fn upgrade(producer: &Producer) -> (Server, String, Option<String>) {
     soon(async {
         let (stream, _) = producer.listener.accept().await.unwrap();
         let mut seen = (String::new(), None);
-        #[allow(clippy::result_large_err)]
+        #[allow(clippy::result_large_err, reason = "the type is tungstenite's")]
         let server = accept_hdr_async(stream, |request: &Request, mut response: Response| {
             let header = |name: &str| {
                 let value = request.headers().get(name)?;

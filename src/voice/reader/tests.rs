@@ -1,5 +1,9 @@
 //! Each reader by its sign, and a bus that is right, wrong, silent or away.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixListener;

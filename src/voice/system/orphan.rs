@@ -117,7 +117,7 @@ async fn exchange(stream: &mut BufReader<UnixStream>, command: &str) -> Option<S
 
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used)]
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use std::io::{BufRead as _, Write as _};
     use std::os::unix::net::UnixListener;

@@ -1,5 +1,10 @@
 //! Tests of both sides: the program's with scripted children, the child's with a scripted engine.
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::sync::mpsc;

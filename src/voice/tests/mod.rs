@@ -6,7 +6,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
-    clippy::print_stderr
+    clippy::print_stderr,
+    reason = "a test fails by panicking, and tells its figures"
 )]
 
 use std::time::Duration;

@@ -1,0 +1,149 @@
+//! Answers in words: as which kind they are taken, and what is said where none fits.
+
+use crate::announce::{Arg, Class};
+use crate::protocol::{Answer, AwaitingClarification, Decision, Now, Response, ResponseKind};
+use crate::session::{Prompt, Question};
+
+use super::App;
+
+/// How many digits survive the way through a JSON number, which is binary (IEEE 754): with more, the
+/// agent could get another number than the person typed.
+const MOST_DIGITS: usize = 15;
+
+impl App {
+    /// Says what kind of answer a question takes.
+    pub(super) fn wants(&mut self, prompt: &Prompt, now: Now) {
+        let phrases = self.announcer.phrases();
+        let what = match &prompt.question {
+            Question::Confirmation(asked) => {
+                let mut kinds: Vec<String> = [Decision::Accept, Decision::Reject]
+                    .iter()
+                    .filter(|decision| asked.takes(decision))
+                    .map(|decision| self.announcer.decision_words(decision))
+                    .collect();
+                if asked.others().next().is_some() {
+                    let count = ("count", Arg::own(asked.others().count()));
+                    kinds.push(phrases.text("reply.wants.choice", &[count]));
+                }
+                kinds
+            }
+            Question::Clarification(asked) => asked
+                .accepted_response_kinds
+                .iter()
+                .map(|kind| match kind {
+                    ResponseKind::MultipleChoice => phrases.text(
+                        "reply.wants.choice",
+                        &[("count", Arg::own(asked.choices.len()))],
+                    ),
+                    ResponseKind::Numeric => phrases.text("reply.wants.number", &[]),
+                    ResponseKind::YesNo => phrases.text("reply.wants.yes_no", &[]),
+                    ResponseKind::Freetext | ResponseKind::Other(_) => {
+                        phrases.text("reply.wants.text", &[])
+                    }
+                })
+                .collect(),
+        };
+        let or = phrases.text("reply.wants.or", &[]);
+        let what = what.join(&format!(", {or} "));
+        self.tell_about(
+            Class::Response,
+            prompt,
+            "reply.wants",
+            &[("what", Arg::Own(what))],
+            now,
+        );
+    }
+
+    pub(super) fn yes_or_no(
+        &mut self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        yes: bool,
+        now: Now,
+    ) {
+        if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) {
+            self.send(prompt, Answer::Response(Response::YesNo(yes)), now);
+        } else {
+            self.wants(prompt, now);
+        }
+    }
+
+    /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
+    pub(super) fn answer_with(
+        &mut self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        text: &str,
+        now: Now,
+    ) {
+        let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
+        let is = |label: &str| label.eq_ignore_ascii_case(text);
+        let choice = asked
+            .choices
+            .iter()
+            .find(|choice| is(&choice.value) || is(&choice.label));
+        let yes = self.announcer.phrases().text("answer.yes", &[]);
+        let no = self.announcer.phrases().text("answer.no", &[]);
+        let number = number_of(text);
+        let response = if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice)
+        {
+            Some(Response::Text(choice.value.clone()))
+        } else if let (true, Ok(number)) = (takes(&ResponseKind::Numeric), number) {
+            Some(Response::Number(number))
+        } else if takes(&ResponseKind::YesNo) && (is(&yes) || is(&no)) {
+            Some(Response::YesNo(is(&yes)))
+        } else if takes(&ResponseKind::Freetext)
+            || asked
+                .accepted_response_kinds
+                .iter()
+                .any(|kind| matches!(kind, ResponseKind::Other(_)))
+        {
+            Some(Response::Text(text.to_owned()))
+        } else {
+            None
+        };
+        match response {
+            Some(response) => self.send(prompt, Answer::Response(response), now),
+            None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
+                let key = match number {
+                    Err(NotANumber::TooLong) => "reply.number.long",
+                    Ok(_) | Err(NotANumber::Malformed) => "reply.number",
+                };
+                let text = crate::announce::speakable::one_line(text);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    key,
+                    &[("text", Arg::Own(text))],
+                    now,
+                );
+            }
+            None => self.wants(prompt, now),
+        }
+    }
+}
+
+/// Says why a text is no number that can be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NotANumber {
+    /// It is not written as one.
+    Malformed,
+    /// It has more digits than can be carried.
+    TooLong,
+}
+
+/// Reads a number as people write it in plain digits: a sign, digits, a point and digits. A comma is
+/// refused, because it means thousands to some and a fraction to others.
+fn number_of(text: &str) -> Result<f64, NotANumber> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain(whole) || !plain(fraction) {
+        return Err(NotANumber::Malformed);
+    }
+    let meant = whole.trim_start_matches('0').len() + fraction.trim_end_matches('0').len();
+    if meant > MOST_DIGITS {
+        return Err(NotANumber::TooLong);
+    }
+    text.parse().map_err(|_| NotANumber::Malformed)
+}

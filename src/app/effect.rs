@@ -1,0 +1,92 @@
+//! What the app wishes of the world.
+
+use std::sync::Arc;
+
+use crate::announce::{Announcement, Utterance};
+use crate::config::Delivery;
+use crate::session::{LinkId, PromptId};
+use crate::transport::{Ask, Course};
+
+use super::alarms::Notice;
+
+/// Says how the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Exit {
+    /// As wished: exit code 0.
+    Clean,
+    /// No source remains that could still speak: exit code 1.
+    NoSource,
+    /// Interrupted: exit code 130.
+    Interrupted,
+    /// Told to end by a signal: exit code 143.
+    Terminated,
+}
+
+/// Wishes something of the world.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Show an announcement (the linear and JSON faces write it; the pane reads the app).
+    Show(Arc<Announcement>),
+    /// Say this; nothing else is in the engine.
+    Speak(Utterance),
+    /// Fall silent at once.
+    Hush,
+    /// Post an answer; its outcome comes back as [`crate::transport::LinkEvent::Replied`] with this number.
+    Send {
+        /// To whom.
+        link: LinkId,
+        /// The number of the request.
+        request: u64,
+        /// The message.
+        body: String,
+    },
+    /// Make one request beside a stream; its answer comes back as [`crate::transport::LinkEvent::Answered`] with this
+    /// number.
+    Ask {
+        /// Of whom.
+        link: LinkId,
+        /// The number of the request.
+        request: u64,
+        /// Which.
+        ask: Ask,
+    },
+    /// Follow this in the attempt to connect that is under way.
+    Follow {
+        /// Which link.
+        link: LinkId,
+        /// What.
+        course: Course,
+    },
+    /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
+    LastWords {
+        /// Which link.
+        link: LinkId,
+        /// The message; `None` for nothing.
+        words: Option<String>,
+    },
+    /// Close a link for good.
+    Close(LinkId),
+    /// Stop reading from a link, or go on.
+    Reading {
+        /// Which link.
+        link: LinkId,
+        /// Whether to read.
+        on: bool,
+    },
+    /// Ring the bell.
+    Bell,
+    /// Send a notification through the terminal.
+    Notify(Notice),
+    /// Take the notification of a question back.
+    Withdraw(PromptId),
+    /// Let this be read after the full face, whose screen vanishes.
+    Farewell(String),
+    /// Set the terminal's title; `None` restores it.
+    Title(Option<String>),
+    /// Remember how the voice is to sound; its outcome comes back as [`super::Input::Remembered`].
+    Remember(Delivery),
+    /// Throw away what was typed ahead.
+    FlushInput,
+    /// End.
+    Quit(Exit),
+}

@@ -1,0 +1,204 @@
+//! Which question an answer is meant for, and whether it may be answered now.
+
+use std::time::Duration;
+
+use crate::announce::{Arg, Class};
+use crate::protocol::{Now, ResponseKind};
+use crate::session::{Prompt, PromptId, Question, ReplyState, Standing};
+
+use super::App;
+use super::asking::NotYet;
+
+/// Says where an answer came from, which decides how it is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// A key; the last key before it was pressed then.
+    Key {
+        /// When.
+        before: Option<Duration>,
+    },
+    /// A line, read then.
+    Line {
+        /// When.
+        read: Duration,
+    },
+}
+
+impl App {
+    /// With several questions open, a text may begin with the number of the one that it is for; with
+    /// one, all of it is the text, unless the number carries a sign: `#2` is an address always.
+    pub(super) fn addressed(
+        &self,
+        number: Option<u64>,
+        text: Option<String>,
+        by: By,
+    ) -> (Option<u64>, Option<String>) {
+        let several = self.meant() > 1;
+        if let (None, Some(whole), By::Line { .. }) = (number, &text, by)
+            && let Some((first, rest)) = whole.split_once(char::is_whitespace)
+            && (several || first.starts_with('#'))
+            && let Ok(id) = first.strip_prefix('#').unwrap_or(first).parse::<u64>()
+            && self
+                .sessions
+                .raised(PromptId(id))
+                .is_some_and(Prompt::is_answerable)
+        {
+            return (Some(id), Some(rest.trim().to_owned()));
+        }
+        (number, text)
+    }
+
+    /// Finds the question that an answer is meant for, if it may be answered now; says why not.
+    pub(super) fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
+        let answerable = self.meant();
+        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        let wanted = number.map(PromptId).or(shown);
+        let Some(id) = wanted else {
+            let open = self.questions().first().map(|prompt| prompt.id);
+            match open.and_then(|id| self.sessions.prompt(id)).cloned() {
+                Some(prompt) => self.explain(&prompt, now),
+                None => self.respond("reply.no_question", &[], now),
+            }
+            return None;
+        };
+        let Some(prompt) = self
+            .sessions
+            .raised(id)
+            .filter(|prompt| prompt.is_open())
+            .cloned()
+        else {
+            self.respond("reply.no_such", &[("n", Arg::own(id.0))], now);
+            return None;
+        };
+        if !prompt.is_answerable() {
+            self.explain(&prompt, now);
+            return None;
+        }
+        if let By::Line { read } = by
+            && number.is_none()
+        {
+            let changed = self
+                .questions_changed
+                .is_some_and(|at| read < at + super::asking::CHANGED);
+            if answerable > 1 {
+                self.respond(
+                    "reply.which",
+                    &[
+                        ("count", Arg::own(answerable)),
+                        ("example", Arg::Own(example(&prompt))),
+                    ],
+                    now,
+                );
+                return None;
+            }
+            if changed {
+                let args = [
+                    ("n", Arg::own(prompt.id.0)),
+                    ("example", Arg::Own(example(&prompt))),
+                ];
+                self.respond("reply.changed", &args, now);
+                return None;
+            }
+        }
+        if self.is_unwritten(&prompt) {
+            self.respond_not_yet("reply.not_yet.held", prompt.id, now);
+            return None;
+        }
+        if let By::Line { read } = by
+            && read <= self.written_at(&prompt)
+        {
+            self.respond_not_yet("reply.not_yet.early", prompt.id, now);
+            return None;
+        }
+        let not_yet = match by {
+            By::Key { before } => self.key_not_yet(&prompt, before, now),
+            By::Line { .. } => self.unsaid(&prompt, now),
+        };
+        match not_yet {
+            None => Some(prompt),
+            Some(NotYet::Keys) => {
+                self.respond_not_yet("reply.not_yet.keys", prompt.id, now);
+                None
+            }
+            Some(NotYet::Unsaid) => {
+                self.respond_not_yet("reply.not_yet.said", prompt.id, now);
+                None
+            }
+        }
+    }
+
+    /// Gives when a line may at the earliest have been meant for a question.
+    fn written_at(&self, prompt: &Prompt) -> Duration {
+        let shown = self.shown_since(prompt);
+        let written = self.released_at(prompt).map_or(shown, |at| at.max(shown));
+        match self.lines {
+            // What was typed before that was flushed.
+            Some(super::LineSource::Terminal | super::LineSource::Editor) => {
+                written + Duration::from_millis(self.config.questions.arm_ms)
+            }
+            Some(super::LineSource::Pipe) | None => written,
+        }
+    }
+
+    pub(super) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
+        let why = self.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
+        self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
+    }
+
+    /// Says why an open question takes no answer.
+    fn explain(&mut self, prompt: &Prompt, now: Now) {
+        let n = ("n", Arg::own(prompt.id.0));
+        match (&prompt.reply, prompt.standing) {
+            (
+                ReplyState::Sending { answer, .. }
+                | ReplyState::Retrying { answer, .. }
+                | ReplyState::Sent { answer, .. },
+                _,
+            ) => {
+                let answer = self.announcer.answer_words(prompt, answer);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "reply.under_way",
+                    &[n, ("answer", Arg::Own(answer))],
+                    now,
+                );
+            }
+            (_, Standing::LinkLost) => {
+                self.tell_about(Class::Response, prompt, "reply.lost", &[n], now)
+            }
+            (_, Standing::NotAnswerable | Standing::Live) => {
+                let keys = self.announcer.keys(prompt);
+                self.tell_about(
+                    Class::Response,
+                    prompt,
+                    "fault.other",
+                    &[("reason", Arg::Own(keys))],
+                    now,
+                );
+            }
+        }
+    }
+}
+
+/// Gives a line that answers a question by its number.
+fn example(prompt: &Prompt) -> String {
+    let n = prompt.id.0;
+    match &prompt.question {
+        Question::Confirmation(_) => format!("y {n}"),
+        Question::Clarification(asked)
+            if asked
+                .accepted_response_kinds
+                .contains(&ResponseKind::MultipleChoice) =>
+        {
+            format!("o {n} 1")
+        }
+        Question::Clarification(asked)
+            if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) =>
+        {
+            format!("y {n}")
+        }
+        // Without the sign, the number could be the answer.
+        Question::Clarification(_) => format!("a #{n} TEXT"),
+    }
+}

@@ -1,0 +1,84 @@
+//! The handshake on a connection that carries the events too.
+
+use super::*;
+
+#[test]
+fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event() {
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    let sent = rig.take();
+    let [Effect::Send { body, .. }] = sent.as_slice() else {
+        panic!("{sent:?}");
+    };
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["type"], "subscription.request");
+    let text = consent(body["capabilities"].clone()).to_string();
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert!(!rig.heard("can't be understood") && !rig.heard("other terms"));
+    assert!(rig.heard("one has shaken hands."));
+    line(&mut rig, "v");
+    let sent = rig.take();
+    assert!(
+        sent.iter()
+            .any(|wish| matches!(wish, Effect::Send { body, .. }
+            if body.contains("subscription.renegotiate"))),
+        "{sent:?}"
+    );
+    // The next connection starts anew: nothing is resumed there (B.2.5).
+    rig.link(LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::ZERO,
+    });
+    rig.take();
+    rig.link(LinkEvent::Connected);
+    assert!(matches!(rig.take().as_slice(), [Effect::Send { .. }]));
+}
+
+#[test]
+fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.event("session.started", json!({"summary_normal": "Off we go"}));
+    assert!(rig.heard("one sends without a handshake.") && rig.heard("Off we go"));
+    let mut config = Config::default();
+    config.handshake.require_signed = true;
+    let mut rig = Rig::under(Door::Inside, config);
+    rig.link(LinkEvent::Connected);
+    rig.event("session.started", json!({"summary_normal": "Off we go"}));
+    assert!(rig.wishes.contains(&Effect::Close(LINK)));
+    assert!(!rig.heard("Off we go"), "{:?}", rig.lines);
+}
+
+#[test]
+fn a_refusal_on_one_connection_ends_the_link() {
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let text = rejection("authorization_denied").to_string();
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert!(rig.take().contains(&Effect::Close(LINK)));
+    assert!(rig.heard("your token does not allow it"), "{:?}", rig.lines);
+}
+
+#[test]
+fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let mut body = rejection("rate_limit");
+    body["retry_after_seconds"] = json!(7);
+    rig.link(LinkEvent::Frame(Frame {
+        text: body.to_string(),
+    }));
+    let Course::Refused(fault) = rig.course() else {
+        panic!("followed");
+    };
+    assert!(matches!(
+        fault,
+        Fault::Rejected {
+            retry_after: Some(7),
+            again: true,
+            ..
+        }
+    ));
+}

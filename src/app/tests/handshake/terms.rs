@@ -1,0 +1,80 @@
+//! What is agreed: told where it differs, changed in a run, left at the end.
+
+use super::*;
+
+#[test]
+fn other_terms_are_told_once() {
+    let mut rig = Rig::new(Door::Beside);
+    let (request, asked) = rig.subscribing();
+    let mut honored = asked["capabilities"].clone();
+    honored["max_events_per_second"] = json!(3);
+    rig.answer(request, 201, &consent(honored.clone()));
+    let told = "one keeps other terms than you asked for: at most 3 messages a second, not 50.";
+    assert!(rig.heard(told), "{:?}", rig.lines);
+    rig.lines.clear();
+    // A change that leaves the difference as it was says nothing anew.
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    line(&mut rig, "v");
+    let (request, _) = rig.asked();
+    honored["preferred_verbosity"] = json!("detailed");
+    rig.answer(request, 200, &consent(honored));
+    assert!(!rig.heard("other terms"), "{:?}", rig.lines);
+}
+
+#[test]
+fn a_change_of_verbosity_is_renegotiated_with_that_key_alone() {
+    let mut rig = Rig::new(Door::Beside);
+    rig.agreed();
+    rig.take();
+    line(&mut rig, "v");
+    let (request, Ask::Tell(body)) = rig.asked() else {
+        panic!("nothing told");
+    };
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(
+        body,
+        json!({"type": "subscription.renegotiate", "subscription_id": "sub_1",
+            "capabilities": {"preferred_verbosity": "detailed"}})
+    );
+    rig.answer(request, 400, &json!({"error": "no"}));
+    assert!(rig.heard("one did not take the change of terms"));
+}
+
+#[test]
+fn a_change_of_the_speech_rate_is_renegotiated_as_a_pace() {
+    let mut rig = Rig::speaking(Door::Beside);
+    rig.agreed();
+    rig.take();
+    line(&mut rig, "rate 50");
+    let (_, Ask::Tell(body)) = rig.asked() else {
+        panic!("nothing told");
+    };
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["capabilities"], json!({"pace_wpm": 312}));
+}
+
+#[test]
+fn a_stream_that_outruns_the_agreed_rate_is_asked_to_slow_down_once() {
+    let mut config = Config::default();
+    config.handshake.max_events_per_second = 4;
+    let mut rig = Rig::under(Door::Beside, config);
+    rig.agreed();
+    rig.take();
+    for step in 0..24 {
+        rig.event("progress.updated", json!({"percent_complete": step}));
+    }
+    assert!(
+        rig.take().is_empty(),
+        "24 in a burst over 5 seconds are within its right"
+    );
+    for step in 24..80 {
+        rig.event("progress.updated", json!({"percent_complete": step}));
+    }
+    let (_, Ask::Tell(body)) = rig.asked() else {
+        panic!("nothing told");
+    };
+    let body: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!(body["capabilities"], json!({"max_events_per_second": 2}));
+    assert!(rig.heard("one sends faster than it agreed to"));
+}

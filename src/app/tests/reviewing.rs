@@ -1,0 +1,199 @@
+//! Reading back what was said or missed.
+
+use super::*;
+
+#[test]
+fn the_history_is_read_back_and_forth() {
+    let mut stage = Stage::new(KEYS);
+    for n in 1..4 {
+        stage.event(
+            "tool.invoked",
+            json!({"tool": format!("t{n}"), "summary_normal": format!("Step {n}")}),
+        );
+    }
+    stage.lines.clear();
+    for (code, words) in [
+        (KeyCode::Up, "Step 3"),
+        (KeyCode::Up, "Step 2"),
+        (KeyCode::Down, "Step 3"),
+        (KeyCode::Down, "That is the last one"),
+    ] {
+        stage.code(code);
+        assert!(
+            stage.lines.last().unwrap().contains(words),
+            "{words}: {:?}",
+            stage.lines
+        );
+    }
+}
+
+#[test]
+fn a_whole_turn_is_read_back_to_the_last_answer() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('w');
+    assert!(stage.heard("No agent wrote anything yet."));
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.chunk("First. Second. ");
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "look_up", "summary_normal": "Looking"}),
+    );
+    stage.chunk("Third. ");
+    stage.press('w');
+    assert!(
+        stage.heard("All that Mailer wrote: First. Second. Third."),
+        "{:?}",
+        stage.lines
+    );
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('n');
+    stage.chunk("Fourth. ");
+    stage.press('w');
+    assert!(
+        stage.heard("All that Mailer wrote: Fourth."),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn the_history_is_searched_from_the_newest_back() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("The red fox. The blue whale. The RED ant. ");
+    stage.press('/');
+    for c in "red".chars() {
+        stage.press(c);
+    }
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.lines.last().unwrap(), "The RED ant.");
+    // The same again goes on.
+    stage.press('/');
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+    stage.press('/');
+    stage.code(KeyCode::Enter);
+    assert!(stage.heard("red is nowhere before that."));
+    stage.press('/');
+    stage.press('q');
+    stage.code(KeyCode::Esc);
+    assert!(stage.heard("No search."));
+    assert_eq!(stage.quit, None);
+    let mut stage = Stage::new(PIPE);
+    stage.chunk("The red fox. The blue whale. ");
+    stage.type_line("find RED");
+    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+    stage.type_line("+");
+    assert_eq!(stage.lines.last().unwrap(), "The blue whale.");
+    stage.type_line("-");
+    stage.type_line("again");
+    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+}
+
+#[test]
+fn what_is_looked_at_is_spelled_and_then_by_the_alphabet() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("Ab 1. ");
+    stage.press('l');
+    assert_eq!(stage.lines.last().unwrap(), "capital A, b, space, 1, dot");
+    stage.press('l');
+    assert_eq!(
+        stage.lines.last().unwrap(),
+        "capital alfa, bravo, space, 1, dot"
+    );
+    stage.press('l');
+    assert_eq!(stage.lines.last().unwrap(), "capital A, b, space, 1, dot");
+}
+
+#[test]
+fn a_word_is_chosen_by_steps_and_spelled() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("Push to origin, now. ");
+    stage.code(KeyCode::Right);
+    assert_eq!(stage.lines.last().unwrap(), "Push");
+    stage.code(KeyCode::Left);
+    assert_eq!(stage.lines.last().unwrap(), "That is the first word.");
+    stage.code(KeyCode::Right);
+    stage.code(KeyCode::Right);
+    assert_eq!(stage.lines.last().unwrap(), "origin,");
+    // News don't take the place of what is looked at.
+    stage.chunk("Other words. ");
+    stage.press('l');
+    assert_eq!(stage.lines.last().unwrap(), "o, r, i, g, i, n, comma");
+    assert_eq!(
+        stage.app.latest_reply().as_deref(),
+        Some("o, r, i, g, i, n, comma")
+    );
+    // It keeps its place in the pane while the agent goes on.
+    stage.chunk("More words. ");
+    assert!(stage.app.aside().is_some());
+    stage.press('l');
+    assert_eq!(
+        stage.lines.last().unwrap(),
+        "oscar, romeo, india, golf, india, november, comma"
+    );
+    stage.code(KeyCode::Right);
+    stage.code(KeyCode::Right);
+    assert_eq!(stage.lines.last().unwrap(), "That is the last word.");
+    // Another announcement has its own words; its last one comes first on the way back.
+    stage.code(KeyCode::End);
+    assert!(stage.app.aside().is_none());
+    stage.code(KeyCode::Left);
+    assert_eq!(stage.lines.last().unwrap(), "words.");
+    // Saying all of it once more means all of it.
+    stage.press('r');
+    stage.press('l');
+    assert!(stage.lines.last().unwrap().starts_with("capital M, o, r"));
+    // A question needs the room.
+    assert!(stage.app.aside().is_some());
+    stage.ask("rpl_1");
+    assert!(stage.app.aside().is_none());
+}
+
+#[test]
+fn a_line_chooses_a_word_by_its_number_or_a_part_of_it() {
+    let mut config = Config::default();
+    config.announce.verbosity = crate::config::Verbosity::Detailed;
+    let mut stage = Stage::with(PIPE, config);
+    stage.chunk("git push --force 2 times. ");
+    stage.type_line("l 2");
+    assert_eq!(stage.lines.last().unwrap(), "p, u, s, h");
+    stage.type_line(">");
+    assert_eq!(stage.lines.last().unwrap(), "--force. Word 3 of 5.");
+    stage.type_line("l");
+    assert_eq!(stage.lines.last().unwrap(), "dash, dash, f, o, r, c, e");
+    stage.type_line("<");
+    stage.type_line("<");
+    assert_eq!(stage.lines.last().unwrap(), "git. Word 1 of 5.");
+    stage.type_line("l TIM");
+    assert_eq!(stage.lines.last().unwrap(), "t, i, m, e, s, dot");
+    stage.type_line("l 99");
+    assert_eq!(stage.lines.last().unwrap(), "99 is not in it.");
+}
+
+#[test]
+fn three_sentences_tell_what_happened_while_the_person_was_away() {
+    let mut stage = Stage::new(KEYS);
+    stage.press('t');
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.chunk("One. Two. ");
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "a", "tool_call_id": "call_1"}),
+    );
+    stage.event(
+        "tool.completed",
+        json!({"tool": "a", "tool_call_id": "call_1", "status": "error", "error_message": "no"}),
+    );
+    stage.wait(120_000);
+    stage.ask("rpl_1");
+    stage.press('s');
+    stage.wait(1_000);
+    stage.press('b');
+    let told = stage.lines.last().unwrap().clone();
+    assert_eq!(
+        told,
+        "In the last 2 minutes and 1 second: 1 session started. Meanwhile: 1 question, 1 tool failed, 2 sentences of text. \
+         Now 1 question waits for you, and 1 agent works."
+    );
+}

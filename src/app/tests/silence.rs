@@ -1,0 +1,161 @@
+//! What is said while nothing happens, and what is not said while quiet is wanted.
+
+use super::*;
+
+#[test]
+fn a_silent_agent_that_works_is_heard_to_be_working() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.wait(2_999);
+    assert!(stage.spoken.is_empty());
+    let lines = stage.lines.len();
+    stage.wait(1);
+    assert_eq!(stage.said(), ["Working."]);
+    stage.speak_all();
+    stage.wait(4_900);
+    assert_eq!(stage.said(), ["Working."]);
+    // What is said starts the count again, and what ended does not beat.
+    stage.event("session.completed", json!({"summary_normal": "Done"}));
+    stage.speak_all();
+    stage.wait(60_000);
+    assert!(
+        !stage.said()[1..].contains(&"Working."),
+        "{:?}",
+        stage.said()
+    );
+    assert_eq!(stage.lines.len(), lines + 1, "a beat is no line");
+    assert!(
+        stage
+            .app
+            .history()
+            .iter()
+            .all(|told| told.kind != Kind::Heartbeat)
+    );
+}
+
+#[test]
+fn where_a_tick_is_heard_it_comes_every_five_seconds_and_a_word_ever_more_rarely() {
+    for (heard, wanted) in [(true, 6), (false, 3)] {
+        let mut stage = Stage::new(VOICE);
+        stage.voiced();
+        stage.input(Input::Voice(VoiceEvent::Cues { heard }));
+        stage.event("session.started", json!({"summary_normal": "Off we go"}));
+        stage.speak_all();
+        stage.spoken.clear();
+        for _ in 0..290 {
+            stage.wait(100);
+            stage.speak_all();
+        }
+        assert_eq!(stage.said(), vec!["Working."; wanted], "heard: {heard}");
+    }
+    let mut config = crate::config::Config::default();
+    config.voice.cues.tick = false;
+    let mut tuning = super::tuning::Tuning::new(config.voice.delivery());
+    tuning.cues_heard(true);
+    assert_eq!(
+        tuning.beat(&config.voice.cues),
+        Beat::Word,
+        "an off switch leaves the word"
+    );
+}
+
+#[test]
+fn no_heart_beats_while_a_question_waits_or_quiet_is_wanted_or_nothing_came_for_long() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.ask("rpl_1");
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.wait(20_000);
+    assert!(
+        !stage.said().contains(&"Working."),
+        "it waits for the person"
+    );
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.press('k');
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.wait(20_000);
+    assert!(stage.spoken.is_empty(), "{:?}", stage.said());
+    stage.press('k');
+    stage.speak_all();
+    stage.spoken.clear();
+    for _ in 0..300 {
+        stage.wait(5_000);
+        stage.speak_all();
+    }
+    let beats = stage.said().len();
+    assert!(
+        (14..=22).contains(&beats),
+        "{beats} beats in 25 minutes: none after ten"
+    );
+}
+
+#[test]
+fn a_muted_agent_is_silent_but_for_what_is_urgent() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.press('m');
+    assert!(stage.heard("Mailer is muted"));
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.chunk("A long story. ");
+    stage.event(
+        "tool.completed",
+        json!({"tool": "x", "status": "error", "summary_normal": "No"}),
+    );
+    assert!(stage.heard("A long story."), "it is shown");
+    assert!(stage.spoken.is_empty(), "{:?}", stage.said());
+    stage.ask("rpl_1");
+    stage.speak_all();
+    assert!(stage.said().contains(&"Send rpl 1"), "{:?}", stage.said());
+    stage.press('m');
+    assert!(stage.heard("Mailer is heard again"));
+}
+
+#[test]
+fn quiet_cuts_what_is_said_and_lets_questions_through() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.chunk("One. Two. Three. ");
+    assert_eq!(
+        stage.said().last(),
+        Some(&"Already running when hearken connected.")
+    );
+    stage.press('k');
+    assert!(stage.heard("Quiet."));
+    let id = stage.spoken[0].0;
+    stage.input(Input::Voice(VoiceEvent::Cut(id)));
+    stage.speak_all();
+    assert!(!stage.said().contains(&"Two."), "{:?}", stage.said());
+    stage.ask("rpl_1");
+    stage.speak_all();
+    assert!(stage.said().contains(&"Send rpl 1"), "{:?}", stage.said());
+}
+
+#[test]
+fn what_is_urgent_waits_two_seconds_at_most_when_nothing_may_be_interrupted() {
+    let mut stage = Stage::new(VOICE);
+    stage.voiced();
+    stage.press('i');
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.chunk("A sentence that goes on for a while. ");
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.chunk("Another one. And one more. ");
+    assert_eq!(stage.said(), ["Another one."]);
+    stage.ask("rpl_1");
+    assert_eq!(stage.said(), ["Another one."], "it is not cut");
+    stage.wait(2_000);
+    let id = stage.spoken[0].0;
+    stage.input(Input::Voice(VoiceEvent::Cut(id)));
+    assert_eq!(stage.said()[1], "Question 1.", "two seconds are enough");
+}

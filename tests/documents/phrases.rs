@@ -1,0 +1,349 @@
+//! Holds the phrase files to the code and to each other.
+
+use super::*;
+
+/// Every phrase key that the code names is in the file, and every phrase of the file is used.
+#[test]
+fn the_phrase_file_and_the_code_agree() {
+    let mut code = String::new();
+    let mut stack = vec![Path::new("src").to_owned()];
+    while let Some(folder) = stack.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                // These rooms word nothing; the names of events and fields in them only look like keys.
+                let silent = [
+                    "protocol",
+                    "session",
+                    "inspect",
+                    "dialect",
+                    "demo",
+                    "transport",
+                ];
+                if !silent.iter().any(|room| path.ends_with(room)) {
+                    stack.push(path);
+                }
+            } else {
+                code.push_str(&fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let phrases = file["phrases"].as_table().unwrap();
+    let unused: BTreeSet<&String> = phrases
+        .keys()
+        // These are looked up by status, close code, exit code and signal.
+        .filter(|key| {
+            let by_number = [
+                "fault.status.",
+                "fault.close.",
+                "fault.exit.",
+                "fault.signal.",
+            ];
+            !by_number.iter().any(|group| key.starts_with(group))
+        })
+        // These are looked up by the name of the departure; the next test holds them.
+        .filter(|key| !key.starts_with("anomaly."))
+        .filter(|key| !code.contains(&format!("\"{key}\"")))
+        .collect();
+    assert!(unused.is_empty(), "phrases that nobody says: {unused:?}");
+    let groups: BTreeSet<&str> = phrases
+        .keys()
+        .map(|key| key.split('.').next().unwrap())
+        .collect();
+    let mut missing = BTreeSet::new();
+    for piece in code.split('"').skip(1).step_by(2) {
+        let looks_like_one = piece.contains('.')
+            && groups.contains(piece.split('.').next().unwrap())
+            && piece
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '.' || c == '_');
+        if looks_like_one && !phrases.contains_key(piece) {
+            missing.insert(piece);
+        }
+    }
+    // Event types of the protocol look like keys and are none.
+    missing.retain(|key| {
+        !["session.started", "tool.invoked", "agent"].contains(key)
+            && !key.ends_with(".rs")
+            && !key.ends_with('.')
+    });
+    let protocol = [
+        "state.changed",
+        "progress.updated",
+        "handoff.requested",
+        "session.errored",
+        "session.cancelled",
+        "session.completed",
+        "output.streaming",
+        "tool.completed",
+        "voice.rate",
+        "voice.engine",
+        "voice.own_pitch",
+        "questions.arm_ms",
+        "voice.toml",
+    ];
+    missing.retain(|key| !protocol.contains(key));
+    assert!(missing.is_empty(), "keys that no phrase has: {missing:?}");
+}
+
+/// The arguments that a phrase takes, at any level.
+fn arguments(entry: &toml::Value) -> BTreeSet<String> {
+    let texts: Vec<&str> = match entry {
+        toml::Value::String(text) => vec![text],
+        toml::Value::Table(levels) => levels.values().filter_map(toml::Value::as_str).collect(),
+        other => panic!("no phrase: {other}"),
+    };
+    texts
+        .iter()
+        .flat_map(|text| text.split('{').skip(1))
+        .map(|rest| rest.split(['}', '#']).next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_phrase_files_have_the_same_keys_and_arguments() {
+    let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let english = english["phrases"].as_table().unwrap();
+    for (tag, text) in BUILT_IN {
+        let file: toml::Table = text.parse().unwrap();
+        assert_eq!(file["language"].as_str(), Some(tag));
+        let phrases = file["phrases"].as_table().unwrap();
+        let keys = |table: &toml::Table| table.keys().cloned().collect::<BTreeSet<_>>();
+        assert_eq!(keys(phrases), keys(english), "{tag}");
+        for (key, entry) in phrases {
+            assert_eq!(arguments(entry), arguments(&english[key]), "{tag}: {key}");
+            let levels = |entry: &toml::Value| entry.as_table().map(keys);
+            assert_eq!(
+                levels(entry),
+                levels(&english[key]),
+                "{tag}: levels of {key}"
+            );
+        }
+    }
+}
+
+/// What a fault says in words of its own is found in the code of the rooms that make faults.
+#[test]
+fn every_other_language_says_why_something_failed() {
+    fn collect(folder: &Path, reasons: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("tests") {
+                collect(&path, reasons);
+            } else if path.extension().is_some_and(|kind| kind == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap();
+                for start in ["Fault::Tls(\"", "Fault::Unusable(\"", "Fault::Other(\""] {
+                    for rest in code.split(start).skip(1) {
+                        reasons.insert(rest.split('"').next().unwrap().to_owned());
+                    }
+                }
+                if let Some((_, words)) = code.split_once("fn tls_words") {
+                    let words = words.split("\n}").next().unwrap();
+                    for arm in words.split("=> ").skip(1) {
+                        if let Some(text) =
+                            arm.trim_start_matches(['{', '\n', ' ']).strip_prefix('"')
+                        {
+                            reasons.insert(text.split('"').next().unwrap().to_owned());
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let mut wanted = BTreeSet::new();
+    collect(Path::new("src/transport"), &mut wanted);
+    assert!(wanted.len() > 15, "{wanted:?}");
+    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+        let file: toml::Table = text.parse().unwrap();
+        let reasons = file["reasons"].as_table().unwrap();
+        for reason in &wanted {
+            assert!(reasons.contains_key(reason), "{tag}: {reason:?}");
+        }
+    }
+}
+
+/// The words of a voice's faults and notices stand where they are made: whatever reads like a
+/// sentence there must be known in every language, or be no sentence.
+#[test]
+fn every_other_language_knows_what_a_voice_says_of_itself() {
+    /// What looks like words and reaches nobody as such.
+    const NO_WORDS: [&str; 9] = [
+        "HISTORY ",
+        "SET SELF ",
+        "LIST ",
+        "GET ",
+        "CANCEL ",
+        "AUTH EXTERNAL",
+        "voice of {",
+        "what came over the socket is not",
+        "what came is not what was agreed",
+    ];
+    fn literals(code: &str, found: &mut BTreeSet<String>) {
+        let lines = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let code = lines.collect::<Vec<_>>().join("\n");
+        let code = code.replace("'\"'", "").replace("\\\"", "");
+        // What is logged, and a condition of the build, is for nobody's ear.
+        let silent = ["tracing::", "cfg(", "cfg!(", ".expect(", "concat!("];
+        for (at, text) in code.split('"').enumerate() {
+            let before = code.split('"').nth(at.wrapping_sub(1)).unwrap_or_default();
+            let statement = before.rsplit(['\n', ';']).next().unwrap_or_default();
+            let is_sentence = text.split(' ').filter(|word| word.len() > 1).count() > 1;
+            if at % 2 == 1 && is_sentence && !silent.iter().any(|start| statement.contains(start)) {
+                found.insert(text.to_owned());
+            }
+        }
+    }
+    fn collect(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                if !path.ends_with("tests") && !path.ends_with("reader") {
+                    collect(&path, found);
+                }
+            } else if !path.ends_with("tests.rs") && !path.ends_with("reader.rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                literals(text.split("#[cfg(test)]\nmod tests").next().unwrap(), found);
+            }
+        }
+    }
+    let shape = |text: &str| {
+        let mut shape = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            shape.push_str(before);
+            shape.push_str("{}");
+            rest = after.split_once('}').map_or("", |(_, later)| later);
+        }
+        shape + rest
+    };
+    let mut wanted = BTreeSet::new();
+    collect(Path::new("src/voice"), &mut wanted);
+    wanted.retain(|text| !NO_WORDS.iter().any(|start| text.starts_with(start)));
+    assert!(wanted.len() > 45, "{wanted:#?}");
+    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+        let file: toml::Table = text.parse().unwrap();
+        let known: BTreeSet<String> = file["reasons"]
+            .as_table()
+            .unwrap()
+            .keys()
+            .map(|english| shape(english))
+            .collect();
+        let missing: Vec<&String> = wanted
+            .iter()
+            .filter(|text| !known.contains(&shape(text)))
+            .collect();
+        assert!(missing.is_empty(), "{tag}: {missing:#?}");
+    }
+}
+
+/// A word that a file leaves out would be heard in English.
+#[test]
+fn every_other_language_has_all_words_and_all_of_the_help() {
+    let english = toml::Table::try_from(Words::default()).unwrap();
+    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+        let file: toml::Table = text.parse().unwrap();
+        let help = file["help"].as_table().unwrap();
+        for does in BINDINGS
+            .iter()
+            .map(|binding| binding.does)
+            .chain(LINES.iter().map(|line| line.does))
+        {
+            assert!(help.contains_key(does), "{tag}: no help for {does:?}");
+        }
+        let words = file["words"].as_table().unwrap();
+        for (name, value) in &english {
+            let there = words
+                .get(name)
+                .unwrap_or_else(|| panic!("{tag}: no word for {name}"));
+            if let (toml::Value::Array(wanted), toml::Value::Array(there)) = (value, there) {
+                let signs = |list: &[toml::Value]| -> BTreeSet<String> {
+                    list.iter()
+                        .filter_map(|sign| Some(sign.get("sign")?.as_str()?.to_owned()))
+                        .collect()
+                };
+                let missing: Vec<_> = signs(wanted).difference(&signs(there)).cloned().collect();
+                assert!(missing.is_empty(), "{tag}: {name} has no {missing:?}");
+            } else if let (Some(wanted), Some(there)) = (value.as_str(), there.as_str()) {
+                let places = |text: &str| arguments(&toml::Value::String(text.to_owned()));
+                assert_eq!(places(there), places(wanted), "{tag}: {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_departure_has_its_words() {
+    let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let phrases = file["phrases"].as_table().unwrap();
+    let mut wanted: BTreeSet<String> = AnomalyKind::ALL
+        .iter()
+        .map(|kind| format!("anomaly.{}", kind.name()))
+        .collect();
+    wanted.insert("anomaly.undecodable".to_owned());
+    let there: BTreeSet<String> = phrases
+        .keys()
+        .filter(|key| key.starts_with("anomaly."))
+        .cloned()
+        .collect();
+    assert_eq!(there, wanted);
+}
+
+/// A sentence that names a key names it by its command, so that it is true with other keys.
+#[test]
+fn phrases_name_keys_by_their_commands() {
+    let mut named = BTreeSet::new();
+    for (tag, text) in BUILT_IN {
+        for piece in text.split("{key:").skip(1) {
+            let (command, key) = piece.split('}').next().unwrap().split_once('=').unwrap();
+            let binding = BINDINGS
+                .iter()
+                .find(|binding| binding.name == command)
+                .unwrap_or_else(|| panic!("{tag}: no command {command}"));
+            assert_eq!(binding.key, key, "{tag}");
+            named.insert(command.to_owned());
+        }
+    }
+    for needed in [
+        "accept", "confirm", "reject", "answer", "choose", "details", "leave", "quit",
+    ] {
+        assert!(
+            named.contains(needed),
+            "no sentence names the key of {needed}"
+        );
+    }
+    let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    for (key, phrase) in english["phrases"].as_table().unwrap() {
+        let words = phrase.to_string();
+        for binding in BINDINGS.iter().filter(|binding| binding.key.len() == 1) {
+            for literal in [
+                format!("ress {} ", binding.key),
+                format!("ress {},", binding.key),
+            ] {
+                assert!(
+                    !words.contains(&literal),
+                    "{key} names the key {} as if it were fixed",
+                    binding.key
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_sentence_names_the_keys_as_they_are() {
+    let changes = toml::from_str("accept = [\"F5\"]\nleave = []").unwrap();
+    let keymap = hearken::keys::Keymap::new(&changes).unwrap();
+    let phrases = hearken::announce::Phrases::english()
+        .unwrap()
+        .keyed(&keymap.names());
+    assert_eq!(phrases.text("question.keys.accept", &[]), "F5 to accept");
+    assert_eq!(
+        phrases.text("danger.remedy.leave", &[]),
+        "Press (no key) to leave this agent."
+    );
+    assert_eq!(phrases.text("question.keys.reject", &[]), "n to reject");
+}
