@@ -195,7 +195,7 @@ fn an_email_is_accepted() {
     hearken.announced("reply", "second step");
     hearken.say("c 1");
     hearken.announced("reply", "Accepting question 1");
-    hearken.announced("reply", "Answer to question 1 sent");
+    // The producer may settle the question before it answers our POST: then nobody hears "sent".
     hearken.announced("tool_completed", "Email sent to recipient@example.com");
     hearken.announced("confirmation", "settled. Your answer was: accept");
     hearken.announced("session_completed", "");
