@@ -12,6 +12,7 @@
 
 mod agreement;
 mod alarms;
+mod announcing;
 mod answering;
 mod asking;
 mod choosing;
@@ -137,12 +138,18 @@ impl App {
     pub fn new(setup: Setup) -> Self {
         let mut sessions = Sessions::default();
         let mut ids = setup.seed;
+        let mut announcer = Announcer::new(
+            setup.config.announce.clone(),
+            Arc::clone(&setup.phrases),
+            setup.manner,
+        );
         let links: Vec<LinkView> = setup
             .sources
             .into_iter()
             .enumerate()
             .map(|(at, source)| {
                 let link = LinkId(at);
+                announcer.set_source(link, source.announce.clone());
                 sessions.add_link(link, source.answerable);
                 LinkView::new(link, source, &mut ids)
             })
@@ -165,11 +172,7 @@ impl App {
             until: setup.until,
             links,
             sessions,
-            announcer: Announcer::new(
-                setup.config.announce.clone(),
-                Arc::clone(&setup.phrases),
-                setup.manner,
-            ),
+            announcer,
             queue: SpeechQueue::new(fold, setup.phrases)
                 .polite(setup.config.announce.do_not_interrupt)
                 .sounding(Deliveries::new(&setup.config.voice)),

@@ -5,8 +5,6 @@
 //! `assets/config.toml` is the annotated default; a test holds it equal to [`Config::default`].
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -14,16 +12,18 @@ use serde::{Deserialize, Serialize};
 mod delivery;
 mod handshake;
 mod keys;
+mod links;
 mod policy;
 mod signs;
 mod source;
 
 pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
-pub use handshake::HandshakeConfig;
+pub use handshake::{HandshakeConfig, SourceHandshake};
 pub use keys::{KeysConfig, ScanConfig};
+pub use links::LinkConfig;
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
-pub use source::SourceConfig;
+pub use source::{SourceAnnounce, SourceConfig};
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
 #[derive(
@@ -389,70 +389,6 @@ impl Default for QuestionConfig {
     }
 }
 
-/// Settings of the links to sources.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct LinkConfig {
-    /// How often a link is tried again before it is given up; absent means for ever.
-    pub retries: Option<u32>,
-    /// The wait before the first new attempt, in milliseconds.
-    pub backoff_first_ms: u64,
-    /// The longest wait between attempts, in milliseconds.
-    pub backoff_cap_ms: u64,
-    /// How long making a connection may take, in milliseconds.
-    pub connect_timeout_ms: u64,
-    /// How long a reply may take to be accepted by the server, in milliseconds.
-    pub reply_timeout_ms: u64,
-    /// How long a stream may be silent, without even a comment, before a request beside it asks
-    /// whether anybody is there, in seconds; 0 never asks.
-    pub silent_after_seconds: u64,
-    /// The largest message that is taken in, in bytes.
-    pub max_frame_bytes: usize,
-    /// Whether plain http is allowed to hosts that are not this machine.
-    pub allow_plain_http: bool,
-    /// Whether servers are followed without a handshake, by `/events` and `/messages` alone.
-    pub plain_pair: bool,
-    /// Whether a file is read on as it grows, instead of to its end.
-    pub follow: bool,
-    /// A file of certificates (PEM) that are trusted besides the system's.
-    pub ca: Option<PathBuf>,
-    /// A file with the certificate (PEM) by which servers know this program; wants `client_key`.
-    pub client_cert: Option<PathBuf>,
-    /// A file with the private key (PEM) of `client_cert`.
-    pub client_key: Option<PathBuf>,
-}
-
-impl Default for LinkConfig {
-    fn default() -> Self {
-        Self {
-            retries: None,
-            backoff_first_ms: 500,
-            backoff_cap_ms: 30_000,
-            connect_timeout_ms: 10_000,
-            reply_timeout_ms: 10_000,
-            silent_after_seconds: 60,
-            max_frame_bytes: 4 * 1024 * 1024,
-            allow_plain_http: false,
-            plain_pair: false,
-            follow: false,
-            ca: None,
-            client_cert: None,
-            client_key: None,
-        }
-    }
-}
-
-impl LinkConfig {
-    /// Gives the time limit of a connection attempt.
-    pub fn connect_timeout(&self) -> Duration {
-        Duration::from_millis(self.connect_timeout_ms)
-    }
-    /// Gives the time limit of a reply.
-    pub fn reply_timeout(&self) -> Duration {
-        Duration::from_millis(self.reply_timeout_ms)
-    }
-}
-
 /// Says why a settings file can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -571,20 +507,9 @@ impl Config {
             "voice.own_pitch",
             "-100 to 100",
         )?;
-        range(
-            self.links.max_frame_bytes >= 64 * 1024,
-            "links.max_frame_bytes",
-            "at least 65536",
-        )?;
-        range(
-            self.links.backoff_first_ms >= 50,
-            "links.backoff_first_ms",
-            "at least 50",
-        )?;
-        range(
-            self.links.backoff_cap_ms >= self.links.backoff_first_ms,
-            "links.backoff_cap_ms",
-            "at least links.backoff_first_ms",
-        )
+        match self.links.fault() {
+            Some((name, reason)) => Err(ConfigError::Range { name, reason }),
+            None => Ok(()),
+        }
     }
 }

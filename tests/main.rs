@@ -25,6 +25,7 @@ mod latency;
 mod lines;
 mod look;
 mod matrix;
+mod own;
 mod replies;
 mod screens;
 mod sources;

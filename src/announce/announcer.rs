@@ -8,16 +8,17 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{AnnounceConfig, Load, Verbosity};
+use crate::config::{AnnounceConfig, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 
 use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
-use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece, Policy};
+use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece};
 use super::history::History;
 use super::normalise::{Readable, Reader};
+use super::own::policy;
 use super::phrase::{Arg, Args, Phrases};
 use super::publish::speaker;
 use super::segment::Segment;
@@ -37,11 +38,11 @@ pub enum Manner {
 }
 
 /// Names an output across all sessions.
-type OutputKey = (SessionKey, Option<OutputId>);
+pub(super) type OutputKey = (SessionKey, Option<OutputId>);
 
 #[derive(Debug)]
-struct OutputState {
-    coalescer: Coalescer,
+pub(super) struct OutputState {
+    pub(super) coalescer: Coalescer,
     reader: Reader,
     readable: Readable,
     agent: String,
@@ -57,9 +58,11 @@ pub struct Announcer {
     pub(super) phrases: Arc<Phrases>,
     pub(super) manner: Manner,
     pub(super) settings: AnnounceConfig,
+    /// What is not as for all, by source.
+    pub(super) own: BTreeMap<LinkId, SourceAnnounce>,
     pub(super) history: History,
     pub(super) next: u64,
-    outputs: BTreeMap<OutputKey, OutputState>,
+    pub(super) outputs: BTreeMap<OutputKey, OutputState>,
     touches: u64,
     pub(super) recent: VecDeque<(Duration, Option<SessionKey>, String)>,
     pub(super) last_speaker: Option<(LinkId, String)>,
@@ -125,6 +128,7 @@ impl Announcer {
             phrases,
             manner,
             settings,
+            own: BTreeMap::new(),
             history: History::default(),
             next: 0,
             outputs: BTreeMap::new(),
@@ -146,12 +150,12 @@ impl Announcer {
         &self.phrases
     }
 
-    /// Gives the verbosity.
+    /// Gives the general verbosity, which holds for every source without one of its own.
     pub fn verbosity(&self) -> Verbosity {
         self.settings.verbosity
     }
 
-    /// Changes the verbosity from now on.
+    /// Changes the general verbosity from now on.
     pub fn set_verbosity(&mut self, verbosity: Verbosity) {
         self.settings.verbosity = verbosity;
     }
@@ -188,9 +192,8 @@ impl Announcer {
             } => {
                 if let Some(action) = after_rejection {
                     let args = [("action", Arg::Exact(action.clone(), None))];
-                    let segments =
-                        self.phrases
-                            .say("output.after_rejection", self.settings.verbosity, &args);
+                    let level = self.verbosity_of(change.key.link);
+                    let segments = self.phrases.say("output.after_rejection", level, &args);
                     told.push(self.publish(
                         change,
                         sessions,
@@ -335,11 +338,7 @@ impl Announcer {
             {
                 told.extend(self.flush(&oldest, change.at, sessions));
             }
-            let policy = match self.settings.load {
-                Load::Low => Policy::WholeOutput,
-                Load::Medium => Policy::Sentences,
-                Load::High => Policy::EveryBoundary,
-            };
+            let policy = policy(self.load_of(change.key.link));
             let state = OutputState {
                 coalescer: Coalescer::new(coalesce::Settings {
                     policy,
@@ -403,7 +402,7 @@ impl Announcer {
         told
     }
 
-    fn pieces(
+    pub(super) fn pieces(
         &mut self,
         key: &OutputKey,
         pieces: Vec<Piece>,
@@ -439,9 +438,8 @@ impl Announcer {
                 Note::Unended => ("output.unended", 0),
                 Note::Held => ("output.held", 0),
             };
-            let segments =
-                self.phrases
-                    .say(phrase, self.settings.verbosity, &[("n", Arg::own(count))]);
+            let level = self.verbosity_of(key.0.link);
+            let segments = self.phrases.say(phrase, level, &[("n", Arg::own(count))]);
             let draft = Draft::new(Class::Activity, Kind::Anomaly, segments).aloud(Aloud::Shown);
             told.push(self.publish(&change, sessions, draft));
         }

@@ -24,7 +24,7 @@ impl Announcer {
         };
         let summary = self.summary(change, &event.summary, Kind::Handoff);
         // Producers begin the summary with the reason; terse, the reason is all that is said.
-        let is_told = self.level(Kind::Handoff) != Verbosity::Terse
+        let is_told = self.level(change.key.link, Kind::Handoff) != Verbosity::Terse
             && matches!(&summary, Arg::Agent(summary, _) if tells(summary, &event.reason));
         let reason = Some(event.reason.as_str()).filter(|_| !is_told);
         let context = context(&event.packaged_context);
@@ -34,7 +34,7 @@ impl Announcer {
             ("reason", agents(change, reason)),
             ("context", agents(change, Some(&context))),
         ];
-        self.phrase(Class::Alert, Kind::Handoff, "handoff", &args)
+        self.phrase(change, Class::Alert, Kind::Handoff, "handoff", &args)
     }
 }
 

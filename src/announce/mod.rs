@@ -18,6 +18,7 @@ mod history;
 mod language;
 mod naming;
 pub mod normalise;
+mod own;
 mod phrase;
 mod publish;
 mod question;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::config::{Load, Verbosity};
 use crate::protocol::{Now, Urgency};
-use crate::session::{Change, SessionKey, Sessions};
+use crate::session::{Change, LinkId, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
@@ -42,7 +42,7 @@ impl Announcer {
         if may_be_silent
             && (change.replayed
                 || self.is_muted(&change.key, &change.agent)
-                || self.is_below_load(announcement.kind, class)
+                || self.is_below_load(&change.key, announcement.kind, class)
                 || self.is_repeated(&announcement))
         {
             announcement.aloud = Aloud::Shown;
@@ -124,8 +124,9 @@ impl Announcer {
     }
 
     /// Low load hears what is critical, endings and final output; the rest is shown and kept.
-    fn is_below_load(&self, kind: Kind, class: Class) -> bool {
-        if self.settings.load != Load::Low || class == Class::Alert || class == Class::Response {
+    fn is_below_load(&self, key: &SessionKey, kind: Kind, class: Class) -> bool {
+        if self.load_of(key.link) != Load::Low || class == Class::Alert || class == Class::Response
+        {
             return false;
         }
         match kind {
@@ -156,7 +157,8 @@ impl Announcer {
         let id = (key.link, key.agent.clone());
         self.muted.get(&id).copied().unwrap_or_else(|| {
             let named = |name: &String| name == key.agent.as_str() || name == agent;
-            self.settings.muted.iter().any(named)
+            let quiet = self.source(key.link).is_some_and(|own| own.quiet);
+            quiet || self.settings.muted.iter().any(named)
         })
     }
 
@@ -212,13 +214,13 @@ impl Announcer {
         repeated
     }
 
-    /// Gives the level at which something is worded: endings are terse under low load.
-    pub(super) fn level(&self, kind: Kind) -> Verbosity {
+    /// Gives the level at which something of a source is worded: endings are terse under low load.
+    pub(super) fn level(&self, link: LinkId, kind: Kind) -> Verbosity {
         let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
-        if self.settings.load == Load::Low && ending {
+        if self.load_of(link) == Load::Low && ending {
             Verbosity::Terse
         } else {
-            self.settings.verbosity
+            self.verbosity_of(link)
         }
     }
 }

@@ -24,6 +24,7 @@ impl Announcer {
         let one = |draft: Draft| vec![draft];
         match &change.what {
             What::SessionStarted(event) => one(self.phrase(
+                change,
                 Class::Outcome,
                 Kind::SessionStarted,
                 "session.started",
@@ -37,6 +38,7 @@ impl Announcer {
                 ],
             )),
             What::SessionJoined => one(self.phrase(
+                change,
                 Class::Outcome,
                 Kind::SessionStarted,
                 "session.joined",
@@ -51,8 +53,8 @@ impl Announcer {
             What::Unknown { type_name, event } => {
                 self.unknown(change, type_name, &event.summary, event.asks)
             }
-            What::Anomaly(anomaly) => one(self.anomaly(anomaly)),
-            What::Danger(danger) => one(self.danger(danger, sessions)),
+            What::Anomaly(anomaly) => one(self.anomaly(change, anomaly)),
+            What::Danger(danger) => one(self.danger(change, danger, sessions)),
             What::PromptOpened(id) | What::PromptAnswerable(id) => {
                 self.prompt_draft(*id, sessions, |prompt| {
                     let again = matches!(change.what, What::PromptAnswerable(_));
@@ -82,7 +84,7 @@ impl Announcer {
             What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
                 let segments = self.fill(
                     "question.perhaps",
-                    self.settings.verbosity,
+                    self.verbosity_of(change.key.link),
                     &[("n", Arg::own(id.0))],
                 );
                 Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
@@ -111,12 +113,13 @@ impl Announcer {
 
     pub(super) fn phrase(
         &self,
+        change: &Change,
         class: Class,
         kind: Kind,
         key: &str,
         args: &[(&str, Arg)],
     ) -> Draft {
-        let mut segments = self.fill(key, self.level(kind), args);
+        let mut segments = self.fill(key, self.level(change.key.link, kind), args);
         // "Started: Started." says nothing twice.
         if let [own, said] = segments.as_mut_slice()
             && bare(&own.text) == bare(&said.text)
@@ -130,7 +133,7 @@ impl Announcer {
 
     /// Picks a summary by verbosity and language.
     pub(super) fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
-        self.summary_at(change, summary, self.level(kind))
+        self.summary_at(change, summary, self.level(change.key.link, kind))
     }
 
     /// Picks a summary of a level by language.
@@ -144,7 +147,7 @@ impl Announcer {
             summary,
             level,
             change.language.as_deref(),
-            &self.settings.languages,
+            self.languages_of(change.key.link),
             &change.fallbacks,
         ) {
             Some((text, language)) => Arg::Agent(text.to_owned(), language.map(str::to_owned)),
@@ -158,9 +161,12 @@ impl Announcer {
             // "Finished: Done." must not sound as if the rejected thing were done: how the agent puts
             // it is told in its normal words at least.
             Ended::Completed(event) if rejections > 0 => {
-                let level = self.level(Kind::SessionCompleted).max(Verbosity::Normal);
+                let level = self
+                    .level(change.key.link, Kind::SessionCompleted)
+                    .max(Verbosity::Normal);
                 let said = self.summary_at(change, &event.summary, level);
                 self.phrase(
+                    change,
                     Class::Outcome,
                     Kind::SessionCompleted,
                     "session.completed.rejected",
@@ -168,6 +174,7 @@ impl Announcer {
                 )
             }
             Ended::Completed(event) => self.phrase(
+                change,
                 Class::Outcome,
                 Kind::SessionCompleted,
                 "session.completed",
@@ -190,6 +197,7 @@ impl Announcer {
             ),
             Ended::Errored(event) => self.errored(change, event),
             Ended::Cancelled(event) => self.phrase(
+                change,
                 Class::Outcome,
                 Kind::SessionCancelled,
                 "session.cancelled",
@@ -216,7 +224,7 @@ impl Announcer {
         let mut summary = self.summary(change, &event.summary, Kind::SessionErrored);
         // The wild error_message says more than "Error: ValueError".
         if let (Arg::Agent(text, _), Some(message)) = (&mut summary, &event.message)
-            && self.settings.verbosity != Verbosity::Terse
+            && self.verbosity_of(change.key.link) != Verbosity::Terse
             && !text.contains(message.as_str())
         {
             text.push_str(". ");
@@ -225,6 +233,7 @@ impl Announcer {
         let hint = agents(change, event.remediation_hint.as_deref());
         // An errored session is an alert whatever urgency it claims.
         self.phrase(
+            change,
             Class::Alert,
             Kind::SessionErrored,
             "session.errored",
@@ -235,7 +244,7 @@ impl Announcer {
     fn state(&self, change: &Change, event: &StateChanged) -> Draft {
         let mut summary = self.summary(change, &event.summary, Kind::State);
         let terse_only =
-            self.settings.verbosity == Verbosity::Terse && event.summary.terse.is_none();
+            self.verbosity_of(change.key.link) == Verbosity::Terse && event.summary.terse.is_none();
         if terse_only {
             // A state's own name is shorter than any sentence about it.
             summary = Arg::own("");
@@ -251,11 +260,15 @@ impl Announcer {
             _ => "state.other",
         };
         let segments = if matches!(&summary, Arg::Agent(..)) {
-            self.fill("state", self.settings.verbosity, &[("summary", summary)])
+            self.fill(
+                "state",
+                self.verbosity_of(change.key.link),
+                &[("summary", summary)],
+            )
         } else {
             self.fill(
                 key,
-                self.settings.verbosity,
+                self.verbosity_of(change.key.link),
                 &[("state", name(Some(&event.to_state)))],
             )
         };
@@ -297,14 +310,14 @@ impl Announcer {
         Draft::new(
             Class::Stream,
             Kind::Progress,
-            self.fill(key, self.settings.verbosity, &args),
+            self.fill(key, self.verbosity_of(change.key.link), &args),
         )
         .topic("progress")
     }
 
     fn invoked(&self, change: &Change, event: &ToolInvoked) -> Draft {
         // Tersely, a tool's name is shorter than a sentence about it.
-        let is_terse = self.level(Kind::ToolInvoked) == Verbosity::Terse;
+        let is_terse = self.level(change.key.link, Kind::ToolInvoked) == Verbosity::Terse;
         let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
             Arg::Agent(..) if is_terse && event.summary.terse.is_none() => Arg::own(""),
             summary => summary,
@@ -317,6 +330,7 @@ impl Announcer {
             (Some(false) | None, false) => "tool.invoked",
         };
         self.phrase(
+            change,
             Class::Activity,
             Kind::ToolInvoked,
             key,
@@ -355,6 +369,7 @@ impl Announcer {
             ToolStatus::Error | ToolStatus::Timeout | ToolStatus::Other(_) => Weight::Failure,
         };
         self.phrase(
+            change,
             Class::Outcome,
             Kind::ToolCompleted,
             key,
@@ -391,11 +406,17 @@ impl Announcer {
         let kind = type_name.rsplit(['/', ':']).next().unwrap_or(type_name);
         let args = [("kind", name(Some(kind))), ("summary", summary)];
         if asks {
-            vec![self.phrase(Class::Alert, Kind::Unknown, "unknown.asks", &args)]
+            vec![self.phrase(change, Class::Alert, Kind::Unknown, "unknown.asks", &args)]
         } else if critical {
-            vec![self.phrase(Class::Alert, Kind::Unknown, "unknown.critical", &args)]
+            vec![self.phrase(
+                change,
+                Class::Alert,
+                Kind::Unknown,
+                "unknown.critical",
+                &args,
+            )]
         } else if has_words {
-            vec![self.phrase(Class::Activity, Kind::Unknown, "unknown", &args)]
+            vec![self.phrase(change, Class::Activity, Kind::Unknown, "unknown", &args)]
         } else {
             Vec::new()
         }
@@ -428,7 +449,7 @@ impl Announcer {
         }
     }
 
-    fn anomaly(&self, anomaly: &Anomaly) -> Draft {
+    fn anomaly(&self, change: &Change, anomaly: &Anomaly) -> Draft {
         let what = self.phrases.text(
             &format!("anomaly.{}", anomaly.kind.name()),
             &[("detail", Arg::Own(self.anomaly_detail(anomaly)))],
@@ -437,9 +458,9 @@ impl Announcer {
             ("section", Arg::own(anomaly.kind.section())),
             ("what", Arg::own(what)),
         ];
-        let segments = self.fill("anomaly", self.settings.verbosity, &args);
+        let segments = self.fill("anomaly", self.verbosity_of(change.key.link), &args);
         let aloud = if anomaly.first {
-            loudness(anomaly.kind, self.settings.verbosity)
+            loudness(anomaly.kind, self.verbosity_of(change.key.link))
         } else {
             Aloud::Kept
         };
@@ -450,7 +471,7 @@ impl Announcer {
         Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
     }
 
-    fn danger(&self, danger: &Danger, sessions: &Sessions) -> Draft {
+    fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
         let lines = self.manner == Manner::Lines;
         let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
         let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
@@ -479,7 +500,7 @@ impl Announcer {
         let remedy = self.phrases.text(remedy, &[]);
         let segments = self.fill(
             key,
-            self.settings.verbosity,
+            self.verbosity_of(change.key.link),
             &[
                 (
                     "tool",

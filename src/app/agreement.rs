@@ -31,7 +31,8 @@ pub(super) struct Agreement {
     pub(super) changing: Option<(u64, Capabilities)>,
     /// When what is not urgent came, within [`RATE_WINDOW`].
     pub(super) arrivals: VecDeque<Duration>,
-    pub(super) slowed: Option<Duration>,
+    /// When a lower rate was asked for last because the stream outran the agreed one, and which.
+    pub(super) slowed: Option<(Duration, u64)>,
 }
 
 impl Agreement {
@@ -52,11 +53,11 @@ impl Agreement {
         {
             self.arrivals.pop_front();
         }
-        let rested = self.slowed.is_none_or(|at| now >= at + RATE_PAUSE);
+        let rested = self.slowed.is_none_or(|(at, _)| now >= at + RATE_PAUSE);
         if self.arrivals.len() <= most || !rested || self.changing.is_some() || rate <= 1 {
             return None;
         }
-        self.slowed = Some(now);
+        self.slowed = Some((now, rate / 2));
         self.arrivals.clear();
         Some(rate / 2)
     }
@@ -82,33 +83,38 @@ impl App {
             ("rate", Arg::own(rate)),
         ];
         self.say(Class::Outcome, Kind::Connection, "link.outrun", &args, now);
-        let change = Capabilities {
-            max_events_per_second: Some(rate),
-            ..Capabilities::default()
-        };
-        self.change_terms_of(id, change);
+        self.renew_terms(id);
     }
 
-    /// Asks every producer for other terms from now on.
-    pub(super) fn change_terms(&mut self, change: &Capabilities) {
+    /// Asks every producer for what the person wants now, where that is not what it was asked for.
+    pub(super) fn change_terms(&mut self) {
         for link in 0..self.links.len() {
-            self.change_terms_of(LinkId(link), change.clone());
+            self.renew_terms(LinkId(link));
         }
     }
 
-    fn change_terms_of(&mut self, id: LinkId, change: Capabilities) {
+    /// Asks one producer for what is wanted of it now, where that is not what it was asked for (5.7).
+    /// Without a connection that waits until there is one again.
+    pub(super) fn renew_terms(&mut self, id: LinkId) {
+        let wanted = self.wanted(id);
         let request = self.number();
-        let Some(view) = self.links.get_mut(id.0) else {
+        let Some(view) = self
+            .links
+            .get_mut(id.0)
+            .filter(|view| !view.is_down() && !view.phase.is_over())
+        else {
             return;
         };
         let Handshake::Agreed(agreed) = &mut view.handshake else {
             return;
         };
         // A change on top of one that is under way is asked for as both in one.
-        let change = match agreed.changing.take() {
-            Some((_, before)) => before.amended(&change),
-            None => change,
+        let before = agreed.changing.as_ref().map(|(_, change)| change.clone());
+        let before = before.unwrap_or_default();
+        let Some(change) = agreed.asked.amended(&before).lacking(&wanted) else {
+            return;
         };
+        let change = before.amended(&change);
         let body = renegotiate(&agreed.id, &change);
         agreed.changing = Some((request, change));
         self.effects.push(match view.door {
@@ -128,8 +134,12 @@ impl App {
     pub(super) fn change_failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
         if let Some(view) = self.links.get_mut(id.0)
             && let Handshake::Agreed(agreed) = &mut view.handshake
+            && let Some((_, change)) = agreed.changing.take()
+            && matches!(fault, Fault::Status { .. })
         {
-            agreed.changing = None;
+            // It said no, and is not asked the same again at every turn; whom the change did not
+            // reach is asked with the next one.
+            agreed.asked = agreed.asked.amended(&change);
         }
         let args = [
             ("source", Arg::Own(self.source_name(id))),
@@ -152,22 +162,24 @@ impl App {
         let Handshake::Agreed(agreed) = &view.handshake else {
             return;
         };
-        let told = terms::differences(self.announcer.phrases(), &agreed.asked, &agreed.honored);
+        let told = terms::differences(&agreed.asked, &agreed.honored);
         if told == view.terms_told {
             return;
         }
         let name = view.name.clone();
-        if let Some(view) = self.links.get_mut(id.0) {
-            view.terms_told.clone_from(&told);
-        }
+        let phrases = self.announcer.phrases();
+        let words: Vec<String> = told.iter().map(|one| one.words(phrases)).collect();
         let key = if told.is_empty() {
             "link.terms_kept"
         } else {
             "link.terms"
         };
+        if let Some(view) = self.links.get_mut(id.0) {
+            view.terms_told = told;
+        }
         let args = [
             ("source", Arg::Own(name.clone())),
-            ("terms", Arg::Own(told.join("; "))),
+            ("terms", Arg::Own(words.join("; "))),
         ];
         self.say(Class::Outcome, Kind::Connection, key, &args, now);
         if let Some(notes) = notes {

@@ -4,16 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
-use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode};
-use crate::protocol::{Capabilities, Decision, Now};
+use crate::protocol::{Decision, Now};
 use crate::session::{Prompt, PromptId, Question, Standing};
 
 use super::gate::By;
 use super::reviewing::Leap;
 use super::spelling::Way;
 use super::stream::LinkPhase;
-use super::{App, Effect, Exit, terms};
+use super::{App, Effect, Exit};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
@@ -482,21 +481,6 @@ impl App {
             self.put(again, now);
         }
         self.respond("history.end", &[], now);
-    }
-
-    fn change_verbosity(&mut self, now: Now) {
-        let (next, key) = match self.announcer.verbosity() {
-            Verbosity::Terse => (Verbosity::Normal, "verbosity.normal"),
-            Verbosity::Normal => (Verbosity::Detailed, "verbosity.detailed"),
-            Verbosity::Detailed => (Verbosity::Terse, "verbosity.terse"),
-        };
-        self.announcer.set_verbosity(next);
-        self.change_terms(&Capabilities {
-            preferred_verbosity: Some(terms::level(next)),
-            ..Capabilities::default()
-        });
-        let level = self.announcer.phrases().text(key, &[]);
-        self.respond("verbosity", &[("level", Arg::Own(level))], now);
     }
 }
 

@@ -16,6 +16,7 @@
 use std::collections::VecDeque;
 
 use crate::announce::{Arg, Class, Kind};
+use crate::config::HandshakeConfig;
 use crate::protocol::{
     AAEP_VERSION, Accepted, Capabilities, HandshakeMessage, Manifest, Now, RejectionCode,
     SignatureFault, SubscriptionRequest, is_understood, read_handshake, subscription_close,
@@ -25,7 +26,8 @@ use crate::transport::{Ask, Course, Fault, HttpAnswer};
 
 use super::agreement::Agreement;
 use super::refusal::rejection;
-use super::{App, Door, Effect, terms};
+use super::terms::{self, Wishes};
+use super::{App, Door, Effect};
 
 /// How this program names itself to producers; the same from run to run (5.2.1).
 const SUBSCRIBER: &str = "hearken";
@@ -296,7 +298,7 @@ impl App {
             .links
             .get(id.0)
             .is_some_and(|view| view.door == Door::Inside);
-        let believed = self.believe(&accepted, manifest, proof, inside);
+        let believed = self.believe(id, &accepted, manifest, proof, inside);
         let understood = is_understood(&accepted.version);
         if let Err(fault) = believed {
             let reason = self.signature_words(fault);
@@ -309,7 +311,10 @@ impl App {
             self.give_up(id, &accepted.subscription_id, reason, inside);
             return;
         }
-        let asked = self.wanted(id);
+        let asked = match self.links.get(id.0) {
+            Some(view) => view.requested.clone(),
+            None => return,
+        };
         let agreement = Agreement {
             id: accepted.subscription_id.clone(),
             location: location.clone(),
@@ -341,6 +346,8 @@ impl App {
             self.tell_way(id, "link.way_handshake", now);
         }
         self.tell_terms(id, accepted.notes, now);
+        // What the person changed while the answer was under way.
+        self.renew_terms(id);
     }
 
     /// Takes a message of the handshake that came over a stream; `false` when it is none.
@@ -458,21 +465,45 @@ impl App {
         true
     }
 
+    /// Gives what is asked of a source: its own settings, else those of all.
+    pub(super) fn asks(&self, id: LinkId) -> &HandshakeConfig {
+        let own = self.links.get(id.0).and_then(|view| view.asks.as_ref());
+        own.unwrap_or(&self.config.handshake)
+    }
+
     /// Gives the terms that the person wants of a source now.
-    fn wanted(&self, id: LinkId) -> Capabilities {
-        let rate = self.queue.deliveries().usual().rate;
+    pub(super) fn wanted(&self, id: LinkId) -> Capabilities {
+        let slowed = self.links.get(id.0).and_then(|view| match &view.handshake {
+            Handshake::Agreed(agreed) => agreed.slowed.map(|(_, rate)| rate),
+            Handshake::Idle
+            | Handshake::Manifest { .. }
+            | Handshake::Asked { .. }
+            | Handshake::Plain => None,
+        });
+        let wanted = terms::wanted(Wishes {
+            handshake: self.asks(id),
+            verbosity: self.announcer.verbosity_of(id),
+            load: self.announcer.load_of(id),
+            languages: self.announcer.languages_of(id),
+            rate: self.queue.deliveries().usual().rate,
+        });
         Capabilities {
             supported_extensions: Some(self.extensions(id)),
-            ..terms::wanted(&self.config, self.announcer.verbosity(), rate)
+            max_events_per_second: slowed.or(wanted.max_events_per_second),
+            ..wanted
         }
     }
 
-    fn request(&self, id: LinkId, version: &str) -> String {
+    fn request(&mut self, id: LinkId, version: &str) -> String {
+        let capabilities = self.wanted(id);
+        if let Some(view) = self.links.get_mut(id.0) {
+            view.requested = capabilities.clone();
+        }
         SubscriptionRequest {
             version: version.to_owned(),
             subscriber_id: SUBSCRIBER.to_owned(),
             subscriber_version: env!("CARGO_PKG_VERSION").to_owned(),
-            capabilities: self.wanted(id),
+            capabilities,
         }
         .to_json()
     }

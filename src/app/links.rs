@@ -3,14 +3,16 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
+use crate::config::HandshakeConfig;
 use crate::dialect;
-use crate::protocol::{Now, Unobserved};
+use crate::protocol::{Capabilities, Now, Unobserved};
 use crate::session::{LinkId, PromptId, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
 use super::handshake::Handshake;
 use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
+use super::terms::Difference;
 use super::{App, Door, Effect, Recording, SourceSetup};
 
 /// Undecodable frames of one link are shown at most this often; all of them are counted.
@@ -46,8 +48,12 @@ pub struct LinkView {
     /// How it shakes hands, and how far it is with that.
     pub(super) door: Door,
     pub(super) handshake: Handshake,
+    /// The terms that were asked for with the last request for a subscription.
+    pub(super) requested: Capabilities,
     /// The differences that were told last.
-    pub(super) terms_told: Vec<String>,
+    pub(super) terms_told: Vec<Difference>,
+    /// What is asked of it, where that is not as for all.
+    pub(super) asks: Option<HandshakeConfig>,
     /// Which way it was last told to go, where that shows only on the connection itself.
     pub(super) way_told: Option<&'static str>,
     /// Why it is about to be given up by our own decision.
@@ -100,7 +106,9 @@ impl LinkView {
             subscription: format!("sub_{:016x}{:016x}", next_id(ids), next_id(ids)),
             door: source.door,
             handshake: Handshake::default(),
+            requested: Capabilities::default(),
             terms_told: Vec::new(),
+            asks: source.handshake,
             way_told: None,
             refused: None,
             left_out: Vec::new(),
@@ -166,7 +174,13 @@ impl App {
             return;
         };
         view.phase.step(StreamEvent::Connected, 0);
-        match view.told {
+        let told = view.told;
+        // What the person changed while nobody was there.
+        self.renew_terms(id);
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        match told {
             Told::Up => {}
             Told::Lost => {
                 view.steady_at = Some(now.monotonic + STEADY);

@@ -4,6 +4,7 @@
 //! signatures themselves (`protocol`), what follows from a doubt (`handshake`).
 
 use crate::protocol::{Accepted, Claim, Manifest, SignatureFault};
+use crate::session::LinkId;
 
 use super::App;
 
@@ -27,6 +28,7 @@ impl App {
     /// Why it is not.
     pub(super) fn believe(
         &self,
+        id: LinkId,
         accepted: &Accepted,
         manifest: Option<Manifest>,
         proof: Result<(), SignatureFault>,
@@ -46,7 +48,7 @@ impl App {
         match &accepted.agent_id {
             // Whoever has a key for an agent wants no other to speak in its name.
             Some(agent) if self.keys.knows(agent) => proven,
-            Some(_) | None if self.config.handshake.require_signed => proven,
+            Some(_) | None if self.asks(id).require_signed => proven,
             Some(_) | None => match proven {
                 Err(
                     fault @ (SignatureFault::Forged

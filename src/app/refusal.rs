@@ -34,7 +34,7 @@ impl App {
 
     /// Refuses a producer that proves nothing where the person wants proof; says whether it did.
     pub(super) fn refuse_unproven(&mut self, id: LinkId) -> bool {
-        let unproven = self.config.handshake.require_signed;
+        let unproven = self.asks(id).require_signed;
         if unproven {
             let reason = self.signature_words(SignatureFault::Missing);
             self.turn_away(id, reason, None, false);
@@ -136,7 +136,7 @@ impl App {
     pub(super) fn extensions(&self, id: LinkId) -> Vec<String> {
         let left_out = self.links.get(id.0).map(|view| view.left_out.as_slice());
         let left_out = left_out.unwrap_or_default();
-        let wanted = self.config.handshake.extensions.iter();
+        let wanted = self.asks(id).extensions.iter();
         wanted
             .filter(|one| !left_out.contains(one))
             .cloned()

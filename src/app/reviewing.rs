@@ -136,7 +136,7 @@ impl App {
     /// Lets a silent agent that works be heard to be working.
     pub(super) fn beat(&mut self, now: Now) {
         let settings = self.announcer.settings();
-        let wanted = settings.heartbeat && !settings.quiet && settings.load != Load::Low;
+        let wanted = settings.heartbeat && !settings.quiet;
         let works = self.sessions.iter().any(|session| {
             let is_up = self
                 .links
@@ -144,6 +144,7 @@ impl App {
                 .is_some_and(|link| !link.is_down() && !link.phase.is_over());
             session.phase == Phase::Running
                 && is_up
+                && self.announcer.load_of(session.key.link) != Load::Low
                 && now.monotonic < session.last_event + HEARTBEAT_STALE
                 && !self.announcer.is_muted(&session.key, &session.agent)
         });

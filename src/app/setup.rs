@@ -7,7 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
-use crate::config::Config;
+use crate::config::{Config, HandshakeConfig, SourceAnnounce};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -101,6 +101,10 @@ pub struct SourceSetup {
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.
     pub program: bool,
+    /// How its agents are announced, where that is not as for all.
+    pub announce: SourceAnnounce,
+    /// What is asked of it, where that is not as for all.
+    pub handshake: Option<HandshakeConfig>,
 }
 
 /// Holds what a recording tells beside its events.

@@ -1,7 +1,7 @@
 //! The terms of a subscription: what is asked for, and how far a producer keeps to it.
 
 use crate::announce::{Arg, Phrases};
-use crate::config::{Config, Load, Verbosity};
+use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::protocol::{Capabilities, EventFilters, Level};
 
 /// How fast speech is that nobody has set, in words a minute: what espeak-ng does by itself.
@@ -9,14 +9,25 @@ const USUAL_PACE: i64 = 175;
 /// The slowest and the fastest speech at the ends of the scale, in words a minute.
 const PACES: (i64, i64) = (80, 450);
 
-/// Gives what this person's settings ask of every producer (5.3), at the verbosity and the speech rate of
-/// this moment.
-pub(super) fn wanted(config: &Config, verbosity: Verbosity, rate: Option<i32>) -> Capabilities {
-    let handshake = &config.handshake;
+/// Holds what decides the terms that are asked of one producer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wishes<'a> {
+    pub(super) handshake: &'a HandshakeConfig,
+    pub(super) verbosity: Verbosity,
+    pub(super) load: Load,
+    /// Best first.
+    pub(super) languages: &'a [String],
+    /// The speech rate of this moment, -100 to 100, where the person has set one.
+    pub(super) rate: Option<i32>,
+}
+
+/// Gives what is asked of a producer (5.3).
+pub(super) fn wanted(wishes: Wishes<'_>) -> Capabilities {
+    let handshake = wishes.handshake;
     Capabilities {
         max_events_per_second: Some(handshake.max_events_per_second),
-        preferred_verbosity: Some(level(verbosity)),
-        languages: Some(config.announce.languages.clone()),
+        preferred_verbosity: Some(level(wishes.verbosity)),
+        languages: Some(wishes.languages.to_vec()),
         supports_confirmation_reply: Some(true),
         supports_clarification_reply: Some(true),
         coalesce_boundaries: Some(handshake.boundaries.clone()),
@@ -27,20 +38,20 @@ pub(super) fn wanted(config: &Config, verbosity: Verbosity, rate: Option<i32>) -
         supported_conformance_levels: Some(vec![1, 2, 3]),
         supported_extensions: Some(handshake.extensions.clone()),
         cognitive_load: Some(
-            match config.announce.load {
+            match wishes.load {
                 Load::Low => "low",
                 Load::Medium => "medium",
                 Load::High => "high",
             }
             .to_owned(),
         ),
-        pace_wpm: Some(handshake.pace_wpm.unwrap_or_else(|| pace(rate))),
+        pace_wpm: Some(handshake.pace_wpm.unwrap_or_else(|| pace(wishes.rate))),
         accept_signed_manifests_only: Some(handshake.require_signed),
     }
 }
 
 /// Gives a verbosity as the protocol names it.
-pub(super) fn level(verbosity: Verbosity) -> Level {
+fn level(verbosity: Verbosity) -> Level {
     match verbosity {
         Verbosity::Terse => Level::Terse,
         Verbosity::Normal => Level::Normal,
@@ -49,7 +60,7 @@ pub(super) fn level(verbosity: Verbosity) -> Level {
 }
 
 /// Estimates words a minute from a speech rate of -100 to 100.
-pub(super) fn pace(rate: Option<i32>) -> u64 {
+fn pace(rate: Option<i32>) -> u64 {
     let rate = i64::from(rate.unwrap_or(0).clamp(-100, 100));
     let (slowest, fastest) = PACES;
     let pace = if rate < 0 {
@@ -60,79 +71,157 @@ pub(super) fn pace(rate: Option<i32>) -> u64 {
     u64::try_from(pace).unwrap_or_default()
 }
 
-/// Words each difference between what was asked for and what a producer keeps; a term that it does
+/// Holds one difference between what was asked for and what a producer keeps.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Difference {
+    phrase: &'static str,
+    asked: Term,
+    honored: Term,
+}
+
+/// Holds one side of a difference.
+#[derive(Debug, Clone, PartialEq)]
+enum Term {
+    /// The phrase tells it all.
+    Told,
+    Number(u64),
+    Level(Level),
+    /// As the wire names it.
+    Load(String),
+    List(Vec<String>),
+}
+
+impl Difference {
+    /// Words it.
+    pub(super) fn words(&self, phrases: &Phrases) -> String {
+        let args = [
+            ("asked", self.asked.words(phrases)),
+            ("honored", self.honored.words(phrases)),
+        ];
+        phrases.text(self.phrase, &args)
+    }
+}
+
+impl Term {
+    fn words(&self, phrases: &Phrases) -> Arg {
+        match self {
+            Self::Told => Arg::own(""),
+            Self::Number(number) => Arg::own(number),
+            Self::Level(level) => Arg::Own(phrases.text(
+                match level {
+                    Level::Terse => "verbosity.terse",
+                    Level::Normal => "verbosity.normal",
+                    Level::Detailed => "verbosity.detailed",
+                },
+                &[],
+            )),
+            Self::Load(load) => Arg::Name(load.clone()),
+            Self::List(list) if list.is_empty() => Arg::Own(phrases.text("terms.none", &[])),
+            Self::List(list) => {
+                let names: Vec<String> = list.iter().map(|one| phrases.name_of(one)).collect();
+                Arg::Own(names.join(", "))
+            }
+        }
+    }
+}
+
+/// Finds each difference between what was asked for and what a producer keeps; a term that it does
 /// not mention counts as kept.
-pub(super) fn differences(
-    phrases: &Phrases,
-    asked: &Capabilities,
-    honored: &Capabilities,
-) -> Vec<String> {
-    let mut told = Vec::new();
-    let mut tell = |key: &str, asked: String, honored: String| {
-        let args = [("asked", Arg::Name(asked)), ("honored", Arg::Name(honored))];
-        told.push(phrases.text(key, &args));
+pub(super) fn differences(asked: &Capabilities, honored: &Capabilities) -> Vec<Difference> {
+    /// Gives both sides where both name a term and differ in it.
+    fn both<T: Clone + PartialEq>(
+        asked: Option<&T>,
+        honored: Option<&T>,
+        term: impl Fn(T) -> Term,
+    ) -> Option<(Term, Term)> {
+        let (asked, honored) = asked.zip(honored)?;
+        (asked != honored).then(|| (term(asked.clone()), term(honored.clone())))
+    }
+    let refused = |asked: Option<bool>, honored: Option<bool>| {
+        (asked == Some(true) && honored == Some(false)).then_some((Term::Told, Term::Told))
     };
-    if let (Some(asked), Some(honored)) =
-        (asked.max_events_per_second, honored.max_events_per_second)
-        && asked != honored
-    {
-        tell("terms.rate", asked.to_string(), honored.to_string());
-    }
-    if let (Some(asked), Some(honored)) = (asked.preferred_verbosity, honored.preferred_verbosity)
-        && asked != honored
-    {
-        let word = |level| match level {
-            Level::Terse => phrases.text("verbosity.terse", &[]),
-            Level::Normal => phrases.text("verbosity.normal", &[]),
-            Level::Detailed => phrases.text("verbosity.detailed", &[]),
-        };
-        tell("terms.verbosity", word(asked), word(honored));
-    }
-    if let (Some(asked), Some(honored)) = (&asked.languages, &honored.languages)
-        && asked != honored
-    {
-        tell("terms.languages", asked.join(", "), honored.join(", "));
-    }
-    for (key, asked, honored) in [
+    let highest = |levels: &Option<Vec<u64>>| levels.as_ref()?.iter().max().copied();
+    let rows = [
+        (
+            "terms.rate",
+            both(
+                asked.max_events_per_second.as_ref(),
+                honored.max_events_per_second.as_ref(),
+                Term::Number,
+            ),
+        ),
+        (
+            "terms.verbosity",
+            both(
+                asked.preferred_verbosity.as_ref(),
+                honored.preferred_verbosity.as_ref(),
+                Term::Level,
+            ),
+        ),
+        (
+            "terms.languages",
+            both(
+                asked.languages.as_ref(),
+                honored.languages.as_ref(),
+                Term::List,
+            ),
+        ),
         (
             "terms.confirmation",
-            asked.supports_confirmation_reply,
-            honored.supports_confirmation_reply,
+            refused(
+                asked.supports_confirmation_reply,
+                honored.supports_confirmation_reply,
+            ),
         ),
         (
             "terms.clarification",
-            asked.supports_clarification_reply,
-            honored.supports_clarification_reply,
+            refused(
+                asked.supports_clarification_reply,
+                honored.supports_clarification_reply,
+            ),
         ),
-    ] {
-        if asked == Some(true) && honored == Some(false) {
-            tell(key, String::new(), String::new());
-        }
-    }
-    if let (Some(asked), Some(honored)) = (&asked.coalesce_boundaries, &honored.coalesce_boundaries)
-        && asked != honored
-    {
-        tell("terms.boundaries", asked.join(", "), honored.join(", "));
-    }
-    if let (Some(asked), Some(honored)) = (&asked.event_filters, &honored.event_filters)
-        && asked != honored
-    {
-        tell("terms.filters", String::new(), String::new());
-    }
-    if let (Some(asked), Some(honored)) = (&asked.cognitive_load, &honored.cognitive_load)
-        && asked != honored
-    {
-        tell("terms.load", asked.clone(), honored.clone());
-    }
-    if let (Some(asked), Some(honored)) = (
-        &asked.supported_conformance_levels,
-        &honored.supported_conformance_levels,
-    ) && asked.iter().max() != honored.iter().max()
-    {
-        let highest = |levels: &[u64]| levels.iter().max().copied().unwrap_or(0).to_string();
-        tell("terms.level", highest(asked), highest(honored));
-    }
-    told
+        (
+            "terms.boundaries",
+            both(
+                asked.coalesce_boundaries.as_ref(),
+                honored.coalesce_boundaries.as_ref(),
+                Term::List,
+            ),
+        ),
+        (
+            "terms.filters",
+            both(
+                asked.event_filters.as_ref(),
+                honored.event_filters.as_ref(),
+                |_| Term::Told,
+            ),
+        ),
+        (
+            "terms.load",
+            both(
+                asked.cognitive_load.as_ref(),
+                honored.cognitive_load.as_ref(),
+                Term::Load,
+            ),
+        ),
+        (
+            "terms.level",
+            both(
+                highest(&asked.supported_conformance_levels).as_ref(),
+                highest(&honored.supported_conformance_levels).as_ref(),
+                Term::Number,
+            ),
+        ),
+    ];
+    let differs = |(phrase, sides): (&'static str, Option<(Term, Term)>)| {
+        let (asked, honored) = sides?;
+        Some(Difference {
+            phrase,
+            asked,
+            honored,
+        })
+    };
+    rows.into_iter().filter_map(differs).collect()
 }
 
 #[cfg(test)]
@@ -140,9 +229,19 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
+    fn asked(verbosity: Verbosity) -> Capabilities {
+        wanted(Wishes {
+            handshake: &HandshakeConfig::default(),
+            verbosity,
+            load: Load::Medium,
+            languages: &["en-US".to_owned()],
+            rate: None,
+        })
+    }
+
     #[test]
     fn every_capability_of_the_chapter_is_declared() {
-        let value = wanted(&Config::default(), Verbosity::Terse, None).to_value();
+        let value = asked(Verbosity::Terse).to_value();
         assert_eq!(value.as_object().unwrap().len(), 12);
         assert_eq!(value["preferred_verbosity"], "terse");
         assert_eq!(value["pace_wpm"], 175);
@@ -164,16 +263,19 @@ mod tests {
     #[test]
     fn only_differences_are_told() {
         let phrases = Phrases::english().unwrap();
-        let asked = wanted(&Config::default(), Verbosity::Normal, None);
-        assert!(differences(&phrases, &asked, &asked).is_empty());
-        assert!(differences(&phrases, &asked, &Capabilities::default()).is_empty());
+        let asked = asked(Verbosity::Normal);
+        assert!(differences(&asked, &asked).is_empty());
+        assert!(differences(&asked, &Capabilities::default()).is_empty());
         let honored = Capabilities {
             max_events_per_second: Some(2),
             supports_confirmation_reply: Some(false),
             languages: Some(vec!["de\u{1b}[2J".into()]),
             ..asked.clone()
         };
-        let told = differences(&phrases, &asked, &honored);
+        let told: Vec<String> = differences(&asked, &honored)
+            .iter()
+            .map(|difference| difference.words(&phrases))
+            .collect();
         assert_eq!(told.len(), 3, "{told:?}");
         assert!(told[0].contains('2') && !told.concat().contains('\u{1b}'));
     }

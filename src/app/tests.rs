@@ -22,6 +22,7 @@ mod decisions;
 mod holding;
 mod load;
 mod newcomer;
+mod own;
 mod policy;
 mod programs;
 mod replies;

@@ -11,10 +11,10 @@ use std::time::Duration;
 use crate::announce::{Aloud, Announcement, Arg, Beat, Cue};
 use crate::config::{CueConfig, Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::Turn;
-use crate::protocol::{Capabilities, Now};
+use crate::protocol::Now;
 
 use super::view::VoiceState;
-use super::{App, Effect, terms};
+use super::{App, Effect};
 
 /// How far one key moves a number.
 const STEP: i32 = 10;
@@ -141,14 +141,10 @@ impl App {
         let mut args = vec![("what", what)];
         match self.turned(knob, turn) {
             Turned::To(delivery) => {
-                let rate = delivery.rate;
                 self.queue.deliveries_mut().set_usual(delivery);
                 // Producers fit their text to the pace, unless the person fixed that.
-                if knob == Knob::Rate && self.config.handshake.pace_wpm.is_none() {
-                    self.change_terms(&Capabilities {
-                        pace_wpm: Some(terms::pace(rate)),
-                        ..Capabilities::default()
-                    });
+                if knob == Knob::Rate {
+                    self.change_terms();
                 }
             }
             Turned::End => args.push(("end", self.words("tune.end"))),

@@ -71,3 +71,44 @@ impl HandshakeConfig {
         None
     }
 }
+
+/// Holds what is asked of one producer otherwise than of all.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SourceHandshake {
+    /// See [`HandshakeConfig::max_events_per_second`].
+    pub max_events_per_second: Option<u64>,
+    /// See [`HandshakeConfig::boundaries`].
+    pub boundaries: Option<Vec<String>>,
+    /// See [`HandshakeConfig::include`].
+    pub include: Option<Vec<String>>,
+    /// See [`HandshakeConfig::exclude`].
+    pub exclude: Option<Vec<String>>,
+    /// See [`HandshakeConfig::extensions`].
+    pub extensions: Option<Vec<String>>,
+    /// See [`HandshakeConfig::pace_wpm`].
+    pub pace_wpm: Option<u64>,
+    /// Whether this producer must prove itself, where that is not asked of all. What is asked of all
+    /// can't be waived for one.
+    pub require_signed: bool,
+}
+
+impl SourceHandshake {
+    /// Lays this producer's own settings over those of all.
+    pub fn over(&self, all: &HandshakeConfig) -> HandshakeConfig {
+        let list =
+            |own: &Option<Vec<String>>, all: &Vec<String>| own.as_ref().unwrap_or(all).clone();
+        HandshakeConfig {
+            max_events_per_second: self
+                .max_events_per_second
+                .unwrap_or(all.max_events_per_second),
+            boundaries: list(&self.boundaries, &all.boundaries),
+            include: list(&self.include, &all.include),
+            exclude: list(&self.exclude, &all.exclude),
+            extensions: list(&self.extensions, &all.extensions),
+            pace_wpm: self.pace_wpm.or(all.pace_wpm),
+            require_signed: self.require_signed || all.require_signed,
+            keys: all.keys.clone(),
+        }
+    }
+}

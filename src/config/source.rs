@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::LinkConfig;
+use super::{HandshakeConfig, LinkConfig, Load, SourceHandshake, Verbosity};
 
 /// How many sources the settings may hold: each is a connection that is kept open.
 const MOST: usize = 64;
@@ -36,9 +36,57 @@ pub struct SourceConfig {
     pub client_cert: Option<PathBuf>,
     /// See [`LinkConfig::client_key`].
     pub client_key: Option<PathBuf>,
+    /// See [`LinkConfig::plain_pair`].
+    pub plain_pair: Option<bool>,
+    /// See [`LinkConfig::connect_timeout_ms`].
+    pub connect_timeout_ms: Option<u64>,
+    /// See [`LinkConfig::reply_timeout_ms`].
+    pub reply_timeout_ms: Option<u64>,
+    /// See [`LinkConfig::silent_after_seconds`].
+    pub silent_after_seconds: Option<u64>,
+    /// See [`LinkConfig::max_frame_bytes`].
+    pub max_frame_bytes: Option<usize>,
+    /// How long each announcement of its agents is, whatever the others' are.
+    pub verbosity: Option<Verbosity>,
+    /// How much of its agents is announced, whatever the others' load is.
+    pub load: Option<Load>,
+    /// The languages in which its agents are heard, best first, whatever the others' are.
+    pub languages: Option<Vec<String>>,
+    /// Whether only what is urgent is spoken of its agents; each can be heard again by a key.
+    pub quiet: bool,
+    /// What is asked of it before it sends anything, where that is not as for all.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub handshake: SourceHandshake,
+}
+
+fn is_usual(handshake: &SourceHandshake) -> bool {
+    *handshake == SourceHandshake::default()
+}
+
+/// Holds how the agents of one source are announced, where that is not as for all.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SourceAnnounce {
+    /// How long each announcement is.
+    pub verbosity: Option<Verbosity>,
+    /// How much is announced.
+    pub load: Option<Load>,
+    /// In which languages they are heard, best first.
+    pub languages: Option<Vec<String>>,
+    /// Whether only what is urgent is spoken.
+    pub quiet: bool,
 }
 
 impl SourceConfig {
+    /// Gives how its agents are announced, where that is not as for all.
+    pub fn announce(&self) -> SourceAnnounce {
+        SourceAnnounce {
+            verbosity: self.verbosity,
+            load: self.load,
+            languages: self.languages.clone(),
+            quiet: self.quiet,
+        }
+    }
+
     /// Lays this source's own settings over those of all links.
     pub fn over(&self, links: &LinkConfig) -> LinkConfig {
         let mut links = links.clone();
@@ -57,6 +105,21 @@ impl SourceConfig {
         if self.client_cert.is_some() {
             links.client_cert.clone_from(&self.client_cert);
             links.client_key.clone_from(&self.client_key);
+        }
+        if let Some(plain) = self.plain_pair {
+            links.plain_pair = plain;
+        }
+        if let Some(limit) = self.connect_timeout_ms {
+            links.connect_timeout_ms = limit;
+        }
+        if let Some(limit) = self.reply_timeout_ms {
+            links.reply_timeout_ms = limit;
+        }
+        if let Some(silence) = self.silent_after_seconds {
+            links.silent_after_seconds = silence;
+        }
+        if let Some(limit) = self.max_frame_bytes {
+            links.max_frame_bytes = limit;
         }
         links
     }
@@ -89,6 +152,15 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<String> {
                 "{name:?} wants client_cert and client_key together"
             ));
         }
+        if source.languages.as_ref().is_some_and(Vec::is_empty) {
+            return Some(format!("{name:?} wants at least one language"));
+        }
+        let own = source.over(&LinkConfig::default());
+        let asked = source.handshake.over(&HandshakeConfig::default());
+        if let Some((setting, reason)) = own.fault().or_else(|| asked.fault()) {
+            let setting = setting.trim_start_matches("links.");
+            return Some(format!("{name:?}: {setting} is out of range: {reason}"));
+        }
     }
     None
 }
@@ -120,6 +192,54 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_and_asked_of_a_source_is_its_own_too() {
+        let config = Config::from_toml(
+            "[handshake]\nexclude = [\"x\"]\npace_wpm = 300\n[links]\nplain_pair = true\n\
+             [[source]]\nname = \"a\"\nurl = \"https://a\"\nverbosity = \"terse\"\nload = \"low\"\n\
+             languages = [\"de\", \"en\"]\nquiet = true\nplain_pair = false\nsilent_after_seconds = 5\n\
+             connect_timeout_ms = 7\nreply_timeout_ms = 8\nmax_frame_bytes = 70000\n\
+             [source.handshake]\nmax_events_per_second = 2\nboundaries = [\"completion\"]\nrequire_signed = true\n\
+             [[source]]\nname = \"b\"\nurl = \"https://b\"\n",
+        )
+        .unwrap();
+        let (a, b) = (&config.source[0], &config.source[1]);
+        assert_eq!(
+            a.announce(),
+            SourceAnnounce {
+                verbosity: Some(Verbosity::Terse),
+                load: Some(Load::Low),
+                languages: Some(vec!["de".into(), "en".into()]),
+                quiet: true,
+            }
+        );
+        assert_eq!(b.announce(), SourceAnnounce::default());
+        let links = a.over(&config.links);
+        assert_eq!((links.plain_pair, links.silent_after_seconds), (false, 5));
+        assert_eq!((links.connect_timeout_ms, links.reply_timeout_ms), (7, 8));
+        assert_eq!(links.max_frame_bytes, 70_000);
+        assert_eq!(b.over(&config.links), config.links);
+        let asked = a.handshake.over(&config.handshake);
+        assert_eq!(
+            asked,
+            HandshakeConfig {
+                max_events_per_second: 2,
+                boundaries: vec!["completion".into()],
+                require_signed: true,
+                ..config.handshake.clone()
+            }
+        );
+        assert_eq!(b.handshake.over(&config.handshake), config.handshake);
+        let all = HandshakeConfig {
+            require_signed: true,
+            ..HandshakeConfig::default()
+        };
+        assert!(
+            b.handshake.over(&all).require_signed,
+            "proof that is asked of all is waived for nobody"
+        );
+    }
+
+    #[test]
     fn what_can_not_be_used_is_told_in_one_line() {
         for (text, words) in [
             ("url = \"x\"", "wants a name"),
@@ -140,6 +260,22 @@ mod tests {
             ),
             (
                 "name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"",
+                "unknown field",
+            ),
+            (
+                "name = \"a\"\nurl = \"x\"\nlanguages = []",
+                "at least one language",
+            ),
+            (
+                "name = \"a\"\nurl = \"x\"\nmax_frame_bytes = 10",
+                "\"a\": max_frame_bytes is out of range: at least 65536",
+            ),
+            (
+                "name = \"a\"\nurl = \"x\"\n[source.handshake]\npace_wpm = 10",
+                "\"a\": handshake.pace_wpm is out of range: 50 to 1000",
+            ),
+            (
+                "name = \"a\"\nurl = \"x\"\n[source.handshake]\nkeys = \"k\"",
                 "unknown field",
             ),
         ] {

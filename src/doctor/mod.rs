@@ -17,6 +17,7 @@ use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
 
+pub mod own;
 pub mod report;
 pub mod settings;
 pub mod sources;
@@ -77,6 +78,7 @@ pub async fn run(
         lay,
     );
     report.tell_all(settings.findings(request.all));
+    report.tell_all(own::findings(&settings, &request.sources, request.all));
     let config = &settings.config;
     let (reader, seen) = reader(config.screen.reader, &settings);
     report.tell_all(seen);

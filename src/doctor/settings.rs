@@ -26,6 +26,18 @@ pub enum Origin {
     Said(String),
 }
 
+impl Origin {
+    /// Words it.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Self::Default => "by default",
+            Self::File => "from the file",
+            Self::Remembered => "as hearken was asked to remember",
+            Self::Said(how) => how,
+        }
+    }
+}
+
 /// Holds the settings of a run with the origin of each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -89,19 +101,13 @@ impl Settings {
         found.extend(self.memory.clone());
         let mut untold = 0;
         for (name, (value, origin)) in &self.origins {
-            let from = match origin {
-                Origin::Default if !all => {
-                    untold += 1;
-                    continue;
-                }
-                Origin::Default => "by default",
-                Origin::File => "from the file",
-                Origin::Remembered => "as hearken was asked to remember",
-                Origin::Said(how) => how,
-            };
+            if *origin == Origin::Default && !all {
+                untold += 1;
+                continue;
+            }
             found.push(Finding::fine(
                 Part::Settings,
-                format!("{name} = {}, {from}", shortened(value)),
+                format!("{name} = {}, {}", shortened(value), origin.words()),
             ));
         }
         if untold > 0 {
@@ -135,7 +141,7 @@ fn unreadable(path: &Path, why: &str) -> Finding {
     )
 }
 
-fn shortened(value: &str) -> String {
+pub(super) fn shortened(value: &str) -> String {
     if value.chars().count() <= LONGEST_VALUE {
         return value.to_owned();
     }
@@ -173,7 +179,7 @@ fn origins(
 }
 
 /// Gives each value of a table by its dotted name.
-fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
+pub(super) fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
     let mut flat = BTreeMap::new();
     for (name, value) in table {
         match value {

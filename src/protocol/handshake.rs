@@ -54,6 +54,26 @@ pub struct Capabilities {
     pub accept_signed_manifests_only: Option<bool>,
 }
 
+/// Hands the name of every capability to a macro.
+macro_rules! each_capability {
+    ($with:ident) => {
+        $with!(
+            max_events_per_second,
+            preferred_verbosity,
+            languages,
+            supports_confirmation_reply,
+            supports_clarification_reply,
+            coalesce_boundaries,
+            event_filters,
+            supported_conformance_levels,
+            supported_extensions,
+            cognitive_load,
+            pace_wpm,
+            accept_signed_manifests_only
+        )
+    };
+}
+
 impl Capabilities {
     /// Writes the object, with the keys that are present.
     pub fn to_value(&self) -> Value {
@@ -176,20 +196,19 @@ impl Capabilities {
                 Self { $($field: change.$field.clone().or_else(|| self.$field.clone())),* }
             };
         }
-        over!(
-            max_events_per_second,
-            preferred_verbosity,
-            languages,
-            supports_confirmation_reply,
-            supports_clarification_reply,
-            coalesce_boundaries,
-            event_filters,
-            supported_conformance_levels,
-            supported_extensions,
-            cognitive_load,
-            pace_wpm,
-            accept_signed_manifests_only
-        )
+        each_capability!(over)
+    }
+
+    /// Gives what of `wanted` is not so here: the least that a renegotiation has to name (5.7.1);
+    /// `None` where everything is.
+    pub fn lacking(&self, wanted: &Self) -> Option<Self> {
+        macro_rules! lack {
+            ($($field:ident),*) => {
+                Self { $($field: wanted.$field.clone().filter(|one| self.$field.as_ref() != Some(one))),* }
+            };
+        }
+        let lacking = each_capability!(lack);
+        (lacking != Self::default()).then_some(lacking)
     }
 }
 

@@ -174,3 +174,23 @@ fn versions_of_the_same_major_number_are_understood() {
         assert!(!is_understood(bad), "{bad}");
     }
 }
+
+#[test]
+fn what_a_renegotiation_names_is_what_is_not_so_yet() {
+    let asked = Capabilities {
+        max_events_per_second: Some(50),
+        preferred_verbosity: Some(Level::Terse),
+        languages: Some(vec!["en".into()]),
+        ..Capabilities::default()
+    };
+    assert_eq!(asked.lacking(&asked), None);
+    assert_eq!(asked.lacking(&Capabilities::default()), None);
+    let change = Capabilities {
+        languages: Some(vec!["de".into(), "en".into()]),
+        cognitive_load: Some("low".into()),
+        ..Capabilities::default()
+    };
+    let wanted = asked.amended(&change);
+    assert_eq!(asked.lacking(&wanted), Some(change.clone()));
+    assert_eq!(asked.amended(&change).lacking(&wanted), None);
+}

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use anyhow::{Context, bail};
 
 use crate::cli::Options;
-use crate::config::{Config, SourceConfig};
+use crate::config::{Config, HandshakeConfig, SourceAnnounce, SourceConfig};
 use crate::transport::{LinkSettings, Source, Tls};
 
 use super::settings;
@@ -78,6 +78,16 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
 }
 
 impl Own {
+    /// Gives how its agents are announced, where that is not as for all.
+    pub(super) fn announce(&self) -> SourceAnnounce {
+        self.0.announce()
+    }
+
+    /// Gives what is asked of it.
+    pub(super) fn handshake(&self, config: &Config) -> HandshakeConfig {
+        self.0.handshake.over(&config.handshake)
+    }
+
     /// Gives the link's settings: its own, else those of the call. The token of the call is for the source
     /// that it names: among several, one of the settings has its own or none, so that no server gets what
     /// is another's.

@@ -63,16 +63,18 @@ pub fn watch(
     let mut feeds = Vec::new();
     let mut described = Vec::new();
     for one in chosen {
-        let own = match one.own {
+        let own = match &one.own {
             Some(own) => Some(Box::new(own.settings(options, &config, alone)?)),
             None => None,
         };
-        let follow = own
-            .as_ref()
-            .map_or(config.links.follow, |own| own.config.follow);
-        let mut about = described_as(&one.source, follow, config.links.plain_pair);
+        let links = own.as_ref().map_or(&config.links, |own| &own.config);
+        let mut about = described_as(&one.source, links.follow, links.plain_pair);
         if let Some(name) = one.name {
             about.name = name;
+        }
+        if let Some(own) = &one.own {
+            about.announce = own.announce();
+            about.handshake = Some(own.handshake(&config));
         }
         described.push(about);
         feeds.push(Feed::Link(one.source, own));
@@ -113,6 +115,7 @@ fn described_as(source: &Source, follow: bool, plain: bool) -> SourceSetup {
             | Source::Stdin => None,
         },
         program: matches!(source, Source::Program(_)),
+        ..SourceSetup::default()
     }
 }
 
@@ -135,7 +138,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
         answerable: false,
         door: Door::Open,
         recording: Some(recording(file)),
-        program: false,
+        ..SourceSetup::default()
     };
     plan(
         config,
@@ -209,8 +212,7 @@ pub async fn demo(
         } else {
             Door::Beside
         },
-        recording: None,
-        program: false,
+        ..SourceSetup::default()
     };
     let plan = plan(
         config,

@@ -286,6 +286,15 @@ impl Coalescer {
         self.release()
     }
 
+    /// Changes how much is said at once, and gives what waited only because of the policy before.
+    pub fn set_policy(&mut self, policy: Policy) -> Vec<Piece> {
+        self.settings.policy = policy;
+        if policy == Policy::EveryBoundary {
+            self.cut_clauses();
+        }
+        self.release()
+    }
+
     /// Says whether the output is complete.
     pub fn is_complete(&self) -> bool {
         self.complete

@@ -64,6 +64,7 @@ impl Rig {
                 door,
                 recording: None,
                 program: false,
+                ..SourceSetup::default()
             }],
         });
         let now = Now {

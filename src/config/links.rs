@@ -1,0 +1,93 @@
+//! Settings of the links to sources.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// Settings of the links to sources.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkConfig {
+    /// How often a link is tried again before it is given up; absent means for ever.
+    pub retries: Option<u32>,
+    /// The wait before the first new attempt, in milliseconds.
+    pub backoff_first_ms: u64,
+    /// The longest wait between attempts, in milliseconds.
+    pub backoff_cap_ms: u64,
+    /// How long making a connection may take, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// How long a reply may take to be accepted by the server, in milliseconds.
+    pub reply_timeout_ms: u64,
+    /// How long a stream may be silent, without even a comment, before a request beside it asks
+    /// whether anybody is there, in seconds; 0 never asks.
+    pub silent_after_seconds: u64,
+    /// The largest message that is taken in, in bytes.
+    pub max_frame_bytes: usize,
+    /// Whether plain http is allowed to hosts that are not this machine.
+    pub allow_plain_http: bool,
+    /// Whether servers are followed without a handshake, by `/events` and `/messages` alone.
+    pub plain_pair: bool,
+    /// Whether a file is read on as it grows, instead of to its end.
+    pub follow: bool,
+    /// A file of certificates (PEM) that are trusted besides the system's.
+    pub ca: Option<PathBuf>,
+    /// A file with the certificate (PEM) by which servers know this program; wants `client_key`.
+    pub client_cert: Option<PathBuf>,
+    /// A file with the private key (PEM) of `client_cert`.
+    pub client_key: Option<PathBuf>,
+}
+
+impl Default for LinkConfig {
+    fn default() -> Self {
+        Self {
+            retries: None,
+            backoff_first_ms: 500,
+            backoff_cap_ms: 30_000,
+            connect_timeout_ms: 10_000,
+            reply_timeout_ms: 10_000,
+            silent_after_seconds: 60,
+            max_frame_bytes: 4 * 1024 * 1024,
+            allow_plain_http: false,
+            plain_pair: false,
+            follow: false,
+            ca: None,
+            client_cert: None,
+            client_key: None,
+        }
+    }
+}
+
+impl LinkConfig {
+    /// Gives the time limit of a connection attempt.
+    pub fn connect_timeout(&self) -> Duration {
+        Duration::from_millis(self.connect_timeout_ms)
+    }
+    /// Gives the time limit of a reply.
+    pub fn reply_timeout(&self) -> Duration {
+        Duration::from_millis(self.reply_timeout_ms)
+    }
+
+    /// Finds the first setting that is out of its range, and what would be right.
+    pub(super) fn fault(&self) -> Option<(&'static str, &'static str)> {
+        let ranges = [
+            (
+                self.max_frame_bytes >= 64 * 1024,
+                "links.max_frame_bytes",
+                "at least 65536",
+            ),
+            (
+                self.backoff_first_ms >= 50,
+                "links.backoff_first_ms",
+                "at least 50",
+            ),
+            (
+                self.backoff_cap_ms >= self.backoff_first_ms,
+                "links.backoff_cap_ms",
+                "at least links.backoff_first_ms",
+            ),
+        ];
+        let found = ranges.into_iter().find(|(fits, ..)| !fits);
+        found.map(|(_, name, reason)| (name, reason))
+    }
+}

@@ -1,0 +1,166 @@
+//! What the settings say of single sources, and where each value came from.
+//!
+//! Responsibilities: naming, for each source that is meant, every setting that is its own, and on request
+//! those that it has as all sources do. Not here: whether a source opens (`sources`), the settings of all
+//! (`settings`).
+//!
+//! A source's address, its program with the arguments and the token itself are never told.
+
+use super::report::{Finding, Part};
+use super::settings::{Settings, flatten, shortened};
+use crate::config::SourceConfig;
+
+/// The settings that a source may have of its own, each with the one of all that it stands before.
+const OF_ALL: [(&str, &str); 21] = [
+    ("verbosity", "announce.verbosity"),
+    ("load", "announce.load"),
+    ("languages", "announce.languages"),
+    ("retries", "links.retries"),
+    ("connect_timeout_ms", "links.connect_timeout_ms"),
+    ("reply_timeout_ms", "links.reply_timeout_ms"),
+    ("silent_after_seconds", "links.silent_after_seconds"),
+    ("max_frame_bytes", "links.max_frame_bytes"),
+    ("allow_plain_http", "links.allow_plain_http"),
+    ("plain_pair", "links.plain_pair"),
+    ("follow", "links.follow"),
+    ("ca", "links.ca"),
+    ("client_cert", "links.client_cert"),
+    ("client_key", "links.client_key"),
+    (
+        "handshake.max_events_per_second",
+        "handshake.max_events_per_second",
+    ),
+    ("handshake.boundaries", "handshake.boundaries"),
+    ("handshake.include", "handshake.include"),
+    ("handshake.exclude", "handshake.exclude"),
+    ("handshake.extensions", "handshake.extensions"),
+    ("handshake.pace_wpm", "handshake.pace_wpm"),
+    ("handshake.require_signed", "handshake.require_signed"),
+];
+
+/// What a source's table holds that is no setting, or nobody else's business.
+const UNTOLD: [&str; 3] = ["name", "url", "command"];
+
+/// Gives what is to be said of the sources that are meant; without any word, of all that the settings
+/// have.
+pub fn findings(settings: &Settings, words: &[String], all: bool) -> Vec<Finding> {
+    let meant = settings
+        .config
+        .source
+        .iter()
+        .filter(|own| words.is_empty() || words.contains(&own.name));
+    meant.flat_map(|own| of(own, settings, all)).collect()
+}
+
+fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
+    let written = toml::Table::try_from(own).unwrap_or_default();
+    let mut flat = flatten(&written);
+    // A switch that can only be turned on says nothing where it is off.
+    flat.retain(|name, value| {
+        let off = matches!(name.as_str(), "quiet" | "handshake.require_signed") && value == "false";
+        !off && !UNTOLD.contains(&name.as_str())
+    });
+    let tell = |name: &str, value: &str, from: &str| {
+        let text = format!("{}: {name} = {}, {from}", own.name, shortened(value));
+        Finding::fine(Part::Settings, text)
+    };
+    let mut found: Vec<Finding> = flat
+        .iter()
+        .map(|(name, value)| tell(name, value, "its own, from the file"))
+        .collect();
+    let as_all = OF_ALL
+        .iter()
+        .filter(|(name, _)| !flat.contains_key(*name))
+        .filter_map(|(name, of_all)| Some((name, settings.origins.get(*of_all)?)));
+    if all {
+        found.extend(as_all.map(|(name, (value, origin))| {
+            tell(name, value, &format!("as for all, {}", origin.words()))
+        }));
+    } else if found.is_empty() {
+        let text = format!("{}: everything is as for all sources", own.name);
+        found.push(Finding::fine(Part::Settings, text));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn settings(text: &str) -> Settings {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        let said = [("announce.load".to_owned(), "the flag --load".to_owned())];
+        Settings::read(
+            Some(file.path()),
+            &said,
+            |_| Ok(()),
+            |config| config.announce.load = crate::config::Load::High,
+        )
+    }
+
+    fn lines(settings: &Settings, words: &[&str], all: bool) -> Vec<String> {
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        findings(settings, &words, all)
+            .iter()
+            .map(Finding::line)
+            .collect()
+    }
+
+    const FILE: &str = "[links]\nretries = 3\n\
+        [[source]]\nname = \"a\"\nurl = \"https://me:secret@a\"\nverbosity = \"terse\"\ntoken_env = \"A\"\n\
+        [source.handshake]\nexclude = []\npace_wpm = 200\n\
+        [[source]]\nname = \"b\"\ncommand = [\"b\", \"--password\", \"secret\"]\n";
+
+    #[test]
+    fn what_is_its_own_and_what_is_as_for_all_is_told_with_its_origin() {
+        let settings = settings(FILE);
+        assert_eq!(
+            lines(&settings, &["a"], false),
+            [
+                "Settings: a: handshake.exclude = [], its own, from the file.\n",
+                "Settings: a: handshake.pace_wpm = 200, its own, from the file.\n",
+                "Settings: a: token_env = \"A\", its own, from the file.\n",
+                "Settings: a: verbosity = \"terse\", its own, from the file.\n",
+            ]
+        );
+        let some = lines(&settings, &[], false);
+        assert_eq!(
+            some.last().unwrap(),
+            "Settings: b: everything is as for all sources.\n"
+        );
+        let all = lines(&settings, &["b"], true).concat();
+        for words in [
+            "b: load = \"high\", as for all, from the flag --load.",
+            "b: retries = 3, as for all, from the file.",
+            "b: verbosity = \"normal\", as for all, by default.",
+        ] {
+            assert!(all.contains(words), "{words} in {all}");
+        }
+        assert!(!(some.concat() + &all).contains("secret"));
+    }
+
+    #[test]
+    fn each_name_is_a_setting_of_a_source_and_of_all() {
+        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\n\
+                    [handshake]\npace_wpm = 100\n";
+        let settings = settings(text);
+        for (name, of_all) in OF_ALL {
+            assert!(settings.origins.contains_key(of_all), "{of_all}");
+            let unknown = match name.split_once('.') {
+                Some((_, name)) => format!("[source.handshake]\n{name} = {{}}\n"),
+                None => format!("{name} = {{}}\n"),
+            };
+            let file = format!("[[source]]\nname = \"a\"\nurl = \"x\"\n{unknown}");
+            let error = crate::config::Config::from_toml(&file).unwrap_err();
+            assert!(
+                !error.to_string().contains("unknown field"),
+                "{name}: {error}"
+            );
+        }
+    }
+}
