@@ -228,8 +228,16 @@ impl Terminal {
         let name = master.tty_name().unwrap();
         drop(master);
         let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NOCTTY;
-        let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
-        rustix::io::write(&slave, b"\n").unwrap();
+        // Where the program itself wrote just now, the thread has let go already, and nothing is there
+        // to be opened any more.
+        match rustix::fs::open(name, flags, rustix::fs::Mode::empty()) {
+            Ok(slave) => match rustix::io::write(&slave, b"\n") {
+                Ok(_) | Err(rustix::io::Errno::IO) => {}
+                Err(fault) => panic!("the terminal can't be written to: {fault}"),
+            },
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::IO) => {}
+            Err(fault) => panic!("the terminal can't be opened: {fault}"),
+        }
     }
 
     /// Waits for its end, and gives the exit code.
