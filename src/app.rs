@@ -51,7 +51,7 @@ use std::time::Duration;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Deliveries, Kind, Manner,
-    SpeechQueue, Wish, fit,
+    SpeechQueue, Tongue, Wish, fit,
 };
 use crate::config::Config;
 use crate::keys::{Command, Filter, Keymap, Mode};
@@ -91,6 +91,8 @@ pub struct App {
     queue: SpeechQueue,
     reviewing: Reviewing,
     tuning: Tuning,
+    /// How the program's own words were spoken when the run began.
+    tongue: Arc<Tongue>,
     holding: Holding,
     scanning: Scanning,
     voice: VoiceState,
@@ -154,6 +156,7 @@ impl App {
                 LinkView::new(link, source, &mut ids)
             })
             .collect();
+        let tongue = Arc::clone(setup.phrases.tongue());
         let questions = &setup.config.questions;
         let setup_filter = Filter::new(
             Duration::from_millis(questions.bounce_ms),
@@ -178,6 +181,7 @@ impl App {
                 .sounding(Deliveries::new(&setup.config.voice)),
             reviewing: Reviewing::default(),
             tuning: Tuning::new(setup.config.voice.delivery()),
+            tongue,
             holding: Holding::default(),
             scanning: Scanning::new(setup.scan),
             voice: match setup.voice {

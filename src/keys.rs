@@ -3,6 +3,7 @@
 //! Responsibilities: the one table of keys, the reading of lines for the linear and JSON faces. Not
 //! here: what a command does, and whether a question is ready to be answered (`app`).
 
+mod announcing;
 mod choosing;
 mod filter;
 mod map;
@@ -13,7 +14,7 @@ mod voice;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::config::Knob;
+use crate::config::{Knob, Load};
 
 pub use choosing::ChoiceMove;
 pub use filter::{Filter, Pass};
@@ -119,6 +120,10 @@ pub enum Command {
     Hold,
     /// Change the verbosity to the next one.
     Verbosity,
+    /// Change how much is announced, to this or to the next.
+    Load(Option<Load>),
+    /// Change the language, to the one with this tag or to the person's next one.
+    Language(Option<String>),
     /// Go to the voice's next setting, and say it.
     NextKnob,
     /// Change one of the voice's settings, or the one that keys are about.
@@ -292,7 +297,9 @@ pub fn line(text: &str) -> Option<Command> {
         "x" | "leave" => alone(Command::Leave),
         "?" | "help" => alone(Command::Help),
         "q" | "quit" => alone(Command::Quit),
-        other => voice::line(other, rest).or_else(not_understood),
+        other => announcing::line(other, rest)
+            .or_else(|| voice::line(other, rest))
+            .or_else(not_understood),
     }
 }
 

@@ -131,7 +131,7 @@ fn tell(events: &[String], verbosity: Verbosity) -> Stage {
         }
     }
     for key in [
-        'h', 'b', 'r', 'w', 'l', 'e', 'm', 'm', 'k', 'k', 'i', 'i', 'v', 'u', '?',
+        'h', 'b', 'r', 'w', 'l', 'e', 'm', 'm', 'k', 'k', 'i', 'i', 'v', 'j', 'j', 'j', 'u', '?',
     ] {
         stage.press(key);
         stage.wait(Duration::from_secs(2));

@@ -1,11 +1,14 @@
 //! One thing that is worth telling, ready for every face and for the voice.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use crate::protocol::{Now, TextDirection};
 use crate::session::{PromptId, SessionKey};
 
 use super::segment::{Segment, join, join_shown, join_spoken};
+use super::tongue::Tongue;
 use super::utterance::{Class, Cue, Mark};
 
 /// Names what an announcement is about; the names are a contract of the JSON face.
@@ -123,6 +126,8 @@ pub struct Announcement {
     pub weight: Weight,
     /// The short sound that comes before its words, where a voice has it.
     pub cue: Option<Cue>,
+    /// In which language the program's own words in it are.
+    pub tongue: Arc<Tongue>,
     /// In which direction its source says that its words run; absent where it says nothing.
     pub direction: Option<TextDirection>,
     /// The words, by speaker and language.
@@ -162,6 +167,11 @@ impl Announcement {
         self.segments
             .iter()
             .find_map(|segment| segment.language.as_deref())
+    }
+
+    /// Gives the language of the first words that have one, else that of the program's own words.
+    pub fn written_in(&self) -> &str {
+        self.language().unwrap_or(&self.tongue.language)
     }
 
     /// Estimates the memory that it takes, in bytes.

@@ -10,6 +10,7 @@
 //! once: braces inside an agent's text mean nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
@@ -24,6 +25,7 @@ use super::reason::Reasons;
 use super::segment::{Segment, join};
 use super::speakable::{self, Lexicon, Profile};
 use super::template::{Part, Template, rename_keys, template};
+use super::tongue::Tongue;
 use super::utterance::Mark;
 
 /// The English phrases; other languages are files of the same shape.
@@ -88,9 +90,7 @@ pub enum PhraseError {
 /// Holds the phrases of one language.
 #[derive(Debug, Clone)]
 pub struct Phrases {
-    language: String,
-    /// The tag for a voice that speaks these phrases; absent leaves it to the engine's own default.
-    voice_language: Option<String>,
+    tongue: Arc<Tongue>,
     phrases: BTreeMap<String, Leveled>,
     help: BTreeMap<String, String>,
     reasons: Reasons,
@@ -151,11 +151,14 @@ impl Phrases {
             return Self::english();
         };
         let (own, text) = BUILT_IN.get(at).copied().unwrap_or(("en", ENGLISH));
-        let mut phrases = Self::parse(text)?;
+        let phrases = Self::parse(text)?;
         // English is left to the engine's own default voice, which the person may have chosen with
         // care; any other language has to be asked for, or it is read with English sounds.
-        phrases.voice_language = (own != "en").then(|| tag.to_owned());
-        Ok(phrases)
+        Ok(if own == "en" {
+            phrases
+        } else {
+            phrases.voiced(tag)
+        })
     }
 
     /// Puts the person's dictionary in, which all spoken words pass.
@@ -216,8 +219,10 @@ impl Phrases {
         let reasons = Reasons::new(file.reasons)
             .map_err(|(key, problem)| PhraseError::Template { key, problem })?;
         Ok(Self {
-            language: file.language,
-            voice_language: None,
+            tongue: Arc::new(Tongue {
+                language: file.language,
+                voice: None,
+            }),
             phrases,
             help: file.help,
             reasons,
@@ -227,13 +232,30 @@ impl Phrases {
 
     /// Gives the language of the phrases (BCP 47).
     pub fn language(&self) -> &str {
-        &self.language
+        &self.tongue.language
     }
 
     /// Gives the tag for a voice that speaks the program's own words; absent leaves it to the
     /// engine's default.
     pub fn voice_language(&self) -> Option<&str> {
-        self.voice_language.as_deref()
+        self.tongue.voice.as_deref()
+    }
+
+    /// Gives the language of the phrases and that of their voice.
+    pub fn tongue(&self) -> &Arc<Tongue> {
+        &self.tongue
+    }
+
+    /// Lets a voice of this language speak the phrases.
+    pub fn voiced(self, tag: &str) -> Self {
+        let tongue = Tongue {
+            language: self.tongue.language.clone(),
+            voice: Some(tag.to_owned()),
+        };
+        Self {
+            tongue: Arc::new(tongue),
+            ..self
+        }
     }
 
     /// Gives what a key does in the language of the phrases; English words are their own.

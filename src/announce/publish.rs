@@ -91,6 +91,7 @@ impl Announcer {
             topic: draft.topic,
             weight: draft.weight,
             cue,
+            tongue: Arc::clone(self.phrases.tongue()),
             direction: None,
             segments: draft.segments,
         }

@@ -163,7 +163,9 @@ impl App {
             return;
         };
         let told = terms::differences(&agreed.asked, &agreed.honored);
-        if told == view.terms_told {
+        let known = view.terms_told.len() == told.len()
+            && (view.terms_told.iter().zip(&told)).all(|(known, now)| now.is_known_from(known));
+        if known {
             return;
         }
         let name = view.name.clone();

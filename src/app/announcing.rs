@@ -1,4 +1,4 @@
-//! Changing how agents are announced while a run lasts: verbosity.
+//! Changing how agents are announced while a run lasts: verbosity, load, language.
 //!
 //! Responsibilities: what a change does at once, what is said back, and that every producer with a
 //! handshake is asked for it (5.7). Not here: what a verbosity does to an announcement (`announce`), how
@@ -6,16 +6,28 @@
 //!
 //! # Mental model
 //! A key changes what holds for all sources. A source whose settings name a value of its own keeps that,
-//! and is named in what is said back, so that nobody waits for a change that never comes.
+//! and is named in what is said back, so that nobody waits for a change that never comes. The language is
+//! a list, best first: a change turns it round, so that what was first is still understood, as the last.
+//! hearken's own words come from the phrase file that suits the new list best, and what is said back is
+//! the first thing in it.
 //!
 //! # Worked example
-//! `v` with a source that is terse by its settings: "Verbosity: detailed. planner keeps terse."
+//! `v` with a source that is terse by its settings: "Verbosity: detailed. planner keeps terse." `F2` with
+//! the languages German and English: "Language: English. Then German."
 
-use crate::announce::{Announcer, Arg};
-use crate::config::{SourceAnnounce, Verbosity};
+use std::sync::Arc;
+
+use crate::announce::normalise::Pronunciation;
+use crate::announce::{Announcer, Arg, Phrases, fit};
+use crate::config::{Load, SourceAnnounce, Verbosity};
 use crate::protocol::Now;
 
 use super::App;
+
+/// How many languages the person's list may grow to by what is typed: more than anybody hears.
+const MOST_LANGUAGES: usize = 16;
+/// The longest language tag that is taken (RFC 5646, 4.4.1).
+const LONGEST_TAG: usize = 35;
 
 impl App {
     /// Goes to the next verbosity.
@@ -43,6 +55,102 @@ impl App {
         self.respond("verbosity", &args, now);
     }
 
+    /// Goes to a load, or to the next one. Streamed text that waited because of the old one is told.
+    pub(super) fn change_load(&mut self, to: Option<Load>, now: Now) {
+        let next = to.unwrap_or(match self.announcer.settings().load {
+            Load::Low => Load::Medium,
+            Load::Medium => Load::High,
+            Load::High => Load::Low,
+        });
+        let freed = self.announcer.set_load(next, now, &self.sessions);
+        self.change_terms();
+        let key = match next {
+            Load::Low => "load.to_low",
+            Load::Medium => "load.to_medium",
+            Load::High => "load.to_high",
+        };
+        let kept = self.kept(|announcer, own| {
+            let key = match own.load? {
+                Load::Low => "load.low",
+                Load::Medium => "load.medium",
+                Load::High => "load.high",
+            };
+            Some(announcer.phrases().text(key, &[]))
+        });
+        self.respond(key, &[("kept", Arg::Own(kept))], now);
+        for announcement in freed {
+            self.emit(announcement, now);
+        }
+    }
+
+    /// Goes to a language, or to the person's next one.
+    pub(super) fn change_language(&mut self, to: Option<&str>, now: Now) {
+        let mut languages = self.announcer.settings().languages.clone();
+        match to.map(tag) {
+            Some(None) => {
+                let input = crate::announce::speakable::one_line(to.unwrap_or_default());
+                let input: String = input.chars().take(LONGEST_TAG).collect();
+                return self.respond("language.unknown", &[("input", Arg::Own(input))], now);
+            }
+            Some(Some(tag)) => {
+                languages.retain(|known| !known.eq_ignore_ascii_case(&tag));
+                languages.insert(0, tag);
+                languages.truncate(MOST_LANGUAGES);
+            }
+            None if languages.len() < 2 => {
+                let key = self.by_manner("language.alone", "language.alone_lines");
+                let language = names(self.announcer.phrases(), &languages);
+                return self.respond(key, &[("language", Arg::Own(language))], now);
+            }
+            None => languages.rotate_left(1),
+        }
+        // The files are built in, and tests hold that they can be read.
+        let phrases = match self.phrases_for(&languages) {
+            Some(phrases) => Arc::new(phrases),
+            None => Arc::clone(self.announcer.phrases()),
+        };
+        self.queue.set_phrases(Arc::clone(&phrases));
+        self.announcer
+            .set_languages(languages.clone(), Arc::clone(&phrases));
+        // The title counts in words.
+        self.titled = 0;
+        self.change_terms();
+        let (first, rest) = languages.split_at(1);
+        let own = phrases.language();
+        let others = !first.iter().any(|first| fit(first, own).is_some());
+        let words = if others {
+            names(&phrases, &[own.to_owned()])
+        } else {
+            String::new()
+        };
+        let kept =
+            self.kept(|announcer, own| Some(names(announcer.phrases(), own.languages.as_deref()?)));
+        let args = [
+            ("language", Arg::Own(names(&phrases, first))),
+            ("rest", Arg::Own(names(&phrases, rest))),
+            ("words", Arg::Own(words)),
+            ("kept", Arg::Own(kept)),
+        ];
+        self.respond("language.to", &args, now);
+    }
+
+    /// Reads hearken's own words anew, with the person's dictionary and keys.
+    fn phrases_for(&self, languages: &[String]) -> Option<Phrases> {
+        let phrases = Phrases::for_languages(languages).ok()?;
+        let phrases = phrases
+            .pronouncing(Pronunciation::new(&self.config.pronunciation))
+            .keyed(&self.keymap.names());
+        // Where the run began in another language, the engine's own default may speak that one.
+        let foreign = self.tongue.voice.is_some() && phrases.voice_language().is_none();
+        let tag = languages
+            .iter()
+            .find(|tag| fit(tag, phrases.language()).is_some());
+        Some(match tag {
+            Some(tag) if foreign => phrases.voiced(tag),
+            Some(_) | None => phrases,
+        })
+    }
+
     /// Names the sources that keep a value of their own, each with it; empty where none does.
     fn kept(&self, own: impl Fn(&Announcer, &SourceAnnounce) -> Option<String>) -> String {
         let kept = self.links.iter().filter(|view| !view.phase.is_over());
@@ -57,5 +165,90 @@ impl App {
             })
             .collect();
         words.join(" ")
+    }
+}
+
+/// Reads a language tag (RFC 5646): a language of two or three letters, then parts of up to eight letters
+/// or digits.
+fn tag(text: &str) -> Option<String> {
+    let text = text.replace('_', "-");
+    let mut parts = text.split('-');
+    let language = parts.next()?;
+    let letters = language.chars().all(|c| c.is_ascii_alphabetic());
+    let fits = letters
+        && (2..=3).contains(&language.len())
+        && text.len() <= LONGEST_TAG
+        && parts.all(|part| {
+            (1..=8).contains(&part.len()) && part.chars().all(|c| c.is_ascii_alphanumeric())
+        });
+    fits.then_some(text)
+}
+
+/// Gives languages by name, where they have one, with what their tag says beyond that.
+fn names(phrases: &Phrases, tags: &[String]) -> String {
+    let name = |tag: &String| {
+        let (language, rest) = tag.split_once(['-', '_']).unwrap_or((tag, ""));
+        let key = match language.to_ascii_lowercase().as_str() {
+            "ar" => "language.name.ar",
+            "de" => "language.name.de",
+            "en" => "language.name.en",
+            "es" => "language.name.es",
+            "fr" => "language.name.fr",
+            "he" => "language.name.he",
+            "it" => "language.name.it",
+            "ja" => "language.name.ja",
+            "nl" => "language.name.nl",
+            "pl" => "language.name.pl",
+            "pt" => "language.name.pt",
+            "ru" => "language.name.ru",
+            "tr" => "language.name.tr",
+            "uk" => "language.name.uk",
+            "zh" => "language.name.zh",
+            _ => return tag.clone(),
+        };
+        let name = phrases.text(key, &[]);
+        if rest.is_empty() {
+            name
+        } else {
+            format!("{name} {rest}")
+        }
+    };
+    tags.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may stop where it fails")]
+
+    use super::*;
+
+    #[test]
+    fn tags_are_told_from_other_words() {
+        for (text, read) in [
+            ("de", Some("de")),
+            ("en_GB", Some("en-GB")),
+            ("zh-Hant-TW", Some("zh-Hant-TW")),
+            ("es-419", Some("es-419")),
+            ("yue", Some("yue")),
+            ("d", None),
+            ("German", None),
+            ("12", None),
+            ("de-", None),
+            ("de en", None),
+            ("de-toolongpart", None),
+            ("de\u{1b}[2J", None),
+            ("de-aaaaaaaa-bbbbbbbb-cccccccc-dddddddd", None),
+        ] {
+            assert_eq!(tag(text).as_deref(), read, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn languages_have_names_in_each_language() {
+        let tags: Vec<String> = ["de", "en-US", "EO"].map(str::to_owned).to_vec();
+        let english = Phrases::english().unwrap();
+        assert_eq!(names(&english, &tags), "German, English US, EO");
+        let german = Phrases::for_languages(&["de".into()]).unwrap();
+        assert_eq!(names(&german, &tags), "Deutsch, Englisch US, EO");
     }
 }

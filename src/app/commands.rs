@@ -83,6 +83,8 @@ impl App {
             Command::DoNotInterrupt => self.do_not_interrupt(now),
             Command::Hold => self.hold(now),
             Command::Verbosity => self.change_verbosity(now),
+            Command::Load(load) => self.change_load(load, now),
+            Command::Language(tag) => self.change_language(tag.as_deref(), now),
             Command::Remarks => self.read_remarks(now),
             Command::NextKnob => self.next_knob(now),
             Command::Tune(knob, turn) => self.tune(knob, turn, now),

@@ -1,5 +1,7 @@
 //! The terms of a subscription: what is asked for, and how far a producer keeps to it.
 
+use std::collections::BTreeSet;
+
 use crate::announce::{Arg, Phrases};
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::protocol::{Capabilities, EventFilters, Level};
@@ -92,6 +94,13 @@ enum Term {
 }
 
 impl Difference {
+    /// Tells whether who heard of one knows the other: an order of the same things is no news.
+    pub(super) fn is_known_from(&self, other: &Self) -> bool {
+        self.phrase == other.phrase
+            && self.asked.is_known_from(&other.asked)
+            && self.honored.is_known_from(&other.honored)
+    }
+
     /// Words it.
     pub(super) fn words(&self, phrases: &Phrases) -> String {
         let args = [
@@ -103,6 +112,17 @@ impl Difference {
 }
 
 impl Term {
+    fn is_known_from(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::List(one), Self::List(other)) => {
+                one.iter().collect::<BTreeSet<_>>() == other.iter().collect::<BTreeSet<_>>()
+            }
+            (Self::Told | Self::Number(_) | Self::Level(_) | Self::Load(_) | Self::List(_), _) => {
+                self == other
+            }
+        }
+    }
+
     fn words(&self, phrases: &Phrases) -> Arg {
         match self {
             Self::Told => Arg::own(""),
@@ -115,7 +135,12 @@ impl Term {
                 },
                 &[],
             )),
-            Self::Load(load) => Arg::Name(load.clone()),
+            Self::Load(load) => match load.as_str() {
+                "low" => Arg::Own(phrases.text("load.low", &[])),
+                "medium" => Arg::Own(phrases.text("load.medium", &[])),
+                "high" => Arg::Own(phrases.text("load.high", &[])),
+                _ => Arg::Name(load.clone()),
+            },
             Self::List(list) if list.is_empty() => Arg::Own(phrases.text("terms.none", &[])),
             Self::List(list) => {
                 let names: Vec<String> = list.iter().map(|one| phrases.name_of(one)).collect();

@@ -30,6 +30,7 @@ mod reviewing;
 mod scanning;
 mod sequences;
 mod silence;
+mod tongues;
 mod typing;
 mod voice;
 

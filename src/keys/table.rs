@@ -246,6 +246,20 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::Verbosity,
     },
     Binding {
+        name: "load",
+        key: "j",
+        code: KeyCode::Char('j'),
+        does: "change how much is announced: low, medium or high load",
+        command: || Command::Load(None),
+    },
+    Binding {
+        name: "language",
+        key: "F2",
+        code: KeyCode::F(2),
+        does: "change to the next of your languages",
+        command: || Command::Language(None),
+    },
+    Binding {
         name: "remarks",
         key: "g",
         code: KeyCode::Char('g'),
@@ -424,6 +438,22 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         line: "v",
         does: "change the verbosity",
+    },
+    LineCommand {
+        line: "j",
+        does: "change how much is announced: low, medium or high load",
+    },
+    LineCommand {
+        line: "load low, load medium, load high",
+        does: "announce that much",
+    },
+    LineCommand {
+        line: "language",
+        does: "change to the next of your languages",
+    },
+    LineCommand {
+        line: "language TAG",
+        does: "change to that language, for example de or en-GB",
     },
     LineCommand {
         line: "g",

@@ -42,10 +42,7 @@ pub fn json(app: &App, told: &Announcement) -> String {
     );
     put("text", told.text().into());
     put("spoken", told.spoken().into());
-    put(
-        "language",
-        told.language().unwrap_or(app.phrases().language()).into(),
-    );
+    put("language", told.written_in().into());
     put(
         "own_words",
         told.segments

@@ -104,7 +104,7 @@ impl SpeechQueue {
         let id = UtteranceId(self.next_utterance);
         let class = item.announcement.class;
         let language = segment.language.or_else(|| match segment.mark {
-            Mark::Own => self.phrases.voice_language().map(str::to_owned),
+            Mark::Own => item.announcement.tongue.voice.clone(),
             Mark::Agent => None,
         });
         let key = item.announcement.key.as_ref();
@@ -156,6 +156,7 @@ impl SpeechQueue {
             topic,
             weight: Weight::Plain,
             cue: None,
+            tongue: Arc::clone(self.phrases.tongue()),
             direction: None,
             segments: self
                 .phrases

@@ -155,6 +155,11 @@ impl SpeechQueue {
         self
     }
 
+    /// Changes the words for counts from now on.
+    pub fn set_phrases(&mut self, phrases: Arc<Phrases>) {
+        self.phrases = phrases;
+    }
+
     /// Gives how words are to sound.
     pub fn deliveries(&self) -> &Deliveries {
         &self.deliveries

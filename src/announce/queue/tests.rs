@@ -39,6 +39,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         topic: None,
         weight: Weight::Plain,
         cue: None,
+        tongue: Arc::default(),
         direction: None,
         segments: vec![Segment {
             shown: None,

@@ -14,6 +14,8 @@ use crate::keys::Keymap;
 use crate::protocol::KeyRing;
 use crate::transport::{Frame, LinkEvent};
 
+#[path = "handshake/changes.rs"]
+mod changes;
 #[path = "handshake/inside.rs"]
 mod inside;
 #[path = "handshake/proof.rs"]
@@ -46,6 +48,16 @@ impl Rig {
     }
 
     fn with(door: Door, config: Config, voice: VoiceWish) -> Self {
+        let source = SourceSetup {
+            name: "one".into(),
+            answerable: true,
+            door,
+            ..SourceSetup::default()
+        };
+        Self::of(source, config, voice)
+    }
+
+    fn of(source: SourceSetup, config: Config, voice: VoiceWish) -> Self {
         let app = App::new(Setup {
             config,
             phrases: Arc::new(Phrases::english().unwrap()),
@@ -58,14 +70,7 @@ impl Rig {
             until: Until::NoSource,
             keys: KeyRing::default(),
             seed: 7,
-            sources: vec![SourceSetup {
-                name: "one".into(),
-                answerable: true,
-                door,
-                recording: None,
-                program: false,
-                ..SourceSetup::default()
-            }],
+            sources: vec![source],
         });
         let now = Now {
             monotonic: Duration::from_secs(1),
