@@ -79,17 +79,9 @@ impl App {
             self.stay_open(now);
             return;
         }
-        let Some(prompt) = self.ready(
-            Some(waiting),
-            By::Line {
-                read: now.monotonic,
-            },
-            now,
-        ) else {
-            self.mode = Mode::Watching;
-            return;
-        };
+        let prompt = self.still_there(waiting, now);
         self.mode = Mode::Watching;
+        let Some(prompt) = prompt else { return };
         self.decide(&prompt, decision, None, now);
     }
 
@@ -231,13 +223,7 @@ impl App {
             return;
         }
         // Whoever typed an answer and pressed Enter means it; only the question must still be there.
-        let Some(prompt) = self.ready(
-            Some(id),
-            By::Line {
-                read: now.monotonic,
-            },
-            now,
-        ) else {
+        let Some(prompt) = self.still_there(id, now) else {
             self.mode = Mode::Watching;
             return;
         };

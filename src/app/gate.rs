@@ -127,6 +127,12 @@ impl App {
         }
     }
 
+    /// Finds a question again that the person has begun to answer: it only must still be there.
+    pub(super) fn still_there(&mut self, number: u64, now: Now) -> Option<Prompt> {
+        let read = now.monotonic;
+        self.ready(Some(number), By::Line { read }, now)
+    }
+
     /// Gives when a line may at the earliest have been meant for a question.
     fn written_at(&self, prompt: &Prompt) -> Duration {
         let shown = self.shown_since(prompt);

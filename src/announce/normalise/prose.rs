@@ -11,11 +11,11 @@ use super::spoken::Spoken;
 use super::words::{Words, fill};
 
 /// How many columns of a table are remembered; a wider one is heard without its later headers.
-const COLUMNS: usize = 32;
+pub(super) const COLUMNS: usize = 32;
 
 /// How many characters of a column's header are repeated in each row, so that a long header and
 /// many short rows do not grow out of proportion.
-const HEADER: usize = 40;
+pub(super) const HEADER: usize = 40;
 
 /// How many characters of a fence's language are said.
 const LANGUAGE: usize = 20;
@@ -54,7 +54,7 @@ pub struct Reader {
 
 /// What the next line stands in.
 #[derive(Debug, Clone, Default)]
-enum Place {
+pub(super) enum Place {
     /// Between blocks, or in a paragraph.
     #[default]
     Text,

@@ -14,27 +14,13 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::prose::{Fence, fence, is_delimiter, is_rule, language_name};
+use super::prose::{COLUMNS, HEADER, Place, fence, is_delimiter, is_rule, language_name};
 use super::words::{Words, fill};
-
-/// How many columns of a table are remembered, as in speech.
-const COLUMNS: usize = 32;
-
-/// How many characters of a column's header are repeated in each row, as in speech.
-const HEADER: usize = 40;
 
 /// Shows the pieces of one output and remembers the block that a piece broke off in.
 #[derive(Debug, Clone, Default)]
 pub struct Readable {
     place: Place,
-}
-
-#[derive(Debug, Clone, Default)]
-enum Place {
-    #[default]
-    Text,
-    Code(Fence),
-    Table(Vec<String>),
 }
 
 impl Readable {
