@@ -137,6 +137,17 @@ fn kinds(hearken: &Hearken) -> Vec<String> {
         .collect()
 }
 
+/// Waits until an answer is known to have gone out: it is told as sent, or, where the event that settles the
+/// question comes sooner than the answer to our POST, as settled by it.
+fn answered(hearken: &mut Hearken) {
+    hearken.wait("answer that went out", |line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = line["text"].as_str().unwrap();
+        line["kind"] == "reply" && text.contains("sent")
+            || line["kind"] == "confirmation" && text.contains("Your answer was")
+    });
+}
+
 #[test]
 fn a_balance_is_asked_for_and_heard_to_its_end() {
     let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);

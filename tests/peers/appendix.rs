@@ -35,7 +35,7 @@ fn every_message_is_as_the_chapters_print_it() {
     hearken.announced("connection", "by a handshake");
     hearken.announced("confirmation", "Transfer");
     hearken.say("y 1");
-    hearken.announced("reply", "sent");
+    super::answered(&mut hearken);
     hearken.say("v");
     let mut kinds = Vec::new();
     for line in lines.map(Result::unwrap) {

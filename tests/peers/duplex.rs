@@ -32,7 +32,7 @@ fn story(source: &[&str], report: &str) -> Vec<Value> {
     hearken.announced("session_started", "Session started.");
     hearken.announced("confirmation", "Transfer");
     hearken.say("y 1");
-    hearken.announced("reply", "sent");
+    super::answered(&mut hearken);
     hearken.say("v");
     until(report, |line| {
         line["message"]["type"] == "subscription.renegotiate"
