@@ -223,20 +223,17 @@ impl Terminal {
     pub fn hang_up(&mut self) {
         // The reading thread has an end of the terminal of its own; it lets go of that as soon as it can't
         // hand over what it reads. It is given something to read, and never waits for the program to write.
-        self.bytes = channel().1;
+        // The program's side is opened first: it has no name any more once every other end is gone.
         let (master, _) = self.ends.take().unwrap();
-        let name = master.tty_name().unwrap();
-        drop(master);
         let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NOCTTY;
-        // Where the program itself wrote just now, the thread has let go already, and nothing is there
-        // to be opened any more.
-        match rustix::fs::open(name, flags, rustix::fs::Mode::empty()) {
-            Ok(slave) => match rustix::io::write(&slave, b"\n") {
-                Ok(_) | Err(rustix::io::Errno::IO) => {}
-                Err(fault) => panic!("the terminal can't be written to: {fault}"),
-            },
-            Err(rustix::io::Errno::NOENT | rustix::io::Errno::IO) => {}
-            Err(fault) => panic!("the terminal can't be opened: {fault}"),
+        let name = master.tty_name().unwrap();
+        let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
+        self.bytes = channel().1;
+        drop(master);
+        match rustix::io::write(&slave, b"\n") {
+            // The program itself may have written something, and all is gone already.
+            Ok(_) | Err(rustix::io::Errno::IO) => {}
+            Err(error) => panic!("{error}"),
         }
     }
 
