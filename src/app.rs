@@ -296,11 +296,7 @@ impl App {
             self.parting
                 .filter(|_| self.quitting.is_none())
                 .map(|(_, latest)| latest),
-            self.links
-                .iter()
-                .flat_map(|view| [view.steady_at, view.resumed_at])
-                .flatten()
-                .min(),
+            self.links.iter().filter_map(LinkView::due).min(),
             outgoing,
             idle,
         ]

@@ -5,9 +5,11 @@
 //! `server`. The connection that the row breaks is followed by a good one, where a question is asked
 //! and answered. What a fault is told by stands in the row word for word, with `S` for the source.
 
+mod program;
 mod secure;
 mod server;
 mod silence;
+mod waiting;
 
 use std::time::Duration;
 
@@ -253,12 +255,18 @@ fn play(name: &str, row: &Row, past: Past) {
 /// Gives what the person hears about the connection, with `S` for the source.
 fn heard(told: &[Value], server: &Server) -> Vec<String> {
     let source = format!("http://{}/events", server.address());
+    let heard = heard_of(told).into_iter();
+    heard.map(|text| text.replace(&source, "S")).collect()
+}
+
+/// Gives what the person hears about the connections.
+fn heard_of(told: &[Value]) -> Vec<String> {
     told.iter()
         .filter(|line| {
             let kind = line["kind"].as_str().unwrap();
             ["connection", "anomaly", "danger"].contains(&kind)
         })
-        .map(|line| line["text"].as_str().unwrap().replace(&source, "S"))
+        .map(|line| line["text"].as_str().unwrap().to_owned())
         .collect()
 }
 

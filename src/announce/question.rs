@@ -34,8 +34,12 @@ impl Announcer {
         again: bool,
     ) -> Vec<Segment> {
         if again {
+            let key = match prompt.standing {
+                Standing::Resumed => "question.again.perhaps",
+                Standing::Live | Standing::LinkLost | Standing::NotAnswerable => "question.again",
+            };
             return self.phrases.say(
-                "question.again",
+                key,
                 Verbosity::Normal,
                 &[
                     ("n", Arg::own(prompt.id.0)),
@@ -219,7 +223,7 @@ impl Announcer {
         asked: &AwaitingClarification,
         left: Option<Duration>,
     ) -> Vec<Segment> {
-        let Some(left) = left.filter(|_| prompt.standing == Standing::Live) else {
+        let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
             return Vec::new();
         };
         let time = Arg::Own(self.time(left));
@@ -245,7 +249,7 @@ impl Announcer {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
         };
-        let Some(left) = left.filter(|_| prompt.standing == Standing::Live) else {
+        let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
             return String::new();
         };
         let key = match &asked.default_decision {
@@ -262,8 +266,10 @@ impl Announcer {
         let n = || [("n", Arg::own(prompt.id.0))];
         let unanswerable = match (prompt.standing, prompt.question.token()) {
             (Standing::NotAnswerable, _) => Some("question.one_way"),
-            (Standing::Live | Standing::LinkLost, None) => Some("question.no_token"),
-            (Standing::Live | Standing::LinkLost, Some(_)) => None,
+            (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
+                Some("question.no_token")
+            }
+            (Standing::Live | Standing::Resumed | Standing::LinkLost, Some(_)) => None,
         };
         if let Some(key) = unanswerable {
             return self.phrases.text(key, &[]);

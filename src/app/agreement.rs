@@ -195,18 +195,18 @@ impl App {
 
     /// Tells of a silence that nobody can explain, ever more rarely.
     pub(super) fn silent(&mut self, id: LinkId, seconds: u64, now: Now) {
-        let minutes = seconds / 60;
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
-        if minutes < view.silence_due {
+        if seconds < view.silence_due {
             return;
         }
-        view.silence_due = minutes.saturating_mul(2).max(1);
-        let args = [
-            ("source", Arg::Own(view.name.clone())),
-            ("n", Arg::own(minutes)),
-        ];
+        view.silence_due = seconds.saturating_mul(2);
+        let source = ("source", Arg::Own(view.name.clone()));
+        // Above a minute nobody wants to know the seconds.
+        let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
+        let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
+        let args = [source, ("time", Arg::Own(self.announcer.time(time)))];
         self.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
     }
 }

@@ -173,7 +173,7 @@ impl App {
             (_, Standing::LinkLost) => {
                 self.tell_about(Class::Response, prompt, "reply.lost", &[n], now)
             }
-            (_, Standing::NotAnswerable | Standing::Live) => {
+            (_, Standing::NotAnswerable | Standing::Live | Standing::Resumed) => {
                 let keys = self.announcer.keys(prompt);
                 self.tell_about(
                     Class::Response,

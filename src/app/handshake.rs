@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
+use crate::dialect;
 use crate::protocol::{
     AAEP_VERSION, Accepted, Capabilities, HandshakeMessage, Manifest, Now, RejectionCode,
     SignatureFault, SubscriptionRequest, is_understood, read_handshake, subscription_close,
@@ -362,21 +363,38 @@ impl App {
         match read_handshake(text) {
             Some(message) => self.handshake_message(id, message, now),
             None => {
-                self.events_instead(id, now);
+                self.events_instead(id, text, now);
                 false
             }
         }
     }
 
-    /// Takes an event where a consent was awaited: whoever sends one has no handshake.
-    fn events_instead(&mut self, id: LinkId, now: Now) {
-        let Some(view) = self.links.get_mut(id.0) else {
-            return;
-        };
-        if view.door != Door::Inside || !matches!(view.handshake, Handshake::Asked { .. }) {
-            return;
+    /// Takes an event where a consent was awaited: whoever sends one has no handshake. What can't be
+    /// read says nothing about that: it may be a greeting for people.
+    fn events_instead(&mut self, id: LinkId, text: &str, now: Now) {
+        if self.awaits_consent_inside(id) && dialect::read(text).is_ok() {
+            self.without_handshake(id, now);
         }
-        view.handshake = Handshake::Plain;
+    }
+
+    /// Tells whether a consent is awaited on the connection itself.
+    fn awaits_consent_inside(&self, id: LinkId) -> bool {
+        self.links.get(id.0).is_some_and(|view| {
+            view.door == Door::Inside && matches!(view.handshake, Handshake::Asked { .. })
+        })
+    }
+
+    /// Takes the word of the other side that it has no handshake, which is none of a refusal.
+    pub(super) fn no_subscriptions(&mut self, id: LinkId, now: Now) {
+        // Whoever has shaken hands, or sent events in its place, is taken by that.
+        if self.awaits_consent_inside(id) {
+            self.without_handshake(id, now);
+        }
+    }
+
+    /// Follows a connection that carries both ways without a handshake, unless the person wants proof.
+    fn without_handshake(&mut self, id: LinkId, now: Now) {
+        self.set_handshake(id, Handshake::Plain);
         if self.refuse_unproven(id) {
             self.close_refused(id, now);
             return;

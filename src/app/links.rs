@@ -6,7 +6,7 @@ use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
 use crate::dialect;
 use crate::protocol::{Capabilities, Now, Unobserved};
-use crate::session::{LinkId, PromptId, What};
+use crate::session::{LinkId, PromptId, Standing, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
 use super::handshake::Handshake;
@@ -60,15 +60,16 @@ pub struct LinkView {
     pub(super) refused: Option<Fault>,
     /// Extensions that it can't tell from others, and that are not asked for any more.
     pub(super) left_out: Vec<String>,
-    /// After how many minutes of silence the next word of it is due.
+    /// After how many seconds of silence the next word of it is due.
     pub(super) silence_due: u64,
     told: Told,
     /// When a link that came back is taken for steady.
     pub(super) steady_at: Option<Duration>,
     /// Whether this attempt follows a subscription again that its server may still know.
     pub(super) resumes: bool,
-    /// When a server that took up its own subscription again is taken for the one that asked.
-    pub(super) resumed_at: Option<Duration>,
+    /// When a server that went on where it had broken off is taken for the one that asked, and how sure
+    /// that is.
+    pub(super) resumed_at: Option<(Duration, Standing)>,
     garbage_told: Option<Duration>,
     full: bool,
 }
@@ -89,6 +90,12 @@ impl LinkView {
             LinkPhase::Disconnected | LinkPhase::Connecting { .. } | LinkPhase::Failed => true,
             LinkPhase::Connected | LinkPhase::Streaming | LinkPhase::Completed => false,
         }
+    }
+
+    /// Gives when time alone changes something about it.
+    pub(super) fn due(&self) -> Option<Duration> {
+        let resumed = self.resumed_at.map(|(at, _)| at);
+        [self.steady_at, resumed].into_iter().flatten().min()
     }
 
     pub(super) fn new(id: LinkId, source: SourceSetup, ids: &mut u64) -> Self {
@@ -112,7 +119,7 @@ impl LinkView {
             way_told: None,
             refused: None,
             left_out: Vec::new(),
-            silence_due: 1,
+            silence_due: 0,
             told: Told::Nothing,
             steady_at: None,
             resumes: false,
@@ -147,6 +154,8 @@ impl App {
                 self.shake_hands(id);
             }
             LinkEvent::Connected => self.connected(id, now),
+            LinkEvent::Resumed => self.resumed(id, now),
+            LinkEvent::NoSubscriptions => self.no_subscriptions(id, now),
             LinkEvent::Frame(frame) => self.frame(id, &frame, now),
             LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
             LinkEvent::Failed { fault } => self.failed(id, &fault, now),
@@ -184,7 +193,9 @@ impl App {
             Told::Up => {}
             Told::Lost => {
                 view.steady_at = Some(now.monotonic + STEADY);
-                view.resumed_at = view.resumes.then_some(now.monotonic + STEADY);
+                view.resumed_at = view
+                    .resumes
+                    .then_some((now.monotonic + STEADY, Standing::Live));
             }
             Told::Nothing | Told::Unreachable => {
                 view.told = Told::Up;
@@ -215,6 +226,25 @@ impl App {
         }
     }
 
+    /// Takes the news that a server goes on behind its last event: without a subscription that is all
+    /// there is to tell that it is the one that asked.
+    fn resumed(&mut self, id: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        match view.handshake {
+            Handshake::Idle | Handshake::Plain if view.told == Told::Lost => {
+                view.resumed_at = Some((now.monotonic + STEADY, Standing::Resumed));
+            }
+            // A subscription that is followed again proves more; a new one, that the old is forgotten.
+            Handshake::Idle
+            | Handshake::Plain
+            | Handshake::Manifest { .. }
+            | Handshake::Asked { .. }
+            | Handshake::Agreed(_) => {}
+        }
+    }
+
     /// Tells that a link is back.
     fn link_back(&mut self, id: LinkId, now: Now) {
         let Some(view) = self.links.get_mut(id.0) else {
@@ -238,20 +268,19 @@ impl App {
         for id in steady {
             self.link_back(id, now);
         }
-        let due = |view: &&mut LinkView| view.resumed_at.is_some_and(|at| now.monotonic >= at);
-        let resumed: Vec<LinkId> = self
+        let resumed: Vec<(LinkId, Standing)> = self
             .links
             .iter_mut()
-            .filter(due)
-            .map(|view| {
-                view.resumed_at = None;
-                view.id
+            .filter_map(|view| {
+                let (_, standing) = view.resumed_at.take_if(|(at, _)| now.monotonic >= *at)?;
+                Some((view.id, standing))
             })
             .collect();
-        for id in resumed {
+        for (id, standing) in resumed {
             // A server that waits for the answer says nothing more by itself: without this, nobody could
-            // give it. It knows its own subscription, so it is the one that asked (B.1.5).
-            let changes = self.sessions.link_resumed(id, now);
+            // give it. Who knows its own subscription is the one that asked. Who goes on behind the id of
+            // an event had to say where it stands if it could not (B.1.5), but may only not know better.
+            let changes = self.sessions.link_resumed(id, standing, now);
             if !changes.is_empty() {
                 self.questions_changed = Some(now.monotonic);
             }
@@ -270,7 +299,7 @@ impl App {
         if view.phase.is_over() {
             return;
         }
-        view.silence_due = 1;
+        view.silence_due = 0;
         view.frames += 1;
         view.phase.receive();
         match dialect::read(&frame.text) {

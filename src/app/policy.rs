@@ -18,7 +18,7 @@
 use crate::announce::{Arg, Class, Kind, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Reversibility, RiskLevel};
-use crate::session::{Prompt, PromptId, Question, Sessions};
+use crate::session::{Prompt, PromptId, Question, Sessions, Standing};
 
 use super::App;
 
@@ -115,7 +115,9 @@ impl App {
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return false;
         };
-        if !prompt.is_answerable() || self.by_rule.contains(&id) {
+        // What is perhaps decided already is for the person to judge.
+        let doubtful = prompt.standing == Standing::Resumed;
+        if doubtful || !prompt.is_answerable() || self.by_rule.contains(&id) {
             return false;
         }
         let Some(rule) = rule_for(&self.config.policy, &prompt, &self.sessions).cloned() else {

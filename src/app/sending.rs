@@ -39,6 +39,10 @@ impl App {
         self.wish(wishes);
         let n = ("n", Arg::own(prompt.id.0));
         let subject = ("subject", self.announcer.subject(prompt));
+        if prompt.standing == Standing::Resumed {
+            let args = std::slice::from_ref(&n);
+            self.tell_about(Class::Response, prompt, "reply.perhaps", args, now);
+        }
         match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
@@ -150,9 +154,8 @@ impl App {
             }
             Err(fault) => {
                 let reason = ("reason", Arg::Own(self.fault_words(&fault)));
-                let lives = prompt.is_open()
-                    && prompt.standing == Standing::Live
-                    && !self.is_over(&prompt, now);
+                let lives =
+                    prompt.is_open() && prompt.standing.reaches() && !self.is_over(&prompt, now);
                 if fault.is_final() || !lives {
                     self.sessions.reply_failed(sent.prompt, now);
                     if !prompt.is_open() {
@@ -198,7 +201,7 @@ impl App {
             let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
                 continue;
             };
-            if !prompt.is_open() || prompt.standing != Standing::Live {
+            if !prompt.is_open() || !prompt.standing.reaches() {
                 self.sessions.reply_failed(sent.prompt, now);
                 let key = if prompt.is_open() {
                     "reply.lost"

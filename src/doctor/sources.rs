@@ -147,6 +147,8 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     _,
                     LinkEvent::Replied { .. }
                     | LinkEvent::Silent { .. }
+                    | LinkEvent::Resumed
+                    | LinkEvent::NoSubscriptions
                     | LinkEvent::Remark { .. }
                     | LinkEvent::Dropped { .. },
                 )) => {}

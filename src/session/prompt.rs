@@ -202,8 +202,21 @@ pub enum Standing {
     Live,
     /// The link was lost since; perhaps it is decided. It is live again when its session speaks.
     LinkLost,
+    /// The link was lost and is back, and its server went on behind the last event that came, without a
+    /// word since: as far as that can be believed nothing has happened, and an answer may reach the asker.
+    Resumed,
     /// The source is a recording or takes no answers.
     NotAnswerable,
+}
+
+impl Standing {
+    /// Tells whether an answer can be sent to the one who asked.
+    pub fn reaches(self) -> bool {
+        match self {
+            Self::Live | Self::Resumed => true,
+            Self::LinkLost | Self::NotAnswerable => false,
+        }
+    }
 }
 
 /// Says which warnings of a running-out time were given.
@@ -291,7 +304,7 @@ impl Prompt {
 
     /// Tells whether an answer is wanted and can be given.
     pub fn is_answerable(&self) -> bool {
-        self.standing == Standing::Live
+        self.standing.reaches()
             && self.question.token().is_some()
             && matches!(self.reply, ReplyState::Unanswered | ReplyState::TimedOut)
     }

@@ -62,9 +62,17 @@ impl Sessions {
     pub(super) fn revive(&mut self, key: &SessionKey) -> Vec<PromptId> {
         let mut revived = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key == *key && prompt.is_open() && prompt.standing == Standing::LinkLost {
-                prompt.standing = Standing::Live;
-                revived.push(prompt.id);
+            if prompt.key != *key || !prompt.is_open() {
+                continue;
+            }
+            match prompt.standing {
+                Standing::LinkLost => {
+                    prompt.standing = Standing::Live;
+                    revived.push(prompt.id);
+                }
+                // It was told already that it can be answered again.
+                Standing::Resumed => prompt.standing = Standing::Live,
+                Standing::Live | Standing::NotAnswerable => {}
             }
         }
         revived

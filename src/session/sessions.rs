@@ -114,7 +114,7 @@ impl Sessions {
             // unless that one decides it. A server does not send again what it takes for delivered.
             if prompt.key.link == link
                 && prompt.is_open()
-                && prompt.standing == Standing::Live
+                && prompt.standing.reaches()
                 && !self.held.contains(&prompt.id)
             {
                 prompt.standing = Standing::LinkLost;
@@ -125,12 +125,15 @@ impl Sessions {
     }
 
     /// Takes the news that the server which asked is there again: its questions can be answered.
-    pub fn link_resumed(&mut self, link: LinkId, now: Now) -> Vec<Change> {
+    ///
+    /// `standing` is how sure that is: [`Standing::Live`] where the server knows its own subscription,
+    /// [`Standing::Resumed`] where it only took the id of its last event.
+    pub fn link_resumed(&mut self, link: LinkId, standing: Standing, now: Now) -> Vec<Change> {
         let mut answerable = Vec::new();
         for prompt in self.prompts.values_mut() {
             if prompt.key.link == link && prompt.is_open() && prompt.standing == Standing::LinkLost
             {
-                prompt.standing = Standing::Live;
+                prompt.standing = standing;
                 answerable.push(prompt.clone());
             }
         }
@@ -389,7 +392,9 @@ impl Sessions {
     /// link is lost. After an answer only the agent's events tell the end.
     fn counts(&self, prompt: &Prompt) -> bool {
         let matters = match prompt.standing {
-            Standing::Live => matches!(prompt.reply, ReplyState::Unanswered),
+            Standing::Live | Standing::Resumed => {
+                matches!(prompt.reply, ReplyState::Unanswered)
+            }
             Standing::LinkLost => prompt.is_open(),
             Standing::NotAnswerable => false,
         };
@@ -410,7 +415,7 @@ impl Sessions {
             let left = expires.saturating_sub(now.monotonic);
             let id = prompt.id;
             if left.is_zero() {
-                if prompt.standing == Standing::Live {
+                if prompt.standing.reaches() {
                     self.answer_step(id, QuestionEvent::TimeEnded, now, &mut Unobserved, |_| {
                         ReplyState::TimedOut
                     });
@@ -434,7 +439,7 @@ impl Sessions {
                         prompt.warned = which;
                     }
                 }
-                if prompt.standing == Standing::Live {
+                if prompt.standing.reaches() {
                     changes.push(self.bare_change(
                         &prompt,
                         now,

@@ -140,6 +140,8 @@ impl Recorder {
                 self.note(at, link, "connecting", json!({ "attempt": attempt }))
             }
             LinkEvent::Connected => self.note(at, link, "connected", json!({})),
+            LinkEvent::Resumed => self.note(at, link, "resumed", json!({})),
+            LinkEvent::NoSubscriptions => self.note(at, link, "no_subscriptions", json!({})),
             LinkEvent::Lost { fault, retry_in } => {
                 let retry_ms = u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX);
                 let more = json!({ "fault": fault.to_string(), "retry_in_ms": retry_ms });

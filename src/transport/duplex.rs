@@ -39,6 +39,8 @@ pub(super) enum Arrival {
     Remark(String),
     /// An answer that the other side wants to have by itself, such as to a liveness check.
     Answer(String),
+    /// The other side says that it takes no subscriptions.
+    NoSubscriptions,
     /// A sign of life without content.
     Alive,
     /// The end, in good order or not.
@@ -410,6 +412,7 @@ async fn read<I: Inward>(
             }
             Arrival::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
             Arrival::Remark(line) => LinkEvent::Remark { line },
+            Arrival::NoSubscriptions => LinkEvent::NoSubscriptions,
             Arrival::Alive => continue,
             Arrival::Answer(answer) => {
                 // Where so much is to be written already, a liveness check has its answer in that.

@@ -62,6 +62,9 @@ pub enum LinkEvent {
     /// sends no headers before its first event can't be told from one that does not answer, so this
     /// may come late; it is no reason to hold anything back.
     Connected,
+    /// The server took the connection that was just told as one that goes on behind the last event that
+    /// came: its id was sent along, and the answer was an event stream.
+    Resumed,
     /// A whole message arrived.
     Frame(Frame),
     /// The link broke or could not be made, and will be tried again by itself.
@@ -92,6 +95,8 @@ pub enum LinkEvent {
         /// What the server answered, with whatever status.
         outcome: Result<HttpAnswer, Fault>,
     },
+    /// The other side does not know what a subscription is: it has no handshake, and refuses nothing.
+    NoSubscriptions,
     /// A stream is silent, and nobody can tell whether the other side is there. It is told; nothing is
     /// done about it.
     Silent {

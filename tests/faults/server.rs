@@ -132,6 +132,11 @@ impl Log {
         sse(&format!("evt_{n}"), &self.events[n - 1].to_string())
     }
 
+    /// Gives the event of a number, from 1.
+    pub fn event(&self, n: usize) -> &Value {
+        &self.events[n - 1]
+    }
+
     /// Gives several events, from one number to before another.
     pub fn range(&self, from: usize, to: usize) -> String {
         (from..to).map(|n| self.sse(n)).collect()
@@ -139,12 +144,16 @@ impl Log {
 
     /// Gives an event that is not in the log and says that half is done, with so much padding.
     pub fn large(&self, size: usize) -> String {
+        sse(&format!("evt_{LARGE}"), &self.large_event(size).to_string())
+    }
+
+    /// Gives the same event as it stands by itself.
+    pub fn large_event(&self, size: usize) -> Value {
         let fields = json!({
             "progress": {"percent": 50, "description": "Half of it."}, "urgency": "normal", "summary_normal": "Half of it is done.",
             "extensions": {"aaep:x": {"padding": "a".repeat(size)}},
         });
-        let event = event(LARGE, "progress.updated", &self.made, &fields);
-        sse(&format!("evt_{LARGE}"), &event.to_string())
+        event(LARGE, "progress.updated", &self.made, &fields)
     }
 }
 

@@ -92,6 +92,16 @@ fn a_half_open_connection_is_found_out_when_nobody_listens_any_more() {
     drop(half_open);
 }
 
+/// Waits to hear of a silence that nobody can explain, and gives its length in seconds.
+fn silence(child: &mut super::Hearken, address: &str) -> u64 {
+    let told = child.announced("connection", "Nothing has come from");
+    let told = told["text"].as_str().unwrap();
+    let start = format!("Nothing has come from http://{address}/events for ");
+    let end = " seconds, and it is not sure that it is still there.";
+    let length = told.strip_prefix(&start).unwrap().strip_suffix(end);
+    length.unwrap().parse().unwrap()
+}
+
 #[test]
 fn a_server_that_may_or_may_not_be_there_is_never_cut_off() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -99,10 +109,12 @@ fn a_server_that_may_or_may_not_be_there_is_never_cut_off() {
     let folder = tempfile::tempdir().unwrap();
     let mut child = super::watch_at(&address, &folder, SETTINGS, &[]);
     let mut stream = open(&listener);
-    // Connections are taken and nothing is answered, as by a machine that is stuck. From a minute on that is
-    // told (`a_silence_is_told_ever_more_rarely`, on a clock of its own).
+    // Connections are taken and nothing is answered, as by a machine that is stuck.
     let (_unanswered, _) = listener.accept().unwrap();
+    let first = silence(&mut child, &address);
     let (_again, _) = listener.accept().unwrap();
+    let second = silence(&mut child, &address);
+    assert!(first >= 2 && second >= 2 * first, "{first} s, {second} s");
     // It was only slow, and what it says on the same connection is heard.
     let event = super::server::Log::new().sse(2);
     stream.write_all(event.as_bytes()).unwrap();

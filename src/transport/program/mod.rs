@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep_until, timeout};
 
 use super::Fault;
 use super::clean::clean;
@@ -42,6 +42,9 @@ const GOODBYE: Duration = Duration::from_millis(500);
 /// How long the output of a program that has ended is still read: what it started may hold the pipe
 /// open for ever.
 const AFTERWARDS: Duration = Duration::from_secs(1);
+
+/// Says of a program that closed its output and goes on; it ends with its link.
+const MUTE: &str = "the program has closed its output, and is ended";
 
 /// Gives the name of a program as it may be shown: without its folder and its arguments, which may hold
 /// what is nobody's business.
@@ -106,6 +109,7 @@ impl Dial for ProgramDial {
         Ok((
             Output {
                 stdout: Some(stdout),
+                mute_since: None,
                 stderr: Some(stderr),
                 lines: Framer::lines(self.limit),
                 remarks: Framer::lines(REMARK_BYTES),
@@ -134,6 +138,8 @@ fn with<T>(dialogue: &SharedDialogue, run: impl FnOnce(&mut Dialogue) -> T) -> T
 #[derive(Debug)]
 pub(super) struct Output {
     stdout: Option<ChildStdout>,
+    /// When its output ended.
+    mute_since: Option<Instant>,
     stderr: Option<ChildStderr>,
     lines: Framer,
     remarks: Framer,
@@ -149,6 +155,7 @@ impl Output {
             Piece::Message(text) => match with(&self.dialogue, |dialogue| dialogue.read(text)) {
                 Line::Message(text) => Arrival::Frame(text),
                 Line::Wanted(answer) => Arrival::Answer(answer),
+                Line::NoSubscriptions => Arrival::NoSubscriptions,
                 Line::Nothing => Arrival::Alive,
             },
             Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
@@ -202,7 +209,9 @@ impl Output {
                     })
                 } else {
                     self.stdout = None;
-                    self.lines.rest().map(|piece| self.message(piece))
+                    self.mute_since = Some(Instant::now());
+                    let rest = self.lines.rest().map(|piece| self.message(piece));
+                    Some(rest.unwrap_or(Arrival::Alive))
                 };
                 if let Some(arrival) = rest {
                     return arrival;
@@ -226,10 +235,19 @@ async fn read_into<R: AsyncReadExt + Unpin>(
 impl Inward for Output {
     async fn next(&mut self) -> Arrival {
         let mut process = self.process.clone();
+        let mute_since = self.mute_since;
+        let given_up = async {
+            match mute_since {
+                Some(since) => sleep_until(since + AFTERWARDS).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
-            arrival = self.more() => return arrival,
             _ = process.death() => {}
+            // Nothing can come from it any more, and nobody would hear what it does.
+            () = given_up => return Arrival::End(Err(Fault::Unusable(MUTE.to_owned()))),
+            arrival = self.more() => return arrival,
         }
         // It has ended: what it had written is read, and not waited for any longer than that.
         match timeout(AFTERWARDS, self.more()).await {

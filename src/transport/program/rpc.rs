@@ -11,6 +11,9 @@
 //! | `subscription.close` | notification `aaep.close` |
 //! | every reply | notification `aaep.reply` |
 //!
+//! A program that does not know the method `aaep.subscribe` has no handshake, which is no refusal; every other
+//! error is one.
+//!
 //! Until the program has said something it is taken for one that speaks JSON-RPC, because there the
 //! subscriber speaks first. A program whose first line is a bare message gets bare messages.
 
@@ -25,6 +28,8 @@ pub(super) enum Line {
     Message(String),
     /// The line that answers this one.
     Wanted(String),
+    /// The program says that it knows no subscriptions.
+    NoSubscriptions,
     /// Nothing that anybody needs to know.
     Nothing,
 }
@@ -46,6 +51,8 @@ enum Speech {
 pub(super) struct Dialogue {
     speech: Speech,
     last_id: u64,
+    /// The id of the request for a subscription, until it is answered.
+    subscribing: Option<u64>,
 }
 
 /// Is the envelope of a line; what it carries is not read.
@@ -70,20 +77,38 @@ struct RpcError {
     message: String,
 }
 
+/// The method by which a subscription is asked for.
+const SUBSCRIBE: &str = "aaep.subscribe";
+
 /// JSON-RPC's code for a method that is not there.
 const NO_SUCH_METHOD: i64 = -32601;
 
 impl Dialogue {
     /// Reads a line.
     pub(super) fn read(&mut self, line: String) -> Line {
-        let envelope = serde_json::from_str::<Envelope<'_>>(&line).ok();
-        let Some(envelope) = envelope.filter(|envelope| envelope.jsonrpc.is_some()) else {
-            if self.speech == Speech::Silent {
-                self.speech = Speech::Bare;
+        let envelope = match serde_json::from_str::<Envelope<'_>>(&line) {
+            Ok(envelope) if envelope.jsonrpc.is_some() => envelope,
+            Ok(_) => {
+                if self.speech == Speech::Silent {
+                    self.speech = Speech::Bare;
+                }
+                return Line::Message(line);
             }
-            return Line::Message(line);
+            // A greeting for people tells nothing about the way it speaks to us.
+            Err(_) => return Line::Message(line),
         };
         self.speech = Speech::Rpc;
+        let answers = |asked: Option<u64>| {
+            let id = envelope.id.and_then(|id| id.get().parse::<u64>().ok());
+            id.is_some() && id == asked
+        };
+        if envelope.method.is_none() && answers(self.subscribing) {
+            self.subscribing = None;
+            let missing = |error: &RpcError| error.code == NO_SUCH_METHOD;
+            if envelope.result.is_none() && envelope.error.as_ref().is_some_and(missing) {
+                return Line::NoSubscriptions;
+            }
+        }
         let text = |raw: &RawValue| Line::Message(raw.get().to_owned());
         match (envelope.method.as_deref(), envelope.id) {
             (Some("aaep.event" | "aaep.close"), None) => {
@@ -116,7 +141,7 @@ impl Dialogue {
             return message;
         }
         let method = match kind(&message).as_str() {
-            "subscription.request" => Method::Request("aaep.subscribe"),
+            "subscription.request" => Method::Request(SUBSCRIBE),
             "subscription.renegotiate" => Method::Request("aaep.renegotiate"),
             "subscription.close" => Method::Notification("aaep.close"),
             _ => Method::Notification("aaep.reply"),
@@ -125,6 +150,9 @@ impl Dialogue {
             Method::Request(method) => {
                 self.last_id += 1;
                 let id = self.last_id;
+                if method == SUBSCRIBE {
+                    self.subscribing = Some(id);
+                }
                 format!(
                     "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{message}}}"
                 )
@@ -209,18 +237,60 @@ mod tests {
         }
     }
 
+    /// Asks for a subscription and reads the line that answers.
+    fn answered(line: &str) -> Line {
+        let mut dialogue = Dialogue::default();
+        dialogue.wrap(r#"{"type":"subscription.request"}"#);
+        dialogue.read(line.to_owned())
+    }
+
     #[test]
     fn an_error_is_a_rejection() {
-        let mut dialogue = Dialogue::default();
-        let line = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#;
-        match dialogue.read(line.to_owned()) {
-            Line::Message(text) => {
-                let message: Value = serde_json::from_str(&text).unwrap();
-                assert_eq!(message["type"], "subscription.rejected");
-                assert_eq!(message["reason_message"], "what? (JSON-RPC error -32601)");
+        for (line, words) in [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"busy"}}"#,
+                "busy (JSON-RPC error -32000)",
+            ),
+            // It answers another request, or nobody knows which.
+            (
+                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"what?"}}"#,
+                "what? (JSON-RPC error -32601)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"what?"}}"#,
+                "what? (JSON-RPC error -32601)",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"1","error":{"code":-32600}}"#,
+                " (JSON-RPC error -32600)",
+            ),
+        ] {
+            match answered(line) {
+                Line::Message(text) => {
+                    let message: Value = serde_json::from_str(&text).unwrap();
+                    assert_eq!(message["type"], "subscription.rejected");
+                    assert_eq!(message["reason_message"], words, "{line}");
+                }
+                other => panic!("{other:?}"),
             }
-            other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn a_program_that_does_not_know_the_method_has_no_subscriptions() {
+        let missing = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"what?"}}"#;
+        assert_eq!(answered(missing), Line::NoSubscriptions);
+        // Once answered, the id means nothing any more.
+        let mut dialogue = Dialogue::default();
+        dialogue.wrap(r#"{"type":"subscription.request"}"#);
+        dialogue.read(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned());
+        assert!(matches!(
+            dialogue.read(missing.to_owned()),
+            Line::Message(_)
+        ));
+        // A result that comes along counts more than the error beside it.
+        let both = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"error":{"code":-32601}}"#;
+        assert_eq!(answered(both), Line::Message(r#"{"a":1}"#.to_owned()));
     }
 
     #[test]
@@ -259,5 +329,18 @@ mod tests {
             dialogue.read("no JSON".to_owned()),
             Line::Message("no JSON".to_owned())
         );
+    }
+
+    #[test]
+    fn a_greeting_for_people_does_not_decide_how_a_program_speaks() {
+        let mut dialogue = Dialogue::default();
+        for greeting in ["Loading the model", "50%", "[1, 2]", "\"ready\"", "{"] {
+            assert_eq!(
+                dialogue.read(greeting.to_owned()),
+                Line::Message(greeting.to_owned())
+            );
+        }
+        let line = dialogue.wrap(r#"{"type":"confirmation.reply"}"#);
+        assert!(line.contains("aaep.reply"), "{line}");
     }
 }

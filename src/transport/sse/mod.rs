@@ -165,6 +165,8 @@ impl SseReader {
             .redirect_limit(0)
             .build_with_transport(request.clone())
             .stream();
+        // Nothing changes it until this stream is open: only a stream's own events do.
+        let resumed = with_resume(&self.resume, |resume| resume.last_event_id.is_some());
         let limit = self.settings.config.max_frame_bytes;
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
@@ -206,6 +208,9 @@ impl SseReader {
                 Some(Ok(SSE::Connected(_))) => {
                     since = Some(Instant::now());
                     sink.put(LinkEvent::Connected).await?;
+                    if resumed {
+                        sink.put(LinkEvent::Resumed).await?;
+                    }
                 }
                 Some(Ok(SSE::Event(event))) => {
                     frames = frames.saturating_add(1);
