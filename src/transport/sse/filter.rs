@@ -259,8 +259,10 @@ impl Filter {
         let id = self.id.take();
         let clears_id = std::mem::take(&mut self.clears_id);
         let retry = self.retry.take();
-        if id.is_some() || clears_id || retry.is_some() {
+        let passes = self.has_data && id.is_none();
+        if id.is_some() || clears_id || retry.is_some() || passes {
             with_resume(&self.resume, |resume| {
+                resume.passed = passes || (resume.passed && id.is_none());
                 if id.is_some() || clears_id {
                     resume.last_event_id = id;
                 }

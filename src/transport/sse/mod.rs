@@ -40,6 +40,8 @@ const GOOD_AFTER: Duration = Duration::from_secs(5);
 struct Resume {
     /// The last id, ready to be sent; absent when there was none or the stream cleared it.
     last_event_id: Option<HeaderValue>,
+    /// Whether events without an id came since: then going on behind the id is no proof of anything.
+    passed: bool,
     /// The stream's `retry:`.
     retry: Option<Duration>,
 }
@@ -166,7 +168,9 @@ impl SseReader {
             .build_with_transport(request.clone())
             .stream();
         // Nothing changes it until this stream is open: only a stream's own events do.
-        let resumed = with_resume(&self.resume, |resume| resume.last_event_id.is_some());
+        let resumed = with_resume(&self.resume, |resume| {
+            resume.last_event_id.is_some() && !resume.passed
+        });
         let limit = self.settings.config.max_frame_bytes;
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;

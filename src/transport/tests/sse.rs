@@ -188,10 +188,19 @@ async fn a_cut_is_resumed_from_the_last_whole_event() {
         .await;
     link.next().await;
     // Sent as the bytes that came; the test's server reads the head as UTF-8.
-    assert_eq!(
-        producer.request().await.header("last-event-id"),
-        Some("größe")
-    );
+    let fourth = producer.request().await;
+    assert_eq!(fourth.header("last-event-id"), Some("größe"));
+    // Nothing came behind the last id, so that going on there is where the other side left off.
+    fourth.play("data: f\n\n").await;
+    let resumed = [connecting(1), LinkEvent::Connected, LinkEvent::Resumed];
+    link.expect(&resumed).await;
+    link.expect(&[frame("f")]).await;
+    link.next().await;
+    let fifth = producer.request().await;
+    assert_eq!(fifth.header("last-event-id"), Some("größe"));
+    fifth.play("data: g\n\n").await;
+    link.expect(&[connecting(1), LinkEvent::Connected, frame("g")])
+        .await;
 }
 
 #[tokio::test]
