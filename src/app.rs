@@ -44,6 +44,7 @@ mod terms;
 mod tuning;
 mod typing;
 mod view;
+mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -28,7 +28,7 @@ use crate::announce::Utterance;
 use crate::app::{App, Effect, Exit, Input, VoiceWish};
 use crate::protocol::Now;
 use crate::session::LinkId;
-use crate::transport::{LinkEvent, LinkHandle, Recorder};
+use crate::transport::{LinkEvent, LinkHandle, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
 /// Is the process that speaks by the platform's own speech.
@@ -276,6 +276,7 @@ impl Shell {
                     }
                 }
                 Effect::LastWords { link, words } => feeds.last_words(link, words),
+                Effect::ChangeWay { link, way } => feeds.change_way(link, way),
                 Effect::Close(link) => feeds.leave(link),
                 Effect::Reading { link, on } => feeds.reading(link, on),
                 Effect::Bell => output.bell(),
@@ -309,5 +310,7 @@ struct Open {
     id: LinkId,
     news: News,
     handle: Option<LinkHandle>,
+    /// What was named and how it is followed, where it may be followed by another way.
+    origin: Option<(Source, LinkSettings)>,
     reading: bool,
 }

@@ -5,11 +5,16 @@
 //! `server`. The connection that the row breaks is followed by a good one, where a question is asked
 //! and answered. What a fault is told by stands in the row word for word, with `S` for the source.
 
+mod duplex;
 mod program;
 mod secure;
 mod server;
 mod silence;
+mod socket;
+mod story;
 mod waiting;
+mod ways;
+mod websocket;
 
 use std::time::Duration;
 
@@ -137,7 +142,7 @@ rows! {
     }] => &["S can't be used: the server answered with a compressed stream, not with an event stream."];
     status_401 (Lf, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401)."];
     status_403 (Lf, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
-    status_404 (Lf, Over(1)): &[|at| { at.status("404 Not Found", ""); }] => &["S can't be used: there is no event stream at that address (status 404)."];
+    status_404 (Lf, Over(1)): &[|at| { at.status("404 Not Found", ""); }] => &["S can't be used: nothing is at that address (status 404)."];
     status_401_on_return (Lf, Over(1)): &[|at| { at.open(3); }, |at| { at.status("401 Unauthorized", ""); }]
         => &[CONNECTED, LOST, "S can't be used: the server wants a token (status 401)."];
     status_429 (Lf, Whole): &[|at| { at.status("429 Too Many Requests", "Retry-After: 1\r\n"); }]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
 use crate::session::{LinkId, PromptId};
-use crate::transport::{Ask, Course};
+use crate::transport::{Ask, Course, Way};
 
 use super::alarms::Notice;
 
@@ -63,6 +63,13 @@ pub enum Effect {
         link: LinkId,
         /// The message; `None` for nothing.
         words: Option<String>,
+    },
+    /// Leave the connection of a link and follow its source by another way.
+    ChangeWay {
+        /// Which link.
+        link: LinkId,
+        /// By which way from now on.
+        way: Way,
     },
     /// Close a link for good.
     Close(LinkId),

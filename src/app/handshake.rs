@@ -28,6 +28,7 @@ use crate::transport::{Ask, Course, Fault, HttpAnswer};
 use super::agreement::Agreement;
 use super::refusal::rejection;
 use super::terms::{self, Wishes};
+use super::ways::{Failing, Going};
 use super::{App, Door, Effect};
 
 /// How this program names itself to producers; the same from run to run (5.2.1).
@@ -92,9 +93,12 @@ impl App {
         }
         let request = self.number();
         let body = self.request(id, AAEP_VERSION);
+        // What was read beside another way counts here too; by itself this one has no place for it.
+        let known = self.links.get(id.0).map(|view| view.ways.manifest());
+        let (manifest, proof) = known.unwrap_or((None, Ok(())));
         self.set_handshake(
             id,
-            Handshake::asked(request, AAEP_VERSION.to_owned(), None, Ok(())),
+            Handshake::asked(request, AAEP_VERSION.to_owned(), manifest, proof),
         );
         self.effects.push(Effect::Send {
             link: id,
@@ -139,7 +143,7 @@ impl App {
         };
         match view.handshake.clone() {
             Handshake::Manifest { request: mine } if mine == request => {
-                self.manifest_came(id, outcome);
+                self.manifest_came(id, outcome, now);
             }
             Handshake::Asked {
                 request: mine,
@@ -183,20 +187,23 @@ impl App {
         }
     }
 
-    fn manifest_came(&mut self, id: LinkId, outcome: Result<HttpAnswer, Fault>) {
+    fn manifest_came(&mut self, id: LinkId, outcome: Result<HttpAnswer, Fault>, now: Now) {
         let (manifest, proof) = match outcome {
             Ok(answer) if answer.status == 200 => self.examine(&answer.body),
             Ok(_) => (None, Err(SignatureFault::Missing)),
             // Nobody is there at all; whoever is slow or confused here may still take a subscription.
             Err(
                 fault @ (Fault::Refused | Fault::UnknownHost | Fault::Tls(_) | Fault::Unusable(_)),
-            ) => {
+            ) if !self.is_way_doubtful(id) => {
                 self.refuse(id, fault);
                 return;
             }
             Err(_) => (None, Err(SignatureFault::Missing)),
         };
-        self.ask_subscription(id, AAEP_VERSION.to_owned(), manifest, proof);
+        match self.ways_listed(id, manifest.as_ref(), proof, now) {
+            Going::On => self.ask_subscription(id, AAEP_VERSION.to_owned(), manifest, proof),
+            Going::Elsewhere => {}
+        }
     }
 
     fn ask_subscription(
@@ -268,14 +275,18 @@ impl App {
                             retry_after: answer.retry_after,
                         },
                     ),
-                    _ => self.no_handshake(id),
+                    status => self.no_handshake(id, status, now),
                 }
             }
         }
     }
 
-    /// The server has no handshake: the plain pair, unless the person wants proof.
-    fn no_handshake(&mut self, id: LinkId) {
+    /// The server has no handshake beside a stream: another way that it lists, else the plain pair, unless
+    /// the person wants proof.
+    fn no_handshake(&mut self, id: LinkId, status: u16, now: Now) {
+        if self.has_another_listed(id) && self.other_way(id, Failing::NoHandshake { status }, now) {
+            return;
+        }
         if self.refuse_unproven(id) {
             return;
         }
@@ -299,7 +310,9 @@ impl App {
             .links
             .get(id.0)
             .is_some_and(|view| view.door == Door::Inside);
-        let believed = self.believe(id, &accepted, manifest, proof, inside);
+        let named = self.links.get(id.0).and_then(|view| view.ways.name());
+        let transport = named.or((!inside).then_some("sse"));
+        let believed = self.believe(id, &accepted, manifest, proof, transport);
         let understood = is_understood(&accepted.version);
         if let Err(fault) = believed {
             let reason = self.signature_words(fault);

@@ -13,6 +13,7 @@ use super::handshake::Handshake;
 use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
 use super::terms::Difference;
+use super::ways::Ways;
 use super::{App, Door, Effect, Recording, SourceSetup};
 
 /// Undecodable frames of one link are shown at most this often; all of them are counted.
@@ -50,6 +51,8 @@ pub struct LinkView {
     pub(super) handshake: Handshake,
     /// The terms that were asked for with the last request for a subscription.
     pub(super) requested: Capabilities,
+    /// By which way it is followed, and which others there are.
+    pub(super) ways: Ways,
     /// The differences that were told last.
     pub(super) terms_told: Vec<Difference>,
     /// What is asked of it, where that is not as for all.
@@ -114,6 +117,7 @@ impl LinkView {
             door: source.door,
             handshake: Handshake::default(),
             requested: Capabilities::default(),
+            ways: Ways::new(source.way),
             terms_told: Vec::new(),
             asks: source.handshake,
             way_told: None,
@@ -158,7 +162,11 @@ impl App {
             LinkEvent::NoSubscriptions => self.no_subscriptions(id, now),
             LinkEvent::Frame(frame) => self.frame(id, &frame, now),
             LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
-            LinkEvent::Failed { fault } => self.failed(id, &fault, now),
+            LinkEvent::Failed { fault } => {
+                if !self.other_way_after(id, &fault, now) {
+                    self.failed(id, &fault, now);
+                }
+            }
             LinkEvent::Ended => self.ended(id, now),
             LinkEvent::Replied { request, outcome } => self.replied(request, outcome, now),
             LinkEvent::Remark { line } => self.remark(id, line),
@@ -300,6 +308,7 @@ impl App {
             return;
         }
         view.silence_due = 0;
+        view.ways.works();
         view.frames += 1;
         view.phase.receive();
         match dialect::read(&frame.text) {
@@ -514,6 +523,10 @@ impl App {
             Fault::ClosedWith { code } => self.numbered("fault.close", i64::from(*code)),
             Fault::Exited { code } => self.numbered("fault.exit", i64::from(*code)),
             Fault::Killed { signal } => self.numbered("fault.signal", i64::from(*signal)),
+            Fault::NotWebSocket(reason) => phrases.text(
+                "fault.other",
+                &[("reason", Arg::Own(phrases.reason(reason)))],
+            ),
             Fault::NotEventStream { content_type } => phrases.text(
                 "fault.not_event_stream",
                 &[("content_type", Arg::Own(content_type.clone()))],

@@ -21,7 +21,7 @@ impl App {
         }
     }
 
-    /// Decides whether a consent is believed: with a proof always; without one, unless the person wants
+    /// Decides whether a consent is believed that came over a transport, by the name that manifests have for it: with a proof always; without one, unless the person wants
     /// proof of everybody, or has a key of this very agent.
     ///
     /// # Errors
@@ -32,9 +32,8 @@ impl App {
         accepted: &Accepted,
         manifest: Option<Manifest>,
         proof: Result<(), SignatureFault>,
-        inside: bool,
+        transport: Option<&str>,
     ) -> Result<(), SignatureFault> {
-        let transport = (!inside).then_some("sse");
         let proven = match &accepted.signed_manifest {
             Some(jws) => self
                 .keys

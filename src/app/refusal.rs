@@ -9,6 +9,7 @@ use crate::session::LinkId;
 use crate::transport::{Course, Fault};
 
 use super::handshake::Handshake;
+use super::ways::Failing;
 use super::{App, Door, Effect};
 
 impl App {
@@ -66,6 +67,10 @@ impl App {
         header: Option<u64>,
         now: Now,
     ) {
+        let of_the_way = rejected.code == RejectionCode::TransportUnavailable;
+        if of_the_way && self.other_way(id, Failing::Unavailable, now) {
+            return;
+        }
         let retry_after = rejected.retry_after.or(header);
         let phrases = self.phrases();
         let reason = phrases.text(rejection(rejected.code), &[]);

@@ -10,6 +10,7 @@ use crate::announce::{Manner, Phrases};
 use crate::config::{Config, HandshakeConfig, SourceAnnounce};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
+use crate::transport::Way;
 
 /// Says where lines come from, which decides when one counts as an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -97,6 +98,8 @@ pub struct SourceSetup {
     pub answerable: bool,
     /// How it shakes hands.
     pub door: Door,
+    /// By which way the server is followed that was named, where there may be others.
+    pub way: Option<Way>,
     /// What a recording tells beside its events; absent for everything that is none.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.

@@ -91,6 +91,7 @@ impl Stage {
             name: name.into(),
             answerable: true,
             door: Door::Open,
+            way: None,
             recording: None,
             ..SourceSetup::default()
         };
@@ -165,6 +166,7 @@ impl Stage {
                 | Effect::Ask { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
+                | Effect::ChangeWay { .. }
                 | Effect::Close(_)
                 | Effect::Title(_)
                 | Effect::FlushInput => {}
@@ -413,6 +415,7 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
             name: "run.jsonl".into(),
             answerable: false,
             door: Door::Open,
+            way: None,
             recording: Some(recorded),
             ..SourceSetup::default()
         }],

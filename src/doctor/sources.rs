@@ -212,6 +212,7 @@ fn remedy(fault: &Fault) -> &'static str {
         Fault::NotEventStream { .. } => {
             "check the path; an AAEP server has its event stream at /events"
         }
+        Fault::NotWebSocket(_) => "check the path; an AAEP server has its WebSocket at /aaep/v1/ws",
         Fault::Tls(_) => "check the server's certificate, its name and this machine's clock",
         Fault::TooLarge { .. } => "raise links.max_frame_bytes, if the source is to be trusted",
         Fault::Unusable(_) => "check the name, and that you may read it",

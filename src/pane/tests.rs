@@ -46,6 +46,7 @@ fn app() -> (App, Now) {
             name: "one".into(),
             answerable: true,
             door: Door::Open,
+            way: None,
             recording: None,
             ..SourceSetup::default()
         }],

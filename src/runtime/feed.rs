@@ -9,9 +9,9 @@ use tokio::task::JoinHandle;
 use crate::protocol;
 use crate::session::LinkId;
 use crate::transport::file::{self, Line};
-use crate::transport::{self, Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Source};
+use crate::transport::{self, Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Source, Way};
 
-use super::Open;
+use super::{News, Open};
 
 /// How many news of one source wait for the loop; then the source waits, and its server with it.
 const WAITING: usize = 1024;
@@ -37,6 +37,9 @@ pub enum Feed {
 pub(super) struct Feeds {
     open: Vec<Open>,
     turn: usize,
+    /// The news of connections that were left for another way: what became of the answers that went out
+    /// over them.
+    parted: Vec<News>,
     /// The sources that were left, until nothing is left of them.
     leaving: Vec<JoinHandle<()>>,
 }
@@ -46,11 +49,13 @@ impl Feeds {
         let mut open = Vec::new();
         for (at, feed) in feeds.into_iter().enumerate() {
             let (sink, news) = mpsc::channel(WAITING);
+            let mut origin = None;
             let handle = match feed {
                 Feed::Link(source, own) => {
                     let seed = settings.seed.wrapping_add(at as u64);
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     settings.seed = seed;
+                    origin = Some((source.clone(), settings.clone()));
                     Some(transport::open(source, settings, LinkSink::new(at, sink)))
                 }
                 Feed::Recording { path, speed } => {
@@ -63,12 +68,14 @@ impl Feeds {
                 id: LinkId(at),
                 news,
                 handle,
+                origin,
                 reading: true,
             });
         }
         Ok(Self {
             open,
             turn: 0,
+            parted: Vec::new(),
             leaving: Vec::new(),
         })
     }
@@ -76,6 +83,9 @@ impl Feeds {
     /// Waits for the next news of any source that is read, in turns.
     pub(super) async fn next(&mut self) -> (LinkId, LinkEvent) {
         std::future::poll_fn(|context| {
+            if let Some(news) = self.poll_parted(context) {
+                return std::task::Poll::Ready(news);
+            }
             let count = self.open.len();
             for step in 0..count {
                 let at = (self.turn + step) % count;
@@ -91,6 +101,46 @@ impl Feeds {
             std::task::Poll::Pending
         })
         .await
+    }
+
+    /// Looks at the connections that were left: only the outcome of an answer is still of interest.
+    fn poll_parted(&mut self, context: &mut std::task::Context<'_>) -> Option<(LinkId, LinkEvent)> {
+        let mut found = None;
+        self.parted.retain_mut(|news| {
+            while found.is_none() {
+                match news.poll_recv(context) {
+                    std::task::Poll::Ready(Some((at, event @ LinkEvent::Replied { .. }))) => {
+                        found = Some((LinkId(at), event));
+                    }
+                    std::task::Poll::Ready(Some(_)) => {}
+                    std::task::Poll::Ready(None) => return false,
+                    std::task::Poll::Pending => return true,
+                }
+            }
+            true
+        });
+        found
+    }
+
+    /// Leaves the connection of a link and follows the same server by another way.
+    pub(super) fn change_way(&mut self, link: LinkId, way: Way) {
+        let Some(open) = self.open.get_mut(link.0) else {
+            return;
+        };
+        let Some((source, settings)) = &open.origin else {
+            return;
+        };
+        let (sink, news) = mpsc::channel(WAITING);
+        let Some(source) = source.by(way) else {
+            return;
+        };
+        let mut settings = settings.clone();
+        settings.config.plain_pair = way == Way::PlainPair;
+        let handle = transport::open(source, settings, LinkSink::new(link.0, sink));
+        self.parted.push(std::mem::replace(&mut open.news, news));
+        if let Some(left) = open.handle.replace(handle) {
+            self.leaving.push(left.close());
+        }
     }
 
     pub(super) fn send(&self, link: LinkId, request: u64, body: String) {
@@ -130,7 +180,9 @@ impl Feeds {
     pub(super) async fn close(mut self) {
         for open in self.open {
             self.leaving.extend(open.handle.map(LinkHandle::close));
-            let mut news = open.news;
+            self.parted.push(open.news);
+        }
+        for mut news in self.parted {
             // What still comes is told to nobody any more, and must hold nobody up.
             tokio::spawn(async move { while news.recv().await.is_some() {} });
         }

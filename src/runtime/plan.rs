@@ -104,6 +104,7 @@ fn described_as(source: &Source, follow: bool, plain: bool) -> SourceSetup {
             | Source::File(_)
             | Source::Stdin => Door::Open,
         },
+        way: source.way(plain),
         recording: match source {
             // What still grows is no recording of something that is over.
             Source::File(path) if !follow => Some(recording(path)),
@@ -137,6 +138,7 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
         name,
         answerable: false,
         door: Door::Open,
+        way: None,
         recording: Some(recording(file)),
         ..SourceSetup::default()
     };
@@ -204,7 +206,9 @@ pub async fn demo(
         // The name was checked; a server that is stopping has nothing to start any more.
         let _ = producer.start(&name);
     });
+    let way = source.way(config.links.plain_pair);
     let described = SourceSetup {
+        way,
         name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
         door: if config.links.plain_pair {

@@ -64,6 +64,12 @@ pub(super) trait Outward: Send {
         std::future::ready(Ok(()))
     }
 
+    /// Counts what has come in so far, in whatever unit: also within a message that is not whole yet, which
+    /// is a sign of life too.
+    fn read_so_far(&self) -> u64 {
+        0
+    }
+
     /// Asks for a sign of life.
     fn ping(&mut self) -> impl Future<Output = Result<(), Fault>> + Send {
         std::future::ready(Ok(()))
@@ -444,7 +450,7 @@ async fn write<O: Outward>(
             Some(beat) => match timeout(beat, taken.recv()).await {
                 Ok(order) => order,
                 Err(_elapsed) => {
-                    let signs = heard.signs.load(Ordering::Relaxed);
+                    let signs = (heard.signs.load(Ordering::Relaxed), outward.read_so_far());
                     // Asked one beat ago, and not a sign since: nobody is there.
                     if heard_before == Some(signs) && !heard.waits.load(Ordering::Relaxed) {
                         return End::Fault(Fault::TimedOut);

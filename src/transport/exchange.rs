@@ -27,7 +27,7 @@ const REDIRECTS: u32 = 5;
 const LOCATION_BYTES: usize = 4096;
 
 /// Where producers put the handshake (B.1.1).
-const PREFIX: &str = "/aaep/v1";
+pub(super) const PREFIX: &str = "/aaep/v1";
 
 /// Where producers put their manifest (5.10.2).
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
@@ -103,16 +103,13 @@ impl Ways {
         // One course follows one attempt, so the queue never grows.
         let (courses, taken) = mpsc::unbounded_channel();
         let messages = endpoints.messages().clone();
-        let mut base = messages.clone();
-        let path = base.path().trim_end_matches("/messages").to_owned();
-        base.set_path(path.trim_end_matches(PREFIX));
         let ways = Self {
             client: settings.client.clone(),
             token: bearer(settings.token.as_ref()),
             allow_plain: settings.config.allow_plain_http,
             limit: settings.config.reply_timeout(),
             plain_messages: messages.clone(),
-            base,
+            base: endpoints.base(),
             shared: Arc::new(Shared {
                 replies: Mutex::new(messages),
                 last_words: Mutex::new(None),

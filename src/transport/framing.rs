@@ -12,12 +12,18 @@
 //! 48 54 54 50                -> neither
 //! ```
 //!
-//! A message beyond the bound is passed over without being kept, and told as [`Piece::TooLarge`].
+//! A message beyond the bound is passed over without being kept, and told as [`Piece::TooLarge`]. A length that
+//! does not even begin with a zero byte is none: somewhere before it one was wrong, and from there on nothing can
+//! be found any more ([`Piece::OutOfStep`]).
 
 use bytes::{Buf, BytesMut};
 
 /// How many bytes a length has.
 const LENGTH_BYTES: usize = 4;
+
+/// From this length on, in bytes, what should be a length is something else: text, or the end of a message
+/// that was longer than its own.
+const NO_LENGTH: usize = 1 << 24;
 
 /// The mark that some programs put before the first line.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
@@ -77,6 +83,8 @@ pub(super) enum Piece {
     TooLarge,
     /// The stream is in neither framing: nothing in it can be read.
     Neither,
+    /// What stands where a length should be is none: nothing behind it can be read.
+    OutOfStep,
 }
 
 /// Cuts a stream into messages; feed it chunks as they come, split anywhere.
@@ -195,8 +203,13 @@ impl Framer {
                 Place::Length => {
                     let (head, _) = self.kept.split_first_chunk::<LENGTH_BYTES>()?;
                     let length = u32::from_be_bytes(*head);
-                    let fits = usize::try_from(length).is_ok_and(|length| length <= self.limit);
-                    if !fits {
+                    let bound = |most: usize| usize::try_from(length).is_ok_and(|it| it <= most);
+                    if !bound(self.limit.max(NO_LENGTH - 1)) {
+                        self.place = Place::Lost;
+                        self.forget();
+                        return Some(Piece::OutOfStep);
+                    }
+                    if !bound(self.limit) {
                         self.kept.advance(LENGTH_BYTES);
                         self.place = Place::PastLength(u64::from(length));
                         return Some(Piece::TooLarge);

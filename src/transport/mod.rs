@@ -30,6 +30,7 @@ mod sse;
 mod tests;
 mod tls;
 mod unix;
+mod way;
 mod websocket;
 
 pub use backoff::Backoff;
@@ -42,6 +43,7 @@ pub use secret::Secret;
 pub use source::{Endpoints, Source, SourceError, WebSocketAddress};
 pub use tls::{Tls, TlsError};
 pub use unix::{Socket, folders as socket_folders};
+pub use way::Way;
 
 /// Carries one whole message as it came, before anybody has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +149,9 @@ pub enum Fault {
         /// The content type, cut to 64 characters and cleaned; "no content type" when absent.
         content_type: String,
     },
+    /// What answers is no WebSocket that speaks the protocol.
+    #[error("{0}")]
+    NotWebSocket(&'static str),
     /// The TLS handshake failed.
     #[error("no secure connection: {0}")]
     Tls(String),
@@ -201,9 +206,11 @@ impl Fault {
         match self {
             Fault::Refused | Fault::UnknownHost | Fault::TimedOut | Fault::Closed => false,
             Fault::Status { status, .. } => !(*status == 429 || *status >= 500),
-            Fault::NotEventStream { .. } | Fault::Tls(_) | Fault::Unusable(_) | Fault::OneWay => {
-                true
-            }
+            Fault::NotEventStream { .. }
+            | Fault::NotWebSocket(_)
+            | Fault::Tls(_)
+            | Fault::Unusable(_)
+            | Fault::OneWay => true,
             // A program is never started anew by itself: that could do again what it has done.
             Fault::Exited { .. } | Fault::Killed { .. } => true,
             // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
@@ -222,6 +229,7 @@ impl Fault {
             | Fault::TimedOut
             | Fault::Closed
             | Fault::NotEventStream { .. }
+            | Fault::NotWebSocket(_)
             | Fault::Tls(_)
             | Fault::TooLarge { .. }
             | Fault::ClosedWith { .. }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use reqwest::Url;
 
 use super::clean::clean;
+use super::exchange::PREFIX;
 use super::program;
 use super::unix::Socket;
 use crate::config::LinkConfig;
@@ -19,7 +20,7 @@ use crate::config::LinkConfig;
 const NAME_CHARACTERS: usize = 120;
 
 /// Where a server has its WebSocket when the address names no path (AAEP B.2.1).
-const WEBSOCKET_PATH: &str = "/aaep/v1/ws";
+pub(super) const WEBSOCKET_PATH: &str = "/aaep/v1/ws";
 
 /// Names something that frames can be read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -167,7 +168,7 @@ pub struct Endpoints {
 }
 
 impl Endpoints {
-    fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+    pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let mut given = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
         check(&given, allow_plain)?;
         given.set_fragment(None);
@@ -193,6 +194,14 @@ impl Endpoints {
     /// Gives the address of the stream.
     pub(super) fn events(&self) -> &Url {
         &self.events
+    }
+
+    /// Gives the address below which everything of the protocol lies.
+    pub(super) fn base(&self) -> Url {
+        let mut base = self.messages.clone();
+        let path = base.path().trim_end_matches("/messages").to_owned();
+        base.set_path(path.trim_end_matches(PREFIX));
+        base
     }
 
     /// Gives the address that replies are posted to.
@@ -226,6 +235,11 @@ impl WebSocketAddress {
             url.set_path(WEBSOCKET_PATH);
         }
         Ok(Self(url))
+    }
+
+    /// Takes an address that was checked already.
+    pub(super) fn at(url: Url) -> Self {
+        Self(url)
     }
 
     /// Gives the address itself.

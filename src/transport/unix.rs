@@ -230,11 +230,17 @@ impl Dial for UnixDial {
 
     fn note_end(&mut self) {
         // It was spoken to and never said anything: perhaps it did not understand.
-        if *self.talk.borrow() == Talk::Asked {
-            self.first = self.first.other();
-            self.unanswered = self.unanswered.saturating_add(1);
-        } else {
-            self.unanswered = 0;
+        let talk = *self.talk.borrow();
+        match talk {
+            Talk::Asked => {
+                self.first = self.first.other();
+                self.unanswered = self.unanswered.saturating_add(1);
+            }
+            Talk::Known(framing) => {
+                self.first = framing;
+                self.unanswered = 0;
+            }
+            Talk::Silent => self.unanswered = 0,
         }
     }
 }
@@ -279,6 +285,10 @@ impl Inward for Incoming {
                     Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
                     Piece::Neither => Arrival::End(Err(Fault::Unusable(
                         "what answers there speaks neither framing of the protocol".to_owned(),
+                    ))),
+                    // A new connection begins at a message.
+                    Piece::OutOfStep => Arrival::End(Err(Fault::Other(
+                        "its messages do not end where their lengths say".to_owned(),
                     ))),
                 };
             }

@@ -3,17 +3,22 @@
 //! Responsibilities: the connection, its TLS and its upgrade with the subprotocol `aaep.v1`, one message
 //! a text frame, pings, close codes. Not here: reconnecting (`duplex`), the handshake of the protocol.
 //!
-//! A silent connection is asked for a sign of life every [`HEARTBEAT`]; one that answers no ping until
+//! A silent connection is asked for a sign of life after `links.silent_after_seconds`, and after
+//! [`HEARTBEAT`] at the latest; one that answers no ping until
 //! the next one is dead. A message beyond the bound ends the connection, because the rest of it can't be
 //! passed over; the bound is told.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use reqwest::Url;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, lookup_host};
 use tokio_rustls::TlsConnector;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -33,7 +38,7 @@ use super::source::WebSocketAddress;
 /// The subprotocol that both sides must name (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";
 
-/// How often a silent connection is asked for a sign of life: what stands between two machines often
+/// How often a silent connection is asked for a sign of life at least: what stands between two machines often
 /// forgets a connection after a minute of silence.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
@@ -50,6 +55,7 @@ pub(super) struct WebSocketDial {
     token: Option<Secret>,
     client: SharedClient,
     limit: usize,
+    heartbeat: Option<Duration>,
 }
 
 impl WebSocketDial {
@@ -59,6 +65,10 @@ impl WebSocketDial {
             token: settings.token.clone(),
             client: settings.client.clone(),
             limit: settings.config.max_frame_bytes,
+            heartbeat: match settings.config.silent_after_seconds {
+                0 => None,
+                seconds => Some(Duration::from_secs(seconds).min(HEARTBEAT)),
+            },
         }
     }
 
@@ -90,18 +100,61 @@ impl WebSocketDial {
     }
 }
 
+/// Counts the bytes that come over a carrier.
+#[derive(Debug)]
+pub(super) struct Counting {
+    carrier: Box<dyn Carrier>,
+    read: Arc<AtomicU64>,
+}
+
+impl AsyncRead for Counting {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.carrier).poll_read(context, buffer);
+        let count = buffer.filled().len().saturating_sub(before);
+        self.read.fetch_add(count as u64, Ordering::Relaxed);
+        read
+    }
+}
+
+impl AsyncWrite for Counting {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.carrier).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.carrier).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.carrier).poll_shutdown(context)
+    }
+}
+
 /// Is what a WebSocket runs over.
 pub(super) trait Carrier: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + std::fmt::Debug + Send + Unpin> Carrier for T {}
 
-type Socket = WebSocketStream<Box<dyn Carrier>>;
+type Socket = WebSocketStream<Counting>;
 
 impl Dial for WebSocketDial {
     type Inward = Incoming;
     type Outward = Outgoing;
 
     async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
-        let carrier = self.carrier().await?;
+        let read = Arc::new(AtomicU64::new(0));
+        let carrier = Counting {
+            carrier: self.carrier().await?,
+            read: Arc::clone(&read),
+        };
         let unusable = |_| Fault::Unusable("no request can be made for this address".to_owned());
         let mut request = self.url.as_str().into_client_request().map_err(unusable)?;
         let headers = request.headers_mut();
@@ -128,13 +181,14 @@ impl Dial for WebSocketDial {
             },
             Outgoing {
                 writing,
+                read,
                 limit: self.limit,
             },
         ))
     }
 
     fn heartbeat(&self) -> Option<Duration> {
-        Some(HEARTBEAT)
+        self.heartbeat
     }
 }
 
@@ -148,13 +202,13 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
             ProtocolError::ResetWithoutClosingHandshake | ProtocolError::HandshakeIncomplete,
         ) => Fault::Closed,
         Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
-            Fault::Unusable("the server does not speak aaep.v1 over its WebSocket".to_owned())
+            Fault::NotWebSocket("the server does not speak aaep.v1 over its WebSocket")
         }
         Error::Http(response) => match response.status().as_u16() {
-            300..=399 => Fault::Unusable(
-                "the server redirects its WebSocket, which is not followed".to_owned(),
-            ),
-            200..=299 => Fault::Unusable("what answers there is no WebSocket".to_owned()),
+            300..=399 => {
+                Fault::NotWebSocket("the server redirects its WebSocket, which is not followed")
+            }
+            200..=299 => Fault::NotWebSocket("what answers there is no WebSocket"),
             status => status_fault(status, response.headers()),
         },
         Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => Fault::Other(BROKEN.to_owned()),
@@ -198,6 +252,8 @@ impl Inward for Incoming {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     writing: SplitSink<Socket, Message>,
+    /// How many bytes have come in over the same connection.
+    read: Arc<AtomicU64>,
     limit: usize,
 }
 
@@ -214,6 +270,10 @@ impl Outgoing {
 impl Outward for Outgoing {
     async fn send(&mut self, message: String) -> Result<(), Fault> {
         self.write(Message::Text(Utf8Bytes::from(message))).await
+    }
+
+    fn read_so_far(&self) -> u64 {
+        self.read.load(Ordering::Relaxed)
     }
 
     async fn ping(&mut self) -> Result<(), Fault> {

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::server::{BEFORE_ANSWER, Log};
+use super::story::without_place;
 use super::{PEAK, heard_of, once};
 use crate::support::child::Hearken;
 
@@ -177,17 +178,6 @@ fn start(folder: &TempDir, speech: Speech, script: &str) -> Hearken {
     let mut arguments = vec!["watch", "--face", "json", "--voice", "none"];
     arguments.extend(["--", "sh", "-c", &script, folder]);
     Hearken::start(&arguments)
-}
-
-/// Leaves out at which place something is no JSON.
-fn without_place(text: String) -> String {
-    match text.split_once(", at line ") {
-        Some((before, after)) => {
-            let (_, rest) = after.split_once('.').unwrap();
-            format!("{before}.{rest}")
-        }
-        None => text,
-    }
 }
 
 fn play_one(name: &str, row: &Row, speech: Speech) {

@@ -63,6 +63,7 @@ impl Stage {
                 name: demo,
                 answerable: true,
                 door: Door::Open,
+                way: None,
                 recording: None,
                 ..SourceSetup::default()
             }],
@@ -143,6 +144,7 @@ impl Stage {
                     Effect::Ask { .. }
                     | Effect::Follow { .. }
                     | Effect::LastWords { .. }
+                    | Effect::ChangeWay { .. }
                     | Effect::Close(_)
                     | Effect::Reading { .. }
                     | Effect::Bell

@@ -94,6 +94,7 @@ impl Rig {
                 Effect::Ask { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
+                | Effect::ChangeWay { .. }
                 | Effect::Send { .. }
                 | Effect::Close(_)
                 | Effect::Quit(_) => self.wishes.push(effect),

@@ -230,6 +230,7 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
             name: "tape".into(),
             answerable: false,
             door: Door::Open,
+            way: None,
             recording: None,
             ..SourceSetup::default()
         };

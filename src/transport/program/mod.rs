@@ -159,8 +159,8 @@ impl Output {
                 Line::Nothing => Arrival::Alive,
             },
             Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
-            // A stream of lines is never in neither framing.
-            Piece::Neither => Arrival::Alive,
+            // A stream of lines is never in neither framing, and has no lengths.
+            Piece::Neither | Piece::OutOfStep => Arrival::Alive,
         }
     }
 
@@ -186,7 +186,7 @@ impl Output {
                 Some(Piece::Message(line)) => {
                     return Arrival::Remark(clean(&line, REMARK_CHARACTERS));
                 }
-                Some(Piece::TooLarge | Piece::Neither) => {
+                Some(Piece::TooLarge | Piece::Neither | Piece::OutOfStep) => {
                     return Arrival::Remark("(a very long line was left out)".to_owned());
                 }
                 None => {}
@@ -205,7 +205,7 @@ impl Output {
                     self.stderr = None;
                     self.remarks.rest().map(|piece| match piece {
                         Piece::Message(line) => Arrival::Remark(clean(&line, REMARK_CHARACTERS)),
-                        Piece::TooLarge | Piece::Neither => Arrival::Alive,
+                        Piece::TooLarge | Piece::Neither | Piece::OutOfStep => Arrival::Alive,
                     })
                 } else {
                     self.stdout = None;

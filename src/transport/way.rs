@@ -1,0 +1,215 @@
+//! The ways to one server on the network: the addresses of another way than the one that was named.
+//!
+//! Responsibilities: what a manifest calls each way, the source that follows the same server by another
+//! one. Not here: which way is tried when (`app`), following it (`sse`, `websocket`).
+//!
+//! Only names come from a manifest, never an address: host, port and whether the way is secure stay those
+//! that the person gave, so that a token can't be led away and nothing on this machine can be opened. A
+//! query is left out, because what it holds was meant for the address that it stands in.
+
+use super::source::{Endpoints, Source, WEBSOCKET_PATH, WebSocketAddress};
+
+/// Names a way to follow a server on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// A stream of server-sent events behind a handshake, with requests beside it (B.1).
+    EventStream,
+    /// A WebSocket, which carries both ways (B.2).
+    WebSocket,
+    /// `/events` and `/messages` without a handshake.
+    PlainPair,
+}
+
+impl Way {
+    /// Reads the name of a transport as manifests have it (5.10.1); `None` for those that lead to no
+    /// server on the network, or that are not spoken.
+    pub fn named(name: &str) -> Option<Self> {
+        let is = |own: &str| name.trim().eq_ignore_ascii_case(own);
+        if is("sse") {
+            Some(Self::EventStream)
+        } else if is("websocket") {
+            Some(Self::WebSocket)
+        } else {
+            None
+        }
+    }
+
+    /// Gives the name that a manifest has for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::EventStream | Self::PlainPair => "sse",
+            Self::WebSocket => "websocket",
+        }
+    }
+}
+
+impl Source {
+    /// Gives the way that the person named; `None` where there is only one, and with the plain pair
+    /// (`plain`) because that is what they want.
+    pub fn way(&self, plain: bool) -> Option<Way> {
+        match self {
+            Self::Http(_) if !plain => Some(Way::EventStream),
+            Self::WebSocket(_) if !plain => Some(Way::WebSocket),
+            Self::Http(_)
+            | Self::WebSocket(_)
+            | Self::Unix(_)
+            | Self::Program(_)
+            | Self::File(_)
+            | Self::Stdin => None,
+        }
+    }
+
+    /// Gives the same server by another way; `None` for what is no server on the network.
+    pub fn by(&self, way: Way) -> Option<Self> {
+        match (self, way) {
+            (Self::Http(_), Way::EventStream | Way::PlainPair)
+            | (Self::WebSocket(_), Way::WebSocket) => Some(self.clone()),
+            (Self::Http(endpoints), Way::WebSocket) => {
+                let mut url = endpoints.base();
+                let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
+                url.set_scheme(scheme).ok()?;
+                let base = url.path().trim_end_matches('/').to_owned();
+                url.set_path(&format!("{base}{WEBSOCKET_PATH}"));
+                Some(Self::WebSocket(WebSocketAddress::at(url)))
+            }
+            (Self::WebSocket(address), Way::EventStream | Way::PlainPair) => {
+                let mut url = address.url().clone();
+                let scheme = if url.scheme() == "wss" {
+                    "https"
+                } else {
+                    "http"
+                };
+                url.set_scheme(scheme).ok()?;
+                let path = url.path().to_owned();
+                // An address of its own says nothing about where the rest is: the usual place is tried.
+                url.set_path(path.strip_suffix(WEBSOCKET_PATH).unwrap_or_default());
+                url.set_query(None);
+                // It is as safe as the address that was checked: the same host, the same kind of way.
+                Endpoints::parse(url.as_str(), true).ok().map(Self::Http)
+            }
+            (Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin, _) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(
+        clippy::unwrap_used,
+        reason = "a test that meets none has found a fault"
+    )]
+
+    use super::*;
+    use crate::config::LinkConfig;
+
+    fn by(source: &str, way: Way) -> String {
+        let config = LinkConfig {
+            allow_plain_http: true,
+            ..LinkConfig::default()
+        };
+        let source = Source::parse(source, &config).unwrap();
+        match source.by(way).unwrap() {
+            Source::Http(endpoints) => endpoints.events().to_string(),
+            Source::WebSocket(address) => address.url().to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn host_port_and_security_stay_as_the_person_gave_them() {
+        for (source, way, address) in [
+            (
+                "http://127.0.0.1:8080",
+                Way::WebSocket,
+                "ws://127.0.0.1:8080/aaep/v1/ws",
+            ),
+            (
+                "https://a.example",
+                Way::WebSocket,
+                "wss://a.example/aaep/v1/ws",
+            ),
+            (
+                "https://a.example:444/x/events?key=1",
+                Way::WebSocket,
+                "wss://a.example:444/x/aaep/v1/ws",
+            ),
+            (
+                "https://a.example/aaep/v1/events",
+                Way::WebSocket,
+                "wss://a.example/aaep/v1/ws",
+            ),
+            ("http://[::1]:1/", Way::WebSocket, "ws://[::1]:1/aaep/v1/ws"),
+            (
+                "ws://127.0.0.1:8080",
+                Way::EventStream,
+                "http://127.0.0.1:8080/events",
+            ),
+            (
+                "wss://a.example/x/aaep/v1/ws?key=1#f",
+                Way::EventStream,
+                "https://a.example/x/events",
+            ),
+            (
+                "wss://a.example:444/own/path",
+                Way::PlainPair,
+                "https://a.example:444/events",
+            ),
+            (
+                "ws://b.example/aaep/v1/ws",
+                Way::PlainPair,
+                "http://b.example/events",
+            ),
+            // The way that was named stays as it was named.
+            (
+                "https://a.example/events?key=1",
+                Way::PlainPair,
+                "https://a.example/events?key=1",
+            ),
+            (
+                "wss://a.example/own?key=1",
+                Way::WebSocket,
+                "wss://a.example/own?key=1",
+            ),
+        ] {
+            assert_eq!(by(source, way), address, "{source} {way:?}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_names_ways_and_nothing_else() {
+        assert_eq!(Way::named("sse"), Some(Way::EventStream));
+        assert_eq!(Way::named(" WebSocket "), Some(Way::WebSocket));
+        for other in [
+            "",
+            "stdio-jsonrpc",
+            "unix-socket",
+            "grpc",
+            "named-pipe",
+            "ws://b.example",
+            "wss",
+            "unix:/run/x.sock",
+            "http://b.example/events",
+            "sse\0",
+            "plain",
+        ] {
+            assert_eq!(Way::named(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_server_on_the_network_has_one_way() {
+        let config = LinkConfig::default();
+        for source in ["unix:/tmp/a.sock", "unix:planner", "-", "a.jsonl"] {
+            let source = Source::parse(source, &config).unwrap();
+            assert_eq!(source.way(false), None);
+            for way in [Way::EventStream, Way::WebSocket, Way::PlainPair] {
+                assert_eq!(source.by(way), None);
+            }
+        }
+        for source in ["http://127.0.0.1:1", "ws://127.0.0.1:1"] {
+            let source = Source::parse(source, &config).unwrap();
+            assert_eq!(source.way(true), None);
+            assert!(source.way(false).is_some());
+        }
+    }
+}

@@ -1,0 +1,496 @@
+//! A peer that carries both ways over one connection, and whose every byte a test decides.
+//!
+//! It is the twin of `server`, for a WebSocket and for a Unix socket in either framing. Nothing of these is
+//! resumed (B.2.5), so that every good connection tells everything again; what was heard before must not be
+//! heard twice.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+use super::server::{BEFORE_ANSWER, Log, request};
+use crate::support::PATIENCE;
+
+/// The longest message of ours that a peer takes, in bytes; a longer length was none.
+const LONGEST: usize = 1 << 20;
+
+/// Says how messages are put into the bytes of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// One message a text frame.
+    WebSocket,
+    /// Four bytes of length, then the message.
+    Lengths,
+    /// One message a line.
+    Lines,
+}
+
+/// Says whether the peer shakes hands; the subscriber is told not to where it does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hands {
+    Shaken,
+    Kept,
+}
+
+/// The first byte of a whole text frame, of an unfinished one, and of the rest of one.
+pub const TEXT: u8 = 0x81;
+pub const TEXT_BEGUN: u8 = 0x01;
+pub const CONTINUED: u8 = 0x00;
+pub const CONTINUED_TO_THE_END: u8 = 0x80;
+pub const BYTES: u8 = 0x82;
+pub const PING: u8 = 0x89;
+pub const CLOSE: u8 = 0x88;
+
+/// Puts bytes into a frame of a server's, which has no mask.
+pub fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![first];
+    match payload.len() {
+        short @ 0..126 => bytes.push(u8::try_from(short).unwrap()),
+        middle @ 126..65536 => {
+            bytes.push(126);
+            bytes.extend(u16::try_from(middle).unwrap().to_be_bytes());
+        }
+        long => {
+            bytes.push(127);
+            bytes.extend((long as u64).to_be_bytes());
+        }
+    }
+    bytes.extend(payload);
+    bytes
+}
+
+/// Is what a connection runs over.
+pub trait Carrier: Read + Write + Send {}
+impl<T: Read + Write + Send> Carrier for T {}
+
+/// Is one connection, in the hands of a row.
+pub struct Exchange<'a> {
+    pub stream: Box<dyn Carrier>,
+    pub log: &'a Log,
+    pub hands: Hands,
+    kind: Kind,
+    /// The head of the request; empty where there is none.
+    pub head: String,
+    shared: &'a Shared,
+}
+
+impl Exchange<'_> {
+    /// Sends bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        // Who is cut off may hang up first.
+        let _ = self.stream.write_all(bytes);
+        self
+    }
+
+    /// Sends bytes one by one, with a wait after each.
+    pub fn dribble(&mut self, bytes: &[u8], wait: Duration) -> &mut Self {
+        for byte in bytes {
+            self.bytes(&[*byte]);
+            if !wait.is_zero() {
+                std::thread::sleep(wait);
+            }
+        }
+        self
+    }
+
+    /// Puts a message into the bytes that carry it.
+    pub fn wrap(&self, message: &str) -> Vec<u8> {
+        match self.kind {
+            Kind::WebSocket => frame(TEXT, message.as_bytes()),
+            Kind::Lengths => {
+                let mut bytes = u32::try_from(message.len()).unwrap().to_be_bytes().to_vec();
+                bytes.extend(message.as_bytes());
+                bytes
+            }
+            Kind::Lines => format!("{message}\n").into_bytes(),
+        }
+    }
+
+    /// Gives an event as it stands on the connection.
+    pub fn event(&self, n: usize) -> Vec<u8> {
+        self.wrap(&self.log.event(n).to_string())
+    }
+
+    /// Sends several events, from one number to before another.
+    pub fn events(&mut self, from: usize, to: usize) -> &mut Self {
+        for n in from..to {
+            let bytes = self.event(n);
+            self.bytes(&bytes);
+        }
+        self
+    }
+
+    /// Gives the answer that makes a WebSocket of the connection.
+    pub fn upgrade(&self) -> String {
+        let key = super::header(&self.head, "sec-websocket-key").unwrap();
+        format!(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+             Sec-WebSocket-Accept: {}\r\nSec-WebSocket-Protocol: aaep.v1\r\n\r\n",
+            derive_accept_key(key.as_bytes())
+        )
+    }
+
+    /// Answers with a status and nothing else, where a WebSocket is wanted.
+    pub fn status(&mut self, line: &str, headers: &str) -> &mut Self {
+        self.bytes(
+            format!("HTTP/1.1 {line}\r\n{headers}Content-Length: 0\r\nConnection: close\r\n\r\n")
+                .as_bytes(),
+        )
+    }
+
+    /// Takes the connection up to where messages go both ways.
+    pub fn accept(&mut self) -> &mut Self {
+        if self.kind == Kind::WebSocket {
+            let upgrade = self.upgrade();
+            self.bytes(upgrade.as_bytes());
+        }
+        self
+    }
+
+    /// Gives the consent to a subscription.
+    pub fn consent(&self) -> Vec<u8> {
+        let consent = json!({
+            "type": "subscription.accepted", "subscription_id": "sub_1", "aaep_version": "1.0.0",
+            "producer": {"agent_id": "planner"}, "honored_capabilities": {},
+        });
+        self.wrap(&consent.to_string())
+    }
+
+    /// Takes the connection and shakes hands on it; `false` when the other side went away or was not
+    /// to be understood.
+    pub fn shake(&mut self) -> bool {
+        self.accept();
+        if self.hands == Hands::Kept {
+            return true;
+        }
+        if self.hear("subscription.request").is_none() {
+            return false;
+        }
+        let consent = self.consent();
+        self.bytes(&consent);
+        true
+    }
+
+    /// Opens a good connection and sends events, from the first to before `to`.
+    pub fn open(&mut self, to: usize) -> &mut Self {
+        if self.shake() {
+            self.events(1, to);
+        }
+        self
+    }
+
+    /// Waits until the test lets it go on.
+    pub fn gate(&mut self) -> &mut Self {
+        self.shared.until(|seen| seen.open);
+        self
+    }
+
+    /// Waits for the answer to the question and tells the end.
+    pub fn finish(&mut self) {
+        if let Some(reply) = self.hear("confirmation.reply") {
+            self.took(reply);
+            self.events(BEFORE_ANSWER + 1, BEFORE_ANSWER + 3).left();
+        }
+    }
+
+    /// Notes a reply that came.
+    pub fn took(&mut self, reply: Value) {
+        self.shared.seen.lock().unwrap().replies.push(reply);
+        self.shared.changed.notify_all();
+    }
+
+    /// Waits for a reply that comes by another connection.
+    pub fn until_answered(&mut self) -> bool {
+        self.shared.until(|seen| !seen.replies.is_empty())
+    }
+
+    /// Waits until the other side has hung up.
+    pub fn left(&mut self) {
+        let _ = self.stream.read_to_end(&mut Vec::new());
+    }
+
+    /// Waits for a message of a type.
+    pub fn hear(&mut self, kind: &str) -> Option<Value> {
+        loop {
+            let message: Value = serde_json::from_str(&self.message()?).unwrap();
+            if message["type"] == kind {
+                return Some(message);
+            }
+        }
+    }
+
+    fn exactly<const N: usize>(&mut self) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        self.stream.read_exact(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn payload(&mut self, length: usize) -> Option<Vec<u8>> {
+        if length > LONGEST {
+            return None;
+        }
+        let mut bytes = vec![0; length];
+        self.stream.read_exact(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    /// Reads the next message of the other side; none when it went away.
+    fn message(&mut self) -> Option<String> {
+        let bytes = match self.kind {
+            Kind::WebSocket => loop {
+                let [first, length] = self.exactly()?;
+                let length = match length & 0x7f {
+                    126 => usize::from(u16::from_be_bytes(self.exactly()?)),
+                    127 => usize::try_from(u64::from_be_bytes(self.exactly()?)).unwrap(),
+                    short => usize::from(short),
+                };
+                let mask: [u8; 4] = self.exactly()?;
+                let mut payload = self.payload(length)?;
+                for (at, byte) in payload.iter_mut().enumerate() {
+                    *byte ^= mask[at % 4];
+                }
+                match first {
+                    TEXT => break payload,
+                    PING => {
+                        let pong = frame(0x8a, &payload);
+                        self.bytes(&pong);
+                    }
+                    CLOSE => return None,
+                    _ => {}
+                }
+            },
+            Kind::Lengths => {
+                let length = u32::from_be_bytes(self.exactly()?);
+                self.payload(usize::try_from(length).unwrap())?
+            }
+            Kind::Lines => {
+                let mut line = Vec::new();
+                loop {
+                    match self.exactly()? {
+                        [b'\n'] if !line.is_empty() => break,
+                        [b'\n'] => {}
+                        // What stands before the first message is its length, for whoever reads lengths.
+                        [byte] if line.is_empty() && byte != b'{' => {}
+                        [byte] => line.push(byte),
+                    }
+                }
+                line
+            }
+        };
+        Some(String::from_utf8(bytes).unwrap())
+    }
+}
+
+/// Says what the first connections meet.
+pub type Turn = fn(&mut Exchange);
+
+/// Answers a request beside a WebSocket, whose head stands in the exchange; its body comes along.
+pub type Beside = fn(&mut Exchange, &str);
+
+/// Is the answer where there is nothing but the WebSocket.
+pub fn nothing(at: &mut Exchange, _: &str) {
+    at.status("404 Not Found", "");
+}
+
+struct Shared {
+    log: Log,
+    kind: Kind,
+    hands: Hands,
+    turns: Vec<Turn>,
+    beside: Beside,
+    seen: Mutex<Seen>,
+    changed: Condvar,
+}
+
+/// Holds what came to a peer.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// The heads of the requests for the WebSocket, in their order; empty ones for a socket.
+    pub connections: Vec<String>,
+    /// The heads of requests for anything else.
+    pub others: Vec<String>,
+    pub replies: Vec<Value>,
+    open: bool,
+    stopped: bool,
+}
+
+/// Is a running peer; its threads end with the connections.
+pub struct Peer {
+    source: String,
+    shared: Arc<Shared>,
+    /// Where a socket lies.
+    _folder: Option<TempDir>,
+}
+
+impl Peer {
+    /// Starts one whose first connections go as `turns` say.
+    pub fn start(kind: Kind, hands: Hands, turns: &[Turn]) -> Self {
+        match kind {
+            Kind::WebSocket => Self::on(
+                TcpListener::bind("127.0.0.1:0").unwrap(),
+                hands,
+                turns,
+                nothing,
+            ),
+            Kind::Lengths | Kind::Lines => {
+                let folder = tempfile::tempdir().unwrap();
+                let mut peer = Self::at(&folder.path().join("planner.sock"), kind, hands, turns);
+                peer._folder = Some(folder);
+                peer
+            }
+        }
+    }
+
+    /// Starts one with a Unix socket at a path.
+    pub fn at(path: &Path, kind: Kind, hands: Hands, turns: &[Turn]) -> Self {
+        let listener = UnixListener::bind(path).unwrap();
+        let shared = Shared::new(kind, hands, turns, nothing);
+        let peer = Self {
+            source: format!("unix:{}", path.display()),
+            shared: Arc::clone(&shared),
+            _folder: None,
+        };
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let shared = Arc::clone(&shared);
+                if shared.is_stopped() {
+                    return;
+                }
+                std::thread::spawn(move || shared.serve(Box::new(stream), String::new()));
+            }
+        });
+        peer
+    }
+
+    /// Starts one with a WebSocket on an address that the test has already, and with something beside it.
+    pub fn on(listener: TcpListener, hands: Hands, turns: &[Turn], beside: Beside) -> Self {
+        let shared = Shared::new(Kind::WebSocket, hands, turns, beside);
+        let peer = Self {
+            source: format!("ws://{}", listener.local_addr().unwrap()),
+            shared: Arc::clone(&shared),
+            _folder: None,
+        };
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let shared = Arc::clone(&shared);
+                if shared.is_stopped() {
+                    return;
+                }
+                std::thread::spawn(move || {
+                    let _ = stream.set_nodelay(true);
+                    let Some((head, body)) = request(&mut stream) else {
+                        return;
+                    };
+                    if head.starts_with("GET /aaep/v1/ws ") {
+                        shared.serve(Box::new(stream), head);
+                    } else {
+                        shared.seen.lock().unwrap().others.push(head.clone());
+                        let mut exchange = shared.exchange(Box::new(stream), head);
+                        (shared.beside)(&mut exchange, &body);
+                    }
+                });
+            }
+        });
+        peer
+    }
+
+    /// Gives what follows `watch`.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Gives the host and port of one on the network.
+    pub fn address(&self) -> &str {
+        self.source.trim_start_matches("ws://")
+    }
+
+    /// Gives the name by which the person hears of it.
+    pub fn name(&self) -> String {
+        match self.source.strip_prefix("unix:") {
+            Some(path) => path.to_owned(),
+            None => format!("{}/aaep/v1/ws", self.source),
+        }
+    }
+
+    /// Lets the turns go on that wait at their gate.
+    pub fn open_gate(&self) {
+        self.shared.seen.lock().unwrap().open = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Listens no more, and lets the turns go on that wait at their gate.
+    pub fn stop(&self) {
+        self.shared.seen.lock().unwrap().stopped = true;
+        // The listener looks up when somebody comes.
+        match self.source.strip_prefix("unix:") {
+            Some(path) => drop(UnixStream::connect(path).unwrap()),
+            None => drop(TcpStream::connect(self.address()).unwrap()),
+        }
+        self.open_gate();
+    }
+
+    /// Looks at what came.
+    pub fn seen<T>(&self, look: impl FnOnce(&Seen) -> T) -> T {
+        look(&self.shared.seen.lock().unwrap())
+    }
+}
+
+impl Shared {
+    fn new(kind: Kind, hands: Hands, turns: &[Turn], beside: Beside) -> Arc<Self> {
+        Arc::new(Self {
+            log: Log::new(),
+            kind,
+            hands,
+            turns: turns.to_vec(),
+            beside,
+            seen: Mutex::default(),
+            changed: Condvar::new(),
+        })
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.seen.lock().unwrap().stopped
+    }
+
+    fn exchange(&self, stream: Box<dyn Carrier>, head: String) -> Exchange<'_> {
+        Exchange {
+            stream,
+            log: &self.log,
+            hands: self.hands,
+            kind: self.kind,
+            head,
+            shared: self,
+        }
+    }
+
+    fn serve(&self, stream: Box<dyn Carrier>, head: String) {
+        let turn = {
+            let mut seen = self.seen.lock().unwrap();
+            seen.connections.push(head.clone());
+            self.turns.get(seen.connections.len() - 1)
+        };
+        let mut exchange = self.exchange(stream, head);
+        match turn {
+            Some(turn) => turn(&mut exchange),
+            None => {
+                exchange.open(BEFORE_ANSWER + 1).finish();
+            }
+        }
+    }
+
+    /// Waits for something to have come, but not for ever.
+    fn until(&self, there: impl Fn(&Seen) -> bool) -> bool {
+        let seen = self.seen.lock().unwrap();
+        let waited = self
+            .changed
+            .wait_timeout_while(seen, PATIENCE, |seen| !there(seen));
+        !waited.unwrap().1.timed_out()
+    }
+}

@@ -1,0 +1,155 @@
+//! What goes wrong over a Unix socket, in either framing: cuts, lengths that lie, lines without an end, and a
+//! peer that takes a connection and says nothing.
+
+use std::time::Duration;
+
+use super::duplex::{Exchange, Hands, Kind, Peer, Turn};
+use super::once;
+use super::server::BEFORE_ANSWER;
+use super::story::{BACK, End, GARBAGE, LOST, START, TOO_LARGE, heard, stories, watch};
+use End::{Over, Whole};
+use Hands::{Kept, Shaken};
+use Kind::{Lengths, Lines};
+
+const EITHER: [Kind; 2] = [Lengths, Lines];
+const BOTH: [Hands; 2] = [Shaken, Kept];
+
+const OUT_OF_STEP: &str = "The connection to S is lost: its messages do not end where their lengths say. It is tried again.";
+const NEITHER: &str = "S can't be used: what answers there speaks neither framing of the protocol.";
+
+stories! {
+    socket_nothing_is_wrong (EITHER, BOTH, Whole): &[] => &[START];
+
+    // Cuts.
+    socket_cut_at_once (EITHER, [Kept], Whole): &[|_| {}] => &["Connected to S, without a handshake.", LOST, BACK];
+    socket_cut_before_the_consent ([Lengths], [Shaken], Whole): &[|at| { at.hear("subscription.request"); }]
+        => &["Connected to S.", LOST, BACK, "S has shaken hands."];
+    socket_cut_within_the_consent (EITHER, [Shaken], Whole): &[|at| {
+        at.hear("subscription.request");
+        let consent = at.consent();
+        at.bytes(&consent[..consent.len() / 2]);
+    }] => &["Connected to S.", LOST, BACK, "S has shaken hands."];
+    socket_cut_mid_message (EITHER, BOTH, Whole): &[|at| half_of(at, 3)] => &[START, LOST, BACK];
+    socket_cut_within_a_length ([Lengths], BOTH, Whole): &[|at| { at.open(3).bytes(&[0, 0]); }] => &[START, LOST, BACK];
+    socket_cut_before_the_line_s_end ([Lines], BOTH, Whole): &[|at| {
+        let event = at.event(3);
+        at.open(3).bytes(&event[..event.len() - 1]);
+    }] => &[START, LOST, BACK];
+    socket_cut_mid_utf_8 (EITHER, BOTH, Whole): &[|at| {
+        let event = at.event(2);
+        let sign = "漢".as_bytes();
+        let inside = event.windows(sign.len()).position(|seen| seen == sign).unwrap() + 1;
+        at.open(2).bytes(&event[..inside]);
+    }] => &[START, LOST, BACK];
+    socket_cut_again_and_again (EITHER, BOTH, Whole): &[
+        |at| half_of(at, 2), |at| half_of(at, 3), |at| half_of(at, 4), |at| half_of(at, 6),
+    ] => &[START, LOST, BACK, LOST, BACK, LOST, BACK, LOST, BACK];
+
+    // Time and size.
+    socket_a_byte_a_second (EITHER, BOTH, Whole): &[|at| {
+        at.open(1);
+        let event = at.event(1);
+        at.dribble(&event[..3], Duration::from_secs(1)).dribble(&event[3..], Duration::ZERO);
+        at.events(2, BEFORE_ANSWER + 1).finish();
+    }] => &[START];
+    socket_an_event_of_2_mib (EITHER, BOTH, Whole): &[|at| {
+        let large = at.wrap(&at.log.large_event(2 << 20).to_string());
+        at.open(3).bytes(&large).events(3, BEFORE_ANSWER + 1).finish();
+    }] => &[START];
+    socket_an_event_of_5_mib (EITHER, BOTH, Whole): &[|at| {
+        let large = at.wrap(&at.log.large_event(5 << 20).to_string());
+        at.open(3).bytes(&large).events(3, BEFORE_ANSWER + 1).finish();
+    }] => &[START, TOO_LARGE];
+    socket_a_line_that_never_ends ([Lines], BOTH, Whole): &[|at| {
+        at.open(3);
+        let piece = vec![b'a'; 1 << 20];
+        for _ in 0..48 { at.bytes(&piece); }
+    }] => &[START, TOO_LARGE, LOST, BACK];
+
+    // Lengths that lie.
+    socket_a_length_that_is_far_too_long ([Lengths], BOTH, Whole): &[|at| {
+        at.open(3).bytes(&[0xff; 4]).events(3, 5).left();
+    }] => &[START, OUT_OF_STEP, BACK];
+    socket_a_length_beyond_the_bound ([Lengths], BOTH, Whole): &[|at| {
+        at.open(3).bytes(&[0, 0xff, 0xff, 0xff]);
+        let piece = vec![b'a'; (1 << 24) - 1];
+        at.bytes(&piece).events(3, BEFORE_ANSWER + 1).finish();
+    }] => &[START, TOO_LARGE];
+    socket_a_length_that_is_a_little_too_long ([Lengths], BOTH, Whole): &[|at| {
+        // The next message's length is taken for the end of this one, and what follows makes no sense.
+        let mut event = at.event(3);
+        event[3] = event[3].wrapping_add(4);
+        at.open(3).bytes(&event).events(4, 6).left();
+    }] => &[START, GARBAGE, OUT_OF_STEP, BACK];
+    socket_a_length_that_is_too_short ([Lengths], BOTH, Whole): &[|at| {
+        let mut event = at.event(3);
+        event[2] = event[2].wrapping_sub(1);
+        at.open(3).bytes(&event).events(4, 6).left();
+    }] => &[START, GARBAGE, OUT_OF_STEP, BACK];
+    socket_lengths_of_nothing ([Lengths], BOTH, Whole): &[|at| {
+        at.open(3).bytes(&[0; 4096]).events(3, BEFORE_ANSWER + 1).finish();
+    }] => &[START];
+
+    // How lines end, and what stands between them.
+    socket_lines_that_end_in_cr_lf ([Lines], BOTH, Whole): &[|at| {
+        at.open(1);
+        for n in 1..=BEFORE_ANSWER {
+            let line = format!("{}\r\n\r\n", at.log.event(n));
+            at.bytes(line.as_bytes());
+        }
+        at.finish();
+    }] => &[START];
+    socket_a_byte_order_mark ([Lines], BOTH, Whole): &[|at| {
+        at.bytes(b"\xEF\xBB\xBF").open(BEFORE_ANSWER + 1).finish();
+    }] => &[START];
+    socket_a_line_that_is_no_json (EITHER, BOTH, Whole): &[|at| {
+        let words = at.wrap("hello");
+        at.open(3).bytes(&words).events(3, BEFORE_ANSWER + 1).finish();
+    }] => &[START, GARBAGE];
+    socket_bytes_that_are_no_text (EITHER, BOTH, Whole): &[|at| {
+        let bytes = at.wrap("~~~~");
+        let bytes: Vec<u8> = bytes.iter().map(|byte| if *byte == b'~' { 0xff } else { *byte }).collect();
+        at.open(3).bytes(&bytes).events(3, BEFORE_ANSWER + 1).finish();
+    }] => &[START, GARBAGE];
+    socket_neither_framing (EITHER, [Kept], Over(1)): &[|at| { at.bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n").left(); }]
+        => &["Connected to S, without a handshake.", NEITHER];
+}
+
+/// Sends what is before an event, and half of it.
+fn half_of(at: &mut Exchange, n: usize) {
+    let event = at.event(n);
+    at.open(n).bytes(&event[..event.len() / 2]);
+}
+
+#[test]
+fn a_socket_that_was_taken_away_is_followed_when_it_returns() {
+    for kind in EITHER {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("planner.sock");
+        let turns: [Turn; 1] = [|at| {
+            at.open(3).gate();
+        }];
+        let peer = Peer::at(&path, kind, Shaken, &turns);
+        let settings = tempfile::tempdir().unwrap();
+        let mut child = watch(&peer, Shaken, &settings);
+        child.announced("state", "Grüße aus 漢字.");
+        peer.stop();
+        child.announced("connection", "is lost: the connection was closed");
+        std::fs::remove_file(&path).unwrap();
+        let again = Peer::at(&path, kind, Shaken, &[]);
+        child.announced("confirmation", "Send the letter");
+        child.say("n 1");
+        child.announced("session_completed", "Planner is done.");
+        child.say("q");
+        let (code, _, lines) = child.exit();
+        assert_eq!(code, 0);
+        let told: Vec<_> = lines
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        once(&told, &lines.join("\n"));
+        let hears = ["Connected to S.", "S has shaken hands.", LOST, BACK];
+        assert_eq!(heard(&told, &again), hears);
+        assert_eq!(again.seen(|seen| seen.replies.len()), 1);
+    }
+}

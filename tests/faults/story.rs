@@ -1,0 +1,150 @@
+//! A story over a connection that carries both ways: some connections go wrong, the next one goes well, and
+//! what the person hears of it is compared word for word.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::duplex::{Hands, Kind, Peer, Turn};
+use super::{PEAK, heard_of, once};
+use crate::support::child::Hearken;
+
+/// The waits between attempts are short here, and a silent WebSocket is asked each second for a sign of life.
+const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
+    connect_timeout_ms = 1000\nreply_timeout_ms = 1000\nsilent_after_seconds = 1\n";
+
+/// Stands for what is heard of the first good connection.
+pub const START: &str = "";
+pub const BACK: &str = "The connection to S is back.";
+pub const LOST: &str = "The connection to S is lost: the connection was closed. It is tried again.";
+pub const NO_ANSWER: &str = "S can't be reached: the connection was closed. It is tried again.";
+pub const TOO_LARGE: &str =
+    "1 message from S was left out: a message is larger than 4194304 bytes.";
+pub const GARBAGE: &str =
+    "A message from S can't be understood: not valid JSON. Everything else goes on.";
+pub const ENDED: &str = "S has ended.";
+
+/// Says how a story ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// The fault passes and all is heard.
+    Whole,
+    /// The program ends by itself with this code, because nothing can be expected any more.
+    Over(i32),
+}
+
+pub struct Row {
+    pub kinds: &'static [Kind],
+    pub hands: &'static [Hands],
+    pub turns: &'static [Turn],
+    pub hears: &'static [&'static str],
+    pub end: End,
+}
+
+/// Plays a row over each kind of connection, with and without a handshake where it says so.
+pub fn play(name: &str, row: &'static Row) {
+    std::thread::scope(|scope| {
+        for kind in row.kinds {
+            for hands in row.hands {
+                scope.spawn(move || play_one(name, row, *kind, *hands));
+            }
+        }
+    });
+}
+
+/// Follows a peer, and is told not to shake hands where the peer does not.
+pub fn watch(peer: &Peer, hands: Hands, folder: &TempDir) -> Hearken {
+    let config = folder.path().join("config.toml");
+    std::fs::write(&config, SETTINGS).unwrap();
+    let mut arguments = vec!["watch", peer.source(), "--face", "json", "--voice", "none"];
+    arguments.extend(["--config", config.to_str().unwrap()]);
+    if hands == Hands::Kept {
+        arguments.push("--plain-pair");
+    }
+    Hearken::start(&arguments)
+}
+
+fn play_one(name: &str, row: &Row, kind: Kind, hands: Hands) {
+    let peer = Peer::start(kind, hands, row.turns);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = watch(&peer, hands, &folder);
+    if row.end == End::Whole {
+        child.announced("confirmation", "Send the letter");
+        child.say("n 1");
+        child.announced("session_completed", "Planner is done.");
+        if let Some(peak) = child.peak() {
+            assert!(peak < PEAK, "{name}, {kind:?}, {hands:?}: {peak} bytes");
+        }
+        child.say("q");
+    }
+    let (code, errors, lines) = child.exit();
+    let told: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let all = format!(
+        "{name}, {kind:?}, {hands:?}\n{}\n{errors}",
+        lines.join("\n")
+    );
+    assert_eq!(heard(&told, &peer), expected(row.hears, hands), "{all}");
+    let wanted = match row.end {
+        End::Whole => 0,
+        End::Over(code) => code,
+    };
+    assert_eq!((code, errors.as_str()), (wanted, ""), "{all}");
+    if row.end == End::Whole {
+        once(&told, &all);
+        let replies = peer.seen(|seen| seen.replies.clone());
+        assert_eq!(replies.len(), 1, "{all}\n{replies:?}");
+        assert_eq!(replies[0]["reply_token"], "rpl_1");
+        assert_eq!(replies[0]["decision"], "reject");
+    }
+}
+
+/// Gives what is to be heard, with the words of the first good connection in their place.
+fn expected(hears: &[&'static str], hands: Hands) -> Vec<&'static str> {
+    let start: &[&str] = match hands {
+        Hands::Shaken => &["Connected to S.", "S has shaken hands."],
+        Hands::Kept => &["Connected to S, without a handshake."],
+    };
+    let words = hears.iter().flat_map(|words| match *words {
+        START => start,
+        _ => std::slice::from_ref(words),
+    });
+    words.copied().collect()
+}
+
+/// Gives what the person hears about the connection, with `S` for the source; where something is no JSON is
+/// left out.
+pub fn heard(told: &[Value], peer: &Peer) -> Vec<String> {
+    let name = peer.name();
+    let heard = heard_of(told).into_iter();
+    heard
+        .map(|text| without_place(text.replace(&name, "S")))
+        .collect()
+}
+
+/// Leaves out at which place something is no JSON.
+pub fn without_place(text: String) -> String {
+    match text.split_once(", at line ") {
+        Some((before, after)) => {
+            let (_, rest) = after.split_once('.').unwrap();
+            format!("{before}.{rest}")
+        }
+        None => text,
+    }
+}
+
+/// Makes a test of each row: its name, the kinds of connection, who shakes hands, its end, its first
+/// connections, and what is heard of them.
+macro_rules! stories {
+    ($($name:ident ($kinds:expr, $hands:expr, $end:expr): $turns:expr => $hears:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            static ROW: $crate::faults::story::Row = $crate::faults::story::Row {
+                kinds: &$kinds, hands: &$hands, turns: $turns, hears: $hears, end: $end,
+            };
+            $crate::faults::story::play(stringify!($name), &ROW);
+        })*
+    };
+}
+pub(super) use stories;

@@ -1,0 +1,372 @@
+//! Servers of which one way does not work: the next one that their manifest lists is gone on, the person is
+//! told once, and nothing in a manifest leads anywhere but to the server itself.
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixListener;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use super::duplex::{Beside, Exchange, Hands, Peer, Turn};
+use super::server::{BEFORE_ANSWER, STREAM};
+use super::story::without_place;
+use super::{header, heard_of, once};
+use crate::support::child::Hearken;
+
+const CONNECTED: &str = "Connected to S, by a handshake.";
+
+/// Says what a site does with those who come beside its WebSocket.
+#[derive(Clone, Copy)]
+struct Site {
+    /// The transports of its manifest, as JSON; none without a manifest.
+    lists: Option<&'static str>,
+    subscription: Subscription,
+    stream: Stream,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Subscription {
+    Taken,
+    /// Answered with a status alone.
+    Status(&'static str),
+    /// Rejected with a reason of the protocol's.
+    Rejected(&'static str),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Stream {
+    Good,
+    Status(&'static str),
+    Page,
+}
+
+const GOOD: Site = Site {
+    lists: Some(r#"["sse", "websocket"]"#),
+    subscription: Subscription::Taken,
+    stream: Stream::Good,
+};
+
+fn answer(at: &mut Exchange, status: &str, headers: &str, body: &Value) {
+    let body = body.to_string();
+    let length = body.len();
+    at.bytes(
+        format!(
+            "HTTP/1.1 {status}\r\n{headers}Content-Type: application/json\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        )
+        .as_bytes(),
+    );
+}
+
+/// Follows the story over a stream of events.
+fn tell(at: &mut Exchange) {
+    at.bytes(STREAM.as_bytes());
+    let before = at.log.range(1, BEFORE_ANSWER + 1);
+    at.bytes(before.as_bytes());
+    if at.until_answered() {
+        let after = at.log.range(BEFORE_ANSWER + 1, BEFORE_ANSWER + 3);
+        at.bytes(after.as_bytes()).left();
+    }
+}
+
+fn serve(at: &mut Exchange, body: &str, site: Site) {
+    let path = at.head.split(' ').nth(1).unwrap().to_owned();
+    let path = path.split('?').next().unwrap();
+    match (path, site.lists) {
+        ("/.well-known/aaep-manifest.json", Some(lists)) => {
+            let lists: Value = serde_json::from_str(lists).unwrap();
+            let manifest = json!({
+                "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:producer.manifest",
+                "agent_id": "planner", "aaep_versions_supported": ["1.0.0"],
+                "conformance_levels_supported": [1, 2, 3], "transports_supported": lists,
+            });
+            answer(at, "200 OK", "", &manifest);
+        }
+        ("/aaep/v1/subscriptions", _) => match site.subscription {
+            Subscription::Taken => {
+                let consent = json!({
+                    "type": "subscription.accepted", "subscription_id": "sub_1", "aaep_version": "1.0.0",
+                    "producer": {"agent_id": "planner"}, "honored_capabilities": {},
+                });
+                let location = "Location: /aaep/v1/events?subscription_id=sub_1\r\n";
+                answer(at, "201 Created", location, &consent);
+            }
+            Subscription::Status(status) => {
+                at.status(status, "");
+            }
+            Subscription::Rejected(code) => {
+                let rejected = json!({
+                    "type": "subscription.rejected", "reason_code": code, "reason_message": "",
+                });
+                answer(at, "400 Bad Request", "", &rejected);
+            }
+        },
+        ("/aaep/v1/events", _) => {
+            match site.stream {
+                Stream::Good => tell(at),
+                Stream::Status(status) => {
+                    at.status(status, "");
+                }
+                Stream::Page => {
+                    at.bytes(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<p>");
+                }
+            }
+        }
+        ("/events", _) if site.subscription != Subscription::Taken => tell(at),
+        ("/aaep/v1/replies" | "/messages", _) => {
+            let message: Value = serde_json::from_str(body).unwrap();
+            if message["type"] == "confirmation.reply" {
+                at.took(message);
+            }
+            at.bytes(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+        }
+        _ => {
+            at.status("404 Not Found", "");
+        }
+    }
+}
+
+/// Says by which address the person names a site.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Named {
+    Http,
+    Ws,
+}
+
+/// Says how a story ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum End {
+    Whole,
+    Over,
+}
+
+fn watch(
+    peer: &Peer,
+    named: Named,
+    folder: &tempfile::TempDir,
+    more: &[&str],
+) -> (Hearken, String) {
+    let config = folder.path().join("config.toml");
+    let settings = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n";
+    std::fs::write(&config, settings).unwrap();
+    let (source, name) = match named {
+        Named::Http => (
+            format!("http://{}", peer.address()),
+            format!("http://{}/events", peer.address()),
+        ),
+        Named::Ws => (peer.source().to_owned(), peer.name()),
+    };
+    let mut arguments = vec!["watch", &source, "--face", "json", "--voice", "none"];
+    arguments.extend(["--config", config.to_str().unwrap()]);
+    arguments.extend(more);
+    (Hearken::start(&arguments), name)
+}
+
+fn play(test: &str, named: Named, end: End, beside: Beside, turns: &[Turn], hears: &[&str]) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peer = Peer::on(listener, Hands::Shaken, turns, beside);
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, name) = watch(&peer, named, &folder, &[]);
+    if end == End::Whole {
+        child.announced("confirmation", "Send the letter");
+        child.say("n 1");
+        child.announced("session_completed", "Planner is done.");
+        child.say("q");
+    }
+    let (code, errors, lines) = child.exit();
+    let told: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let all = format!("{test}\n{}", lines.join("\n"));
+    let heard: Vec<String> = heard_of(&told)
+        .into_iter()
+        .map(|text| without_place(text.replace(&name, "S")))
+        .collect();
+    assert_eq!(heard, hears, "{all}\n{errors}");
+    assert_eq!(
+        (code, errors.as_str()),
+        (i32::from(end == End::Over), ""),
+        "{all}"
+    );
+    if end == End::Whole {
+        once(&told, &all);
+        assert_eq!(peer.seen(|seen| seen.replies.len()), 1, "{all}");
+    }
+}
+
+/// Makes a test of each row: its name, the address that is named, its end, the site, what the first
+/// connections to the WebSocket meet, and what is heard.
+macro_rules! sites {
+    ($($name:ident ($named:ident, $end:ident): $site:expr, $turns:expr => $hears:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            const SITE: Site = $site;
+            let turns: &[Turn] = $turns;
+            play(stringify!($name), Named::$named, End::$end, |at, body| serve(at, body, SITE), turns, $hears);
+        })*
+    };
+}
+
+const WENT_ON: [&str; 2] = ["Connected to S.", "S has shaken hands."];
+
+sites! {
+    // The event stream was named.
+    the_stream_works (Http, Whole): GOOD, &[] => &[CONNECTED];
+    the_order_of_a_manifest_does_not_pass_over_the_way_that_was_named (Http, Whole):
+        Site { lists: Some(r#"["websocket", "sse"]"#), ..GOOD }, &[] => &[CONNECTED];
+    the_stream_is_not_there (Http, Whole): Site { stream: Stream::Status("404 Not Found"), ..GOOD }, &[] => &[
+        "The event stream of S can't be used: nothing is at that address (status 404). Going on over a WebSocket.",
+        WENT_ON[0], WENT_ON[1],
+    ];
+    the_stream_is_a_page (Http, Whole): Site { stream: Stream::Page, ..GOOD }, &[] => &[
+        "The event stream of S can't be used: the server answered with text/html, not with an event stream. Going on over a WebSocket.",
+        WENT_ON[0], WENT_ON[1],
+    ];
+    the_subscription_has_no_place (Http, Whole): Site { subscription: Subscription::Status("405 Method Not Allowed"), ..GOOD }, &[] => &[
+        "The event stream of S can't be used: it takes no subscription there (status 405). Going on over a WebSocket.",
+        WENT_ON[0], WENT_ON[1],
+    ];
+    the_transport_is_unavailable (Http, Whole): Site { subscription: Subscription::Rejected("transport_unavailable"), ..GOOD }, &[] => &[
+        "The event stream of S can't be used: it says that it does not serve that way. Going on over a WebSocket.",
+        WENT_ON[0], WENT_ON[1],
+    ];
+    the_manifest_leaves_the_stream_out (Http, Whole): Site { lists: Some(r#"["grpc", "websocket"]"#), ..GOOD }, &[] => &[
+        "S offers no event stream. Going on over a WebSocket.", WENT_ON[0], WENT_ON[1],
+    ];
+    no_other_way_is_listed (Http, Over): Site { lists: Some(r#"["sse", "unix-socket"]"#), stream: Stream::Status("404 Not Found"), ..GOOD }, &[]
+        => &["S can't be used: nothing is at that address (status 404)."];
+    there_is_no_manifest (Http, Over): Site { lists: None, stream: Stream::Status("404 Not Found"), ..GOOD }, &[]
+        => &["S can't be used: nothing is at that address (status 404)."];
+    no_way_works (Http, Over): Site { stream: Stream::Status("404 Not Found"), ..GOOD }, &[|at| { at.status("404 Not Found", ""); }] => &[
+        "The event stream of S can't be used: nothing is at that address (status 404). Going on over a WebSocket.",
+        "S can't be used: nothing is at that address (status 404).",
+    ];
+    the_plain_pair_comes_last (Http, Whole): Site { subscription: Subscription::Status("404 Not Found"), ..GOOD }, &[|at| { at.status("404 Not Found", ""); }] => &[
+        "The event stream of S can't be used: it takes no subscription there (status 404). Going on over a WebSocket.",
+        "The WebSocket of S can't be used: nothing is at that address (status 404). Going on without a handshake.",
+        "Connected to S, without a handshake.",
+    ];
+    who_wants_a_token_is_not_gone_around (Http, Over): Site { subscription: Subscription::Status("401 Unauthorized"), ..GOOD }, &[]
+        => &["S can't be used: the server wants a token (status 401)."];
+    who_refuses_access_is_not_gone_around (Http, Over): Site { stream: Stream::Status("403 Forbidden"), ..GOOD }, &[]
+        => &["S can't be used: the server refuses access (status 403)."];
+
+    // The WebSocket was named.
+    the_websocket_is_not_there (Ws, Whole): GOOD, &[|at| { at.status("404 Not Found", ""); }] => &[
+        "The WebSocket of S can't be used: nothing is at that address (status 404). Going on over an event stream.", CONNECTED,
+    ];
+    the_websocket_is_something_else (Ws, Whole): Site { lists: Some(r#"["sse"]"#), ..GOOD }, &[|at| { at.status("200 OK", ""); }] => &[
+        "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
+    ];
+    the_websocket_does_not_serve_this (Ws, Whole): GOOD, &[|at| {
+        at.accept().hear("subscription.request");
+        let rejected = json!({"type": "subscription.rejected", "reason_code": "transport_unavailable", "reason_message": ""});
+        let rejected = at.wrap(&rejected.to_string());
+        at.bytes(&rejected).left();
+    }] => &[
+        "Connected to S.",
+        "The WebSocket of S can't be used: it says that it does not serve that way. Going on over an event stream.",
+    ];
+    no_stream_is_listed (Ws, Over): Site { lists: Some(r#"["websocket"]"#), ..GOOD }, &[|at| { at.status("404 Not Found", ""); }]
+        => &["S can't be used: nothing is at that address (status 404)."];
+    nobody_says_that_there_is_a_stream (Ws, Over): Site { lists: None, ..GOOD }, &[|at| { at.status("404 Not Found", ""); }]
+        => &["S can't be used: nothing is at that address (status 404)."];
+    a_closed_websocket_is_not_gone_around (Ws, Over): GOOD, &[|at| { at.status("403 Forbidden", ""); }]
+        => &["S can't be used: the server refuses access (status 403)."];
+}
+
+#[test]
+fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let path = folder.path().join("planner.sock");
+    let socket = UnixListener::bind(&path).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    let lists = json!([
+        format!("ws://{}/aaep/v1/ws", stranger.local_addr().unwrap()),
+        format!("unix:{}", path.display()),
+        {"websocket": format!("ws://{}", stranger.local_addr().unwrap())},
+        "unix-socket", "stdio-jsonrpc", "websocket",
+    ]);
+    // A site is a function without a place for what is known only now: this is where it is kept.
+    static LISTS: OnceLock<&'static str> = OnceLock::new();
+    let lists: &'static str = Box::leak(lists.to_string().into_boxed_str());
+    LISTS.set(lists).unwrap();
+    let beside: Beside = |at, body| {
+        let site = Site {
+            lists: LISTS.get().copied(),
+            stream: Stream::Status("404 Not Found"),
+            ..GOOD
+        };
+        serve(at, body, site);
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peer = Peer::on(listener, Hands::Shaken, &[], beside);
+    let token = folder.path().join("token");
+    std::fs::write(&token, "s3cret\n").unwrap();
+    let more = ["--token-file", token.to_str().unwrap()];
+    let (mut child, _) = watch(&peer, Named::Http, &folder, &more);
+    child.announced(
+        "connection",
+        "offers no event stream. Going on over a WebSocket.",
+    );
+    child.announced("confirmation", "Send the letter");
+    child.say("n 1");
+    child.announced("session_completed", "Planner is done.");
+    child.say("q");
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 0, "{lines:?}");
+    assert!(!lines.join("\n").contains("s3cret"));
+    assert!(stranger.accept().is_err(), "somebody came");
+    assert!(socket.accept().is_err(), "somebody came to the socket");
+    // The token went to the origin that was named, by each way.
+    peer.seen(|seen| {
+        for head in seen.connections.iter().chain(&seen.others) {
+            assert_eq!(
+                header(head, "authorization"),
+                Some("Bearer s3cret"),
+                "{head}"
+            );
+            assert_eq!(header(head, "host"), Some(peer.address()), "{head}");
+        }
+        assert_eq!(seen.connections.len(), 1);
+    });
+}
+
+#[test]
+fn a_server_whose_ways_fail_by_turns_is_left_alone_soon() {
+    // Each way works for one event, and then nothing is there any more.
+    let works: Turn = |at| {
+        at.open(2);
+    };
+    let away: Turn = |at| {
+        at.status("404 Not Found", "");
+    };
+    let turns = [works, away].repeat(40);
+    static STREAMS: AtomicUsize = AtomicUsize::new(0);
+    let beside: Beside = |at, body| {
+        let site = Site {
+            stream: Stream::Status("404 Not Found"),
+            ..GOOD
+        };
+        // The subscription is tried again after a cut, and then a new one.
+        let wanted = at.head.starts_with("GET /aaep/v1/events");
+        if wanted && STREAMS.fetch_add(1, Ordering::SeqCst) % 3 == 0 {
+            let event = at.log.range(1, 2);
+            at.bytes(STREAM.as_bytes()).bytes(event.as_bytes());
+        } else {
+            serve(at, body, site);
+        }
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peer = Peer::on(listener, Hands::Shaken, &turns, beside);
+    let folder = tempfile::tempdir().unwrap();
+    let (child, _) = watch(&peer, Named::Ws, &folder, &[]);
+    let (code, _, lines) = child.exit();
+    assert_eq!(code, 1);
+    let changes = lines.iter().filter(|line| line.contains("Going on over"));
+    assert_eq!(changes.count(), 6, "{}", lines.join("\n"));
+}
