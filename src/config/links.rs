@@ -20,7 +20,7 @@ pub struct LinkConfig {
     /// How long a reply may take to be accepted by the server, in milliseconds.
     pub reply_timeout_ms: u64,
     /// How long a stream may be silent, without even a comment, before a request beside it asks
-    /// whether anybody is there, in seconds; 0 never asks.
+    /// whether anybody is there, in seconds; 0 never asks. A WebSocket is asked by a ping.
     pub silent_after_seconds: u64,
     /// The largest message that is taken in, in bytes.
     pub max_frame_bytes: usize,

@@ -5,6 +5,7 @@ mod linked;
 mod order;
 mod properties;
 mod questions;
+mod returned;
 mod rules;
 
 use std::time::Duration;

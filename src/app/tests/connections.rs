@@ -271,3 +271,77 @@ fn what_a_bound_makes_us_forget_is_told_and_counted() {
     let words = stage.app.forgotten_words().unwrap();
     assert_eq!(words, "Counted and not kept: running sessions: 44.");
 }
+
+/// Loses the connection with a question open, and gets it back from a server that goes on behind its last
+/// event and says nothing.
+fn resumed_with_a_question(config: Config) -> Stage {
+    let mut stage = Stage::with(KEYS, config);
+    stage.link(0, LinkEvent::Connected);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.link(
+        0,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::from_secs(1),
+        },
+    );
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    stage.link(0, LinkEvent::Resumed);
+    assert!(!stage.heard("answered again"));
+    stage.wait(1000);
+    stage
+}
+
+#[test]
+fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice() {
+    let mut stage = resumed_with_a_question(Config::default());
+    assert!(stage.heard("Question 1 can be answered again, and is perhaps already decided."));
+    stage.wait(3000);
+    assert!(stage.sent.is_empty());
+    stage.lines.clear();
+    stage.press('n');
+    let doubt = stage
+        .lines
+        .iter()
+        .position(|line| line.contains("Question 1 is perhaps already decided."));
+    let sending = stage
+        .lines
+        .iter()
+        .position(|line| line.contains("Rejecting question 1"));
+    assert!(doubt.is_some() && doubt < sending, "{:?}", stage.lines);
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn no_rule_answers_what_is_perhaps_decided() {
+    let mut stage = resumed_with_a_question(Config::default());
+    // A rule that is there from now on would decide the question when it is raised again.
+    let rule = "[[policy]]\nname = \"mine\"\ndecision = \"reject\"\n";
+    stage.app.config.policy = Config::from_toml(rule).unwrap().policy;
+    stage.link(
+        0,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::from_secs(1),
+        },
+    );
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    stage.link(0, LinkEvent::Resumed);
+    stage.wait(5000);
+    assert!(stage.sent.is_empty(), "{:?}", stage.sent);
+    // Where the session is heard again there is no doubt, and the rule decides.
+    stage.link(
+        0,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::from_secs(1),
+        },
+    );
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    stage.event("progress.updated", json!({"progress": {"percent": 1}}));
+    assert_eq!(stage.decision(), Some("reject"));
+}

@@ -22,6 +22,8 @@ mod inside;
 mod proof;
 #[path = "handshake/terms.rs"]
 mod terms;
+#[path = "handshake/ways.rs"]
+mod ways;
 
 /// Drives an app with one source and keeps what it wishes of the link.
 struct Rig {

@@ -1,0 +1,233 @@
+//! Another way where one does not work: which one, when, and what is said of it.
+
+use super::*;
+use crate::app::ways::Ways;
+use crate::transport::Way;
+
+impl Rig {
+    fn by(way: Way, config: Config) -> Self {
+        let door = match way {
+            Way::WebSocket => Door::Inside,
+            Way::EventStream | Way::PlainPair => Door::Beside,
+        };
+        let mut rig = Self::under(door, config);
+        rig.app.links[0].ways = Ways::new(Some(way));
+        rig
+    }
+
+    /// Begins an attempt and answers the question for the manifest with a list of transports.
+    fn lists(&mut self, transports: &Value) {
+        self.connect();
+        let (request, ask) = self.asked();
+        assert_eq!(ask, Ask::Manifest);
+        let manifest = json!({
+            "type": "aaep:producer.manifest", "agent_id": "planner",
+            "aaep_versions_supported": ["1.0.0"], "transports_supported": transports,
+        });
+        self.answer(request, 200, &manifest);
+    }
+
+    /// Takes the consent of a stream that was asked for.
+    fn consents(&mut self) {
+        let (request, asked) = self.subscription();
+        self.answer(request, 201, &consent(asked["capabilities"].clone()));
+        self.take();
+    }
+
+    fn fails(&mut self, fault: Fault) {
+        self.link(LinkEvent::Failed { fault });
+    }
+
+    fn changed(&mut self) -> Option<Way> {
+        self.take().into_iter().find_map(|wish| match wish {
+            Effect::ChangeWay { way, .. } => Some(way),
+            _ => None,
+        })
+    }
+}
+
+fn status(status: u16) -> Fault {
+    Fault::Status {
+        status,
+        retry_after: None,
+    }
+}
+
+#[test]
+fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
+    let mut rig = Rig::by(Way::EventStream, Config::default());
+    rig.lists(&json!(["grpc", "websocket", "sse", "websocket"]));
+    rig.consents();
+    rig.fails(status(404));
+    assert_eq!(rig.changed(), Some(Way::WebSocket));
+    let told = "The event stream of one can't be used: nothing is at that address (status 404). Going on over a WebSocket.";
+    assert!(rig.heard(told), "{:?}", rig.lines);
+    assert!(!rig.heard("can't be used: nothing is at that address (status 404).\n"));
+    // The handshake is made again, inside the connection.
+    rig.link(LinkEvent::Connecting { attempt: 1 });
+    assert_eq!(rig.take(), []);
+    rig.link(LinkEvent::Connected);
+    assert!(matches!(rig.take().as_slice(), [Effect::Send { .. }]));
+    rig.fails(status(404));
+    assert_eq!(rig.changed(), None);
+    assert!(rig.heard("one can't be used: nothing is at that address (status 404)."));
+}
+
+#[test]
+fn only_a_fault_of_the_way_leads_to_another() {
+    for fault in [
+        status(401),
+        status(403),
+        status(407),
+        status(418),
+        Fault::Refused,
+        Fault::Closed,
+        Fault::TimedOut,
+        Fault::Tls("the certificate has expired".into()),
+        Fault::TooLarge { limit: 1 },
+        Fault::ClosedWith { code: 4003 },
+        Fault::Unusable("the server redirects to nowhere".into()),
+        Fault::Rejected {
+            reason: "x".into(),
+            retry_after: None,
+            again: false,
+        },
+    ] {
+        let mut rig = Rig::by(Way::EventStream, Config::default());
+        rig.lists(&json!(["sse", "websocket"]));
+        rig.consents();
+        rig.fails(fault.clone());
+        assert_eq!(rig.changed(), None, "{fault:?}");
+    }
+    for fault in [
+        status(404),
+        status(405),
+        status(426),
+        status(501),
+        Fault::NotEventStream {
+            content_type: "text/html".into(),
+        },
+    ] {
+        let mut rig = Rig::by(Way::EventStream, Config::default());
+        rig.lists(&json!(["sse", "websocket"]));
+        rig.consents();
+        rig.fails(fault.clone());
+        assert_eq!(rig.changed(), Some(Way::WebSocket), "{fault:?}");
+    }
+}
+
+#[test]
+fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream() {
+    let not_there = Fault::NotWebSocket("what answers there is no WebSocket");
+    type Answer = fn(&mut Rig);
+    let answers: [Answer; 4] = [
+        |rig| {
+            rig.connect();
+            let (request, _) = rig.asked();
+            rig.answer(request, 404, &json!({}));
+        },
+        |rig| {
+            rig.connect();
+            let (request, _) = rig.asked();
+            let outcome = Err(Fault::Refused);
+            rig.link(LinkEvent::Answered { request, outcome });
+        },
+        |rig| rig.lists(&json!(["websocket", "unix-socket"])),
+        |rig| rig.lists(&json!([])),
+    ];
+    for answer in answers {
+        let mut rig = Rig::by(Way::WebSocket, Config::default());
+        rig.link(LinkEvent::Connecting { attempt: 1 });
+        rig.take();
+        rig.fails(not_there.clone());
+        assert_eq!(rig.changed(), Some(Way::EventStream));
+        assert!(!rig.heard("Going on"), "{:?}", rig.lines);
+        answer(&mut rig);
+        assert!(rig.heard("one can't be used: what answers there is no WebSocket."));
+        assert!(!rig.heard("Going on"), "{:?}", rig.lines);
+        assert!(rig.take().contains(&Effect::Close(LINK)));
+    }
+}
+
+#[test]
+fn who_wants_proof_wants_it_on_every_way() {
+    let mut config = Config::default();
+    config.handshake.require_signed = true;
+    // An unsigned manifest may list what it likes.
+    let mut rig = Rig::by(Way::EventStream, config);
+    rig.lists(&json!(["websocket"]));
+    assert_eq!(rig.changed(), Some(Way::WebSocket));
+    rig.link(LinkEvent::Connecting { attempt: 1 });
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let text = consent(json!({})).to_string();
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert!(rig.heard("one can't be used: no subscription: it has no signed manifest"));
+    assert!(rig.take().contains(&Effect::Close(LINK)));
+}
+
+#[test]
+fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
+    let mut rig = Rig::by(Way::EventStream, Config::default());
+    rig.lists(&json!(["sse", "websocket"]));
+    rig.consents();
+    rig.link(LinkEvent::Connected);
+    rig.event("session.started", json!({}));
+    rig.event(
+        "awaiting.confirmation",
+        json!({"reply_token": "rpl_1", "action": "Send it", "consequence": "It is sent",
+            "timeout_seconds": 600, "default_decision": "reject", "risk_level": "low",
+            "reversibility": "reversible", "allowed_replies": ["accept", "reject"]}),
+    );
+    rig.now = rig.now.after(Duration::from_secs(30));
+    rig.input(Input::Deadline);
+    rig.fails(status(404));
+    assert_eq!(rig.changed(), Some(Way::WebSocket));
+    assert!(rig.heard("The connection was lost with question 1 open"));
+    rig.link(LinkEvent::Connecting { attempt: 1 });
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let mut text = consent(json!({}));
+    text["subscription_id"] = json!("sub_2");
+    rig.link(LinkEvent::Frame(Frame {
+        text: text.to_string(),
+    }));
+    rig.event("progress.updated", json!({"progress": {"percent": 1}}));
+    assert!(rig.heard("question 1 can be answered again"));
+    rig.now = rig.now.after(Duration::from_secs(30));
+    rig.input(Input::Deadline);
+    rig.take();
+    line(&mut rig, "n 1");
+    let sent = rig.take();
+    let [Effect::Send { body, .. }] = sent.as_slice() else {
+        panic!("{sent:?}");
+    };
+    let body: Value = serde_json::from_str(body).unwrap();
+    assert_eq!(body["subscription_id"], "sub_2");
+    assert_eq!(body["reply_token"], "rpl_1");
+}
+
+#[test]
+fn changes_come_to_an_end() {
+    let mut rig = Rig::by(Way::EventStream, Config::default());
+    let mut changes = 0;
+    for _ in 0..100 {
+        match rig.app.links[0].ways.name() {
+            Some("sse") => {
+                rig.lists(&json!(["sse", "websocket"]));
+                rig.consents();
+            }
+            _ => rig.link(LinkEvent::Connecting { attempt: 1 }),
+        }
+        rig.link(LinkEvent::Connected);
+        rig.event("session.started", json!({}));
+        rig.take();
+        rig.fails(status(404));
+        match rig.changed() {
+            Some(_) => changes += 1,
+            None => break,
+        }
+    }
+    assert_eq!(changes, 6);
+    assert!(rig.heard("one can't be used"));
+}
