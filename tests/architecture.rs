@@ -125,7 +125,15 @@ const IMPURE: &[&str] = &[
 const APP_DATA: &[(&str, &[&str])] = &[
     (
         "transport",
-        &["Ask", "Course", "Fault", "Frame", "HttpAnswer", "LinkEvent"],
+        &[
+            "Ask",
+            "Course",
+            "Fault",
+            "Frame",
+            "HttpAnswer",
+            "LinkEvent",
+            "Way",
+        ],
     ),
     ("voice", &["VoiceEvent"]),
 ];

@@ -354,7 +354,7 @@ fn a_server_whose_ways_fail_by_turns_is_left_alone_soon() {
         };
         // The subscription is tried again after a cut, and then a new one.
         let wanted = at.head.starts_with("GET /aaep/v1/events");
-        if wanted && STREAMS.fetch_add(1, Ordering::SeqCst) % 3 == 0 {
+        if wanted && STREAMS.fetch_add(1, Ordering::SeqCst).is_multiple_of(3) {
             let event = at.log.range(1, 2);
             at.bytes(STREAM.as_bytes()).bytes(event.as_bytes());
         } else {
