@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::duplex::{Exchange, Hands, Kind, Peer, Turn};
 use super::once;
 use super::server::BEFORE_ANSWER;
-use super::story::{BACK, End, GARBAGE, LOST, START, TOO_LARGE, heard, stories, watch};
+use super::story::{BACK, End, GARBAGE, LOST, START, TOO_LARGE, heard, outlive, stories, watch};
 use End::{Over, Whole};
 use Hands::{Kept, Shaken};
 use Kind::{Lengths, Lines};
@@ -15,6 +15,8 @@ const EITHER: [Kind; 2] = [Lengths, Lines];
 const BOTH: [Hands; 2] = [Shaken, Kept];
 
 const OUT_OF_STEP: &str = "The connection to S is lost: its messages do not end where their lengths say. It is tried again.";
+const LOST_TO_SILENCE: &str =
+    "The connection to S is lost: there was no answer in time. It is tried again.";
 const NEITHER: &str = "S can't be used: what answers there speaks neither framing of the protocol.";
 
 stories! {
@@ -44,6 +46,11 @@ stories! {
     socket_cut_again_and_again (EITHER, BOTH, Whole): &[
         |at| half_of(at, 2), |at| half_of(at, 3), |at| half_of(at, 4), |at| half_of(at, 6),
     ] => &[START, LOST, BACK, LOST, BACK, LOST, BACK, LOST, BACK];
+
+    // A peer that takes the connection and says nothing is asked in the other framing, which this one does not
+    // read; then in the first again.
+    socket_taken_and_not_answered ([Lengths], [Shaken], Whole): &[|at| { at.left(); }]
+        => &["Connected to S.", LOST_TO_SILENCE, BACK, "S has shaken hands."];
 
     // Time and size.
     socket_a_byte_a_second (EITHER, BOTH, Whole): &[|at| {
@@ -151,5 +158,14 @@ fn a_socket_that_was_taken_away_is_followed_when_it_returns() {
         let hears = ["Connected to S.", "S has shaken hands.", LOST, BACK];
         assert_eq!(heard(&told, &again), hears);
         assert_eq!(again.seen(|seen| seen.replies.len()), 1);
+    }
+}
+
+#[test]
+fn a_question_outlives_its_socket() {
+    for kind in EITHER {
+        for hands in BOTH {
+            outlive(kind, hands);
+        }
     }
 }

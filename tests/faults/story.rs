@@ -5,6 +5,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::duplex::{Hands, Kind, Peer, Turn};
+use super::server::BEFORE_ANSWER;
 use super::{PEAK, heard_of, once};
 use crate::support::child::Hearken;
 
@@ -132,6 +133,30 @@ pub fn without_place(text: String) -> String {
         }
         None => text,
     }
+}
+
+/// Breaks a connection with the question open, and lets it be answered on the next one.
+pub fn outlive(kind: Kind, hands: Hands) {
+    let turns: [Turn; 1] = [|at| {
+        at.open(BEFORE_ANSWER + 1).gate();
+    }];
+    let peer = Peer::start(kind, hands, &turns);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = watch(&peer, hands, &folder);
+    child.announced("confirmation", "Send the letter");
+    peer.open_gate();
+    child.announced("connection", "is lost");
+    child.announced(
+        "confirmation",
+        "The connection was lost with question 1 open",
+    );
+    child.announced("connection", "is back");
+    child.announced("confirmation", "question 1 can be answered again");
+    child.say("n 1");
+    child.announced("session_completed", "Planner is done.");
+    let asked = |line: &&String| line.contains("If accepted: It leaves.");
+    assert_eq!(child.seen().iter().filter(asked).count(), 1, "{kind:?}");
+    assert_eq!(peer.seen(|seen| seen.replies.len()), 1, "{kind:?}");
 }
 
 /// Makes a test of each row: its name, the kinds of connection, who shakes hands, its end, its first

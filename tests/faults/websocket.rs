@@ -10,7 +10,9 @@ use super::duplex::{
 };
 use super::once;
 use super::server::BEFORE_ANSWER;
-use super::story::{BACK, ENDED, End, GARBAGE, LOST, NO_ANSWER, START, heard, stories, watch};
+use super::story::{
+    BACK, ENDED, End, GARBAGE, LOST, NO_ANSWER, START, heard, outlive, stories, watch,
+};
 use End::{Over, Whole};
 use Hands::{Kept, Shaken};
 
@@ -215,4 +217,13 @@ fn a_websocket_that_nobody_listens_for_is_followed_when_it_returns() {
     let start = ["Connected to S.", "S has shaken hands.", LOST, BACK];
     assert_eq!(heard(&told, &again), start);
     assert_eq!(again.seen(|seen| seen.replies.len()), 1);
+}
+
+#[test]
+fn a_question_outlives_its_websocket() {
+    for kind in WS {
+        for hands in BOTH {
+            outlive(kind, hands);
+        }
+    }
 }
