@@ -148,6 +148,8 @@ fn agents(folders: &[PathBuf]) -> Vec<String> {
 pub(super) struct UnixDial {
     socket: Socket,
     limit: usize,
+    /// Whose program this is, by number.
+    own: u32,
     /// How long a first message waits for any answer.
     patience: Duration,
     /// How the first message goes out, while the other side has said nothing.
@@ -167,6 +169,7 @@ impl UnixDial {
         Self {
             socket,
             limit,
+            own: rustix::process::getuid().as_raw(),
             patience: FIRST_ANSWER,
             first: Framing::Lengths,
             unanswered: 0,
@@ -203,7 +206,7 @@ impl Dial for UnixDial {
         let peer = stream
             .peer_cred()
             .map_err(|_| Fault::Unusable("whose socket that is can't be found out".to_owned()))?;
-        if !is_trusted(peer.uid(), rustix::process::getuid().as_raw()) {
+        if !is_trusted(peer.uid(), self.own) {
             return Err(Fault::Unusable(format!(
                 "that socket belongs to another user (number {}), who could pretend to be your agent",
                 peer.uid()

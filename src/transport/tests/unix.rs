@@ -237,3 +237,89 @@ fn only_this_user_and_root_are_trusted() {
     assert!(is_trusted(1000, 1000) && is_trusted(0, 1000) && is_trusted(0, 0));
     assert!(!is_trusted(1001, 1000) && !is_trusted(1000, 0));
 }
+
+/// The user that nobody is; no program of these tests runs as it.
+const NOBODY: u32 = 65_534;
+
+/// Makes another user's socket, where this is root, who may become anybody; a thread does, and for itself
+/// alone: what tells a socket's owner is who listened on it, not whose file it is.
+#[cfg(target_os = "linux")]
+fn strangers_socket(path: &std::path::Path) -> Option<std::os::unix::net::UnixListener> {
+    use rustix::thread::set_thread_uid;
+    use std::os::unix::fs::PermissionsExt;
+
+    if !rustix::process::getuid().is_root() {
+        return None;
+    }
+    let folder = path.parent().unwrap();
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let path = path.to_owned();
+    let listening = std::thread::spawn(move || {
+        set_thread_uid(rustix::process::Uid::from_raw(NOBODY)).unwrap();
+        let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+        // Everybody may connect, as to the sockets of whoever wants to be taken for an agent.
+        let open = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(&path, open).unwrap();
+        listener
+    });
+    Some(listening.join().unwrap())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn strangers_socket(_: &std::path::Path) -> Option<std::os::unix::net::UnixListener> {
+    None
+}
+
+/// Plays another user's socket for real on every machine. Root, as in the container that checks each
+/// change, becomes another user for the length of one call. Whoever can't stays who they are, and the
+/// link is told that it belongs to somebody else: the same real socket, the same question to the kernel,
+/// the same refusal. Only who is root on the other side is trusted by both.
+#[tokio::test]
+async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
+    use std::io::{Read, Write};
+
+    let folder = Folder::new("unix-stranger");
+    let path = folder.0.join("agent.sock");
+    let mut dial = UnixDial::new(Socket::Path(path.clone()), 1000);
+    let (listener, owner) = match strangers_socket(&path) {
+        Some(listener) => (listener, NOBODY),
+        None => {
+            let own = rustix::process::getuid().as_raw();
+            assert_ne!(own, 0, "root can become anybody");
+            dial.own = own + 1;
+            (std::os::unix::net::UnixListener::bind(&path).unwrap(), own)
+        }
+    };
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        // It may be gone before it is spoken to.
+        let _ = stream.write_all(b"{\"n\":1}\n");
+        let mut heard = Vec::new();
+        let _ = stream.read_to_end(&mut heard);
+        heard
+    });
+    let settings = LinkSettings::new(quick(), None, crate::transport::Tls::default(), 1);
+    let link = crate::transport::duplex::link(dial, settings);
+    let (sender, news) = tokio::sync::mpsc::channel(64);
+    let mut link = Listener::over(link, LinkSink::new(3, sender), news);
+    link.handle.send(1, "{\"secret\":1}".to_owned());
+    let fault = loop {
+        match link.next().await {
+            LinkEvent::Connecting { attempt } => assert_eq!(attempt, 1),
+            // What was to be sent is told to be unsent.
+            LinkEvent::Replied { outcome, .. } => assert!(outcome.is_err()),
+            LinkEvent::Failed { fault } => break fault,
+            other => panic!("{other:?}"),
+        }
+    };
+    let words = format!(
+        "that socket belongs to another user (number {owner}), who could pretend to be your agent"
+    );
+    assert_eq!(fault.to_string(), words);
+    assert!(fault.is_final(), "it is not tried again");
+    assert_eq!(
+        serving.join().unwrap(),
+        b"",
+        "nothing is told to a stranger"
+    );
+}
