@@ -80,7 +80,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         arm,
         plan.setup.scan.clone(),
     )?;
-    let mut output = Output::open(plan.face, &plan.setup.config.screen)?;
+    let mut output = Output::open(plan.face, &plan.setup.config.screen, plan.reader)?;
     let mut feeds = Feeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
         recorder,

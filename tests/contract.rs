@@ -133,7 +133,8 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
         }
         for told in stage.app.history().iter() {
             for width in [0, 20, 40, 80] {
-                let lines = linear::lines(&stage.app, told, &TimeZone::UTC, width);
+                let lines =
+                    linear::lines(&stage.app, told, &TimeZone::UTC, linear::Page::plain(width));
                 if told.shown().is_empty() {
                     // Structure only, such as the line under a table's headers.
                     assert_eq!(lines, "");

@@ -15,6 +15,7 @@ mod bursts;
 mod checklist;
 mod cli;
 mod contract;
+mod directions;
 mod doctor;
 mod documents;
 mod events;

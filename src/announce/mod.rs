@@ -11,6 +11,7 @@ mod announcer;
 mod away;
 pub mod coalesce;
 mod delivery;
+pub mod direction;
 mod duration;
 mod handoff;
 mod heartbeat;

@@ -16,13 +16,9 @@ use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use crate::announce::direction::{ISOLATE, POP, is_right_to_left};
 use crate::announce::wrap;
 use crate::protocol::TextDirection;
-
-/// Begins an isolate from right to left.
-const ISOLATE: char = '\u{2067}';
-/// Ends it.
-const POP: char = '\u{2069}';
 
 /// Holds one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,30 +108,6 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
             }
         }
     }
-}
-
-/// Tells whether a text is written from right to left: as its agent says, else by its first letter, as
-/// Unicode does where nothing else is known (UAX #9, P2).
-///
-/// A text without any letter of such a script is left alone whatever the agent says: its full stop would
-/// jump to the front.
-fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
-    let mut letters = text.chars().filter(|c| c.is_alphabetic());
-    match direction {
-        Some(TextDirection::Ltr) => false,
-        Some(TextDirection::Rtl) => letters.any(runs_left),
-        Some(TextDirection::Auto) | None => letters.next().is_some_and(runs_left),
-    }
-}
-
-/// Tells whether a letter is of a script that is written from right to left.
-fn runs_left(c: char) -> bool {
-    matches!(c,
-        '\u{590}'..='\u{8ff}'
-        | '\u{fb1d}'..='\u{fdff}'
-        | '\u{fe70}'..='\u{fefc}'
-        | '\u{10800}'..='\u{10fff}'
-        | '\u{1e800}'..='\u{1efff}')
 }
 
 #[cfg(test)]

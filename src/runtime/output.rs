@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use crate::announce::Announcement;
 use crate::app::{App, Drawn, Notice};
 use crate::config::{ScreenConfig, ThemeChoice};
-use crate::linear;
+use crate::linear::{self, Order, Page};
 use crate::pane::{self, Look};
 use crate::protocol::Now;
 use crate::session::PromptId;
@@ -26,7 +26,7 @@ pub(super) struct Output {
     writer: Writer,
     zone: TimeZone,
     look: Look,
-    width: u16,
+    page: Page,
     signs: Signs,
     screen: Option<Screen>,
     /// What is to be read where the full face was, after it.
@@ -34,7 +34,8 @@ pub(super) struct Output {
 }
 
 impl Output {
-    pub(super) fn open(face: Face, settings: &ScreenConfig) -> anyhow::Result<Self> {
+    /// `reader` says whether a screen reader is at work.
+    pub(super) fn open(face: Face, settings: &ScreenConfig, reader: bool) -> anyhow::Result<Self> {
         let out = io::stdout();
         let env = |name: &str| std::env::var(name).ok();
         let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
@@ -49,10 +50,13 @@ impl Output {
         };
         Ok(Self {
             face,
-            writer: Writer::new(out),
             look: Look { theme },
             zone: TimeZone::system(),
-            width: settings.width,
+            page: Page {
+                width: settings.width,
+                order: order(out.is_terminal() && !reader, env),
+            },
+            writer: Writer::new(out),
             signs,
             screen,
             farewell: Vec::new(),
@@ -80,7 +84,7 @@ impl Output {
             // The pane reads the app.
             Face::Full => {}
             Face::Linear => {
-                let lines = linear::lines(app, told, &self.zone, self.width);
+                let lines = linear::lines(app, told, &self.zone, self.page);
                 self.writer.write(self.signs.marked(told.kind, lines));
             }
             Face::Json => {
@@ -179,6 +183,22 @@ impl Output {
     }
 }
 
+/// Says who orders words from right to left on this output: signs for that are only for eyes, and only
+/// where the terminal takes UTF-8 and may know them. The Linux console would show a sign for each.
+fn order(for_eyes: bool, env: impl Fn(&str) -> Option<String>) -> Order {
+    let set = |name: &str| env(name).filter(|value| !value.is_empty());
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set);
+    let utf8 = locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    });
+    match env("TERM").as_deref() {
+        None | Some("" | "dumb" | "linux") => Order::AsWritten,
+        Some(_) if for_eyes && utf8 => Order::Isolated,
+        Some(_) => Order::AsWritten,
+    }
+}
+
 impl Drop for Output {
     fn drop(&mut self) {
         self.close();
@@ -199,4 +219,34 @@ pub(super) fn end_on_panic(face: Face) {
         super::leave_nothing();
         std::process::exit(PANICKED);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_isolated_for_eyes_on_a_terminal_that_can_take_it_and_nowhere_else() {
+        let told = |for_eyes, pairs: &[(&str, &str)]| {
+            order(for_eyes, |name| {
+                let found = pairs.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            })
+        };
+        let vte = [("TERM", "xterm-256color"), ("LANG", "he_IL.UTF-8")];
+        assert_eq!(told(true, &vte), Order::Isolated);
+        assert_eq!(told(false, &vte), Order::AsWritten);
+        for other in [
+            &[("TERM", "linux"), ("LANG", "he_IL.UTF-8")][..],
+            &[("TERM", "dumb"), ("LANG", "he_IL.UTF-8")],
+            &[("LANG", "he_IL.UTF-8")],
+            &[("TERM", "xterm"), ("LANG", "he_IL.ISO-8859-8")],
+            &[("TERM", "xterm"), ("LC_ALL", "C"), ("LANG", "he_IL.UTF-8")],
+            &[("TERM", "xterm")],
+        ] {
+            assert_eq!(told(true, other), Order::AsWritten, "{other:?}");
+        }
+        let empty = [("TERM", "foot"), ("LC_ALL", ""), ("LC_CTYPE", "C.utf8")];
+        assert_eq!(told(true, &empty), Order::Isolated);
+    }
 }

@@ -113,8 +113,12 @@ impl Stage {
             for effect in self.app.update(input, self.now) {
                 match effect {
                     Effect::Show(told) => {
-                        self.lines
-                            .push(linear::lines(&self.app, &told, &TimeZone::UTC, 0));
+                        self.lines.push(linear::lines(
+                            &self.app,
+                            &told,
+                            &TimeZone::UTC,
+                            linear::Page::plain(0),
+                        ));
                         self.told.push(told);
                     }
                     Effect::Speak(utterance) => {
