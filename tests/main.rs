@@ -26,6 +26,7 @@ mod latency;
 mod lines;
 mod look;
 mod matrix;
+mod musts;
 mod own;
 mod replies;
 mod screens;

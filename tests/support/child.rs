@@ -73,6 +73,12 @@ impl Hearken {
         stdin.flush().unwrap();
     }
 
+    /// Sends it a signal.
+    pub fn signal(&self, signal: rustix::process::Signal) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, signal).unwrap();
+    }
+
     /// Ends its standard input.
     pub fn end_input(&mut self) {
         self.stdin = None;

@@ -1,5 +1,6 @@
 //! What the tests share: the program as a child process, a virtual stage, a terminal.
 
+pub mod agreed;
 pub mod child;
 pub mod ssip;
 pub mod stage;
