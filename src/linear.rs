@@ -5,7 +5,9 @@
 //! A question has a line for each of its parts, hearken's and the agent's apart.
 //! A line is `LABEL: MESSAGE (TIME)`: the message comes first after a label in words and the time
 //! last. An agent's text can't begin a line without its label: line breaks in it are spaces, and a
-//! line that is wrapped begins with its label again.
+//! line that is wrapped begins with its label again. Where a label with a name in it would take much
+//! of a narrow line, it goes on without the name: a braille display of 40 cells has 34 for the words
+//! then instead of 19. A time that would have a narrow line to itself is left out.
 //!
 //! A terminal that orders words from right to left itself would drag hearken's label, the time and the
 //! punctuation along with an agent's Arabic or Hebrew. Where eyes read such a line, the agent's words are
@@ -23,6 +25,13 @@ use crate::app::App;
 use crate::protocol::TextDirection;
 
 pub use json::json;
+
+/// From how many columns on a time may have a line to itself: what is narrower is a braille display or a
+/// large print, where each line is one more move.
+const TIMED_FROM: u16 = 60;
+
+/// Which part of a line a label may take before it goes on without its name: a third.
+const LABEL_SHARE: usize = 3;
 
 /// Says what lines are written on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,22 +61,31 @@ pub enum Order {
     Isolated,
 }
 
+/// Holds a place of one column in a line while it is cut; no line is cut at it.
+const FILL: &str = "_";
+
 /// The least room for words beside a label, in columns, whatever width is asked for.
 const NARROWEST: usize = 12;
 
 /// Writes one announcement as plain text, each line ended by a line feed.
 pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> String {
-    let label = app.label(told);
     let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
+    let time = format!("({time})");
+    let label = Label {
+        first: app.label(told),
+        further: app.label_without_name(told),
+    };
     let mut out = String::new();
     let asks = told.about.and_then(|about| app.prompt(about.prompt()));
     match asks {
         // Around a question each speaker has lines of their own, so that no action can claim a risk or a
         // key in hearken's name.
         Some(prompt) => {
-            let asker = app
-                .phrases()
-                .text("label.asks", &[("agent", Arg::Name(app.agent_of(prompt)))]);
+            let asks = |name: Arg| app.phrases().text("label.asks", &[("agent", name)]);
+            let asker = Label {
+                first: asks(Arg::Name(app.agent_of(prompt))),
+                further: asks(Arg::own("")),
+            };
             let shown: Vec<_> = told
                 .segments
                 .iter()
@@ -79,18 +97,10 @@ pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> Str
                     Mark::Own => &label,
                     Mark::Agent => &asker,
                 };
-                let end = if at == last {
-                    format!(" ({time})")
-                } else {
-                    String::new()
-                };
-                let text = isolated(
-                    &segment.text,
-                    std::slice::from_ref(segment),
-                    told.direction,
-                    page.order,
-                );
-                put_lines(&mut out, label, &format!("{text}{end}"), page);
+                let of_it = std::slice::from_ref(segment);
+                let text = isolated(&segment.text, of_it, told.direction, page.order);
+                let end = (at == last).then_some(time.as_str());
+                put_lines(&mut out, label, &text, end, page);
             }
         }
         None => {
@@ -98,11 +108,17 @@ pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> Str
             // What is structure only, such as the line under a table's headers, has nothing to read.
             if !shown.is_empty() {
                 let shown = isolated(&shown, &told.segments, told.direction, page.order);
-                put_lines(&mut out, &label, &format!("{shown} ({time})"), page);
+                put_lines(&mut out, &label, &shown, Some(&time), page);
             }
         }
     }
     out
+}
+
+/// Holds what stands before the first line of a message, and before its further ones.
+struct Label {
+    first: String,
+    further: String,
 }
 
 /// Puts isolates around the agent's parts of a text that run from right to left.
@@ -145,22 +161,50 @@ fn isolated(
     out
 }
 
-/// Writes one message under a label; every line of it, and a line that is wrapped, begins with its label
-/// again, so that none of an agent's begins without one. An isolate ends with its line, as every
-/// terminal lets it, and begins again on the next.
-fn put_lines(out: &mut String, label: &str, message: &str, page: Page) {
-    let room = match usize::from(page.width) {
-        0 => 0,
-        width => width.saturating_sub(label.width() + 2).max(NARROWEST),
+/// Writes one message under a label, with the time at its end; every line of it, and a line that is
+/// wrapped, begins with a label, so that none of an agent's begins without one. An isolate ends with its
+/// line, as every terminal lets it, and begins again on the next.
+fn put_lines(out: &mut String, label: &Label, message: &str, time: Option<&str>, page: Page) {
+    let mut lines: Vec<String> = Vec::new();
+    let whole = match time {
+        Some(time) => format!("{message} {time}"),
+        None => message.to_owned(),
     };
-    let apart = page.order == Order::Isolated && has_right_to_left(label);
+    let width = usize::from(page.width);
+    let beside = |label: &str| width.saturating_sub(label.width() + 2).max(NARROWEST);
+    let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
+    for line in whole.lines() {
+        if width == 0 {
+            lines.push(line.to_owned());
+        } else if short && lines.is_empty() {
+            // The first line has less room than the others: what the name takes is filled for the cut.
+            let room = beside(&label.further);
+            let filled = room - beside(&label.first).min(room);
+            let mut cut = wrap(&format!("{}{line}", FILL.repeat(filled)), room);
+            if let Some(first) = cut.first_mut() {
+                *first = first.split_off(filled);
+            }
+            lines.append(&mut cut);
+        } else {
+            let label = if short { &label.further } else { &label.first };
+            lines.extend(wrap(line, beside(label)));
+        }
+    }
+    let alone = lines.len() > 1 && lines.last().map(String::as_str) == time;
+    if alone && (1..TIMED_FROM).contains(&page.width) {
+        lines.pop();
+    }
     let mut open = false;
-    for line in message.lines().flat_map(|line| wrap(line, room)) {
-        if apart {
+    for (at, line) in lines.iter().enumerate() {
+        let label = match short && at > 0 {
+            true => &label.further,
+            false => &label.first,
+        };
+        if page.order == Order::Isolated && has_right_to_left(label) {
             // The label is hearken's order of words, with an agent's name in it.
-            out.extend([ISOLATE_LEFT]);
+            out.push(ISOLATE_LEFT);
             out.push_str(label);
-            out.extend([POP]);
+            out.push(POP);
         } else {
             out.push_str(label);
         }
@@ -168,7 +212,7 @@ fn put_lines(out: &mut String, label: &str, message: &str, page: Page) {
         if open {
             out.push(ISOLATE);
         }
-        out.push_str(&line);
+        out.push_str(line);
         open = match line.rfind([ISOLATE, POP]) {
             Some(at) => line[at..].starts_with(ISOLATE),
             None => open,
@@ -199,10 +243,58 @@ mod tests {
         }
     }
 
-    fn put(label: &str, message: &str, page: Page) -> String {
+    fn put(label: &str, message: &str, time: Option<&str>, page: Page) -> String {
         let mut out = String::new();
-        put_lines(&mut out, label, message, page);
+        let label = Label {
+            first: label.to_owned(),
+            further: label.rsplit(' ').next().unwrap_or_default().to_owned(),
+        };
+        put_lines(&mut out, &label, message, time, page);
         out
+    }
+
+    #[test]
+    fn a_narrow_line_says_a_name_once_and_no_time_alone() {
+        let narrow = Page::plain(40);
+        let time = Some("(10:00:00)");
+        assert_eq!(
+            put(
+                "Mail Assistant asks",
+                "Send the email “Minutes of Monday’s meeting” to Bob Martin, bob.martin@example.com.",
+                None,
+                narrow
+            ),
+            "Mail Assistant asks: Send the email\n\
+             asks: “Minutes of Monday’s meeting” to\n\
+             asks: Bob Martin,\n\
+             asks: bob.martin@example.com.\n"
+        );
+        assert_eq!(
+            put("State", "Looking for the minutes of it.", time, narrow),
+            "State: Looking for the minutes of it.\n"
+        );
+        assert_eq!(
+            put("State", "Looking.", time, narrow),
+            "State: Looking. (10:00:00)\n"
+        );
+        let wide = Page::plain(60);
+        let long = "Looking for the minutes of the last meeting on Monday.";
+        assert_eq!(
+            put("State", long, time, wide),
+            format!("State: {long}\nState: (10:00:00)\n")
+        );
+        // A word that does not fit beside the name is cut, never lost.
+        let word = "x".repeat(50);
+        let cut = put("Mail Assistant says", &word, None, narrow);
+        assert_eq!(cut.matches('x').count(), 50, "{cut}");
+        assert!(cut.lines().all(|line| line.width() <= 40), "{cut}");
+        let tiny = put(
+            "Mail Assistant says",
+            "A few words here.",
+            None,
+            Page::plain(10),
+        );
+        assert!(tiny.starts_with("Mail Assistant says: A few"), "{tiny}");
     }
 
     #[test]
@@ -234,14 +326,20 @@ mod tests {
 
     #[test]
     fn an_isolate_ends_with_its_line_and_begins_again_on_the_next() {
-        let message = "\u{2067}אחד שתיים שלוש\u{2069} (10:00)";
+        let message = "\u{2067}אחד שתיים שלוש\u{2069}";
         let narrow = Page { width: 17, ..EYES };
         assert_eq!(
-            put("Bot", message, narrow),
+            put("Bot", message, Some("(10:00)"), narrow),
             "Bot: \u{2067}אחד שתיים\u{2069}\nBot: \u{2067}שלוש\u{2069} (10:00)\n"
         );
-        assert_eq!(put("בוט", "Done.", EYES), "\u{2066}בוט\u{2069}: Done.\n");
+        assert_eq!(
+            put("בוט", "Done.", None, EYES),
+            "\u{2066}בוט\u{2069}: Done.\n"
+        );
         let pipe = Page::plain(0);
-        assert_eq!(put("בוט", "Done.\nMore.", pipe), "בוט: Done.\nבוט: More.\n");
+        assert_eq!(
+            put("בוט", "Done.\nMore.", None, pipe),
+            "בוט: Done.\nבוט: More.\n"
+        );
     }
 }

@@ -87,16 +87,23 @@ fn is_end(told: &Value) -> bool {
         .contains(&told["kind"].as_str().unwrap())
 }
 
-/// Strips the labels and the time, and gives the words.
-fn words_of(lines: &str) -> String {
+/// Strips the labels and the time, and gives the words. On a narrow page the time is left out where it
+/// would have a line to itself.
+fn words_of(lines: &str, width: u16) -> String {
     let messages: Vec<&str> = lines
         .lines()
         .map(|line| line.split_once(": ").expect("a label on every line").1)
         .collect();
     let joined = messages.join(" ");
-    let (words, time) = joined.rsplit_once(" (").expect("the time at the end");
-    assert_eq!(time.len(), "00:00:00)".len(), "{joined}");
-    words.to_owned()
+    let is_time = |time: &str| {
+        let digits = time.chars().filter(char::is_ascii_digit).count();
+        time.len() == "00:00:00)".len() && digits == 6
+    };
+    match joined.rsplit_once(" (") {
+        Some((words, time)) if is_time(time) => words.to_owned(),
+        _ if (1..60).contains(&width) => joined,
+        _ => panic!("the time at the end of {joined}"),
+    }
 }
 
 /// Leaves out what lines may change: spaces, and a full stop that would have a line to itself.
@@ -141,7 +148,7 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
                     continue;
                 }
                 assert_eq!(
-                    squeezed(&words_of(&lines)),
+                    squeezed(&words_of(&lines, width)),
                     squeezed(&told.shown()),
                     "{width}: {lines}"
                 );

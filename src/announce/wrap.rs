@@ -3,8 +3,8 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Cuts a text into lines of at most `width` columns, at spaces; a word that is wider than a line is
-/// cut between grapheme clusters. Width 0 leaves the text as it is. At least one line comes back.
+/// Cuts a text into lines of at most `width` columns, at spaces, but not between a key and its number
+/// (`y 1`); a word that is wider than a line is cut between grapheme clusters. Width 0 leaves the text as it is. At least one line comes back.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     if width == 0 {
         return vec![text.to_owned()];
@@ -12,7 +12,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     let mut used = 0;
-    for word in text.split(' ') {
+    for word in words(text) {
         if used > 0 {
             if used + 1 + word_width(word, width) > width {
                 lines.push(std::mem::take(&mut line));
@@ -37,6 +37,38 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Cuts a text at its spaces, and leaves a single letter with the number that follows it.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest?;
+        let is_key = |word: &str| matches!(word.as_bytes(), [key] if key.is_ascii_lowercase());
+        let is_number = |word: &str| {
+            let number = word.trim_end_matches(['.', ',', ':', ';', ')']);
+            (1..=LONGEST_NUMBER).contains(&number.len())
+                && number.bytes().all(|b| b.is_ascii_digit())
+        };
+        let (mut word, mut left) = match text.split_once(' ') {
+            Some((word, left)) => (word, Some(left)),
+            None => (text, None),
+        };
+        if is_key(word)
+            && let Some(after) = left
+        {
+            let end = after.find(' ').unwrap_or(after.len());
+            if is_number(&after[..end]) {
+                word = &text[..word.len() + 1 + end];
+                left = text.get(word.len() + 1..);
+            }
+        }
+        rest = left;
+        Some(word)
+    })
+}
+
+/// The longest number of a question or a choice, in figures.
+const LONGEST_NUMBER: usize = 3;
+
 /// Measures a word as far as it matters: a word that is wider than a line is cut anyway.
 fn word_width(word: &str, width: usize) -> usize {
     let mut used = 0;
@@ -52,6 +84,25 @@ fn word_width(word: &str, width: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_key_stays_with_its_number() {
+        let text = "Type y 1 and then c 1 to accept, n 1 to reject, d 1 for details. a 1";
+        assert_eq!(words(text).collect::<Vec<_>>().join(" "), text);
+        for width in 8..60 {
+            for line in wrap(text, width) {
+                let last = line.rsplit(' ').next().unwrap_or_default();
+                assert!(
+                    last.len() > 1 || last.starts_with(char::is_numeric),
+                    "{line}"
+                );
+                assert!(!line.starts_with(char::is_numeric), "{line}");
+            }
+        }
+        for plain in ["a  b", " a 1 ", "x 12345 y", "", "y 1"] {
+            assert_eq!(words(plain).collect::<Vec<_>>().join(" "), plain);
+        }
+    }
 
     #[test]
     fn words_and_widths_are_kept() {

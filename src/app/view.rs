@@ -194,6 +194,22 @@ impl App {
 
     /// Gives the label of an announcement in words: what it is, and whose when there are several.
     pub fn label(&self, told: &Announcement) -> String {
+        let several = self.sessions.agents() > 1;
+        let agent = told
+            .agent
+            .as_deref()
+            .filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()))
+            .map(|agent| self.phrases().name_of(agent))
+            .unwrap_or_default();
+        self.label_of(told, agent)
+    }
+
+    /// Gives the label of an announcement without anybody's name, for lines that go on.
+    pub fn label_without_name(&self, told: &Announcement) -> String {
+        self.label_of(told, String::new())
+    }
+
+    fn label_of(&self, told: &Announcement, agent: String) -> String {
         let key = match told.kind {
             Kind::SessionStarted
             | Kind::SessionCompleted
@@ -214,13 +230,6 @@ impl App {
             Kind::Anomaly => "label.anomaly",
             Kind::Hint | Kind::Heartbeat => "label.hint",
         };
-        let several = self.sessions.agents() > 1;
-        let agent = told
-            .agent
-            .as_deref()
-            .filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()))
-            .map(|agent| self.phrases().name_of(agent))
-            .unwrap_or_default();
         self.phrases().text(key, &[("agent", Arg::Own(agent))])
     }
 
@@ -297,7 +306,10 @@ impl App {
 
     fn words_of_session(&self, session: &Session, tools: String, percent: String) -> String {
         let phrases = self.phrases();
+        // Who waits does not work; on a narrow row the wait would be what is cut off.
+        let waits = session.state.as_deref() == Some("awaiting_input");
         let phase = match session.phase {
+            Phase::Running if waits => "status.state.awaiting_input",
             Phase::Running => "status.phase.running",
             Phase::Waiting(id) if self.is_answered(id) => "status.phase.answered",
             Phase::Waiting(_) => "status.phase.waiting",
@@ -308,7 +320,7 @@ impl App {
         let state = session
             .state
             .as_deref()
-            .filter(|_| session.phase == Phase::Running);
+            .filter(|_| session.phase == Phase::Running && !waits);
         phrases.text(
             "status.session",
             &[

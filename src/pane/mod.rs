@@ -97,7 +97,7 @@ pub fn draw(
         };
         let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
         let place = take_bottom(&mut area, height);
-        rows::draw(frame, &rows, place);
+        rows::draw_from(frame, rows, place);
     }
     if app.shown().is_some() {
         let (rest, at, part) = question::draw(frame, app, now, area, look);
@@ -246,13 +246,29 @@ fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
     }
 }
 
+/// Gives the keys that matter now, none of them apart from what it does.
 fn key_lines(app: &App, width: u16) -> Vec<String> {
-    let words: Vec<String> = key_words(app)
-        .into_iter()
-        .map(|key| app.phrases().text(key, &[]))
-        .collect();
-    wrap(&words.join("  "), usize::from(width))
+    use unicode_width::UnicodeWidthStr;
+    let width = usize::from(width);
+    let mut lines: Vec<String> = Vec::new();
+    for words in key_words(app) {
+        let words = app.phrases().text(words, &[]);
+        // The phrases hold several keys, two spaces between them.
+        for key in words.split(BETWEEN_KEYS).filter(|key| !key.is_empty()) {
+            match lines.last_mut() {
+                Some(line) if line.width() + BETWEEN_KEYS.len() + key.width() <= width => {
+                    line.push_str(BETWEEN_KEYS);
+                    line.push_str(key);
+                }
+                Some(_) | None => lines.extend(wrap(key, width)),
+            }
+        }
+    }
+    lines
 }
+
+/// What stands between two keys.
+const BETWEEN_KEYS: &str = "  ";
 
 fn keys_height(app: &App, area: Rect) -> u16 {
     let lines = key_lines(app, area.width).len();

@@ -92,6 +92,18 @@ pub(super) fn mixed(
         .collect()
 }
 
+/// Draws rows from the top of an area, and marks the last one where what follows does not fit.
+pub(super) fn draw_from(frame: &mut Frame<'_>, mut rows: Vec<Row>, area: Rect) {
+    let room = usize::from(area.height);
+    if rows.len() > room
+        && let Some(last) = room.checked_sub(1).and_then(|last| rows.get_mut(last))
+    {
+        let cut = wrap(&last.text, usize::from(area.width.saturating_sub(2)));
+        last.text = format!("{} …", cut.first().map_or("", String::as_str));
+    }
+    draw(frame, &rows, area);
+}
+
 /// Draws rows from the top of an area; what does not fit is left out.
 pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
     let buffer = frame.buffer_mut();

@@ -55,7 +55,13 @@ fn draw_newest(
             held = true;
             continue;
         }
-        let entry = entry(app, told, zone, area.width, style(told, look));
+        let entry = entry(
+            app,
+            told,
+            (zone, Time::IfItFits),
+            area.width,
+            style(told, look),
+        );
         count += entry.len();
         entries.push(entry);
         if count >= room {
@@ -93,7 +99,7 @@ fn draw_review(
     let Some(told) = before.next() else {
         return Position::new(area.x, area.y);
     };
-    let mut all = entry(app, told, zone, area.width, look.alert());
+    let mut all = entry(app, told, (zone, Time::Always), area.width, look.alert());
     if all.len() > room {
         let more = app.phrases().text("pane.more_review", &[]);
         let body = room.saturating_sub(1).max(1);
@@ -114,7 +120,8 @@ fn draw_review(
         if all.len() >= room {
             break;
         }
-        let mut earlier = entry(app, told, zone, area.width, style(told, look));
+        let style = style(told, look);
+        let mut earlier = entry(app, told, (zone, Time::IfItFits), area.width, style);
         // Only the end of the oldest one, if that is all that there is room for.
         let cut = earlier.len().saturating_sub(room - all.len());
         let mut earlier = earlier.split_off(cut);
@@ -152,7 +159,24 @@ fn goes_through(told: &Announcement) -> bool {
     }
 }
 
-fn entry(app: &App, told: &Announcement, zone: &TimeZone, width: u16, style: Style) -> Vec<Row> {
+/// From how many columns on a time may have a row to itself: on a smaller screen each row counts.
+const TIMED_FROM: u16 = 60;
+
+/// Says whether an entry must have its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Time {
+    Always,
+    /// Not where it would take a row of its own on a narrow screen.
+    IfItFits,
+}
+
+fn entry(
+    app: &App,
+    told: &Announcement,
+    (zone, timed): (&TimeZone, Time),
+    width: u16,
+    style: Style,
+) -> Vec<Row> {
     let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
     let label = format!("{}: ", app.label(told));
     let after = format!(" ({time})");
@@ -171,7 +195,14 @@ fn entry(app: &App, told: &Announcement, zone: &TimeZone, width: u16, style: Sty
             } else {
                 ""
             };
-            rows::mixed(before, line, after, direction, width, style)
+            let rows = rows::mixed(before, line, after, direction, width, style);
+            let alone = rows.len() > 1 && rows.last().is_some_and(|row| row.text == after.trim());
+            match timed {
+                Time::IfItFits if alone && width < TIMED_FROM && !after.is_empty() => {
+                    rows::mixed(before, line, "", direction, width, style)
+                }
+                Time::IfItFits | Time::Always => rows,
+            }
         })
         .collect()
 }
