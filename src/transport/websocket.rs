@@ -45,6 +45,9 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 /// The close code by which a subscriber ends its subscription (B.2.6).
 const LEAVING: u16 = 4005;
 
+/// What is said of an answer that is none to a WebSocket.
+const NO_WEBSOCKET: &str = "what answers there is no WebSocket";
+
 /// How much a frame of text that is not UTF-8, or another broken rule, costs: the connection.
 const BROKEN: &str = "what answers there breaks the rules of a WebSocket";
 
@@ -204,11 +207,17 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
         Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
             Fault::NotWebSocket("the server does not speak aaep.v1 over its WebSocket")
         }
+        // A server of another kind, or something on the way that does not let a WebSocket through.
+        Error::Protocol(
+            ProtocolError::WrongHttpVersion
+            | ProtocolError::MissingUpgradeWebSocketHeader
+            | ProtocolError::MissingConnectionUpgradeHeader,
+        ) => Fault::NotWebSocket(NO_WEBSOCKET),
         Error::Http(response) => match response.status().as_u16() {
             300..=399 => {
                 Fault::NotWebSocket("the server redirects its WebSocket, which is not followed")
             }
-            200..=299 => Fault::NotWebSocket("what answers there is no WebSocket"),
+            200..=299 => Fault::NotWebSocket(NO_WEBSOCKET),
             status => status_fault(status, response.headers()),
         },
         Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => Fault::Other(BROKEN.to_owned()),

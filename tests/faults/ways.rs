@@ -260,6 +260,15 @@ sites! {
     the_websocket_is_something_else (Ws, Whole): Site { lists: Some(r#"["sse"]"#), ..GOOD }, &[|at| { at.status("200 OK", ""); }] => &[
         "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
     ];
+    the_websocket_is_an_old_server (Ws, Whole): GOOD, &[|at| { at.bytes(b"HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\n\r\n"); }] => &[
+        "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
+    ];
+    the_websocket_is_kept_from_us_on_the_way (Ws, Whole): GOOD, &[|at| {
+        let upgrade = at.upgrade().replace("Upgrade: websocket\r\nConnection: Upgrade\r\n", "");
+        at.bytes(upgrade.as_bytes()).left();
+    }] => &[
+        "The WebSocket of S can't be used: what answers there is no WebSocket. Going on over an event stream.", CONNECTED,
+    ];
     the_websocket_does_not_serve_this (Ws, Whole): GOOD, &[|at| {
         at.accept().hear("subscription.request");
         let rejected = json!({"type": "subscription.rejected", "reason_code": "transport_unavailable", "reason_message": ""});
