@@ -92,9 +92,18 @@ impl App {
     }
 
     /// Gives the answer to the last key, as long as nothing else was told since. What only repeats the
-    /// question is no such answer.
+    /// question is no such answer. While a question is shown, news that wait behind it leave the answer in
+    /// its place: where agents are busy it would be gone before it is read.
     pub fn latest_reply(&self) -> Option<String> {
-        let last = self.aside.as_ref().or(self.history().last())?;
+        let shown = self.shown().is_some();
+        let stands = |told: &&Arc<Announcement>| match told.class {
+            Class::Response | Class::Alert => true,
+            Class::Outcome | Class::Activity | Class::Stream => !shown,
+        };
+        let last = match &self.aside {
+            Some(aside) => aside,
+            None => self.history().iter().rev().find(stands)?,
+        };
         let asks = matches!(last.about, Some(About::Asks(_)));
         (last.class == Class::Response && !asks).then(|| last.shown())
     }

@@ -254,3 +254,24 @@ fn without_colours_the_state_is_told_in_words() {
             .all(|cell| matches!(cell.fg, Color::Reset) && matches!(cell.bg, Color::Reset))
     );
 }
+
+#[test]
+fn the_answer_to_a_key_stays_beside_a_question_whatever_other_agents_do() {
+    let (mut app, now) = app();
+    ask(
+        &mut app,
+        now,
+        "Send the letter to Bob, whose address is long.",
+    );
+    let press = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE);
+    app.update(Input::Key(press), now);
+    let told = |app: &App| {
+        let (rows, _) = screen(app, now, 40, 10);
+        rows.iter().any(|row| row.contains("Not yet"))
+    };
+    assert!(told(&app), "the key is answered");
+    let other = json!({"type": "aaep:agent.session.started", "session_id": "sess_2",
+        "producer": {"agent_id": "b"}, "summary_normal": "Another begins."});
+    event(&mut app, now, other);
+    assert!(told(&app), "{:?}", screen(&app, now, 40, 10).0);
+}
