@@ -277,7 +277,7 @@ mod tests {
             put("State", "Looking.", time, narrow),
             "State: Looking. (10:00:00)\n"
         );
-        let wide = Page::plain(60);
+        let wide = Page::plain(61);
         let long = "Looking for the minutes of the last meeting on Monday.";
         assert_eq!(
             put("State", long, time, wide),
