@@ -301,9 +301,12 @@ pub(super) async fn drive<R: Reader, P: Poster>(
         let _ = tokio::time::timeout(FAREWELL, farewell).await;
     };
     let reading = async {
+        let mut leaving = std::pin::pin!(leaving);
         tokio::select! {
-            () = leaving => {}
-            () = reader.read(sink.clone()) => {}
+            () = leaving.as_mut() => {}
+            // A source that is over still wants to be left in good order: a server that took a
+            // subscription and has no stream for it would keep it.
+            () = reader.read(sink.clone()) => leaving.await,
         }
     };
     let answering = answer(poster, sink.clone(), orders, closing.clone());

@@ -314,7 +314,7 @@ struct Shared {
 pub struct Seen {
     /// The heads of the requests for the WebSocket, in their order; empty ones for a socket.
     pub connections: Vec<String>,
-    /// The heads of requests for anything else.
+    /// The requests for anything else, each with its body.
     pub others: Vec<String>,
     pub replies: Vec<Value>,
     open: bool,
@@ -391,7 +391,12 @@ impl Peer {
                     if head.starts_with("GET /aaep/v1/ws ") {
                         shared.serve(Box::new(stream), head);
                     } else {
-                        shared.seen.lock().unwrap().others.push(head.clone());
+                        shared
+                            .seen
+                            .lock()
+                            .unwrap()
+                            .others
+                            .push(format!("{head}{body}"));
                         let mut exchange = shared.exchange(Box::new(stream), head);
                         (shared.beside)(&mut exchange, &body);
                     }

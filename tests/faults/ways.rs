@@ -346,6 +346,33 @@ fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
 }
 
 #[test]
+fn a_subscription_that_is_left_for_another_way_is_closed() {
+    let beside: Beside = |at, body| {
+        let site = Site {
+            stream: Stream::Status("404 Not Found"),
+            ..GOOD
+        };
+        serve(at, body, site);
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let peer = Peer::on(listener, Hands::Shaken, &[], beside);
+    let folder = tempfile::tempdir().unwrap();
+    let (mut child, _) = watch(&peer, Named::Http, &folder, &[]);
+    child.announced("connection", "Going on over a WebSocket.");
+    child.announced("confirmation", "Send the letter");
+    child.say("q");
+    child.say("q");
+    child.exit();
+    let close = |request: &&String| {
+        request.starts_with("POST /aaep/v1/replies ")
+            && request.contains(r#""type":"subscription.close""#)
+            && request.contains(r#""subscription_id":"sub_1""#)
+    };
+    let closed = peer.seen(|seen| seen.others.iter().filter(close).count());
+    assert_eq!(closed, 1, "{:?}", peer.seen(|seen| seen.others.clone()));
+}
+
+#[test]
 fn a_server_whose_ways_fail_by_turns_is_left_alone_soon() {
     // Each way works for one event, and then nothing is there any more.
     let works: Turn = |at| {
