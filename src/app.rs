@@ -429,7 +429,8 @@ impl App {
 
     /// Turns changes of sessions into announcements and everything that hangs on them.
     fn tell(&mut self, changes: Vec<Change>, now: Now) {
-        for change in changes {
+        for mut change in changes {
+            self.excuse(&mut change);
             self.seen_session |=
                 matches!(change.what, What::SessionStarted(_) | What::SessionJoined);
             if let What::PromptClosed { prompt, .. } = &change.what {

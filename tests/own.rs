@@ -86,7 +86,8 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
         ended.iter().any(|text| text.contains("Result:")),
         "{ended:?}"
     );
-    // One of them never sent its tools.
+    // One of them never sent its tools, as it was asked.
+    assert!(of("anomaly").is_empty(), "{lines:#?}");
     assert_eq!(tools.len(), 1, "{tools:?}");
     assert!(tools[0].contains("4.5 millimeters"), "{tools:?}");
 }

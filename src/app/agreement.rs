@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
-use crate::protocol::{Capabilities, Decoded, Now, Urgency, renegotiate};
-use crate::session::LinkId;
+use crate::protocol::{Capabilities, Decoded, EventFilters, Now, Urgency, renegotiate};
+use crate::session::{AnomalyKind, Change, LinkId, What};
 use crate::transport::{Ask, Fault};
 
 use super::handshake::Handshake;
@@ -129,6 +129,36 @@ impl App {
                 body,
             },
         });
+    }
+
+    /// Makes no reproach of missing events to a producer that was asked to leave some out (5.3.1.7): the
+    /// gaps that this leaves in the numbers look like lost events, and are kept in the history alone.
+    pub(super) fn excuse(&self, change: &mut Change) {
+        let asked = match self
+            .links
+            .get(change.key.link.0)
+            .map(|view| &view.handshake)
+        {
+            Some(Handshake::Agreed(agreed)) => agreed.asked.event_filters.as_ref(),
+            Some(
+                Handshake::Idle
+                | Handshake::Manifest { .. }
+                | Handshake::Asked { .. }
+                | Handshake::Plain,
+            )
+            | None => None,
+        };
+        let whole = |filters: &EventFilters| {
+            let everything = ["*", "aaep:*", "aaep:agent.*"];
+            filters.exclude.is_empty()
+                && (filters.include.iter()).any(|one| everything.contains(&one.as_str()))
+        };
+        if let What::Anomaly(anomaly) = &mut change.what
+            && anomaly.kind == AnomalyKind::SequenceGap
+            && asked.is_some_and(|filters| !whole(filters))
+        {
+            anomaly.first = false;
+        }
     }
 
     pub(super) fn change_failed(&mut self, id: LinkId, fault: &Fault, now: Now) {

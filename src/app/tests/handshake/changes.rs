@@ -242,3 +242,30 @@ fn a_rate_that_was_lowered_stays_so_when_something_else_changes() {
     let (_, change) = changed(&mut rig, "v").unwrap();
     assert_eq!(change, json!({"preferred_verbosity": "detailed"}));
 }
+
+#[test]
+fn a_gap_is_no_reproach_to_who_was_asked_to_leave_something_out() {
+    for (exclude, reproach) in [
+        (vec![], true),
+        (vec!["aaep:agent.tool.*".to_owned()], false),
+    ] {
+        let handshake = HandshakeConfig {
+            exclude,
+            ..HandshakeConfig::default()
+        };
+        let source = source(SourceAnnounce::default(), Some(handshake));
+        let mut rig = Rig::of(source, Config::default(), VoiceWish::Silent);
+        rig.agreed();
+        for number in [0, 5] {
+            let step = format!("Step {number}");
+            let fields = json!({"sequence_number": number, "summary_normal": step,
+                                "from_state": "idle", "to_state": "thinking"});
+            rig.event("state.changed", fields);
+        }
+        // What came early waits a moment for the ones before it.
+        rig.now = rig.now.after(Duration::from_secs(5));
+        rig.input(Input::Deadline);
+        assert!(rig.heard("Step 5"), "{:?}", rig.lines);
+        assert_eq!(rig.heard("are missing"), reproach, "{:?}", rig.lines);
+    }
+}
