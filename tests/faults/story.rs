@@ -9,9 +9,10 @@ use super::server::BEFORE_ANSWER;
 use super::{PEAK, heard_of, once};
 use crate::support::child::Hearken;
 
-/// The waits between attempts are short here, and a silent WebSocket is asked each second for a sign of life.
+/// The waits between attempts are short here, and a silent WebSocket is asked every two seconds for a sign of
+/// life: twice as long as the slowest row takes for a byte, so that a busy machine fails none.
 const SETTINGS: &str = "[links]\nbackoff_first_ms = 50\nbackoff_cap_ms = 100\n\
-    connect_timeout_ms = 1000\nreply_timeout_ms = 1000\nsilent_after_seconds = 1\n";
+    connect_timeout_ms = 1000\nreply_timeout_ms = 1000\nsilent_after_seconds = 2\n";
 
 /// Stands for what is heard of the first good connection.
 pub const START: &str = "";
