@@ -1,4 +1,4 @@
-//! Holds docs/conformance.md to chapter 9's numbers and to the tests that it names.
+//! Holds docs/conformance.md to chapter 9's numbers, and it and docs/security.md to the tests that they name.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,6 +6,15 @@ use std::path::Path;
 
 /// The sections of chapter 9 that speak of subscribers, and how many requirements each has.
 const SECTIONS: [(&str, usize); 3] = [("9.3.2", 7), ("9.4.2", 9), ("9.5.2", 9)];
+
+/// Tells whether a line begins a row of a table of faults: its name, then what is played in parentheses.
+fn is_row(line: &str, name: &str) -> bool {
+    let rest = line.strip_prefix(name).unwrap_or_default();
+    let played = rest
+        .strip_prefix(" (")
+        .and_then(|rest| rest.split_once("):"));
+    !name.is_empty() && played.is_some_and(|(played, _)| played.contains(", "))
+}
 
 /// Collects the names of all tests below a folder: functions, and rows of the tables of faults.
 fn tests(folder: &Path, found: &mut BTreeSet<String>) {
@@ -29,7 +38,7 @@ fn tests(folder: &Path, found: &mut BTreeSet<String>) {
                     if std::mem::take(&mut is_test) {
                         found.insert(word(rest));
                     }
-                } else if is_table && line.contains(", Whole):") {
+                } else if is_table && is_row(line, &word(line)) {
                     found.insert(word(line));
                 }
             }
@@ -37,12 +46,42 @@ fn tests(folder: &Path, found: &mut BTreeSet<String>) {
     }
 }
 
-#[test]
-fn each_must_of_a_subscriber_has_its_tests() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+/// Collects the names of all tests that there are.
+fn all(root: &Path) -> BTreeSet<String> {
     let mut there = BTreeSet::new();
     tests(&root.join("src"), &mut there);
     tests(&root.join("tests"), &mut there);
+    there
+}
+
+#[test]
+fn each_threat_has_its_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let there = all(root);
+    let page = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let mut threats = Vec::new();
+    for line in page.lines().filter(|line| line.starts_with("| ")).skip(1) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let [threat, _, shown] = cells[..] else {
+            panic!("{line}");
+        };
+        let named: Vec<&str> = shown.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "{threat}");
+        for name in named {
+            assert!(there.contains(name), "{threat}: no test is called {name}");
+        }
+        threats.push(threat);
+    }
+    for number in 1..=8 {
+        let start = format!("T{number} ");
+        assert!(threats.iter().any(|threat| threat.starts_with(&start)));
+    }
+}
+
+#[test]
+fn each_must_of_a_subscriber_has_its_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let there = all(root);
     assert!(there.contains("each_must_of_a_subscriber_has_its_tests"));
     assert!(!there.contains("tests"), "only tests count");
     let page = fs::read_to_string(root.join("docs/conformance.md")).unwrap();

@@ -32,6 +32,7 @@ mod replies;
 mod screens;
 mod sources;
 mod speech;
+mod spoof;
 mod support;
 mod terminal;
 mod terms;

@@ -1,6 +1,11 @@
 //! Names from the wire, made fit to stand in the program's own words.
 
+use unicode_security::confusable_detection::skeleton;
+
 use super::speakable;
+
+/// The name under which the program speaks itself.
+const OWN_NAME: &str = "hearken";
 
 /// The longest name of an agent or tool that is put into the program's own words, in characters:
 /// a name is a name, not a speech in our voice.
@@ -34,6 +39,22 @@ pub(super) fn name_of(text: &str, unnamed: &str) -> String {
     } else {
         words
     }
+}
+
+/// Tells whether two names look the same to whoever reads them: by the skeletons of UTS 39, without case,
+/// spaces and signs.
+pub(super) fn look_alike(one: &str, other: &str) -> bool {
+    let bare = |name: &str| -> String {
+        let clean = speakable::one_line(name).to_lowercase();
+        let letters: String = clean.chars().filter(|c| c.is_alphanumeric()).collect();
+        skeleton(&letters).collect()
+    };
+    one == other || bare(one) == bare(other)
+}
+
+/// Tells whether a name from the wire could be taken for the program's own.
+pub(super) fn is_namesake(name: &str) -> bool {
+    look_alike(name, OWN_NAME)
 }
 
 /// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
@@ -80,6 +101,25 @@ mod tests {
             name_of(&"x".repeat(100), "unnamed").chars().count(),
             LONGEST_NAME + 1
         );
+    }
+
+    #[test]
+    fn a_name_that_looks_like_ours_is_known() {
+        for name in [
+            "hearken",
+            "Hearken",
+            " HEARKEN:",
+            "h\u{435}arken",
+            "hearken\u{200b}",
+            "he-arken",
+        ] {
+            assert!(is_namesake(name), "{name:?}");
+        }
+        for name in ["hear", "harken", "hearken helper", ""] {
+            assert!(!is_namesake(name), "{name:?}");
+        }
+        assert!(look_alike("Bank", "B\u{430}nk"));
+        assert!(!look_alike("Bank", "Bunk"));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
+use super::naming::{is_namesake, look_alike};
 use super::phrase::{Arg, Phrases};
 use super::segment::Segment;
 use super::utterance::{Class, Cue, Mark};
@@ -169,18 +170,25 @@ impl Announcer {
     }
 
     /// Gives the name by which a person tells an agent from all others: where several share a name,
-    /// the number of its source, or its id, is added.
+    /// the number of its source, or its id, is added. Names that look alike count as the same, and one that
+    /// looks like the program's own is called an agent's.
     pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+        let called = if is_namesake(agent) {
+            let args = [("agent", Arg::Name(agent.to_owned()))];
+            self.phrases.text("agent.namesake", &args)
+        } else {
+            agent.to_owned()
+        };
         let mut twins = sessions
             .iter()
             .filter(|other| {
                 let same = other.key.link == key.link && other.key.agent == key.agent;
-                other.agent == agent && !same
+                !same && look_alike(&other.agent, agent)
             })
             .map(|other| other.key.link)
             .peekable();
         if twins.peek().is_none() {
-            return agent.to_owned();
+            return called;
         }
         // On one source its number would tell nothing.
         let (phrase, mark) = if twins.any(|link| link == key.link) {
@@ -188,7 +196,7 @@ impl Announcer {
         } else {
             ("agent.twin.source", Arg::own(key.link.0 + 1))
         };
-        let args = [("agent", Arg::Name(agent.to_owned())), ("mark", mark)];
+        let args = [("agent", Arg::Name(called)), ("mark", mark)];
         self.phrases.text(phrase, &args)
     }
 

@@ -37,7 +37,7 @@ pub(super) fn wanted(wishes: Wishes<'_>) -> Capabilities {
             include: handshake.include.clone(),
             exclude: handshake.exclude.clone(),
         }),
-        supported_conformance_levels: Some(vec![1, 2, 3]),
+        supported_conformance_levels: Some(handshake.levels.clone()),
         supported_extensions: Some(handshake.extensions.clone()),
         cognitive_load: Some(
             match wishes.load {

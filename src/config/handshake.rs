@@ -18,6 +18,8 @@ pub struct HandshakeConfig {
     pub exclude: Vec<String>,
     /// Addresses of the extension vocabularies that producers may use.
     pub extensions: Vec<String>,
+    /// Which conformance levels of producers are supported, from 1 to 3.
+    pub levels: Vec<u64>,
     /// How fast is read or spoken, in words a minute, from 50 to 1000; absent is taken from the
     /// voice's rate.
     pub pace_wpm: Option<u64>,
@@ -37,6 +39,7 @@ impl Default for HandshakeConfig {
             include: vec!["aaep:agent.*".to_owned()],
             exclude: Vec::new(),
             extensions: Vec::new(),
+            levels: vec![1, 2, 3],
             pace_wpm: None,
             require_signed: false,
             keys: None,
@@ -68,6 +71,9 @@ impl HandshakeConfig {
                 "some of none, word, sentence, paragraph, completion",
             ));
         }
+        if self.levels.is_empty() || self.levels.iter().any(|level| !(1..=3).contains(level)) {
+            return Some(("handshake.levels", "some of 1, 2, 3"));
+        }
         None
     }
 }
@@ -86,6 +92,8 @@ pub struct SourceHandshake {
     pub exclude: Option<Vec<String>>,
     /// See [`HandshakeConfig::extensions`].
     pub extensions: Option<Vec<String>>,
+    /// See [`HandshakeConfig::levels`].
+    pub levels: Option<Vec<u64>>,
     /// See [`HandshakeConfig::pace_wpm`].
     pub pace_wpm: Option<u64>,
     /// Whether this producer must prove itself, where that is not asked of all. What is asked of all
@@ -106,6 +114,7 @@ impl SourceHandshake {
             include: list(&self.include, &all.include),
             exclude: list(&self.exclude, &all.exclude),
             extensions: list(&self.extensions, &all.extensions),
+            levels: self.levels.as_ref().unwrap_or(&all.levels).clone(),
             pace_wpm: self.pace_wpm.or(all.pace_wpm),
             require_signed: self.require_signed || all.require_signed,
             keys: all.keys.clone(),

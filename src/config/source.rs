@@ -198,7 +198,7 @@ mod tests {
              [[source]]\nname = \"a\"\nurl = \"https://a\"\nverbosity = \"terse\"\nload = \"low\"\n\
              languages = [\"de\", \"en\"]\nquiet = true\nplain_pair = false\nsilent_after_seconds = 5\n\
              connect_timeout_ms = 7\nreply_timeout_ms = 8\nmax_frame_bytes = 70000\n\
-             [source.handshake]\nmax_events_per_second = 2\nboundaries = [\"completion\"]\nrequire_signed = true\n\
+             [source.handshake]\nmax_events_per_second = 2\nboundaries = [\"completion\"]\nlevels = [1, 2]\nrequire_signed = true\n\
              [[source]]\nname = \"b\"\nurl = \"https://b\"\n",
         )
         .unwrap();
@@ -224,6 +224,7 @@ mod tests {
             HandshakeConfig {
                 max_events_per_second: 2,
                 boundaries: vec!["completion".into()],
+                levels: vec![1, 2],
                 require_signed: true,
                 ..config.handshake.clone()
             }
@@ -273,6 +274,10 @@ mod tests {
             (
                 "name = \"a\"\nurl = \"x\"\n[source.handshake]\npace_wpm = 10",
                 "\"a\": handshake.pace_wpm is out of range: 50 to 1000",
+            ),
+            (
+                "name = \"a\"\nurl = \"x\"\n[source.handshake]\nlevels = [1, 4]",
+                "\"a\": handshake.levels is out of range: some of 1, 2, 3",
             ),
             (
                 "name = \"a\"\nurl = \"x\"\n[source.handshake]\nkeys = \"k\"",

@@ -11,7 +11,7 @@ use super::settings::{Settings, flatten, shortened};
 use crate::config::SourceConfig;
 
 /// The settings that a source may have of its own, each with the one of all that it stands before.
-const OF_ALL: [(&str, &str); 21] = [
+const OF_ALL: [(&str, &str); 22] = [
     ("verbosity", "announce.verbosity"),
     ("load", "announce.load"),
     ("languages", "announce.languages"),
@@ -34,6 +34,7 @@ const OF_ALL: [(&str, &str); 21] = [
     ("handshake.include", "handshake.include"),
     ("handshake.exclude", "handshake.exclude"),
     ("handshake.extensions", "handshake.extensions"),
+    ("handshake.levels", "handshake.levels"),
     ("handshake.pace_wpm", "handshake.pace_wpm"),
     ("handshake.require_signed", "handshake.require_signed"),
 ];
