@@ -12,7 +12,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
-use super::naming::{is_namesake, look_alike};
+use super::naming::{is_namesake, look};
 use super::phrase::{Arg, Phrases};
 use super::segment::Segment;
 use super::utterance::{Class, Cue, Mark};
@@ -173,7 +173,8 @@ impl Announcer {
     /// the number of its source, or its id, is added. Names that look alike count as the same, and one that
     /// looks like the program's own is called an agent's.
     pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
-        let called = if is_namesake(agent) {
+        let seen = look(agent);
+        let called = if is_namesake(&seen) {
             let args = [("agent", Arg::Name(agent.to_owned()))];
             self.phrases.text("agent.namesake", &args)
         } else {
@@ -183,7 +184,7 @@ impl Announcer {
             .iter()
             .filter(|other| {
                 let same = other.key.link == key.link && other.key.agent == key.agent;
-                !same && look_alike(&other.agent, agent)
+                !same && (other.agent == agent || look(&other.agent) == seen)
             })
             .map(|other| other.key.link)
             .peekable();
