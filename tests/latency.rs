@@ -22,8 +22,9 @@ const ISSUE: (u32, usize) = (1000, 300);
 const MODEST: (u32, usize) = (100, 40);
 /// The bound of the issue.
 const BOUND: Duration = Duration::from_millis(10);
-/// What a debug build among other tests may take.
-const LOOSE: Duration = Duration::from_millis(250);
+/// What a debug build may take at the median. Its slowest answers among other tests, which take the machine
+/// for most of a second at times, prove nothing of it.
+const LOOSE: Duration = Duration::from_millis(100);
 /// A machine that is busy with something else at one time is not at three.
 const ROUNDS: usize = 3;
 
@@ -191,6 +192,7 @@ fn percentile(sorted: &[Duration], hundredths: usize) -> Duration {
 
 /// Holds what one round of answers took.
 struct Round {
+    median: Duration,
     p99: Duration,
     /// Events a second.
     rate: f64,
@@ -253,6 +255,7 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
         times[times.len() - 1],
     );
     Round {
+        median: percentile(&times, 50),
         p99: percentile(&times, 99),
         rate,
         figures,
@@ -263,7 +266,6 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
 fn a_key_becomes_bytes_on_the_socket_within_the_bound_under_a_flood() {
     let release = std::env::var("HEARKEN_BINARY").ok();
     let (wanted, answers) = if release.is_some() { ISSUE } else { MODEST };
-    let bound = if release.is_some() { BOUND } else { LOOSE };
     let mut told = String::new();
     let held = (0..ROUNDS).any(|_| {
         let round = round(release.as_deref(), wanted, answers);
@@ -273,7 +275,11 @@ fn a_key_becomes_bytes_on_the_socket_within_the_bound_under_a_flood() {
         }
         told.push_str(&round.figures);
         told.push('\n');
-        round.rate > f64::from(wanted) * 0.9 && round.p99 < bound
+        let in_time = match release {
+            Some(_) => round.p99 < BOUND,
+            None => round.median < LOOSE,
+        };
+        round.rate > f64::from(wanted) * 0.9 && in_time
     });
     assert!(
         held,

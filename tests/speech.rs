@@ -342,9 +342,10 @@ fn pour(mut stream: std::net::TcpStream, rate: u64) {
 #[test]
 fn a_stop_key_is_on_the_socket_in_time_under_a_flood() {
     let released = std::env::var_os("HEARKEN_BINARY").is_some();
+    // A debug build among other tests is judged by its median: they take the machine for most of a second.
     let (rounds, bound) = match released {
         true => (200, Duration::from_millis(10)),
-        false => (30, Duration::from_millis(250)),
+        false => (30, Duration::from_millis(100)),
     };
     let server = FakeSsip::start();
     let mut terminal = pane(&server, "/nonexistent", &flood(1000), &[]);
@@ -379,10 +380,10 @@ fn a_stop_key_is_on_the_socket_in_time_under_a_flood() {
             times[rounds - 1],
         );
         eprintln!("key to the stop on the socket: median {median:?}, p99 {p99:?}, worst {worst:?}");
-        best = best.min(p99);
+        best = best.min(if released { p99 } else { median });
         if best < bound {
             break;
         }
     }
-    assert!(best < bound, "p99 {best:?}, wanted under {bound:?}");
+    assert!(best < bound, "{best:?}, wanted under {bound:?}");
 }
