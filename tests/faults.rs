@@ -219,24 +219,32 @@ fn watch_at(address: &str, folder: &TempDir, settings: &str, more: &[&str]) -> H
     Hearken::start(&arguments)
 }
 
+/// Answers the letter's question, hears the session to its end within the bound of memory, and leaves.
+fn see_through(child: &mut Hearken, row: &str) {
+    child.announced("confirmation", "Send the letter");
+    child.say("n 1");
+    child.announced("session_completed", "Planner is done.");
+    if let Some(peak) = child.peak() {
+        assert!(peak < PEAK, "{row}: {peak} bytes");
+    }
+    child.say("q");
+}
+
+/// Reads what was announced.
+fn read(lines: &[String]) -> Vec<Value> {
+    let object = |line: &String| serde_json::from_str(line).unwrap();
+    lines.iter().map(object).collect()
+}
+
 fn play(name: &str, row: &Row, past: Past) {
     let server = Server::start(row.turns, past, row.style);
     let settings = tempfile::tempdir().unwrap();
     let mut child = watch(&server, &settings);
     if row.end == End::Whole {
-        child.announced("confirmation", "Send the letter");
-        child.say("n 1");
-        child.announced("session_completed", "Planner is done.");
-        if let Some(peak) = child.peak() {
-            assert!(peak < PEAK, "{name}, {past:?}: {peak} bytes");
-        }
-        child.say("q");
+        see_through(&mut child, &format!("{name}, {past:?}"));
     }
     let (code, errors, lines) = child.exit();
-    let told: Vec<Value> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = read(&lines);
     let all = lines.join("\n");
     let wanted = match row.end {
         End::Whole => 0,

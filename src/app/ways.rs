@@ -105,10 +105,10 @@ impl Ways {
     /// Gives why a WebSocket that was named does not work, as long as no manifest has said whether there
     /// is another way.
     fn doubt(&self) -> Option<&Failing> {
-        match (self.now, &self.listed, self.failed.as_slice()) {
-            (Some(Way::EventStream), None, [(Way::WebSocket, failing)]) => Some(failing),
-            _ => None,
-        }
+        let [(Way::WebSocket, failing)] = self.failed.as_slice() else {
+            return None;
+        };
+        (self.now == Some(Way::EventStream) && self.listed.is_none()).then_some(failing)
     }
 
     /// Finds the way that comes after the one that is gone has failed.

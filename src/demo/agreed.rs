@@ -25,6 +25,11 @@ const LANGUAGES: [&str; 1] = ["en-US"];
 /// What a subscriber declares that answers confirmations, and clarifications.
 const CONFIRMS: &str = "supports_confirmation_reply";
 const CLARIFIES: &str = "supports_clarification_reply";
+/// What a subscriber must declare to be asked.
+const QUESTIONS: [(Kind, &str); 2] = [
+    (Kind::AwaitingConfirmation, CONFIRMS),
+    (Kind::AwaitingClarification, CLARIFIES),
+];
 /// Where text is cut for who says nothing about it (5.3.1.6).
 const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
 /// The boundaries at which the scenarios cut their text.
@@ -115,22 +120,9 @@ impl Terms {
 
     /// Tells whether a question can be answered by this subscriber; what is no question can.
     pub(super) fn answers(&self, kind: Kind) -> bool {
-        let key = match kind {
-            Kind::AwaitingConfirmation => CONFIRMS,
-            Kind::AwaitingClarification => CLARIFIES,
-            Kind::SessionStarted
-            | Kind::SessionCompleted
-            | Kind::SessionErrored
-            | Kind::SessionCancelled
-            | Kind::StateChanged
-            | Kind::ProgressUpdated
-            | Kind::ToolInvoked
-            | Kind::ToolCompleted
-            | Kind::OutputStreaming
-            | Kind::HandoffRequested => return true,
-        };
+        let asked = QUESTIONS.iter().find(|(question, _)| *question == kind);
         // Who says nothing can't (5.3.1.4, 5.3.1.5).
-        self.honored.get(key) == Some(&Value::Bool(true))
+        asked.is_none_or(|(_, key)| self.honored.get(*key) == Some(&Value::Bool(true)))
     }
 
     /// Tells whether the subscriber wants text to be cut at such a place.
@@ -165,14 +157,11 @@ impl Terms {
 
     /// Says in words what a subscriber may not have expected (5.4.2); none where nothing is.
     fn notes(&self) -> Option<String> {
-        let withheld: Vec<&str> = [
-            (Kind::AwaitingConfirmation, CONFIRMS),
-            (Kind::AwaitingClarification, CLARIFIES),
-        ]
-        .into_iter()
-        .filter(|(kind, _)| !self.answers(*kind))
-        .map(|(_, key)| key)
-        .collect();
+        let withheld: Vec<&str> = QUESTIONS
+            .into_iter()
+            .filter(|(kind, _)| !self.answers(*kind))
+            .map(|(_, key)| key)
+            .collect();
         (!withheld.is_empty()).then(|| {
             let keys = withheld.join(" and ");
             format!(

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use super::server::{BEFORE_ANSWER, Log};
 use super::story::without_place;
-use super::{PEAK, heard_of, once};
+use super::{PEAK, heard_of, once, read};
 use crate::support::child::Hearken;
 
 /// Says how a program puts its messages into lines.
@@ -199,10 +199,7 @@ fn play_one(name: &str, row: &Row, speech: Speech) {
         }
     };
     let (code, errors, lines) = child.exit();
-    let told: Vec<Value> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = read(&lines);
     let all = format!("{name}, {speech:?}\n{}", lines.join("\n"));
     let wanted = match row.end {
         Whole => 0,

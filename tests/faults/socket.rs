@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use super::duplex::{Exchange, Hands, Kind, Peer, Turn};
-use super::once;
 use super::server::BEFORE_ANSWER;
 use super::story::{BACK, End, GARBAGE, LOST, START, TOO_LARGE, heard, outlive, stories, watch};
+use super::{once, read, see_through};
 use End::{Over, Whole};
 use Hands::{Kept, Shaken};
 use Kind::{Lengths, Lines};
@@ -144,16 +144,10 @@ fn a_socket_that_was_taken_away_is_followed_when_it_returns() {
         child.announced("connection", "is lost: the connection was closed");
         std::fs::remove_file(&path).unwrap();
         let again = Peer::at(&path, kind, Shaken, &[]);
-        child.announced("confirmation", "Send the letter");
-        child.say("n 1");
-        child.announced("session_completed", "Planner is done.");
-        child.say("q");
+        see_through(&mut child, "the way back");
         let (code, _, lines) = child.exit();
         assert_eq!(code, 0);
-        let told: Vec<_> = lines
-            .iter()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
+        let told = read(&lines);
         once(&told, &lines.join("\n"));
         let hears = ["Connected to S.", "S has shaken hands.", LOST, BACK];
         assert_eq!(heard(&told, &again), hears);

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 use super::duplex::{Hands, Kind, Peer, Turn};
 use super::server::BEFORE_ANSWER;
-use super::{PEAK, heard_of, once};
+use super::{heard_of, once, read, see_through};
 use crate::support::child::Hearken;
 
 /// The waits between attempts are short here, and a silent WebSocket is asked every two seconds for a sign of
@@ -70,19 +70,10 @@ fn play_one(name: &str, row: &Row, kind: Kind, hands: Hands) {
     let folder = tempfile::tempdir().unwrap();
     let mut child = watch(&peer, hands, &folder);
     if row.end == End::Whole {
-        child.announced("confirmation", "Send the letter");
-        child.say("n 1");
-        child.announced("session_completed", "Planner is done.");
-        if let Some(peak) = child.peak() {
-            assert!(peak < PEAK, "{name}, {kind:?}, {hands:?}: {peak} bytes");
-        }
-        child.say("q");
+        see_through(&mut child, &format!("{name}, {kind:?}, {hands:?}"));
     }
     let (code, errors, lines) = child.exit();
-    let told: Vec<Value> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = read(&lines);
     let all = format!(
         "{name}, {kind:?}, {hands:?}\n{}\n{errors}",
         lines.join("\n")

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::duplex::{Beside, Exchange, Hands, Peer, Turn};
 use super::server::{BEFORE_ANSWER, STREAM};
 use super::story::without_place;
-use super::{header, heard_of, once};
+use super::{header, heard_of, once, read, see_through};
 use crate::support::child::Hearken;
 
 const CONNECTED: &str = "Connected to S, by a handshake.";
@@ -169,16 +169,10 @@ fn play(test: &str, named: Named, end: End, beside: Beside, turns: &[Turn], hear
     let folder = tempfile::tempdir().unwrap();
     let (mut child, name) = watch(&peer, named, &folder, &[]);
     if end == End::Whole {
-        child.announced("confirmation", "Send the letter");
-        child.say("n 1");
-        child.announced("session_completed", "Planner is done.");
-        child.say("q");
+        see_through(&mut child, test);
     }
     let (code, errors, lines) = child.exit();
-    let told: Vec<Value> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = read(&lines);
     let all = format!("{test}\n{}", lines.join("\n"));
     let heard: Vec<String> = heard_of(&told)
         .into_iter()
@@ -322,10 +316,7 @@ fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
         "connection",
         "offers no event stream. Going on over a WebSocket.",
     );
-    child.announced("confirmation", "Send the letter");
-    child.say("n 1");
-    child.announced("session_completed", "Planner is done.");
-    child.say("q");
+    see_through(&mut child, "the way that is listed");
     let (code, _, lines) = child.exit();
     assert_eq!(code, 0, "{lines:?}");
     assert!(!lines.join("\n").contains("s3cret"));

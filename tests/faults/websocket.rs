@@ -8,11 +8,11 @@ use super::duplex::{
     BYTES, CLOSE, CONTINUED, CONTINUED_TO_THE_END, Exchange, Hands, Kind, PING, Peer, TEXT,
     TEXT_BEGUN, Turn, frame, nothing,
 };
-use super::once;
 use super::server::BEFORE_ANSWER;
 use super::story::{
     BACK, ENDED, End, GARBAGE, LOST, NO_ANSWER, START, heard, outlive, stories, watch,
 };
+use super::{once, read, see_through};
 use End::{Over, Whole};
 use Hands::{Kept, Shaken};
 
@@ -204,16 +204,10 @@ fn a_websocket_that_nobody_listens_for_is_followed_when_it_returns() {
     peer.stop();
     child.announced("connection", "is lost: the connection was closed");
     let again = Peer::on(TcpListener::bind(address).unwrap(), Shaken, &[], nothing);
-    child.announced("confirmation", "Send the letter");
-    child.say("n 1");
-    child.announced("session_completed", "Planner is done.");
-    child.say("q");
+    see_through(&mut child, "the way back");
     let (code, _, lines) = child.exit();
     assert_eq!(code, 0);
-    let told: Vec<_> = lines
-        .iter()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let told = read(&lines);
     once(&told, &lines.join("\n"));
     let start = ["Connected to S.", "S has shaken hands.", LOST, BACK];
     assert_eq!(heard(&told, &again), start);

@@ -55,14 +55,7 @@ impl SpeechQueue {
             let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
             self.lanes[Lane::Outcome as usize].push_front(Waiting::Item(count));
         }
-        for lane in [
-            Lane::Alert,
-            Lane::Response,
-            Lane::Outcome,
-            Lane::Activity,
-            Lane::Text,
-            Lane::Progress,
-        ] {
+        for lane in Lane::ALL {
             while let Some(waiting) = self.take_next(lane) {
                 match waiting {
                     Waiting::Item(item) => {
