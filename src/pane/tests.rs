@@ -214,6 +214,21 @@ fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
 }
 
 #[test]
+fn the_details_of_a_question_that_fits_are_shown_beside_it() {
+    let (mut app, now) = app();
+    ask(&mut app, now, "Send it");
+    let key = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::NONE);
+    let (rows, _) = screen(&app, now, 100, 30);
+    assert!(!rows.join(" ").contains("in full"), "{rows:?}");
+    app.update(Input::Key(key), now);
+    let (rows, _) = screen(&app, now, 100, 30);
+    assert!(
+        rows.join(" ").contains("Question 1, in full. Send it"),
+        "{rows:?}"
+    );
+}
+
+#[test]
 fn the_help_has_every_key_at_the_smallest_size() {
     let (mut app, now) = app();
     let press =

@@ -146,9 +146,10 @@ fn is_shown(told: &Announcement) -> bool {
     }
 }
 
-/// Tells whether an entry asks the question that has a place of its own above.
+/// Tells whether an entry asks the question that has a place of its own above. What a key brought forth of
+/// it is more than stands there.
 fn asks(told: &Announcement, prompt: PromptId) -> bool {
-    told.about == Some(About::Asks(prompt))
+    told.about == Some(About::Asks(prompt)) && told.class != Class::Response
 }
 
 /// Tells whether an entry is shown although a question wants the person's attention.
