@@ -52,11 +52,11 @@ use std::time::Duration;
 
 use crate::announce::{
     Aloud, Announcement, AnnouncementId, Announcer, Arg, Args, Class, Deliveries, Kind, Manner,
-    SpeechQueue, Tongue, Wish, fit,
+    SpeechQueue, Tongue, Wish,
 };
 use crate::config::Config;
 use crate::keys::{Command, Filter, Keymap, Mode};
-use crate::protocol::{Decision, KeyRing, Now};
+use crate::protocol::{Decision, KeyRing, Now, fit};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::voice::VoiceEvent;
 
@@ -102,6 +102,8 @@ pub struct App {
     shown: Option<Shown>,
     /// The questions whose action was heard, or that the person chose not to hear.
     heard: BTreeSet<PromptId>,
+    /// How many parts of a question were told that is told in parts.
+    parts_told: BTreeMap<PromptId, usize>,
     /// The questions that a rule leaves alone: they stay open, and nobody is asked.
     left: BTreeSet<PromptId>,
     /// The questions that a rule answered, once: if that fails, the person is asked.
@@ -195,6 +197,7 @@ impl App {
             editor: tui_input::Input::default(),
             shown: None,
             heard: BTreeSet::new(),
+            parts_told: BTreeMap::new(),
             left: BTreeSet::new(),
             by_rule: BTreeSet::new(),
             outgoing: BTreeMap::new(),

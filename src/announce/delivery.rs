@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 
 use crate::config::{CueConfig, Delivery, VoiceConfig};
 
-use super::language::fit;
 use super::utterance::{Mark, Sound};
+use crate::protocol::fit;
 
 /// Holds what the person has set about the sound of words.
 #[derive(Debug, Clone, Default)]

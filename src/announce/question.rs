@@ -15,6 +15,7 @@ use super::phrase::Arg;
 use super::segment::Segment;
 use super::speakable;
 use super::utterance::Mark;
+use super::whole::beginning;
 
 impl Announcer {
     pub(super) fn kind_of(&self, prompt: &Prompt) -> Kind {
@@ -32,6 +33,38 @@ impl Announcer {
         sessions: &Sessions,
         now: Now,
         again: bool,
+    ) -> Vec<Segment> {
+        let mut segments = self.asked(prompt, sessions, now, again, Prompt::LONGEST_PART);
+        if prompt.is_cut() && !again {
+            segments.push(own(self.cut_words(prompt, sessions, now)));
+        }
+        segments
+    }
+
+    /// Asks a question with all of its words, as a face does that shows it page by page.
+    pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        self.asked(prompt, sessions, now, false, usize::MAX)
+    }
+
+    /// Says that a question has more words than these, and how they are heard.
+    pub(super) fn cut_words(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> String {
+        let how = match self.manner {
+            Manner::Keys => "question.details.keys",
+            Manner::Lines => "question.details.lines",
+        };
+        let count = self.whole(prompt, sessions, now).parts.len();
+        let args = [("n", Arg::own(prompt.id.0)), ("count", Arg::own(count))];
+        let details = ("details", Arg::Own(self.phrases.text(how, &args)));
+        self.phrases.text("question.cut", &[details])
+    }
+
+    fn asked(
+        &self,
+        prompt: &Prompt,
+        sessions: &Sessions,
+        now: Now,
+        again: bool,
+        longest: usize,
     ) -> Vec<Segment> {
         if again {
             let key = match prompt.standing {
@@ -53,9 +86,13 @@ impl Announcer {
         let agent = self.asker(prompt, sessions);
         let mut segments = match &prompt.question {
             Question::Confirmation(asked) => {
-                self.confirmation("question.confirmation", prompt, asked, agent, left)
+                let args = self.confirmation_args(prompt, asked, agent, left, longest);
+                self.phrases
+                    .say("question.confirmation", Verbosity::Normal, &args)
             }
-            Question::Clarification(asked) => self.clarification(prompt, asked, agent, left),
+            Question::Clarification(asked) => {
+                self.clarification(prompt, asked, agent, left, longest)
+            }
         };
         if hides_something(prompt) {
             segments.push(own(self.phrases.text("question.hidden", &[])));
@@ -80,31 +117,27 @@ impl Announcer {
                 self.phrases
                     .say("question.details", Verbosity::Normal, &args)
             }
-            Question::Clarification(asked) => self.clarification(prompt, asked, agent, left),
+            Question::Clarification(asked) => {
+                self.clarification(prompt, asked, agent, left, usize::MAX)
+            }
         }
     }
 
-    fn confirmation(
-        &self,
-        key: &str,
-        prompt: &Prompt,
-        asked: &AwaitingConfirmation,
-        agent: Arg,
-        left: Option<Duration>,
-    ) -> Vec<Segment> {
-        let args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
-        let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
-        if prompt.is_cut() {
-            let how = match self.manner {
-                Manner::Keys => "question.details.keys",
-                Manner::Lines => "question.details.lines",
-            };
-            let details = self.phrases.text(how, &[("n", Arg::own(prompt.id.0))]);
-            segments.push(own(self
-                .phrases
-                .text("question.cut", &[("details", Arg::Own(details))])));
+    /// Gives what stands around the words of a question: how bad, what silence does, which keys.
+    pub(super) fn terms(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let left = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let args =
+                    self.confirmation_args(prompt, asked, Arg::own(""), left, Prompt::LONGEST_PART);
+                self.phrases.say("question.terms", Verbosity::Normal, &args)
+            }
+            Question::Clarification(asked) => {
+                self.clarification_terms(prompt, asked, left, Prompt::LONGEST_PART)
+            }
         }
-        segments
     }
 
     pub(super) fn confirmation_args(
@@ -175,8 +208,8 @@ impl Announcer {
         asked: &AwaitingClarification,
         agent: Arg,
         left: Option<Duration>,
+        longest: usize,
     ) -> Vec<Segment> {
-        let longest = Prompt::LONGEST_PART;
         let args = [
             ("n", Arg::own(prompt.id.0)),
             ("agent", agent),
@@ -190,7 +223,10 @@ impl Announcer {
             ),
             (
                 "context",
-                self.exact(prompt, asked.context.as_deref().unwrap_or_default()),
+                self.exact(
+                    prompt,
+                    &cut(asked.context.as_deref().unwrap_or_default(), longest),
+                ),
             ),
             ("choices", Arg::own("")),
             ("timeout", Arg::own("")),
@@ -199,7 +235,14 @@ impl Announcer {
         let mut segments = self
             .phrases
             .say("question.clarification", Verbosity::Normal, &args);
+        let mut room = longest;
         for (index, choice) in asked.choices.iter().enumerate() {
+            let length = choice.label.chars().count();
+            // What does not fit is said with the rest of the question.
+            let Some(left) = room.checked_sub(length) else {
+                break;
+            };
+            room = left;
             let args = [
                 ("n", Arg::own(index + 1)),
                 ("label", self.exact(prompt, &choice.label)),
@@ -209,10 +252,22 @@ impl Announcer {
                     .say("question.choice", Verbosity::Normal, &args),
             );
         }
+        segments.extend(self.clarification_terms(prompt, asked, left, longest));
+        segments
+    }
+
+    fn clarification_terms(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        left: Option<Duration>,
+        longest: usize,
+    ) -> Vec<Segment> {
+        let mut segments = Vec::new();
         if asked.takes_several {
             segments.push(own(self.phrases.text("question.several", &[])));
         }
-        segments.extend(self.timeout_segments(prompt, asked, left));
+        segments.extend(self.timeout_segments(prompt, asked, left, longest));
         segments.push(own(self.keys(prompt)));
         segments
     }
@@ -222,6 +277,7 @@ impl Announcer {
         prompt: &Prompt,
         asked: &AwaitingClarification,
         left: Option<Duration>,
+        longest: usize,
     ) -> Vec<Segment> {
         let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
             return Vec::new();
@@ -233,7 +289,10 @@ impl Announcer {
                 Verbosity::Normal,
                 &[
                     ("time", time),
-                    ("response", self.exact(prompt, label_of(asked, response))),
+                    (
+                        "response",
+                        self.exact(prompt, &cut(label_of(asked, response), longest)),
+                    ),
                 ],
             ),
             None => self.phrases.say(
@@ -336,8 +395,14 @@ impl Announcer {
         }
     }
 
-    pub(super) fn warn(&self, prompt: &Prompt, remaining: Duration) -> Vec<Segment> {
-        self.phrases.say(
+    pub(super) fn warn(
+        &self,
+        prompt: &Prompt,
+        remaining: Duration,
+        sessions: &Sessions,
+        now: Now,
+    ) -> Vec<Segment> {
+        let mut segments = self.phrases.say(
             "question.warning",
             Verbosity::Normal,
             &[
@@ -349,7 +414,11 @@ impl Announcer {
                 }),
                 ("timeout", Arg::Own(self.default(prompt))),
             ],
-        )
+        );
+        if prompt.is_cut() {
+            segments.push(own(self.cut_words(prompt, sessions, now)));
+        }
+        segments
     }
 
     pub(super) fn timed_out(&self, prompt: &Prompt) -> Vec<Segment> {
@@ -473,7 +542,7 @@ impl Announcer {
     }
 
     /// Gives a text to the letter, or what is said where there is none.
-    fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
+    pub(super) fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
         if speakable::one_line(text).is_empty() {
             Arg::Own(self.phrases.text(missing, &[]))
         } else {
@@ -496,7 +565,7 @@ pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a 
         .map_or(response, |choice| &choice.label)
 }
 
-fn own(text: String) -> Segment {
+pub(super) fn own(text: String) -> Segment {
     Segment {
         shown: None,
         mark: Mark::Own,
@@ -507,9 +576,11 @@ fn own(text: String) -> Segment {
 }
 
 fn cut(text: &str, longest: usize) -> String {
-    match text.char_indices().nth(longest) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
+    let beginning = beginning(text, longest);
+    if beginning.len() < text.len() {
+        format!("{beginning}…")
+    } else {
+        text.to_owned()
     }
 }
 

@@ -8,6 +8,7 @@ use crate::session::{Prompt, Question, Sessions};
 
 use super::announcer::Announcer;
 use super::phrase::Arg;
+use super::question::own;
 use super::segment::Segment;
 
 impl Announcer {
@@ -33,6 +34,10 @@ impl Announcer {
             PolicyDecision::Leave => "policy.leaves",
             PolicyDecision::Accept => "policy.accepts",
         };
-        self.phrases.say(key, Verbosity::Normal, &args)
+        let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
+        if prompt.is_cut() {
+            segments.push(own(self.cut_words(prompt, sessions, now)));
+        }
+        segments
     }
 }

@@ -73,7 +73,7 @@ impl Announcer {
                 Draft::new(
                     Class::Alert,
                     self.kind_of(prompt),
-                    self.warn(prompt, *remaining),
+                    self.warn(prompt, *remaining, sessions, change.at),
                 )
                 .about(About::Tells(*id))
             }),

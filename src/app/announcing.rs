@@ -18,9 +18,9 @@
 use std::sync::Arc;
 
 use crate::announce::normalise::Pronunciation;
-use crate::announce::{Announcer, Arg, Phrases, fit};
+use crate::announce::{Announcer, Arg, Phrases};
 use crate::config::{Load, SourceAnnounce, Verbosity};
-use crate::protocol::Now;
+use crate::protocol::{Now, fit};
 
 use super::App;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class};
 use crate::keys::{Edit, Mode};
-use crate::protocol::{Answer, Decision, Now, Response};
+use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
 use crate::session::{Prompt, PromptId, Question};
 
 use super::App;
@@ -19,8 +19,7 @@ impl App {
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
-        if matches!(by, By::Key { .. }) && self.is_partly_unseen(&prompt) {
-            self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+        if !self.is_told_whole(&prompt, now) {
             return;
         }
         match &prompt.question {
@@ -100,7 +99,11 @@ impl App {
         };
         match &prompt.question {
             Question::Confirmation(_) => self.decide(&prompt, Decision::Reject, rationale, now),
-            Question::Clarification(asked) => self.yes_or_no(&prompt, asked, false, now),
+            Question::Clarification(asked) => {
+                if self.is_told_whole(&prompt, now) {
+                    self.yes_or_no(&prompt, asked, false, now);
+                }
+            }
         }
     }
 
@@ -129,6 +132,9 @@ impl App {
             self.wants(&prompt, now);
             return;
         };
+        if !self.is_told_whole(&prompt, now) {
+            return;
+        }
         match text {
             Some(text) => self.answer_with(&prompt, asked, &text, now),
             None => {
@@ -146,6 +152,9 @@ impl App {
         };
         if prompt.question.choices() == 0 {
             self.wants(&prompt, now);
+            return;
+        }
+        if !self.is_told_whole(&prompt, now) {
             return;
         }
         let Some(choice) = choice else {
@@ -167,9 +176,6 @@ impl App {
             },
             // Nobody knows what another decision does: it always takes the second step.
             Question::Confirmation(asked) => match asked.others().nth(at).cloned() {
-                Some(_) if self.is_partly_unseen(&prompt) => {
-                    self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
-                }
                 Some(decision) => self.ask_to_confirm(&prompt, decision, now),
                 None => self.wants(&prompt, now),
             },
@@ -249,6 +255,12 @@ impl App {
             let answer = self.announcer.decision_words(&decision);
             let args = [("answer", Arg::Own(answer))];
             self.tell_about(Class::Response, prompt, "reply.not_allowed", &args, now);
+            return;
+        }
+        let long = rationale.as_deref().unwrap_or_default().chars().count();
+        if long > LONGEST_RATIONALE {
+            let args = [("n", Arg::own(long)), ("most", Arg::own(LONGEST_RATIONALE))];
+            self.tell_about(Class::Response, prompt, "reply.reason_long", &args, now);
             return;
         }
         self.send(

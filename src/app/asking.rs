@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::announce::{About, Args, Class, Kind};
+use crate::announce::{About, Arg, Args, Class, Kind, Segment};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId, Question};
 
@@ -221,6 +221,7 @@ impl App {
         let sessions = &self.sessions;
         let is_open = |id: &PromptId| sessions.prompt(*id).is_some_and(Prompt::is_open);
         self.heard.retain(is_open);
+        self.parts_told.retain(|id, _| is_open(id));
         self.left.retain(is_open);
         self.by_rule.retain(is_open);
     }
@@ -250,18 +251,21 @@ impl App {
         self.unsaid(prompt, now)
     }
 
-    /// With a voice, a question is answered only once it was said, skipped, or waited for.
-    pub(super) fn unsaid(&self, prompt: &Prompt, now: Now) -> Option<NotYet> {
-        let has_voice = match self.voice {
+    fn has_voice(&self) -> bool {
+        match self.voice {
             VoiceState::Checking | VoiceState::Ready { .. } => true,
             VoiceState::Off
             | VoiceState::LeftToReader
             | VoiceState::None { .. }
             | VoiceState::Lost { .. } => false,
-        };
+        }
+    }
+
+    /// With a voice, a question is answered only once it was said, skipped, or waited for.
+    pub(super) fn unsaid(&self, prompt: &Prompt, now: Now) -> Option<NotYet> {
         let patience = Duration::from_secs(self.config.questions.say_first_seconds);
         let waited = now.monotonic >= self.shown_since(prompt) + patience;
-        (has_voice && !self.heard.contains(&prompt.id) && !waited).then_some(NotYet::Unsaid)
+        (self.has_voice() && !self.heard.contains(&prompt.id) && !waited).then_some(NotYet::Unsaid)
     }
 
     /// Takes note of what a face has drawn of the shown question.
@@ -286,11 +290,70 @@ impl App {
         };
     }
 
-    /// Tells whether a part of a question was neither said nor shown: nobody accepts that.
-    pub(super) fn is_partly_unseen(&self, prompt: &Prompt) -> bool {
+    /// Tells whether all of a question was said or shown, and says what to do where it was not: nobody
+    /// answers a part.
+    pub(super) fn is_told_whole(&mut self, prompt: &Prompt, now: Now) -> bool {
+        let heard = self.heard.contains(&prompt.id);
         let shown = self.shown.as_ref().filter(|it| it.prompt == prompt.id);
-        let unseen = shown.is_some_and(|it| matches!(it.sight, Sight::Part { .. }));
-        unseen && !self.heard.contains(&prompt.id)
+        let in_parts = match shown.map_or(&Sight::Untold, |it| &it.sight) {
+            Sight::Whole => return true,
+            Sight::Part { .. } if !prompt.is_cut() => {
+                if !heard {
+                    self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+                }
+                return heard;
+            }
+            Sight::Part { .. } | Sight::Untold => prompt.is_cut(),
+        };
+        // A program that reads JSON got the whole of it at once.
+        if !in_parts || self.face.0 == "start.face.json" {
+            return true;
+        }
+        let whole = self.announcer.whole(prompt, &self.sessions, now);
+        if self.parts_told.get(&prompt.id).copied().unwrap_or(0) < whole.needed {
+            let why = self.by_manner("reply.not_yet.rest.keys", "reply.not_yet.rest.lines");
+            self.respond_not_yet(why, prompt.id, now);
+            return false;
+        }
+        if self.has_voice() && !heard {
+            // The reason cuts the part that is being said, so it is said once more.
+            let n = [("n", Arg::own(prompt.id.0))];
+            let why = self.phrases().text("reply.not_yet.said", &n);
+            let mut words = self.phrases().say(
+                "reply.not_yet",
+                self.announcer.verbosity(),
+                &[("why", Arg::Own(why))],
+            );
+            if let Some(told) = self.parts_told.get_mut(&prompt.id) {
+                *told = told.saturating_sub(1);
+            }
+            words.extend(self.next_part(prompt, now));
+            self.tell_part(prompt.id, words, now);
+            return false;
+        }
+        true
+    }
+
+    /// Tells a part of a question, or all of it, as the answer to a key.
+    pub(super) fn tell_part(&mut self, id: PromptId, words: Vec<Segment>, now: Now) {
+        let (class, about) = (Class::Response, About::Asks(id));
+        let told = self
+            .announcer
+            .say_about(class, Kind::Reply, about, words, now);
+        self.emit(told, now);
+    }
+
+    /// Gives the next part of a question that is told in parts; after the last comes the first again.
+    pub(super) fn next_part(&mut self, prompt: &Prompt, now: Now) -> Vec<Segment> {
+        let mut parts = self.announcer.whole(prompt, &self.sessions, now).parts;
+        let told = self.parts_told.entry(prompt.id).or_default();
+        let at = *told % parts.len().max(1);
+        *told += 1;
+        if prompt.is_cut() {
+            // What was heard so far was not the end of this part.
+            self.heard.remove(&prompt.id);
+        }
+        parts.swap_remove(at)
     }
 
     /// Gives since when a question is before the person.

@@ -208,12 +208,8 @@ impl App {
                 {
                     shown.page += 1;
                 }
-                let segments = self.announcer.details(&prompt, &self.sessions, now);
-                let about = crate::announce::About::Asks(prompt.id);
-                let announcement =
-                    self.announcer
-                        .say_about(Class::Response, Kind::Reply, about, segments, now);
-                self.emit(announcement, now);
+                let segments = self.next_part(&prompt, now);
+                self.tell_part(prompt.id, segments, now);
             }
             (None, Some(number)) => self.respond("reply.no_such", &[("n", Arg::own(number))], now),
             (None, None) => self.respond("reply.no_question", &[], now),

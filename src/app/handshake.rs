@@ -313,14 +313,15 @@ impl App {
         let named = self.links.get(id.0).and_then(|view| view.ways.name());
         let transport = named.or((!inside).then_some("sse"));
         let believed = self.believe(id, &accepted, manifest, proof, transport);
-        let understood = is_understood(&accepted.version);
+        // Who names no version uses the one that it was asked for.
+        let other = accepted.version.filter(|version| !is_understood(version));
         if let Err(fault) = believed {
             let reason = self.signature_words(fault);
             self.give_up(id, &accepted.subscription_id, reason, inside);
             return;
         }
-        if !understood {
-            let version = ("version", Arg::Name(accepted.version.clone()));
+        if let Some(version) = other {
+            let version = ("version", Arg::Name(version));
             let reason = self.phrases().text("rejected.other_version", &[version]);
             self.give_up(id, &accepted.subscription_id, reason, inside);
             return;

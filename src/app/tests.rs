@@ -21,6 +21,7 @@ mod connections;
 mod decisions;
 mod holding;
 mod load;
+mod long;
 mod newcomer;
 mod own;
 mod policy;

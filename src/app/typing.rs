@@ -13,8 +13,9 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::announce::{Class, Kind, Mark, Segment};
 use crate::config::EchoChoice;
-use crate::keys::Edit;
-use crate::protocol::Now;
+use crate::keys::{Edit, Mode};
+use crate::protocol::{LONGEST_RATIONALE, Now};
+use crate::session::{PromptId, Question};
 
 use super::App;
 
@@ -27,7 +28,7 @@ impl App {
         let before = self.line_and_cursor();
         let request = match edit {
             Edit::Insert(c) => {
-                if before.0.len() + c.len_utf8() > LONGEST_ANSWER {
+                if !self.has_room(c) {
                     self.respond("reply.full", &[], now);
                     return;
                 }
@@ -89,7 +90,7 @@ impl App {
                 c if c.is_control() => continue,
                 c => c,
             };
-            if self.editor.value().len() + c.len_utf8() > LONGEST_ANSWER {
+            if !self.has_room(c) {
                 left_out = true;
                 break;
             }
@@ -101,6 +102,22 @@ impl App {
             let (line, _) = self.line_and_cursor();
             self.echo(&line, "editor.empty", now);
         }
+    }
+
+    /// Tells whether a character more can be sent: a reason is shorter than an answer.
+    fn has_room(&self, c: char) -> bool {
+        let line = self.editor.value();
+        let fits = line.len() + c.len_utf8() <= LONGEST_ANSWER;
+        fits && (!self.is_reason() || line.chars().count() < LONGEST_RATIONALE)
+    }
+
+    /// Tells whether what is typed is the reason of a rejection.
+    fn is_reason(&self) -> bool {
+        let Mode::Editing(id) = self.mode else {
+            return false;
+        };
+        let prompt = self.sessions.prompt(PromptId(id));
+        prompt.is_some_and(|prompt| matches!(prompt.question, Question::Confirmation(_)))
     }
 
     fn line_and_cursor(&self) -> (String, usize) {

@@ -39,7 +39,7 @@ pub(super) fn draw(
     asked.extend(words(
         prompt,
         &app.announcer()
-            .ask_again(prompt, app.sessions(), steady(app, prompt, now)),
+            .in_full(prompt, app.sessions(), steady(app, prompt, now)),
         area.width,
         look,
     ));

@@ -347,8 +347,8 @@ impl RejectionCode {
 pub struct Accepted {
     /// The producer's name for the subscription, which every reply carries.
     pub subscription_id: String,
-    /// The version that the producer uses.
-    pub version: String,
+    /// The version that the producer uses; absent, as B.6.2 prints it, it is the one that was asked for.
+    pub version: Option<String>,
     /// `producer.agent_id`; absent when it is missing or no text.
     pub agent_id: Option<String>,
     /// The terms that the producer keeps.
@@ -400,7 +400,7 @@ pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
                 .as_str()
                 .filter(|id| is_id(id, "sub_"))?
                 .to_owned(),
-            version: words("aaep_version").unwrap_or_default(),
+            version: words("aaep_version"),
             agent_id: value
                 .get("producer")
                 .and_then(|producer| producer.get("agent_id")?.as_str())

@@ -17,6 +17,7 @@ use ring::signature::{self, UnparsedPublicKey};
 use serde_json::Value;
 
 use super::handshake::Accepted;
+use super::language::{Fit, fit};
 
 /// The longest JWS that is looked at, in bytes; a signed manifest is a few kilobytes.
 const LONGEST_JWS: usize = 128 * 1024;
@@ -103,7 +104,13 @@ impl Manifest {
                 Err(SignatureFault::Claim(what))
             }
         };
-        claims(Claim::Version, self.versions.contains(&accepted.version))?;
+        claims(
+            Claim::Version,
+            accepted
+                .version
+                .as_ref()
+                .is_none_or(|version| self.versions.contains(version)),
+        )?;
         if let Some(transport) = transport {
             claims(
                 Claim::Transport,
@@ -123,12 +130,19 @@ impl Manifest {
         claims(
             Claim::Languages,
             self.languages.is_empty()
-                || languages.iter().all(|tag| {
-                    self.languages
-                        .iter()
-                        .any(|own| own.eq_ignore_ascii_case(tag))
-                }),
+                || languages
+                    .iter()
+                    .all(|tag| self.languages.iter().any(|own| covers(own, tag))),
         )
+    }
+}
+
+/// Tells whether a language of a manifest is the one that is offered: the same, or one of both says less of
+/// its region or script (11.1.2, 11.1.3). Another region of it is another claim.
+fn covers(own: &str, offered: &str) -> bool {
+    match fit(offered, own) {
+        Some(Fit::Exact | Fit::Region | Fit::Script | Fit::Narrower) => true,
+        Some(Fit::Sibling) | None => false,
     }
 }
 

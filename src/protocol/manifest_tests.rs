@@ -178,7 +178,7 @@ fn a_manifest_fits_only_what_is_offered() {
     let manifest = Manifest::read(BODY).unwrap();
     let accepted = Accepted {
         subscription_id: "sub_1".into(),
-        version: "1.0.0".into(),
+        version: Some("1.0.0".into()),
         agent_id: Some("planner".into()),
         honored: Capabilities {
             languages: Some(vec!["en-us".into()]),
@@ -207,7 +207,7 @@ fn a_manifest_fits_only_what_is_offered() {
         SignatureFault::OtherAgent
     );
     assert_eq!(
-        with(|other| other.version = "1.1.0".into()),
+        with(|other| other.version = Some("1.1.0".into())),
         SignatureFault::Claim(Claim::Version)
     );
     assert_eq!(
@@ -218,4 +218,43 @@ fn a_manifest_fits_only_what_is_offered() {
         with(|other| other.honored.languages = Some(vec!["yo".into()])),
         SignatureFault::Claim(Claim::Languages)
     );
+    let mut unnamed = accepted.clone();
+    unnamed.version = None;
+    assert_eq!(manifest.fits(&unnamed, Some("sse")), Ok(()));
+}
+
+#[test]
+fn a_manifests_language_and_a_consents_are_one_without_their_regions() {
+    for (own, offered, fits) in [
+        ("en", "en-US", true),
+        ("en-US", "en", true),
+        ("EN-us", "en-US", true),
+        ("zh", "zh-Hant-TW", true),
+        ("en-GB", "en-US", false),
+        ("zh-Hans", "zh-Hant", false),
+        ("de", "en", false),
+    ] {
+        let manifest = Manifest {
+            agent_id: "planner".into(),
+            versions: vec!["1.0.0".into()],
+            languages: vec!["yo".into(), own.into()],
+            ..Manifest::default()
+        };
+        let accepted = Accepted {
+            subscription_id: "sub_1".into(),
+            version: Some("1.0.0".into()),
+            agent_id: Some("planner".into()),
+            honored: Capabilities {
+                languages: Some(vec![offered.into()]),
+                ..Capabilities::default()
+            },
+            signed_manifest: None,
+            notes: None,
+        };
+        assert_eq!(
+            manifest.fits(&accepted, None).is_ok(),
+            fits,
+            "{own} {offered}"
+        );
+    }
 }

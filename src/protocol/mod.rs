@@ -18,6 +18,7 @@ mod fields;
 mod finding;
 mod handshake;
 mod ids;
+mod language;
 mod machine;
 mod manifest;
 mod parse;
@@ -43,10 +44,11 @@ pub use handshake::{
     SubscriptionRequest, close as subscription_close, is_understood, read_handshake, renegotiate,
 };
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
+pub use language::{Fit, fit};
 pub(crate) use machine::state_machine;
 pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
-pub use reply::{Answer, Reply, Response};
+pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
 
 /// The version that this subscriber claims in its messages.
 pub const AAEP_VERSION: &str = "1.0.0";

@@ -17,6 +17,9 @@ pub enum Response {
     Number(f64),
 }
 
+/// How long `decision_rationale` may be, in characters: what the protocol's schema of replies takes.
+pub const LONGEST_RATIONALE: usize = 4096;
+
 /// Holds what the person decided.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {

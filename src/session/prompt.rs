@@ -360,13 +360,17 @@ impl Prompt {
     /// Tells whether the question is too long to be said in one go: it is then said in part, says
     /// so, and the details say the rest.
     pub fn is_cut(&self) -> bool {
+        let long = |text: &str| text.chars().nth(Self::LONGEST_PART).is_some();
+        let has_long = |text: &Option<String>| text.as_deref().is_some_and(long);
         match &self.question {
-            Question::Confirmation(asked) => {
-                let consequence = asked.consequence.as_deref().unwrap_or_default();
-                asked.action.chars().count() > Self::LONGEST_PART
-                    || consequence.chars().count() > Self::LONGEST_PART
+            Question::Confirmation(asked) => long(&asked.action) || has_long(&asked.consequence),
+            Question::Clarification(asked) => {
+                let labels = asked.choices.iter().map(|it| it.label.chars().count());
+                long(&asked.question)
+                    || has_long(&asked.context)
+                    || has_long(&asked.default_response)
+                    || labels.sum::<usize>() > Self::LONGEST_PART
             }
-            Question::Clarification(asked) => asked.question.chars().count() > Self::LONGEST_PART,
         }
     }
 

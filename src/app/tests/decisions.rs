@@ -98,6 +98,34 @@ fn a_reason_is_typed_and_goes_out_with_the_rejection() {
 }
 
 #[test]
+fn a_reason_is_no_longer_than_the_protocol_takes() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"risk_level": "high"}));
+    stage.wait(500);
+    stage.press('e');
+    stage.input(Input::Paste("ä".repeat(4097)));
+    assert!(stage.heard("The rest is left out"), "{:?}", stage.lines);
+    stage.code(KeyCode::Enter);
+    assert_eq!(
+        stage.sent[0].1["decision_rationale"],
+        "ä".repeat(4096),
+        "characters are counted, not bytes"
+    );
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"risk_level": "high"}));
+    stage.wait(500);
+    stage.type_line(&format!("r #1 {}", "z".repeat(4097)));
+    assert!(stage.sent.is_empty());
+    assert!(
+        stage.heard("Nothing was sent: the reason has 4097 characters"),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line(&format!("r #1 {}", "z".repeat(4096)));
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
 fn a_reason_is_for_a_confirmation_that_takes_a_rejection() {
     let mut stage = Stage::new(KEYS);
     clarify(&mut stage, json!({"accepted_response_kinds": ["yes_no"]}));

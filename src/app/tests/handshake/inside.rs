@@ -35,6 +35,25 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
 }
 
 #[test]
+fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
+    for (version, taken) in [(None, true), (Some("1.4.0"), true), (Some("2.0.0"), false)] {
+        let mut rig = Rig::new(Door::Inside);
+        rig.link(LinkEvent::Connected);
+        rig.take();
+        let mut consent = consent(json!({}));
+        let fields = consent.as_object_mut().unwrap();
+        fields.remove("aaep_version");
+        if let Some(version) = version {
+            fields.insert("aaep_version".into(), version.into());
+        }
+        let text = consent.to_string();
+        rig.link(LinkEvent::Frame(Frame { text }));
+        let told = rig.heard("one has shaken hands.");
+        assert_eq!(told, taken, "{version:?}: {:?}", rig.lines);
+    }
+}
+
+#[test]
 fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
     let mut rig = Rig::new(Door::Inside);
     rig.link(LinkEvent::Connected);

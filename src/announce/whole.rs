@@ -1,0 +1,239 @@
+//! A question in full, in parts that a person can keep in mind.
+//!
+//! Responsibilities: where a long text is cut, and what each part of a question holds. Not here: what is asked
+//! at once (`question`), which part comes next (`app`).
+//!
+//! # Mental model
+//! What a question says is a row of texts: the action, what then happens, why, what else is known. They fill
+//! parts of [`Prompt::LONGEST_PART`] characters, in their order; a text that does not fit goes on in the next
+//! part, under its own label again. The first `needed` parts hold what a decision is about; behind them is only
+//! what surrounds it.
+
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::config::Verbosity;
+use crate::protocol::Now;
+use crate::session::{Prompt, Question, Sessions};
+
+use super::announcer::{Announcer, Manner};
+use super::normalise::clean_lines;
+use super::phrase::Arg;
+use super::question::label_of;
+use super::segment::Segment;
+
+/// A part ends between words where one ends in this share of its end, else between two signs.
+const TAIL: usize = 4;
+
+/// Holds all of a question, in parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Whole {
+    /// The parts, at least one.
+    pub parts: Vec<Vec<Segment>>,
+    /// How many of them, from the first, must be known before the question is answered.
+    pub needed: usize,
+}
+
+/// Holds one text of a question.
+struct Field<'a> {
+    /// The phrase that labels it.
+    key: &'static str,
+    /// Its number, of a choice.
+    n: usize,
+    text: Cow<'a, str>,
+    /// What is said where there is none.
+    missing: &'static str,
+    /// Whether the decision is about it.
+    decides: bool,
+}
+
+impl Announcer {
+    /// Gives all that is known of a question, in parts where that is much.
+    pub fn whole(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Whole {
+        let fields = fields(prompt);
+        let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
+        let (mut room, mut needed) = (Prompt::LONGEST_PART, 1);
+        for field in &fields {
+            let mut rest = field.text.trim();
+            loop {
+                let length = rest.chars().count();
+                // A few words of a text at the end of a part would only be torn off.
+                if length > room && room < Prompt::LONGEST_PART / TAIL {
+                    parts.push(Vec::new());
+                    room = Prompt::LONGEST_PART;
+                }
+                let piece = beginning(rest, room);
+                room -= piece.chars().count();
+                rest = rest[piece.len()..].trim_start();
+                if let Some(part) = parts.last_mut() {
+                    part.push((field, piece));
+                }
+                if field.decides {
+                    needed = parts.len();
+                }
+                if rest.is_empty() {
+                    break;
+                }
+                parts.push(Vec::new());
+                room = Prompt::LONGEST_PART;
+            }
+        }
+        let count = parts.len();
+        if count == 1 {
+            let parts = vec![self.details(prompt, sessions, now)];
+            return Whole { parts, needed };
+        }
+        let parts = parts
+            .iter()
+            .enumerate()
+            .map(|(at, part)| {
+                let mut segments = self.phrases.say(
+                    "question.part",
+                    Verbosity::Normal,
+                    &[
+                        ("n", Arg::own(prompt.id.0)),
+                        ("agent", self.asker(prompt, sessions)),
+                        ("i", Arg::own(at + 1)),
+                        ("count", Arg::own(count)),
+                    ],
+                );
+                for (field, piece) in part {
+                    let text = self.exact_or(prompt, piece, field.missing);
+                    let args = [("n", Arg::own(field.n)), ("text", text)];
+                    segments.extend(self.phrases.say(field.key, Verbosity::Normal, &args));
+                }
+                if at + 1 < count {
+                    segments.extend(self.phrases.say(
+                        match self.manner {
+                            Manner::Keys => "question.part.next.keys",
+                            Manner::Lines => "question.part.next.lines",
+                        },
+                        Verbosity::Normal,
+                        &[("n", Arg::own(prompt.id.0))],
+                    ));
+                } else {
+                    segments.extend(self.terms(prompt, sessions, now));
+                }
+                segments
+            })
+            .collect();
+        Whole { parts, needed }
+    }
+}
+
+/// Lists the texts of a question, those that the decision is about first.
+fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
+    let mut fields = Vec::new();
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            let action = Field::new("question.part.text", &asked.action, true);
+            fields.push(Field {
+                missing: "question.no_action",
+                ..action
+            });
+            if let Some(text) = &asked.consequence {
+                fields.push(Field::new("question.part.consequence", text, true));
+            }
+            if let Some(text) = &asked.summary.detailed {
+                fields.push(Field::new("question.part.why", text, false));
+            }
+            fields.extend(asked.extra_context.iter().map(|(name, text)| {
+                let more = Field::new("question.part.more", "", false);
+                Field {
+                    text: Cow::Owned(clean_lines(&format!("{name}: {text}")).into_owned()),
+                    ..more
+                }
+            }));
+        }
+        Question::Clarification(asked) => {
+            let question = Field::new("question.part.text", &asked.question, true);
+            fields.push(Field {
+                missing: "question.no_question",
+                ..question
+            });
+            fields.extend(asked.choices.iter().enumerate().map(|(at, choice)| {
+                let label = Field::new("question.part.choice", &choice.label, true);
+                Field { n: at + 1, ..label }
+            }));
+            if let Some(response) = &asked.default_response {
+                let text = label_of(asked, response);
+                fields.push(Field::new("question.part.default", text, true));
+            }
+            if let Some(text) = &asked.context {
+                fields.push(Field::new("question.part.why", text, true));
+            }
+        }
+    }
+    fields
+}
+
+impl<'a> Field<'a> {
+    fn new(key: &'static str, text: &'a str, decides: bool) -> Self {
+        Self {
+            key,
+            n: 0,
+            text: clean_lines(text),
+            missing: "question.part.empty",
+            decides,
+        }
+    }
+}
+
+/// Gives the beginning of a text that has at most so many characters, cut between words where that costs
+/// little, and between grapheme clusters.
+pub(super) fn beginning(text: &str, most: usize) -> &str {
+    let Some((hard, _)) = text.char_indices().nth(most) else {
+        return text;
+    };
+    let space = text[..hard].rfind(char::is_whitespace);
+    if let Some(space) = space.filter(|at| *at >= hard - hard / TAIL) {
+        return &text[..space];
+    }
+    let whole = text
+        .grapheme_indices(true)
+        .map(|(at, cluster)| at + cluster.len())
+        .take_while(|end| *end <= hard)
+        .last();
+    // A cluster that is longer than a part is no letter any more.
+    &text[..whole.unwrap_or(hard)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cuts a text into pieces as the parts of a question are.
+    fn pieces(text: &str, most: usize) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let piece = beginning(rest, most);
+            assert!(!piece.is_empty() && piece.chars().count() <= most);
+            rest = rest[piece.len()..].trim_start();
+            pieces.push(piece);
+        }
+        pieces
+    }
+
+    #[test]
+    fn a_text_is_cut_between_words_or_clusters() {
+        let family = "👨\u{200d}👩\u{200d}👧";
+        assert_eq!(pieces(&family.repeat(3), 7), [family; 3]);
+        assert_eq!(pieces(&"e\u{301}".repeat(3), 3), ["e\u{301}"; 3]);
+        assert_eq!(pieces("one two three", 8), ["one two", "three"]);
+        assert_eq!(pieces(&"x".repeat(25), 10).len(), 3);
+        // A cluster that never ends ends with its part.
+        let zalgo = format!("a{}", "\u{301}".repeat(5000));
+        assert_eq!(beginning(&zalgo, 1000).chars().count(), 1000);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_all_there_in_its_pieces(text in "\\PC{0,60}", most in 1usize..9) {
+            let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+            let pieces = pieces(&text, most);
+            proptest::prop_assert_eq!(squeezed(&pieces.concat()), squeezed(&text));
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Questions that are too long to be said in one go.
+
+use super::*;
+
+/// More than two parts of words, with an end that changes everything.
+fn long(end: &str) -> String {
+    format!("{}{end}", "copy the folder and ".repeat(120))
+}
+
+fn last(stage: &Stage) -> &str {
+    stage.lines.last().map_or("", String::as_str)
+}
+
+#[test]
+fn a_long_confirmation_is_told_in_parts_and_accepted_only_after_its_end() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
+    assert!(
+        stage.heard("This is not all of it; type d 1 for all of it, in 3 parts."),
+        "{:?}",
+        stage.lines
+    );
+    assert!(!stage.heard("then delete it"));
+    stage.wait(2500);
+    stage.type_line("y 1");
+    assert!(last(&stage).contains("Type d 1 for the next part first."));
+    let mut told = String::new();
+    for part in 1..=3 {
+        stage.type_line("d 1");
+        let words = last(&stage).to_owned();
+        assert!(
+            words.starts_with(&format!("Question 1, part {part} of 3.")),
+            "{words}"
+        );
+        assert_eq!(
+            words.contains("Type d 1 for the next part."),
+            part < 3,
+            "{words}"
+        );
+        assert!(words.chars().count() < 1400, "{words}");
+        told.push_str(&words);
+        stage.type_line("c 1");
+        assert!(stage.sent.is_empty());
+    }
+    assert_eq!(told.matches("copy the folder and").count(), 120);
+    assert!(told.contains("then delete it.") && told.contains("If accepted: It is gone"));
+    assert!(told.contains("Low risk.") && told.contains("y 1 and then c 1 to accept"));
+    stage.type_line("y 1");
+    stage.wait(500);
+    stage.type_line("c 1");
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_long_clarification_is_told_in_parts_and_answered_only_after_its_end() {
+    for fields in [
+        json!({"question": long("or not at all?"), "accepted_response_kinds": ["freetext"]}),
+        json!({"question": "Which?", "context": long("or not at all?"), "accepted_response_kinds": ["freetext"]}),
+        json!({"question": "Which?", "choices": [
+            {"value": "a", "label": long("or so")}, {"value": "b", "label": "or not at all?"}]}),
+    ] {
+        let mut stage = Stage::new(PIPE);
+        let mut event = fields;
+        event["reply_token"] = json!("rpl_1");
+        event["timeout_seconds"] = json!(300);
+        event["urgency"] = json!("critical");
+        stage.event("awaiting.clarification", event);
+        assert!(stage.heard("This is not all of it"), "{:?}", stage.lines);
+        assert!(!stage.heard("or not at all?"), "{:?}", stage.lines);
+        stage.wait(2500);
+        for line in ["a first", "o 1 2", "y 1", "n 1"] {
+            stage.type_line(line);
+            assert!(stage.sent.is_empty(), "{line}");
+        }
+        for _ in 0..3 {
+            stage.type_line("d 1");
+        }
+        assert!(stage.heard("or not at all?"), "{:?}", stage.lines);
+        stage.type_line(if stage.heard("Choice 2") {
+            "o 1 2"
+        } else {
+            "a first"
+        });
+        assert_eq!(stage.sent.len(), 1, "{:?}", stage.lines);
+    }
+}
+
+#[test]
+fn with_a_voice_the_last_part_is_heard_or_stopped_before_an_answer() {
+    let mut stage = Stage::new(Options {
+        voice: VoiceWish::Speak,
+        ..KEYS
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    stage.speak_all();
+    stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
+    stage.speak_all();
+    stage.wait(25_000);
+    stage.press('y');
+    assert!(last(&stage).contains("Press d for the next part first."));
+    for _ in 0..3 {
+        stage.press('d');
+        stage.wait(500);
+    }
+    stage.press('y');
+    let words = last(&stage);
+    assert!(words.contains("not said to its end"), "{words}");
+    assert!(
+        words.contains("part 3 of 3"),
+        "it is said once more: {words}"
+    );
+    stage.speak_all();
+    stage.wait(500);
+    stage.press('y');
+    stage.wait(500);
+    stage.press('c');
+    assert_eq!(stage.decision(), Some("accept"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_long_question_whose_every_page_was_on_the_screen_was_shown() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
+    let page = |page| {
+        Input::Drawn(Drawn {
+            prompt: PromptId(1),
+            page,
+            pages: 2,
+        })
+    };
+    stage.input(page(0));
+    stage.wait(500);
+    stage.press('y');
+    assert!(last(&stage).contains("Press d for the next part first."));
+    stage.input(page(1));
+    stage.wait(500);
+    stage.press('y');
+    stage.wait(500);
+    stage.press('c');
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_rejection_is_free_at_every_moment() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
+    stage.wait(2500);
+    stage.type_line("n 1");
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn a_warning_and_a_rule_say_that_there_is_more() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
+    stage.lines.clear();
+    stage.wait(160_000);
+    assert!(stage.heard("left to answer"), "{:?}", stage.lines);
+    assert!(stage.heard("This is not all of it"), "{:?}", stage.lines);
+}

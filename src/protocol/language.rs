@@ -1,0 +1,121 @@
+//! How close two languages are by their tags (BCP 47, 11.1.2 and 11.1.3).
+//!
+//! Responsibilities: comparing tags by the chapter's rules. Not here: whose languages are compared
+//! (`announce`, `manifest`).
+
+/// Says how close an offered language is to a wanted one, closest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Fit {
+    /// It is the same tag.
+    Exact,
+    /// It is the wanted one without its region: `en` for `en-US`.
+    Region,
+    /// It is the wanted one without its script: `zh` for `zh-Hant`.
+    Script,
+    /// It narrows the wanted one: `en-US` for `en` (11.1.2).
+    Narrower,
+    /// It is the same language and script of another region: `en-US` for `en-GB`.
+    Sibling,
+}
+
+/// Holds the parts of a tag that decide, in lower case; variants and extensions are left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Parts {
+    language: String,
+    script: Option<String>,
+    region: Option<String>,
+}
+
+impl Parts {
+    fn of(tag: &str) -> Self {
+        let mut pieces = tag.split(['-', '_']).map(str::to_ascii_lowercase);
+        let language = pieces.next().unwrap_or_default();
+        let mut parts = Self {
+            language,
+            script: None,
+            region: None,
+        };
+        for piece in pieces {
+            let letters = piece.bytes().all(|b| b.is_ascii_alphabetic());
+            let digits = piece.bytes().all(|b| b.is_ascii_digit());
+            match piece.len() {
+                // A single letter begins an extension, and nothing behind it names a place.
+                1 => break,
+                4 if letters && parts.script.is_none() => parts.script = Some(piece),
+                2 if letters && parts.region.is_none() => parts.region = Some(piece),
+                3 if digits && parts.region.is_none() => parts.region = Some(piece),
+                _ => {}
+            }
+        }
+        parts
+    }
+
+    /// Gives the script that the text is surely in: the stated one, or the one that a region implies
+    /// where a language is written in two.
+    fn script(&self) -> Option<&str> {
+        let implied = match (self.language.as_str(), self.region.as_deref()) {
+            ("zh", Some("tw" | "hk" | "mo")) => Some("hant"),
+            ("zh", Some("cn" | "sg")) => Some("hans"),
+            _ => None,
+        };
+        self.script.as_deref().or(implied)
+    }
+}
+
+/// Tells how well an offered tag suits a wanted one, if at all.
+pub fn fit(wanted: &str, offered: &str) -> Option<Fit> {
+    if wanted.eq_ignore_ascii_case(offered) {
+        return Some(Fit::Exact);
+    }
+    let (want, offer) = (Parts::of(wanted), Parts::of(offered));
+    if want.language != offer.language || want.language.is_empty() {
+        return None;
+    }
+    let same_script = match (want.script(), offer.script()) {
+        (Some(one), Some(other)) => one == other,
+        (Some(_) | None, None) | (None, Some(_)) => true,
+    };
+    if !same_script {
+        return None;
+    }
+    Some(match (&offer.region, &want.region) {
+        (None, _) if offer.script == want.script => Fit::Region,
+        (None, _) if offer.script.is_none() => Fit::Script,
+        (None, _) | (Some(_), None) => Fit::Narrower,
+        (Some(one), Some(other)) if one == other => Fit::Exact,
+        (Some(_), Some(_)) => Fit::Sibling,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_of_the_protocol_in_its_order() {
+        for (wanted, offered, how) in [
+            ("en-US", "en-US", Some(Fit::Exact)),
+            ("en-us", "EN-US", Some(Fit::Exact)),
+            ("en_US", "en-US", Some(Fit::Exact)),
+            ("en-US", "en", Some(Fit::Region)),
+            ("zh-Hant-TW", "zh-Hant", Some(Fit::Region)),
+            ("zh-Hant", "zh", Some(Fit::Script)),
+            ("zh-Hant-TW", "zh", Some(Fit::Script)),
+            ("en", "en-US", Some(Fit::Narrower)),
+            ("sr", "sr-Latn", Some(Fit::Narrower)),
+            ("en-GB", "en-US", Some(Fit::Sibling)),
+            ("es-MX", "es-419", Some(Fit::Sibling)),
+            ("zh-Hant", "zh-Hans", None),
+            ("zh-TW", "zh-Hans", None),
+            ("zh-TW", "zh-CN", None),
+            ("zh-TW", "zh-Hant-HK", Some(Fit::Sibling)),
+            ("sr-Cyrl", "sr-Latn-RS", None),
+            ("de", "en", None),
+            ("", "", Some(Fit::Exact)),
+            ("", "en", None),
+            ("en-US-x-twain", "en-US", Some(Fit::Exact)),
+        ] {
+            assert_eq!(fit(wanted, offered), how, "{wanted} {offered}");
+        }
+    }
+}
