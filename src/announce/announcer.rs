@@ -15,7 +15,7 @@ use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Ur
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
-use super::coalesce::{self, Chunk, Coalescer, Hint, Note, Piece};
+use super::coalesce::{self, Boundary, Chunk, Coalescer, Hint, Note, Piece};
 use super::history::History;
 use super::normalise::{Readable, Reader};
 use super::own::policy;
@@ -447,30 +447,53 @@ impl Announcer {
         let lexicon = phrases.lexicon();
         for piece in pieces {
             let text = speakable::one_line(&piece.text);
-            if text.is_empty() {
-                continue;
+            if !text.is_empty() {
+                let (spoken, shown) = match self.outputs.get_mut(key) {
+                    Some(state) => (
+                        lexicon.read_on(&mut state.reader, &piece.text, wall),
+                        lexicon.show_on(&mut state.readable, &piece.text),
+                    ),
+                    None => (
+                        lexicon.speak(&piece.text, Profile::Prose, wall),
+                        text.clone(),
+                    ),
+                };
+                let segment = Segment {
+                    mark: Mark::Agent,
+                    shown: (shown != text).then_some(shown),
+                    text,
+                    spoken,
+                    language: piece.language.as_deref().map(str::to_owned),
+                };
+                let draft =
+                    Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
+                told.push(self.publish(&change, sessions, draft));
             }
-            let (spoken, shown) = match self.outputs.get_mut(key) {
-                Some(state) => (
-                    lexicon.read_on(&mut state.reader, &piece.text, wall),
-                    lexicon.show_on(&mut state.readable, &piece.text),
-                ),
-                None => (
-                    lexicon.speak(&piece.text, Profile::Prose, wall),
-                    text.clone(),
-                ),
-            };
-            let segment = Segment {
-                mark: Mark::Agent,
-                shown: (shown != text).then_some(shown),
-                text,
-                spoken,
-                language: piece.language.as_deref().map(str::to_owned),
-            };
-            let draft = Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
-            told.push(self.publish(&change, sessions, draft));
+            if let Boundary::LeftOut(count) = piece.ends {
+                told.push(self.tell_left_out(key, &change, count, sessions));
+            }
         }
         told
+    }
+
+    /// Tells in its place that the middle of a chunk was left out, and reads what follows it afresh.
+    fn tell_left_out(
+        &mut self,
+        key: &OutputKey,
+        change: &Change,
+        count: usize,
+        sessions: &Sessions,
+    ) -> Arc<Announcement> {
+        if let Some(state) = self.outputs.get_mut(key) {
+            state.reader = Reader::default();
+            state.readable = Readable::default();
+        }
+        let level = self.verbosity_of(key.0.link);
+        let args = [("n", Arg::own(count))];
+        let segments = self.phrases.say("output.left_out", level, &args);
+        let topic = output_topic(&key.0, key.1.as_ref());
+        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(topic);
+        self.publish(change, sessions, draft)
     }
 }
 

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use super::{Boundary, Coalescer, HELD, Note, Piece, Policy, UNENDED, clause};
+use super::{
+    Boundary, Coalescer, END_OF_CHUNK, HELD, LONGEST_CHUNK, Note, Piece, Policy, UNENDED, clause,
+};
 use crate::announce::sentence::{End, Segmenter, Sentence, Tail, is_spaceless, splits_cluster};
 
 /// How many characters of a new language's text may belong to the last character of the old one.
@@ -88,6 +90,30 @@ impl Coalescer {
             || !last.is_ascii() && !is_word(last) && c.is_alphanumeric();
         if ends {
             self.end_here(boundary);
+        }
+    }
+
+    /// Takes a chunk in: all of it, or of one that is far longer than anybody hears its beginning and its end.
+    pub(super) fn take_bounded(&mut self, text: &str) {
+        if text.len() <= LONGEST_CHUNK {
+            return self.take_in(text);
+        }
+        let first = clause::bound(text, LONGEST_CHUNK - END_OF_CHUNK, true);
+        let last = end_from(text, END_OF_CHUNK);
+        let left_out = text[first..last].chars().count();
+        self.take_in(&text[..first]);
+        // What is open here, such as a block of code, may be closed in what is left out.
+        let found = self.segmenter.finish();
+        let boundary = Boundary::LeftOut(left_out);
+        if found.is_empty()
+            && let Some((_, piece)) = self.line.back_mut()
+        {
+            piece.ends = boundary;
+        }
+        self.queue_all(found, Some(boundary));
+        self.take_in(&text[last..]);
+        if let Some((_, to)) = &mut self.held {
+            *to = self.came.min(*to);
         }
     }
 
@@ -298,6 +324,23 @@ impl Coalescer {
         }
         free || self.overfull
     }
+}
+
+/// Gives where the last `length` bytes of a text begin, or a few less: never inside a character that a
+/// person sees as one, as far as a look at a few characters tells.
+fn end_from(text: &str, length: usize) -> usize {
+    let mut from = text.len().saturating_sub(length + JOINED);
+    while !text.is_char_boundary(from) {
+        from -= 1;
+    }
+    let near = &text[from..];
+    let far_enough = |at: usize| near.len() - at <= length;
+    near.char_indices()
+        .map(|(at, _)| at)
+        .skip_while(|at| !far_enough(*at))
+        .take(JOINED)
+        .find(|at| !splits_cluster(near, *at))
+        .map_or(text.len(), |at| from + at)
 }
 
 /// Gives the last few characters of a text.

@@ -42,6 +42,14 @@ pub const UNENDED: usize = 16 * 1024;
 /// bounds the memory of one output that never completes.
 pub const HELD: usize = 256 * 1024;
 
+/// The longest chunk that is taken whole, in bytes: an hour of speech, and as much as a whole event may be
+/// (AAEP 3.7). Of a longer one the middle is left out before anybody looks for sentences in it, and that is
+/// told where it stood.
+pub const LONGEST_CHUNK: usize = 64 * 1024;
+
+/// How much of [`LONGEST_CHUNK`] is the end of such a chunk: where a text arrives is worth more than its middle.
+const END_OF_CHUNK: usize = 16 * 1024;
+
 /// After how many pauses a hint in what may be the middle of a word is believed.
 const BELIEVE: u32 = 3;
 
@@ -130,6 +138,8 @@ pub enum Boundary {
     Language,
     /// Where too much text had no end.
     Bound,
+    /// Where so many characters of a chunk that nobody could hear were left out.
+    LeftOut(usize),
 }
 
 /// Holds text that may be said now.
@@ -236,7 +246,7 @@ impl Coalescer {
             let from = self.held.map_or(self.came, |(from, _)| from);
             self.held = Some((from, self.came + text.len() as u64));
         }
-        self.take_in(text);
+        self.take_bounded(text);
         match hint {
             Hint::Absent | Hint::None => {}
             Hint::Word => self.held = None,

@@ -504,3 +504,50 @@ proptest! {
         c.take_notes();
     }
 }
+
+#[test]
+fn the_middle_of_a_chunk_that_nobody_could_hear_is_left_out_and_told_in_its_place() {
+    let mut c = fresh();
+    let middle = "```\n".to_owned() + &"Some words of it. ".repeat(2 * LONGEST_CHUNK / 18);
+    let text = format!("It begins. {middle}```\nThe end of it. ");
+    let mut pieces = c.push(say(&text, Hint::Absent), T0);
+    pieces.extend(c.close());
+    let cut = pieces
+        .iter()
+        .position(|piece| matches!(piece.ends, Boundary::LeftOut(_)))
+        .unwrap();
+    let Boundary::LeftOut(count) = pieces[cut].ends else {
+        panic!("no count");
+    };
+    let said: String = texts(&pieces).concat();
+    assert_eq!(said.len() + count, text.len());
+    assert!(said.len() <= LONGEST_CHUNK, "{}", said.len());
+    assert!(said.starts_with("It begins. ") && said.ends_with("The end of it. "));
+    // The block that was open at the cut was closed in what is missing: what follows is text again.
+    assert!(pieces.len() > cut + 100, "{} of {cut}", pieces.len());
+    // The next chunk is taken as ever, also where a hint held the long one back.
+    let mut c = fresh();
+    assert!(c.push(say(&text, Hint::None), T0).is_empty());
+    let later = c.push(say("More of it. And", Hint::Word), T0);
+    assert_eq!(texts(&later).last(), Some(&"More of it. "));
+}
+
+#[test]
+fn a_long_chunk_is_cut_at_whole_characters() {
+    for unit in ["é", "👩‍👩‍👧‍👦", "🇩🇪", "e\u{301}", "\u{301}"] {
+        let mut c = fresh();
+        let text = unit.repeat(2 * LONGEST_CHUNK / unit.len());
+        let mut pieces = c.push(say(&text, Hint::Absent), T0);
+        pieces.extend(c.close());
+        let left_out: usize = pieces
+            .iter()
+            .map(|piece| match piece.ends {
+                Boundary::LeftOut(count) => count,
+                _ => 0,
+            })
+            .sum();
+        let came: usize = pieces.iter().map(|piece| piece.text.chars().count()).sum();
+        assert_eq!(came + left_out, text.chars().count(), "{unit}");
+        assert!(left_out > 0, "{unit}");
+    }
+}
