@@ -11,7 +11,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use hearken::announce::coalesce::{Chunk, Coalescer, Settings};
-use hearken::announce::normalise::{Reader, Words};
+use hearken::announce::normalise::{Passage, Reader, Words};
 use hearken::announce::sentence::Segmenter;
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -76,7 +76,11 @@ fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
             ..Chunk::default()
         };
         for piece in coalescer.push(chunk, now) {
-            bytes += reader.read(&piece.text, words).len();
+            let passage = Passage {
+                text: &piece.text,
+                begins: piece.begins,
+            };
+            bytes += reader.read(passage, words, None).len();
         }
     }
     bytes

@@ -4,7 +4,7 @@
 //! sentences, keeping the history, telling repeated words and old news from fresh ones. Not here:
 //! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +27,10 @@ use super::utterance::{Class, Cue, Mark};
 
 /// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
 const MOST_OUTPUTS: usize = 256;
+
+/// How many agents are remembered whose hints are not believed: as many as sessions are followed. One that
+/// is forgotten has to be found out again.
+const MOST_UNBELIEVED: usize = 256;
 
 /// Says how a person answers on the face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +72,8 @@ pub struct Announcer {
     pub(super) last_speaker: Option<(LinkId, String)>,
     /// The agents that the person muted, or heard again although the settings mute them.
     pub(super) muted: BTreeMap<(LinkId, AgentId), bool>,
+    /// The agents whose hints that a sentence ends are not believed any more.
+    unbelieved: BTreeSet<(LinkId, AgentId)>,
     /// What time it is, for moments in an agent's text.
     pub(super) wall: Option<Timestamp>,
 }
@@ -136,6 +142,7 @@ impl Announcer {
             recent: VecDeque::new(),
             last_speaker: None,
             muted: BTreeMap::new(),
+            unbelieved: BTreeSet::new(),
             wall: None,
         }
     }
@@ -344,6 +351,9 @@ impl Announcer {
                     policy,
                     pause: Duration::from_millis(self.settings.pause_ms),
                     relax_none: self.settings.relax_none,
+                    believe: !self
+                        .unbelieved
+                        .contains(&(change.key.link, change.key.agent.clone())),
                 }),
                 reader: Reader::default(),
                 readable: Readable::default(),
@@ -431,10 +441,14 @@ impl Announcer {
             .map(|state| state.coalescer.take_notes())
             .unwrap_or_default();
         for note in notes {
+            if note == Note::Unbelieved && !self.disbelieve(&key.0) {
+                continue;
+            }
             let (phrase, count) = match note {
                 Note::Overlap => ("output.overlap", 0),
                 Note::Gap { missing } => ("output.gap", missing),
                 Note::Late => ("output.late", 0),
+                Note::Unbelieved => ("output.unbelieved", 0),
                 Note::Unended => ("output.unended", 0),
                 Note::Held => ("output.held", 0),
             };
@@ -450,8 +464,8 @@ impl Announcer {
             if !text.is_empty() {
                 let (spoken, shown) = match self.outputs.get_mut(key) {
                     Some(state) => (
-                        lexicon.read_on(&mut state.reader, &piece.text, wall),
-                        lexicon.show_on(&mut state.readable, &piece.text),
+                        lexicon.read_on(&mut state.reader, &piece, wall),
+                        lexicon.show_on(&mut state.readable, &piece),
                     ),
                     None => (
                         lexicon.speak(&piece.text, Profile::Prose, wall),
@@ -494,6 +508,16 @@ impl Announcer {
         let topic = output_topic(&key.0, key.1.as_ref());
         let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(topic);
         self.publish(change, sessions, draft)
+    }
+}
+
+impl Announcer {
+    /// Remembers that an agent's hints are not believed; tells whether that is news.
+    fn disbelieve(&mut self, key: &SessionKey) -> bool {
+        if self.unbelieved.len() >= MOST_UNBELIEVED {
+            self.unbelieved.pop_first();
+        }
+        self.unbelieved.insert((key.link, key.agent.clone()))
     }
 }
 

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
-use super::normalise::{self, Pronunciation, Readable, Reader, Words};
+use super::coalesce::Piece;
+use super::normalise::{self, Passage, Pronunciation, Readable, Reader, Words};
 
 /// Says how an agent's text is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,14 +61,14 @@ impl Lexicon {
 
     /// Turns the next piece of one output into the words that are shown, lines of code on lines of their
     /// own; empty where the piece is structure only.
-    pub fn show_on(&self, readable: &mut Readable, piece: &str) -> String {
-        readable.show(piece, &self.words)
+    pub fn show_on(&self, readable: &mut Readable, piece: &Piece) -> String {
+        readable.show(passage(piece), &self.words)
     }
 
     /// Turns the next piece of one output into the words that are spoken; the reader remembers what is
     /// open, such as a block of code.
-    pub fn read_on(&self, reader: &mut Reader, piece: &str, now: Option<Timestamp>) -> String {
-        self.pronounced(reader.read_at(piece, &self.words, now))
+    pub fn read_on(&self, reader: &mut Reader, piece: &Piece, now: Option<Timestamp>) -> String {
+        self.pronounced(reader.read(passage(piece), &self.words, now))
     }
 
     /// Spells a text sign by sign, by name; with `phonetic`, letters by words that begin with them.
@@ -90,6 +91,13 @@ impl Lexicon {
             Cow::Borrowed(_) => spoken,
             Cow::Owned(other) => other,
         }
+    }
+}
+
+fn passage(piece: &Piece) -> Passage<'_> {
+    Passage {
+        text: &piece.text,
+        begins: piece.begins,
     }
 }
 

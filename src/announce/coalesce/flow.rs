@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use super::{
-    Boundary, Coalescer, END_OF_CHUNK, HELD, LONGEST_CHUNK, Note, Piece, Policy, UNENDED, clause,
+    Belief, Boundary, Coalescer, END_OF_CHUNK, HELD, LONGEST_CHUNK, Note, Piece, Policy, SLIPS,
+    UNENDED, clause,
 };
-use crate::announce::sentence::{End, Segmenter, Sentence, Tail, is_spaceless, splits_cluster};
+use crate::announce::sentence::{End, Sentence, Tail, is_spaceless, splits_cluster};
 
 /// How many characters of a new language's text may belong to the last character of the old one.
 const JOINED: usize = 16;
@@ -38,16 +39,10 @@ impl Coalescer {
         }
         let joined = self.joined_to_pending(text);
         self.take_in(&text[..joined]);
+        // White space between the languages goes with what follows; a block of code goes on.
         self.end_here(Boundary::Language);
-        let rest = self.segmenter.pending().to_owned();
-        self.origin = self.came - rest.len() as u64;
-        self.segmenter = Segmenter::new(language);
+        self.segmenter.turn(language);
         self.language = language.map(Arc::from);
-        if !rest.is_empty() {
-            // White space between the languages goes with what follows.
-            let found = self.segmenter.push(&rest);
-            self.queue_all(found, None);
-        }
         &text[joined..]
     }
 
@@ -70,6 +65,44 @@ impl Coalescer {
             .take_while(|&(here, _)| splits_cluster(&both, start + here))
             .last()
             .map_or(0, |(_, beyond)| beyond)
+    }
+
+    /// Weighs the last hint that a sentence ended by what came after it: a small letter, a comma or the
+    /// rest of a word go on with it.
+    pub(super) fn weigh(&mut self, text: &str) {
+        let Belief::Given {
+            slips,
+            last: Some(tail),
+        } = self.belief
+        else {
+            return;
+        };
+        let bare = text.trim_start();
+        let Some(c) = bare.chars().next() else { return };
+        let spaced = bare.len() < text.len() || tail == Tail::Gap;
+        let goes_on = c.is_lowercase()
+            || matches!(c, ',' | ';' | ')')
+            || !spaced && c.is_alphanumeric() && !is_spaceless(c);
+        let slips = slips + u32::from(goes_on);
+        self.belief = if slips < SLIPS {
+            Belief::Given { slips, last: None }
+        } else {
+            self.note(Note::Unbelieved);
+            Belief::Lost
+        };
+    }
+
+    /// Remembers how the text ends where a hint says that a sentence does, unless it does.
+    fn remember_hint(&mut self, tail: Tail) {
+        if let Belief::Given { slips, .. } = self.belief {
+            let own_line = self.segmenter.pending().ends_with('\n');
+            let last = match tail {
+                Tail::Gap if !own_line => Some(tail),
+                Tail::Word => Some(tail),
+                Tail::Gap | Tail::Nothing | Tail::Sentence | Tail::Abbreviation => None,
+            };
+            self.belief = Belief::Given { slips, last };
+        }
     }
 
     /// Decides about a doubted hint by the first character that came after it.
@@ -158,13 +191,14 @@ impl Coalescer {
     }
 
     fn queue(&mut self, sentence: Sentence, ends: Boundary) {
-        let end = self.origin + sentence.range().end;
+        let end = sentence.range().end;
         self.waiting += sentence.text.len();
         let piece = Piece {
             text: sentence.text,
             language: self.language.clone(),
             ends,
             context: sentence.context,
+            begins: sentence.begins,
         };
         self.line.push_back((end, piece));
     }
@@ -177,7 +211,11 @@ impl Coalescer {
             // A full stop or an empty line in code ends nothing.
             return;
         }
-        match self.segmenter.tail() {
+        let tail = self.segmenter.tail();
+        if boundary == Boundary::Sentence {
+            self.remember_hint(tail);
+        }
+        match tail {
             Tail::Nothing => {}
             Tail::Sentence | Tail::Gap => self.end_here(boundary),
             Tail::Abbreviation if boundary != Boundary::Sentence => self.end_here(boundary),

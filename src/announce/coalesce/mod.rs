@@ -9,7 +9,7 @@
 //! All text goes through a [`Segmenter`], whose sentences wait in line. A piece leaves the line when
 //! nothing holds it: no explicit `none` hint (AAEP 4.3.3), no policy that wants the whole output. A
 //! hint that a sentence ends here ends the pending text too, unless the text itself says otherwise
-//! (in the middle of a word, a number, a code block). The pieces joined are the streamed text.
+//! (in the middle of a word, a number, a code block), or has proved such hints wrong three times. The pieces joined are the streamed text.
 //!
 //! # Worked example
 //! Chunks "Hel" (`sentence`), "lo the", "re. It" give nothing, nothing, "Hello there. ": the first
@@ -30,7 +30,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::sentence::{Context, Segmenter};
+pub use super::fence::Begins;
+use super::sentence::{Context, Segmenter, Tail};
 use flow::Flush;
 use position::Positions;
 
@@ -52,6 +53,10 @@ const END_OF_CHUNK: usize = 16 * 1024;
 
 /// After how many pauses a hint in what may be the middle of a word is believed.
 const BELIEVE: u32 = 3;
+
+/// How many `sentence` hints in the middle of one are taken for slips: who marks every token does not
+/// know where sentences end.
+const SLIPS: u32 = 3;
 
 /// Says what the producer tells of a chunk's end (AAEP 4.3.3, `coalesce_hint`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -92,6 +97,8 @@ pub struct Settings {
     pub pause: Duration,
     /// Whether an explicit `none` is treated as no hint.
     pub relax_none: bool,
+    /// Whether a hint that a sentence ends is believed; an agent's other outputs may have cost it that.
+    pub believe: bool,
 }
 
 impl Default for Settings {
@@ -100,6 +107,7 @@ impl Default for Settings {
             policy: Policy::Sentences,
             pause: Duration::from_millis(900),
             relax_none: false,
+            believe: true,
         }
     }
 }
@@ -153,6 +161,8 @@ pub struct Piece {
     pub ends: Boundary,
     /// What was open when it began.
     pub context: Context,
+    /// Where it begins.
+    pub begins: Begins,
 }
 
 /// Tells, quietly and once an output, what is odd about a stream.
@@ -167,10 +177,26 @@ pub enum Note {
     },
     /// Text came after the output was complete; it was kept.
     Late,
+    /// Chunks were marked as sentences that end none; where sentences end is found here from now on.
+    Unbelieved,
     /// Text without an end was cut at [`UNENDED`] bytes.
     Unended,
     /// Text that waited for a hint or the end was said after [`HELD`] bytes.
     Held,
+}
+
+/// Says how far a producer's hints that a sentence ends are believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Belief {
+    /// They are.
+    Given {
+        /// How many were found to stand in the middle of a sentence.
+        slips: u32,
+        /// How the text ended at the last hint, where what comes next may prove it a slip.
+        last: Option<Tail>,
+    },
+    /// No longer, in this output.
+    Lost,
 }
 
 /// Turns the chunks of one output into pieces.
@@ -178,8 +204,6 @@ pub enum Note {
 pub struct Coalescer {
     settings: Settings,
     segmenter: Segmenter,
-    /// The stream offset at which the segmenter's text begins.
-    origin: u64,
     /// How many bytes have come, after cutting repeats.
     came: u64,
     language: Option<Arc<str>>,
@@ -190,6 +214,8 @@ pub struct Coalescer {
     held: Option<(u64, u64)>,
     /// A hint at the end of the pending text that may lie.
     doubted: Option<Boundary>,
+    /// How far the producer's hints that a sentence ends are believed.
+    belief: Belief,
     complete: bool,
     /// Whether what waits is released although it should wait.
     overfull: bool,
@@ -207,13 +233,20 @@ impl Coalescer {
         Self {
             settings,
             segmenter: Segmenter::new(None),
-            origin: 0,
             came: 0,
             language: None,
             line: VecDeque::new(),
             waiting: 0,
             held: None,
             doubted: None,
+            belief: if settings.believe {
+                Belief::Given {
+                    slips: 0,
+                    last: None,
+                }
+            } else {
+                Belief::Lost
+            },
             complete: false,
             overfull: false,
             last: None,
@@ -237,9 +270,12 @@ impl Coalescer {
             self.note(Note::Late);
         }
         let text = self.turn_language(chunk.language, text);
+        self.weigh(text);
         self.settle_doubt(text);
         let hint = match chunk.hint {
             Hint::None if self.settings.relax_none => Hint::Absent,
+            // Words end there; whether a sentence does is for the text to say.
+            Hint::Sentence if self.belief == Belief::Lost => Hint::Word,
             hint => hint,
         };
         if hint == Hint::None && !text.is_empty() {

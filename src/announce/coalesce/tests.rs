@@ -86,6 +86,51 @@ fn a_hint_in_the_middle_of_a_word_lies() {
 }
 
 #[test]
+fn who_marks_every_token_as_a_sentence_is_not_believed_after_the_third_time() {
+    let mut c = fresh();
+    let mut heard = Vec::new();
+    for token in [
+        "I", " looked", " at", " the", " file", ".", " It", " is", " fine", ".", " Really", ".",
+    ] {
+        heard.extend(c.push(say(token, Hint::Sentence), T0));
+    }
+    heard.extend(c.push(end_chunk(), T0));
+    assert_eq!(
+        texts(&heard),
+        [
+            "I",
+            " looked",
+            " at",
+            " the file. ",
+            "It is fine. ",
+            "Really."
+        ]
+    );
+    assert_eq!(c.take_notes(), [Note::Unbelieved]);
+    assert_eq!(c.take_notes(), []);
+
+    // Honest hints are believed for ever, also where nothing but the hint ends the sentence.
+    let mut c = fresh();
+    for text in [
+        "All tests passed ",
+        "Next: deploy. ",
+        "## Result\n",
+        "Done ",
+    ] {
+        assert_eq!(texts(&c.push(say(text, Hint::Sentence), T0)), [text]);
+    }
+    assert_eq!(c.take_notes(), []);
+
+    // Who is known for it is not believed from the start.
+    let mut c = Coalescer::new(Settings {
+        believe: false,
+        ..Settings::default()
+    });
+    assert!(c.push(say("I ", Hint::Sentence), T0).is_empty());
+    assert_eq!(c.take_notes(), []);
+}
+
+#[test]
 fn a_doubted_hint_is_believed_after_a_long_silence() {
     let mut c = fresh();
     assert!(
@@ -442,7 +487,7 @@ proptest! {
             let joined: String = said.iter().map(|p| p.text.as_str()).collect();
             prop_assert_eq!(&joined, text);
             let notes = coalescer.take_notes();
-            prop_assert!(notes.iter().all(|note| *note == Note::Late), "{:?}", notes);
+            prop_assert!(notes.iter().all(|note| matches!(note, Note::Late | Note::Unbelieved)), "{:?}", notes);
         }
     }
 

@@ -1,9 +1,13 @@
 //! A line of prose: plain words fast, marks and links where they are.
 //!
-//! Responsibilities: finding the tokens, the marks around them, inline code, links. Not here: what
-//! is inside a token (`token`), what a line is (`prose`).
+//! Responsibilities: finding the tokens, the marks around them, inline code, links. Not here: where
+//! inline code is (`span`), what is inside a token (`token`), what a line is (`prose`).
 
-use super::signs::{is_run, run};
+use std::iter::Peekable;
+use std::vec::IntoIter;
+
+use super::signs::{exact, is_run, run};
+use super::span::{Span, spans};
 use super::spoken::{Spoken, is_stop};
 use super::token;
 use super::words::Words;
@@ -54,12 +58,11 @@ pub(super) fn say_line(line: &str, words: &Words, spoken: &mut Spoken) {
     let mut inline = Inline {
         line,
         words,
-        code: false,
         linked: false,
         image: false,
         parenthesis: Ahead::new(b')'),
         space: Ahead::new(b' '),
-        backtick: Ahead::new(b'`'),
+        spans: None,
     };
     let bytes = line.as_bytes();
     let mut at = 0;
@@ -198,15 +201,14 @@ impl Ahead {
 struct Inline<'a> {
     line: &'a str,
     words: &'a Words,
-    /// Between backticks.
-    code: bool,
     /// The last word was "link".
     linked: bool,
     /// Between an image's brackets.
     image: bool,
     parenthesis: Ahead,
     space: Ahead,
-    backtick: Ahead,
+    /// The line's inline code that was not reached yet, once a backtick was.
+    spans: Option<Peekable<IntoIter<Span>>>,
 }
 
 impl Inline<'_> {
@@ -225,13 +227,16 @@ impl Inline<'_> {
             let rest = &self.line[at..end];
             if rest.starts_with('`') {
                 self.part(from, at, spoken);
-                let run = rest.len() - rest.trim_start_matches('`').len();
-                at += run;
-                self.code = !self.code
-                    && at < self.line.len()
-                    && self.backtick.from(self.line, at).is_some();
+                at = match self.span(at) {
+                    Some(span) => {
+                        self.code(&self.line[span.inner], spoken);
+                        self.linked = false;
+                        span.end
+                    }
+                    None => self.line.len() - self.line[at..].trim_start_matches('`').len(),
+                };
                 from = at;
-            } else if !self.code && rest.starts_with("](") {
+            } else if rest.starts_with("](") {
                 if let Some(close) = self.destination(at + 2) {
                     self.part(from, at, spoken);
                     if !self.image && !self.linked {
@@ -243,13 +248,13 @@ impl Inline<'_> {
                     return self.stops(close + 1, spoken);
                 }
                 at += 2;
-            } else if !self.code && rest.starts_with("![") {
+            } else if rest.starts_with("![") {
                 self.part(from, at, spoken);
                 spoken.word(&self.words.image);
                 self.image = true;
                 at += 2;
                 from = at;
-            } else if let Some(length) = tag(rest).filter(|_| !self.code) {
+            } else if let Some(length) = tag(rest) {
                 self.part(from, at, spoken);
                 if !INLINE_TAGS.contains(&rest[..length].trim_matches(['<', '/', '>'])) {
                     spoken.gap();
@@ -260,8 +265,32 @@ impl Inline<'_> {
                 at += 1;
             }
         }
-        self.part(from, end, spoken);
-        end
+        // Code may reach beyond the token; what follows it belongs to the next round.
+        if from < end {
+            self.part(from, end, spoken);
+        }
+        end.max(from)
+    }
+
+    /// Finds the inline code that begins with the backticks at a place; places must not go back.
+    fn span(&mut self, at: usize) -> Option<Span> {
+        let line = self.line;
+        let spans = self
+            .spans
+            .get_or_insert_with(|| spans(line).into_iter().peekable());
+        while spans.next_if(|span| span.start < at).is_some() {}
+        spans.next_if(|span| span.start == at)
+    }
+
+    /// Says inline code as in a question, to the sign; a name or an address as everywhere.
+    fn code(&self, code: &str, spoken: &mut Spoken) {
+        let code = code.trim();
+        let name = code.strip_suffix("()").unwrap_or(code);
+        if token::is_name(name) || token::address(code) == Some(0) && !code.contains(' ') {
+            token::say(name, false, self.words, spoken);
+        } else {
+            spoken.text(&exact(code, self.words));
+        }
     }
 
     /// Finds the parenthesis that closes a link's address.
@@ -307,20 +336,26 @@ impl Inline<'_> {
         if self.repeated(part, spoken) {
             return;
         }
+        // Between two of them stands a name's kind, a mark or an address; one alone compares or redirects.
+        let angled = part
+            .find('<')
+            .zip(part.rfind('>'))
+            .is_some_and(|(open, close)| open < close);
         if self.words.prose_sign(part).is_some() {
-            token::say(part, self.code, self.words, spoken);
+            token::say(part, angled, self.words, spoken);
             return;
         }
-        let code = self.code;
-        let marks = move |c| c == '_' || !code && c == '*';
-        let inner = part.trim_start_matches(|c| matches!(c, '[' | '{' | '<') || marks(c));
+        // A star before a dot stands for any name; it emphasises nothing that it does not close.
+        let glob = part.starts_with("*.") && !part[1..].contains('*');
+        let marks = move |c| c == '_' || c == '*' && !glob;
+        let opens = move |c| matches!(c, '[' | '{') || c == '<' && angled || marks(c);
+        let inner = part.trim_start_matches(opens);
         let opening = &inner[..inner.len()
             - inner
                 .trim_start_matches(['(', '"', '“', '‘', '«', '¿', '¡'])
                 .len()];
-        let inner =
-            inner[opening.len()..].trim_start_matches(|c| matches!(c, '[' | '{' | '<') || marks(c));
-        let closes = move |c| matches!(c, ']' | '}' | '>') || marks(c);
+        let inner = inner[opening.len()..].trim_start_matches(opens);
+        let closes = move |c| matches!(c, ']' | '}') || c == '>' && angled || marks(c);
         let is_stop_like = |c| {
             matches!(
                 c,
@@ -335,12 +370,7 @@ impl Inline<'_> {
             .strip_prefix("()")
             .unwrap_or(&inner[middle.len()..]);
         spoken.open(opening);
-        if middle.is_empty() && opening.is_empty() && self.code {
-            // Nothing but signs between backticks: they are what is meant.
-            token::say(part, true, self.words, spoken);
-            return;
-        }
-        token::say(middle, self.code, self.words, spoken);
+        token::say(middle, angled, self.words, spoken);
         self.linked = was_linked && middle.is_empty() || spoken_link(middle);
         self.closing(closing, closes, spoken);
     }

@@ -1,7 +1,9 @@
 //! Prose with Markdown in it: what a line is.
 //!
-//! Responsibilities: fences, headings, lists, quotes, tables; the pauses between them. Not here:
-//! what is inside a line (`inline`).
+//! Responsibilities: headings, lists, quotes, tables; the pauses between them. Not here: what a fence
+//! is (`fence`), what is inside a line (`inline`).
+
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 
@@ -9,6 +11,7 @@ use super::clean::clean_lines;
 use super::inline::say_line;
 use super::spoken::Spoken;
 use super::words::{Words, fill};
+use crate::announce::fence::{Begins, Fence};
 
 /// How many columns of a table are remembered; a wider one is heard without its later headers.
 pub(super) const COLUMNS: usize = 32;
@@ -38,8 +41,8 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
         return words.end_of_code.clone().into_owned();
     }
     let mut reader = Reader::default();
-    let mut spoken = reader.read_at(text, words, now);
-    if let Place::Code(Fence { lines: 1.., .. }) = reader.place {
+    let mut spoken = reader.read(Passage::new(text), words, now);
+    if let Place::Code(Code { lines: 1.., .. }) = reader.place {
         spoken.push_str(", ");
         spoken.push_str(&reader.length(words));
     }
@@ -52,6 +55,37 @@ pub struct Reader {
     place: Place,
 }
 
+/// Holds the next piece of an output, and where it begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    /// The text as it was streamed.
+    pub text: &'a str,
+    /// Where it begins, as who cut it knows.
+    pub begins: Begins,
+}
+
+impl<'a> Passage<'a> {
+    /// Makes one that begins with a line of prose.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            begins: Begins::Line,
+        }
+    }
+
+    /// Gives the lines, each with whether it begins where a line does. What ends or begins the passage
+    /// is the line's end that parts it from its neighbours: no empty line.
+    pub(super) fn lines(self) -> impl Iterator<Item = (&'a str, bool)> {
+        let bare = self.text.trim_start_matches(['\n', '\r']);
+        let skipped = &self.text[..self.text.len() - bare.len()];
+        let first = self.begins.at_line() || skipped.contains('\n');
+        bare.trim_end_matches(['\n', '\r'])
+            .split('\n')
+            .enumerate()
+            .map(move |(at, line)| (line.strip_suffix('\r').unwrap_or(line), at > 0 || first))
+    }
+}
+
 /// What the next line stands in.
 #[derive(Debug, Clone, Default)]
 pub(super) enum Place {
@@ -59,17 +93,95 @@ pub(super) enum Place {
     #[default]
     Text,
     /// Behind a fence.
-    Code(Fence),
-    /// Behind a table's first row: its headers.
-    Table(Vec<String>),
+    Code(Code),
+    /// Behind a table's first row.
+    Table(Table),
 }
 
-/// An open fence.
+/// An open block of code.
 #[derive(Debug, Clone)]
-pub(super) struct Fence {
-    sign: char,
-    length: usize,
-    lines: usize,
+pub(super) struct Code {
+    pub(super) fence: Fence,
+    pub(super) lines: usize,
+}
+
+/// An open table.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub(super) headers: Vec<String>,
+    shape: Bars,
+}
+
+/// Says where the rows of a table have their bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bars {
+    /// Before the first cell, too.
+    Outer,
+    /// Between the cells only.
+    Inner,
+}
+
+impl Place {
+    /// Leaves a block of code in which the next passage does not begin.
+    pub(super) fn enter(&mut self, begins: Begins) {
+        if matches!(self, Self::Code(_)) && !begins.in_code() {
+            *self = Self::Text;
+        }
+    }
+
+    /// Tells whether a line is a row of the open table, or of one that begins with it. What follows a
+    /// table and has a bar somewhere is no row of it.
+    pub(super) fn is_row(&self, line: &str, next: &str) -> bool {
+        match self {
+            Self::Table(Table {
+                shape: Bars::Outer, ..
+            }) => line.starts_with('|'),
+            Self::Table(Table {
+                shape: Bars::Inner, ..
+            }) => line.contains('|'),
+            Self::Text | Self::Code(_) => {
+                line.starts_with('|') || line.contains('|') && is_delimiter(next)
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Makes one out of its first row.
+    pub(super) fn headed(line: &str, headers: Vec<String>) -> Self {
+        let shape = if line.starts_with('|') {
+            Bars::Outer
+        } else {
+            Bars::Inner
+        };
+        Self { headers, shape }
+    }
+}
+
+/// Gives the cells of a table's row; a bar behind a backslash is part of its cell.
+pub(super) fn cells(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let line = match line.strip_suffix('|') {
+        Some(inner) if !inner.ends_with('\\') => inner,
+        Some(_) | None => line,
+    };
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let mut escaped = false;
+        let end = line.bytes().position(|b| {
+            let parts = b == b'|' && !escaped;
+            escaped = b == b'\\' && !escaped;
+            parts
+        });
+        let cell = end.map_or(line, |end| &line[..end]);
+        rest = end.map(|end| &line[end + 1..]);
+        Some(if cell.contains("\\|") {
+            Cow::Owned(cell.trim().replace("\\|", "|"))
+        } else {
+            Cow::Borrowed(cell.trim())
+        })
+    })
 }
 
 /// Says whether a line keeps a pause from its neighbours.
@@ -82,52 +194,50 @@ enum Shape {
 }
 
 impl Reader {
-    /// Speaks the next piece of the output; empty inside a block of code.
-    pub fn read(&mut self, piece: &str, words: &Words) -> String {
-        self.read_at(piece, words, None)
-    }
-
-    /// Speaks the next piece like [`Reader::read`]; with `now`, moments are told by their distance
-    /// from it.
-    pub fn read_at(&mut self, piece: &str, words: &Words, now: Option<Timestamp>) -> String {
-        let clean = clean_lines(piece);
-        // A piece ends or begins with the line's end that parts it from its neighbour: no empty line.
-        let text = clean.trim_matches('\n');
-        if text.is_empty() {
-            if clean.len() > 1 && matches!(self.place, Place::Table(_)) {
+    /// Speaks the next passage of the output; empty inside a block of code. With `now`, moments are told
+    /// by their distance from it.
+    pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
+        self.place.enter(passage.begins);
+        if passage.text.trim_matches(['\n', '\r']).is_empty() {
+            if passage.text.len() > 1 && matches!(self.place, Place::Table(_)) {
                 self.place = Place::Text;
             }
             return String::new();
         }
-        let mut spoken = Spoken::with_room(text.len() + text.len() / 16 + 16, now);
+        let mut spoken = Spoken::with_room(passage.text.len() + passage.text.len() / 16 + 16, now);
         let mut last = Shape::Flowing;
         let mut opened_here = false;
-        let mut lines = text.split('\n').map(str::trim).peekable();
-        while let Some(line) = lines.next() {
-            if let Place::Code(fence) = &mut self.place {
-                if fence.is_closed_by(line) {
+        let mut lines = passage.lines().peekable();
+        while let Some((line, whole)) = lines.next() {
+            if let Place::Code(code) = &mut self.place {
+                if whole && code.fence.is_closed_by(line) {
                     self.close(opened_here, words, &mut spoken);
                     last = Shape::Block;
                 } else {
-                    fence.lines = fence.lines.saturating_add(1);
+                    code.lines = code.lines.saturating_add(1);
                 }
                 continue;
             }
-            if line.is_empty() {
-                self.place = Place::Text;
-                last = Shape::Block;
-                continue;
-            }
-            if let Some((fence, language)) = fence(line) {
+            if let Some((fence, info)) = Fence::opened_by(line).filter(|_| whole) {
                 spoken.stop('.');
-                say_opening(language, words, &mut spoken);
-                self.place = Place::Code(fence);
+                say_opening(info, words, &mut spoken);
+                self.place = Place::Code(Code { fence, lines: 0 });
                 opened_here = true;
                 continue;
             }
-            let next = lines.peek().copied().unwrap_or_default();
-            let shape = self.line(line, next, last, words, &mut spoken);
-            last = shape;
+            let below = lines.peek().map_or("", |(line, _)| line.trim());
+            let clean = clean_lines(line);
+            // What is cleaned may hold line ends of other kinds.
+            let mut lines = clean.split('\n').map(str::trim).peekable();
+            while let Some(line) = lines.next() {
+                if line.is_empty() {
+                    self.place = Place::Text;
+                    last = Shape::Block;
+                    continue;
+                }
+                let next = lines.peek().copied().unwrap_or(below);
+                last = self.line(line, next, last, words, &mut spoken);
+            }
         }
         spoken.finish()
     }
@@ -145,7 +255,7 @@ impl Reader {
 
     fn length(&self, words: &Words) -> String {
         let lines = match &self.place {
-            Place::Code(fence) => fence.lines,
+            Place::Code(code) => code.lines,
             Place::Text | Place::Table(_) => 0,
         };
         if lines == 1 {
@@ -174,9 +284,7 @@ impl Reader {
         if is_delimiter(line) {
             return Shape::Block;
         }
-        if first == b'|'
-            || line.contains('|') && (is_delimiter(next) || matches!(self.place, Place::Table(_)))
-        {
+        if self.place.is_row(line, next) {
             pause(last, Shape::Block, spoken);
             self.row(line, words, spoken);
             return Shape::Block;
@@ -206,13 +314,13 @@ impl Reader {
     /// Speaks a table's row: the first one as its headers, the others by them.
     fn row(&mut self, line: &str, words: &Words, spoken: &mut Spoken) {
         let now = spoken.now();
-        let cells = line.trim_matches('|').split('|').map(|cell| {
+        let cells = cells(line).map(|cell| {
             let mut cell_spoken = Spoken::with_room(cell.len(), now);
-            say_line(cell.trim_end_matches('\\').trim(), words, &mut cell_spoken);
+            say_line(&cell, words, &mut cell_spoken);
             cell_spoken.finish()
         });
         match &self.place {
-            Place::Table(headers) => {
+            Place::Table(Table { headers, .. }) => {
                 for (at, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
                     spoken.stop(',');
                     if let Some(header) = headers.get(at).filter(|header| !header.is_empty()) {
@@ -238,50 +346,23 @@ impl Reader {
                 if !all.is_empty() {
                     spoken.word(&fill(&words.table, &[("text", &all)]));
                 }
-                self.place = Place::Table(headers);
+                self.place = Place::Table(Table::headed(line, headers));
             }
         }
     }
 }
 
-impl Fence {
-    pub(super) fn is_closed_by(&self, line: &str) -> bool {
-        line.len() >= self.length
-            && line.trim_start_matches(self.sign).is_empty()
-            && !line.is_empty()
-    }
-}
-
-/// Reads a line as the start of a block of code: its fence and its language.
-pub(super) fn fence(line: &str) -> Option<(Fence, &str)> {
-    let sign = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let info = line.trim_start_matches(sign);
-    let length = line.len() - info.len();
-    // Three backticks with more of them behind are inline code.
-    (length >= 3 && !info.contains('`')).then(|| {
-        let language = info.split_whitespace().next().unwrap_or_default();
-        (
-            Fence {
-                sign,
-                length,
-                lines: 0,
-            },
-            language,
-        )
-    })
-}
-
-fn say_opening(language: &str, words: &Words, spoken: &mut Spoken) {
+fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
     spoken.word(&words.code_block);
-    if let Some(name) = language_name(language, words) {
+    if let Some(name) = language_name(info, words) {
         spoken.stop(',');
         spoken.word(&name);
     }
 }
 
-/// Gives the name of a programming language by the tag behind a fence.
-pub(super) fn language_name(language: &str, words: &Words) -> Option<String> {
-    let tag: String = language
+/// Gives the name of a programming language by the words behind a fence.
+pub(super) fn language_name(info: &str, words: &Words) -> Option<String> {
+    let tag: String = info
         .chars()
         .take_while(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'))
         .take(LANGUAGE)
@@ -328,7 +409,8 @@ fn block<'a>(line: &'a str, words: &'a Words) -> Option<(&'a str, &'a str, &'a s
     }
     if line.starts_with('>') {
         let text = line.trim_start_matches(['>', ' ']);
-        let is_quote = line.starts_with("> ") || line.starts_with(">>");
+        let is_quote =
+            line[1..].starts_with([' ', '>']) || line[1..].starts_with(char::is_alphabetic);
         return is_quote.then_some((words.quote.as_ref(), "", text));
     }
     if let Some(text) = ["- ", "* ", "+ ", "• ", "– "].into_iter().find_map(after) {

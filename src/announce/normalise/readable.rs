@@ -14,8 +14,12 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::prose::{COLUMNS, HEADER, Place, fence, is_delimiter, is_rule, language_name};
+use super::prose::{
+    COLUMNS, Code, HEADER, Passage, Place, Table, cells, is_delimiter, is_rule, language_name,
+};
+use super::span;
 use super::words::{Words, fill};
+use crate::announce::fence::Fence;
 
 /// Shows the pieces of one output and remembers the block that a piece broke off in.
 #[derive(Debug, Clone, Default)]
@@ -24,40 +28,48 @@ pub struct Readable {
 }
 
 impl Readable {
-    /// Shows the next piece of the output: prose on one line, each line of code on one of its own.
-    /// Empty where the piece is structure only.
-    pub fn show(&mut self, piece: &str, words: &Words) -> String {
-        let clean = clean_lines(piece);
+    /// Shows the next passage of the output: prose on one line, each line of code on one of its own.
+    /// Empty where the passage is structure only.
+    pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
+        self.place.enter(passage.begins);
         let mut out = Shown::default();
-        let mut lines = clean.trim_matches('\n').split('\n').peekable();
-        while let Some(raw) = lines.next() {
-            let line = raw.trim();
-            if let Place::Code(open) = &self.place {
-                if open.is_closed_by(line) {
+        let mut lines = passage.lines().peekable();
+        while let Some((raw, whole)) = lines.next() {
+            let clean = clean_lines(raw);
+            if let Place::Code(code) = &self.place {
+                if whole && code.fence.is_closed_by(raw) {
                     out.line(&sentence(&words.end_of_code));
                     self.place = Place::Text;
-                } else if !line.is_empty() {
-                    // Where a line of code begins says what it belongs to.
-                    out.line(raw.trim_end());
+                    continue;
+                }
+                for line in clean.split('\n').map(str::trim_end) {
+                    if !line.is_empty() {
+                        // Where a line of code begins says what it belongs to.
+                        out.line(line);
+                    }
                 }
                 continue;
             }
-            if line.is_empty() {
-                self.place = Place::Text;
-                continue;
-            }
-            if let Some((open, language)) = fence(line) {
-                let start = match language_name(language, words) {
+            if let Some((fence, info)) = Fence::opened_by(raw).filter(|_| whole) {
+                let start = match language_name(info, words) {
                     Some(name) => format!("{}, {name}:", words.code_block),
                     None => format!("{}:", words.code_block),
                 };
                 out.line(&capital(&start));
-                self.place = Place::Code(open);
+                self.place = Place::Code(Code { fence, lines: 0 });
                 continue;
             }
-            let next = lines.peek().copied().unwrap_or_default().trim();
-            let shown = self.line(line, next, words);
-            out.prose(&shown);
+            let below = lines.peek().map_or("", |(line, _)| line.trim());
+            let mut lines = clean.split('\n').map(str::trim).peekable();
+            while let Some(line) = lines.next() {
+                if line.is_empty() {
+                    self.place = Place::Text;
+                    continue;
+                }
+                let next = lines.peek().copied().unwrap_or(below);
+                let shown = self.line(line, next, words);
+                out.prose(&shown);
+            }
         }
         out.text
     }
@@ -66,8 +78,7 @@ impl Readable {
         if is_delimiter(line) {
             return String::new();
         }
-        let in_table = matches!(self.place, Place::Table(_));
-        if line.starts_with('|') || line.contains('|') && (is_delimiter(next) || in_table) {
+        if self.place.is_row(line, next) {
             return self.row(line, words);
         }
         self.place = Place::Text;
@@ -89,12 +100,8 @@ impl Readable {
     }
 
     fn row(&mut self, line: &str, words: &Words) -> String {
-        let cells: Vec<String> = line
-            .trim_matches('|')
-            .split('|')
-            .map(|cell| inline(cell.trim_end_matches('\\').trim()))
-            .collect();
-        if let Place::Table(headers) = &self.place {
+        let cells: Vec<String> = cells(line).map(|cell| inline(&cell)).collect();
+        if let Place::Table(Table { headers, .. }) = &self.place {
             let shown: Vec<String> = cells
                 .iter()
                 .enumerate()
@@ -117,7 +124,7 @@ impl Readable {
             .take(COLUMNS)
             .map(|cell| cell.chars().take(HEADER).collect())
             .collect();
-        self.place = Place::Table(headers);
+        self.place = Place::Table(Table::headed(line, headers));
         if all.is_empty() {
             all
         } else {
@@ -237,11 +244,19 @@ fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
     let mut found: Vec<std::ops::Range<usize>> = Vec::new();
     // Marks that wait for their partner: the sign, how many, where.
     let mut open: Vec<(char, usize, usize)> = Vec::new();
-    let mut code: Option<(usize, usize)> = None;
+    let mut spans = span::spans(line).into_iter().peekable();
     let mut before = None;
     let mut at = 0;
     while let Some(c) = line[at..].chars().next() {
-        if !matches!(c, '*' | '_' | '`' | '~') {
+        if let Some(code) = spans.next_if(|code| code.start == at) {
+            // Nothing inside code is a mark.
+            found.push(code.start..code.inner.start);
+            found.push(code.inner.end..code.end);
+            before = line[..code.end].chars().next_back();
+            at = code.end;
+            continue;
+        }
+        if !matches!(c, '*' | '_' | '~') {
             before = Some(c);
             at += c.len_utf8();
             continue;
@@ -249,20 +264,7 @@ fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
         let run = line[at..].len() - line[at..].trim_start_matches(c).len();
         let end = at + run;
         let after = line[end..].chars().next();
-        if c == '`' {
-            code = match code {
-                Some((start, length)) if length == run => {
-                    // Nothing inside code is a mark.
-                    open.retain(|(_, _, from)| *from < start);
-                    found.retain(|drop| drop.end <= start);
-                    found.push(start..start + length);
-                    found.push(at..end);
-                    None
-                }
-                Some(other) => Some(other),
-                None => Some((at, run)),
-            };
-        } else if c != '~' || run == 2 {
+        if c != '~' || run == 2 {
             let opens = after.is_some_and(|c| !c.is_whitespace());
             let closes = before.is_some_and(|c: char| !c.is_whitespace());
             // Inside a word an underscore is a letter of a name.
@@ -300,9 +302,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::announce::fence::Begins;
 
     fn show(text: &str) -> String {
-        Readable::default().show(text, &Words::default())
+        Readable::default().show(Passage::new(text), &Words::default())
     }
 
     #[test]
@@ -343,20 +346,31 @@ mod tests {
     fn a_table_is_read_by_its_headers_and_code_is_left_alone() {
         let words = Words::default();
         let mut readable = Readable::default();
-        let mut shown = |piece| readable.show(piece, &words);
-        assert_eq!(shown("| Name | **Age** |\n"), "Table: Name, Age");
-        assert_eq!(shown("|---|---|\n"), "");
-        assert_eq!(shown("| Ann | 7 |\n"), "Name: Ann, Age: 7");
-        assert_eq!(shown("\nThen:\n"), "Then:");
-        assert_eq!(shown("```rust\n"), "Code block, Rust:");
+        let mut begins = Begins::Line;
+        let mut shown = |text, next| {
+            let passage = Passage { text, begins };
+            begins = next;
+            readable.show(passage, &words)
+        };
         assert_eq!(
-            shown("let a = *b * c_d; // **x**\n"),
+            shown("| Name | **Age** |\n", Begins::Line),
+            "Table: Name, Age"
+        );
+        assert_eq!(shown("|---|---|\n", Begins::Line), "");
+        assert_eq!(shown("| Ann | 7 |\n", Begins::Line), "Name: Ann, Age: 7");
+        assert_eq!(shown("\nThen:\n", Begins::Line), "Then:");
+        assert_eq!(shown("```rust\n", Begins::Code), "Code block, Rust:");
+        assert_eq!(
+            shown("let a = *b * c_d; // **x**\n", Begins::Code),
             "let a = *b * c_d; // **x**"
         );
-        assert_eq!(shown("```\n"), "End of code.");
-        assert_eq!(shown("*after*"), "after");
+        assert_eq!(shown("```\n", Begins::Line), "End of code.");
+        assert_eq!(shown("*after*", Begins::Line), "after");
         assert_eq!(
-            shown("It is:\n```python\nif a:\n    b()\n```\nSo *be* it.\n"),
+            shown(
+                "It is:\n```python\nif a:\n    b()\n```\nSo *be* it.\n",
+                Begins::Line
+            ),
             "It is:\nCode block, Python:\nif a:\n    b()\nEnd of code.\nSo be it."
         );
     }

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
+use crate::announce::fence::Begins;
+use crate::announce::sentence::Segmenter;
 
 const CORPUS: &str = include_str!("../../../tests/fixtures/normalise.tsv");
 
@@ -129,20 +131,141 @@ fn no_english_is_hard_wired() {
     assert_eq!(prose("======", &words), "6 §§");
 }
 
+/// Reads a text as it is cut into sentences when it arrives.
+fn streamed(text: &str, chunk: usize) -> Vec<(String, String)> {
+    let words = &*WORDS;
+    let mut segmenter = Segmenter::new(Some("en"));
+    let (mut reader, mut readable) = (Reader::default(), Readable::default());
+    let mut rest = text;
+    let mut sentences = Vec::new();
+    while !rest.is_empty() {
+        let mut length = chunk.min(rest.len());
+        while !rest.is_char_boundary(length) {
+            length += 1;
+        }
+        sentences.extend(segmenter.push(&rest[..length]));
+        rest = &rest[length..];
+    }
+    sentences.extend(segmenter.finish());
+    sentences
+        .iter()
+        .map(|sentence| {
+            let passage = Passage {
+                text: &sentence.text,
+                begins: sentence.begins,
+            };
+            (
+                reader.read(passage, words, None),
+                readable.show(passage, words),
+            )
+        })
+        .filter(|(spoken, shown)| !spoken.is_empty() || !shown.is_empty())
+        .collect()
+}
+
+fn heard(text: &str) -> Vec<String> {
+    streamed(text, 3)
+        .into_iter()
+        .map(|(heard, _)| heard)
+        .collect()
+}
+
 #[test]
 fn a_reader_remembers_the_block_between_pieces() {
     let words = &*WORDS;
     let mut reader = Reader::default();
-    let mut read = |piece: &str| reader.read(piece, words);
-    assert_eq!(read("Look.\n"), "Look.");
-    assert_eq!(read("```rust\n"), "code block, Rust");
-    assert_eq!(read("fn main() {\n"), "");
-    assert_eq!(read("}\n"), "");
-    assert_eq!(read("```\n"), "2 lines, end of code");
-    assert_eq!(read("| A | B |\n"), "table: A, B");
-    assert_eq!(read("|---|---|\n"), "");
-    assert_eq!(read("| 1 | 2 |\n"), "A: 1, B: 2");
-    assert_eq!(read("After."), "After.");
+    let mut begins = Begins::Line;
+    let mut read = |text: &str, next: Begins| {
+        let passage = Passage { text, begins };
+        begins = next;
+        reader.read(passage, words, None)
+    };
+    assert_eq!(read("Look.\n", Begins::Line), "Look.");
+    assert_eq!(read("```rust\n", Begins::Code), "code block, Rust");
+    assert_eq!(read("fn main() {\n", Begins::Code), "");
+    assert_eq!(read("}\n", Begins::Code), "");
+    assert_eq!(read("```\n", Begins::Line), "2 lines, end of code");
+    assert_eq!(read("| A | B |\n", Begins::Line), "table: A, B");
+    assert_eq!(read("|---|---|\n", Begins::Line), "");
+    assert_eq!(read("| 1 | 2 |\n", Begins::Line), "A: 1, B: 2");
+    assert_eq!(read("After.", Begins::Line), "After.");
+}
+
+#[test]
+fn a_line_that_closes_its_backticks_holds_nothing_back() {
+    let text = "Use it.\n```cargo test``` runs them. Then push.\n\n~~~gone~~~ is old. Yes.\n";
+    assert_eq!(
+        heard(text),
+        [
+            "Use it.",
+            "cargo test runs them.",
+            "Then push.",
+            "gone is old.",
+            "Yes."
+        ]
+    );
+    // Marks in the middle of a line open nothing, for the ear and for the eye alike.
+    let text = "Fine. ~~~ is a mark.\nSo is this. ```\nAll is said.\n";
+    let all: Vec<(String, String)> = streamed(text, 3);
+    assert!(
+        all.iter().any(|(heard, _)| heard == "All is said."),
+        "{all:?}"
+    );
+    assert!(
+        all.iter().all(|(heard, _)| !heard.contains("code")),
+        "{all:?}"
+    );
+    assert!(
+        all.iter().all(|(_, shown)| !shown.contains("ode")),
+        "{all:?}"
+    );
+}
+
+#[test]
+fn operators_are_words_with_and_without_backticks() {
+    for (text, wanted) in [
+        ("Run `a && b` now.", "Run a and then b now."),
+        ("Run a && b now.", "Run a and then b now."),
+        (
+            "`make 2>&1 | tee log`",
+            "make 2 redirect to descriptor 1 pipe tee log",
+        ),
+        (
+            "make 2>&1 | tee log",
+            "make 2 redirect to descriptor 1 pipe tee log",
+        ),
+        ("Try x || y.", "Try x or else y."),
+        ("ls >out.txt", "ls redirect to out.txt"),
+        ("rm *.log", "rm star dot log"),
+        (
+            "`foo(&x)`",
+            "foo open parenthesis ampersand x close parenthesis",
+        ),
+        ("`foo_bar()` and `Vec::new`", "foo bar and Vec new"),
+        ("`x == y`", "x equals equals y"),
+        ("5 < 6 and Vec<String>", "5 less than 6 and Vec String"),
+    ] {
+        assert_eq!(heard(text), [wanted], "{text}");
+    }
+}
+
+#[test]
+fn a_line_with_a_bar_behind_a_table_is_no_row_of_it() {
+    assert_eq!(
+        heard("| A | B |\n|---|---|\n| 1 | x \\| y |\nRun `ls | wc`.\n").last(),
+        Some(&"Run ls pipe wc.".to_owned())
+    );
+    let text = "| A | B |\n|---|---|\n| 1 | `x \\| y` |\nRun ls | wc\n";
+    let shown: Vec<String> = streamed(text, 5)
+        .into_iter()
+        .map(|(_, shown)| shown)
+        .collect();
+    assert_eq!(shown.last().map(String::as_str), Some("Run ls | wc"));
+    assert!(
+        heard(text).join(" ").contains("B: x pipe y"),
+        "{:?}",
+        heard(text)
+    );
 }
 
 /// Shapes that make careless readers slow or large. Commands are read like questions.
@@ -390,7 +513,7 @@ proptest! {
         let words = &*WORDS;
         let mut reader = Reader::default();
         for piece in pieces {
-            prop_assert!(!hides(&reader.read(&piece, words)));
+            prop_assert!(!hides(&reader.read(Passage::new(&piece), words, None)));
         }
     }
 

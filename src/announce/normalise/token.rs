@@ -11,31 +11,46 @@ use super::signs::{is_run, run};
 use super::spoken::Spoken;
 use super::words::{Words, fill};
 
-/// Says a token's middle, the marks around it taken off. `code` tells that it stands in backticks.
-pub(super) fn say(token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
+/// Says a token's middle, the marks around it taken off. `angled` tells that it had angle brackets in
+/// pairs.
+pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
     if token.is_empty() {
         return;
     }
     let token = token.strip_prefix("mailto:").unwrap_or(token);
-    if let Some(sign) = words
-        .prose_sign(token)
-        .filter(|sign| !code || sign.sign.len() > 1)
-    {
+    if let Some(sign) = words.prose_sign(token) {
         spoken.word(&sign.one);
     } else if let Some(at) = address(token) {
-        signs(&token[..at], token, code, words, spoken);
+        signs(&token[..at], token, angled, words, spoken);
         host(&token[at..], words, spoken);
     } else if let Some(said) = time(token, words, spoken.now()) {
         spoken.word(&said);
     } else if is_uuid(token) {
         say_id(token, words, spoken);
     } else {
-        signs(token, token, code, words, spoken);
+        signs(token, token, angled, words, spoken);
     }
 }
 
+/// Tells whether code is a name and nothing else, which can be said as a word: nothing in it acts.
+pub(super) fn is_name(code: &str) -> bool {
+    let digits = |c: Option<&u8>| c.is_some_and(u8::is_ascii_digit);
+    let bytes = code.as_bytes();
+    let counts = (1..bytes.len().max(1))
+        .any(|at| bytes[at] == b'-' && digits(bytes.get(at - 1)) && digits(bytes.get(at + 1)));
+    let is_part = |part: &str| {
+        part.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+            && part.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '-'))
+            && part.chars().any(char::is_alphanumeric)
+    };
+    !counts && code.split("::").all(is_part)
+}
+
 /// Finds where a web address begins in a token.
-fn address(token: &str) -> Option<usize> {
+pub(super) fn address(token: &str) -> Option<usize> {
     if let Some(colon) = token.find("://") {
         let scheme =
             token[..colon].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '+');
@@ -65,7 +80,7 @@ fn host(address: &str, words: &Words, spoken: &mut Spoken) {
     let name = name.trim_matches(['[', ']']);
     let name = name.strip_prefix("www.").unwrap_or(name);
     if name.is_empty() {
-        signs(after, after, false, words, spoken);
+        signs(after, after, true, words, spoken);
         return;
     }
     spoken.gap();
@@ -97,7 +112,7 @@ fn is_mail(token: &str) -> bool {
 }
 
 /// Says part of a token, sign by sign.
-fn signs(part: &str, token: &str, code: bool, words: &Words, spoken: &mut Spoken) {
+fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
     let mail = is_mail(token);
     let is_flag = part.starts_with('-')
         && part
@@ -116,13 +131,11 @@ fn signs(part: &str, token: &str, code: bool, words: &Words, spoken: &mut Spoken
             length
         } else if c.is_ascii() {
             let next = rest[1..].chars().next();
-            let alone = part.len() == 1;
             Place {
                 words,
-                code,
+                angled,
                 mail,
                 is_flag,
-                alone,
                 before,
                 next,
                 at,
@@ -181,11 +194,10 @@ fn foreign(
 /// Where an ASCII sign stands.
 struct Place<'a> {
     words: &'a Words,
-    code: bool,
+    /// Angle brackets stand in pairs.
+    angled: bool,
     mail: bool,
     is_flag: bool,
-    /// The sign is the whole token.
-    alone: bool,
     before: Option<char>,
     next: Option<char>,
     at: usize,
@@ -211,9 +223,10 @@ impl Place<'_> {
             spoken.word(&sign.one);
             return sign.sign.len();
         }
-        if self.code
-            && let Some(sign) = self.words.sign_at(rest)
-            && (matches!(c, '|' | '*') || sign.sign.len() > 1 || self.alone)
+        if let Some(sign) = self
+            .words
+            .sign_at(rest)
+            .filter(|sign| is_operator(&sign.sign))
         {
             spoken.word(&sign.one);
             return sign.sign.len();
@@ -260,11 +273,15 @@ impl Place<'_> {
             '#' if is_word(self.before) => spoken.letter(c),
             '#' => self.name(c, spoken),
             '*' if digits => self.prose_name(rest, spoken),
-            '&' if inside => self.prose_name(rest, spoken),
+            '*' if self.at == 0 && self.next == Some('.') => self.name(c, spoken),
+            '&' => self.prose_name(rest, spoken),
+            '<' | '>' if self.angled => spoken.gap(),
+            '<' | '>' if self.redirects(c) => self.name(c, spoken),
+            '<' | '>' => self.prose_name(rest, spoken),
             '~' if is_digit(self.next) => self.prose_name(rest, spoken),
             '~' if self.next == Some('~') || self.before == Some('~') => {}
             '~' => self.name(c, spoken),
-            '|' => spoken.stop(','),
+            '|' => self.name(c, spoken),
             '(' => {
                 if rest.starts_with("()") {
                     return 2;
@@ -276,6 +293,13 @@ impl Place<'_> {
             _ => spoken.gap(),
         }
         1
+    }
+
+    /// Tells whether an angle bracket stands where a shell's does, and not between two amounts.
+    fn redirects(&self, c: char) -> bool {
+        let to_file = matches!(self.next, Some('/' | '.' | '~' | '$'));
+        let begins = self.at == 0 && self.next.is_some_and(char::is_alphabetic);
+        to_file || c == '>' && (begins || is_digit(self.before) && !is_digit(self.next))
     }
 
     fn name(&self, c: char, spoken: &mut Spoken) {
@@ -297,6 +321,11 @@ impl Place<'_> {
         spoken.word(&fill(&self.words.number, &[("n", &rest[1..=digits])]));
         digits + 1
     }
+}
+
+/// Tells whether a sign of several characters is one of a shell's: nothing else has them.
+fn is_operator(sign: &str) -> bool {
+    sign.len() > 1 && sign.bytes().all(|b| b"&|<>".contains(&b))
 }
 
 fn is_word(c: Option<char>) -> bool {

@@ -1,16 +1,15 @@
 //! What kind of line begins at a place.
 //!
-//! Responsibilities: headings, list items, table rows, fences, rules and blank lines, told by the
-//! first characters of a line. Not here: whether a line's end is a sentence's end (`rules`).
+//! Responsibilities: headings, list items, table rows, rules and blank lines, told by the first
+//! characters of a line. Not here: what a fence is (`fence`), whether a line's end is a sentence's end
+//! (`rules`).
 
 use super::chars::is_bullet;
+use crate::announce::fence::Fence;
 
 /// How many bytes of a line's beginning are looked at before it is called plain text; a bound on
 /// what each line costs.
-pub(super) const LOOK: usize = 200;
-
-/// The fewest marks that make a code fence (CommonMark 4.5).
-const FENCE: usize = 3;
+pub(super) use crate::announce::fence::LOOK;
 
 /// The fewest equal signs of a rule or an underline.
 const RULE: usize = 3;
@@ -32,13 +31,6 @@ pub(super) enum Line {
     Fence(Fence),
     /// Anything else.
     Text,
-}
-
-/// Describes the marks that open a code block; the same number of them closes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fence {
-    mark: u8,
-    length: usize,
 }
 
 impl Line {
@@ -70,13 +62,9 @@ impl Line {
                 if unsure {
                     return None;
                 }
-                if run >= FENCE {
-                    Line::Fence(Fence {
-                        mark: first,
-                        length: run,
-                    })
-                } else {
-                    Line::Text
+                match Fence::at(rest, finished)? {
+                    Some(fence) => Line::Fence(fence),
+                    None => Line::Text,
                 }
             }
             b'-' | b'*' | b'_' | b'=' | b'+' => {
@@ -145,33 +133,6 @@ fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
     }
 }
 
-/// Says whether the line at the start of `rest` closes a code block, and where that line ends
-/// (after its newline); `None` while too little is there.
-pub(super) fn closing(fence: Fence, rest: &str, finished: bool) -> Option<Option<usize>> {
-    let bytes = rest.as_bytes();
-    let look = bytes.len().min(LOOK);
-    let whole = finished || bytes.len() > LOOK;
-    let indent = bytes[..look]
-        .iter()
-        .take_while(|&&b| matches!(b, b' ' | b'\t'))
-        .count();
-    let run = bytes[indent..look]
-        .iter()
-        .take_while(|&&b| b == fence.mark)
-        .count();
-    let marks = indent + run;
-    let blanks = bytes[marks..look]
-        .iter()
-        .take_while(|&&b| matches!(b, b' ' | b'\t' | b'\r'))
-        .count();
-    match bytes[..look].get(marks + blanks) {
-        None if !whole => None,
-        None => Some((run >= fence.length && finished).then_some(bytes.len())),
-        Some(b'\n') if run >= fence.length => Some(Some(marks + blanks + 1)),
-        Some(_) => Some(None),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,12 +171,14 @@ mod tests {
         }
         assert!(matches!(kind("```rust\n"), Line::Fence(_)));
         assert!(matches!(kind("  ~~~~\n"), Line::Fence(_)));
+        assert_eq!(kind("```x``` is inline\n"), Line::Text);
     }
 
     #[test]
     fn a_kind_once_told_stays_the_same_however_the_line_goes_on() {
         for line in [
             "```rust\nx",
+            "```x``` is",
             "12. y",
             "--- \nz",
             "# h",
@@ -232,17 +195,5 @@ mod tests {
                 "{line:?} {told:?}"
             );
         }
-    }
-
-    #[test]
-    fn a_fence_is_closed_by_as_many_marks() {
-        let Line::Fence(fence) = kind("````md\n") else {
-            unreachable!("a fence");
-        };
-        assert_eq!(closing(fence, "````\nx", false), Some(Some(5)));
-        assert_eq!(closing(fence, "```\nx", false), Some(None));
-        assert_eq!(closing(fence, "````", false), None);
-        assert_eq!(closing(fence, "````", true), Some(Some(4)));
-        assert_eq!(closing(fence, "```` rust\n", false), Some(None));
     }
 }

@@ -13,6 +13,11 @@ use super::rules::{Step, TOKEN, View};
 /// middle of a sentence.
 const WRAPPED: std::ops::RangeInclusive<usize> = 50..=200;
 
+/// How long a line would at least have been with the word after it, for that word to stand on the next
+/// one for want of room: nobody breaks prose at fewer characters, and the lines of addresses and of
+/// lists without marks are shorter.
+const FULL: usize = 60;
+
 /// How many spaces before a line make it preformatted text (CommonMark 4.4).
 const INDENT: usize = 4;
 
@@ -89,16 +94,44 @@ impl View<'_> {
         if caseless {
             return Some(WRAPPED.contains(&width) && last.is_some_and(char::is_alphabetic));
         }
-        if !next.is_lowercase() {
+        let word = self.word_before(at);
+        if next.is_lowercase() {
+            return Some(
+                trailing == 1
+                    || last == Some(',')
+                    || WRAPPED.contains(&width)
+                    || self.language.connects(word)
+                    || open.top().is_some(),
+            );
+        }
+        // A capital begins a sentence, a name or a German noun; only the room on the line tells which.
+        let may_go_on = next.is_ascii() || next.is_alphanumeric() || "„“”«»‚‘’".contains(next);
+        if !may_go_on || last == Some(':') {
             return Some(false);
         }
-        let word = self.word_before(at);
-        Some(
-            trailing == 1
-                || last == Some(',')
-                || WRAPPED.contains(&width)
-                || self.language.connects(word)
-                || open.top().is_some(),
-        )
+        if self.language.connects(word) {
+            return Some(true);
+        }
+        if WRAPPED.contains(&width) {
+            self.is_full(here, width)
+        } else {
+            Some(false)
+        }
+    }
+
+    /// Says whether the word at a place would have made a line of a width too long.
+    fn is_full(&self, mut here: usize, width: usize) -> Option<bool> {
+        let ahead = self.ahead();
+        let mut full = width + 1;
+        while full <= FULL {
+            match ahead.peek(here)? {
+                Some(c) if !c.is_whitespace() => {
+                    here += c.len_utf8();
+                    full += 1;
+                }
+                Some(_) | None => return Some(false),
+            }
+        }
+        Some(true)
     }
 }

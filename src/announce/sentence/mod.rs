@@ -33,11 +33,15 @@ mod tail;
 #[cfg(test)]
 mod tests;
 mod words;
+#[cfg(test)]
+mod wrapped_tests;
 
 use enclosure::Enclosures;
 use languages::Language;
-use line::{Fence, Line};
+use line::Line;
 pub use tail::Tail;
+
+use super::fence::{Begins, Fence};
 
 /// How many bytes of a table's first row are kept to name the columns of later pieces.
 const HEADER: usize = 1024;
@@ -82,6 +86,8 @@ pub struct Sentence {
     pub end: End,
     /// What was open when it began; anything but prose only after a forced cut.
     pub context: Context,
+    /// Where it begins.
+    pub begins: Begins,
 }
 
 impl Sentence {
@@ -118,6 +124,8 @@ pub struct Segmenter {
     span: Option<(usize, u64)>,
     /// Whether the sentence starts where one ended, and not at a forced cut.
     fresh: bool,
+    /// Whether the sentence starts where a line does.
+    whole_line: bool,
     context: Context,
 }
 
@@ -139,8 +147,14 @@ impl Segmenter {
             fence: None,
             span: None,
             fresh: true,
+            whole_line: true,
             context: Context::Prose,
         }
+    }
+
+    /// Reads what comes from here on in another language.
+    pub fn turn(&mut self, language: Option<&str>) {
+        self.language = Language::of(language);
     }
 
     /// Takes more text and gives the sentences that are now certain.
@@ -181,6 +195,7 @@ impl Segmenter {
         self.base += self.start as u64;
         self.start = 0;
         self.line_open = true;
+        self.whole_line = true;
         self.line_before = 0;
         self.line_start = 0;
         found
@@ -267,12 +282,21 @@ impl Segmenter {
 
     /// Takes the first `length` bytes of the pending text as a sentence.
     fn take(&mut self, length: usize, end: End) -> Sentence {
+        let context = std::mem::take(&mut self.context);
+        let begins = match (&context, self.whole_line) {
+            (Context::Code(_), true) => Begins::Code,
+            (Context::Code(_), false) => Begins::MidCode,
+            (Context::Prose | Context::Table(_), true) => Begins::Line,
+            (Context::Prose | Context::Table(_), false) => Begins::MidLine,
+        };
         let sentence = Sentence {
             text: self.text[self.start..self.start + length].to_owned(),
             start: self.offset(),
             end,
-            context: std::mem::take(&mut self.context),
+            context,
+            begins,
         };
+        self.whole_line = sentence.text.ends_with('\n');
         // A sentence that ends in mid-line leaves a part of the line behind.
         self.line_before = if sentence.text.ends_with('\n') {
             0
@@ -304,6 +328,6 @@ pub(crate) fn is_spaceless(c: char) -> bool {
 /// Reads the words after a code block's opening marks.
 fn fence_info(block: &str) -> String {
     let first = block.trim_start().lines().next().unwrap_or("");
-    let info = first.trim_start_matches(['`', '~']).trim();
+    let info = Fence::opened_by(first).map_or("", |(_, info)| info);
     info.chars().take(64).collect()
 }

@@ -4,7 +4,7 @@
 //! asking the rules at every mark. Not here: the rules.
 
 use super::chars::{self, PLAIN, is_bullet, is_call, is_ordinary, is_stop, is_strong};
-use super::line::{self, Line};
+use super::line::Line;
 use super::rules::{Step, View};
 use super::{End, Segmenter, Sentence};
 
@@ -36,7 +36,7 @@ impl Segmenter {
             let bytes = text.as_bytes();
             if self.line_open {
                 if let Some(fence) = self.fence {
-                    match line::closing(fence, &text[self.at..], finished)? {
+                    match fence.closing(&text[self.at..], finished)? {
                         Some(end) => {
                             self.fence = None;
                             self.line = Line::Text;
