@@ -56,7 +56,7 @@ use crate::announce::{
 };
 use crate::config::Config;
 use crate::keys::{Command, Filter, Keymap, Mode};
-use crate::protocol::{Decision, KeyRing, Now, fit};
+use crate::protocol::{Answer, KeyRing, Now, fit};
 use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::voice::VoiceEvent;
 
@@ -127,7 +127,7 @@ pub struct App {
     flush_at: Option<Duration>,
     seen_session: bool,
     /// Since when a second step is waited for, and what it decides.
-    confirming: Option<(Duration, Decision)>,
+    confirming: Option<(Duration, Answer)>,
     quitting: Option<Exit>,
     /// Leaving as soon as the answers under way are sent, at the latest then.
     parting: Option<(Exit, Duration)>,

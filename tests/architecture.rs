@@ -132,6 +132,8 @@ const APP_DATA: &[(&str, &[&str])] = &[
             "Frame",
             "HttpAnswer",
             "LinkEvent",
+            "Receipt",
+            "Undelivered",
             "Way",
         ],
     ),

@@ -7,6 +7,7 @@
 
 mod duplex;
 mod program;
+mod reply;
 mod secure;
 mod server;
 mod silence;

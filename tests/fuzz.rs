@@ -530,14 +530,15 @@ impl Run {
             _ => Answer::Response(Response::Text("x".to_owned())),
         };
         let mut changes = Vec::new();
-        match dice.below(5) {
+        match dice.below(6) {
             0 | 1 => {
                 self.sessions
                     .reply_sending(id, answer, self.now.wall, self.now);
             }
             2 => changes = self.sessions.reply_sent(id, self.now),
-            3 => self.sessions.reply_retrying(id, self.now),
-            _ => self.sessions.reply_failed(id, self.now),
+            3 => self.sessions.reply_not_delivered(id, self.now),
+            4 => self.sessions.reply_unknown(id, self.now),
+            _ => self.sessions.reply_given_up(id, self.now),
         }
         self.witness.hear(&changes);
     }

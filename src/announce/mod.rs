@@ -13,6 +13,7 @@ pub mod coalesce;
 mod delivery;
 pub mod direction;
 mod duration;
+mod fate;
 mod fence;
 mod handoff;
 mod heartbeat;

@@ -7,7 +7,7 @@ use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, ResponseKind,
     Reversibility, RiskLevel,
 };
-use crate::session::{Closing, Prompt, Question, ReplyState, Sessions, Standing};
+use crate::session::{Prompt, Question, Sessions, Standing};
 
 use super::announcement::Kind;
 use super::announcer::{Announcer, Manner};
@@ -96,6 +96,10 @@ impl Announcer {
         };
         if hides_something(prompt) {
             segments.push(own(self.phrases.text("question.hidden", &[])));
+        }
+        let perhaps = self.perhaps_words(prompt);
+        if !perhaps.is_empty() {
+            segments.push(own(perhaps));
         }
         segments
     }
@@ -451,44 +455,6 @@ impl Announcer {
                 None => self.phrases.text("question.default.other", &[]),
             },
         }
-    }
-
-    pub(super) fn closed(&self, prompt: &Prompt, how: &Closing) -> Vec<Segment> {
-        let mut args = vec![
-            ("n", Arg::own(prompt.id.0)),
-            ("default", Arg::Own(self.default(prompt))),
-        ];
-        let key = match how {
-            Closing::SessionEnded => "question.closed.session",
-            Closing::AskedAgain => "question.closed.asked_again",
-            Closing::LinkGone => "question.closed.link",
-            Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
-                match &prompt.reply {
-                    ReplyState::Resolved { answer, .. } => {
-                        args.push(("answer", Arg::Own(self.answer_words(prompt, answer))));
-                        "question.closed.answered"
-                    }
-                    ReplyState::Unanswered
-                    | ReplyState::Sending { .. }
-                    | ReplyState::Retrying { .. }
-                    | ReplyState::Sent { .. }
-                    | ReplyState::TimedOut
-                    | ReplyState::Withdrawn { .. } => match (how.implied(), &prompt.question) {
-                        (Some(Decision::Accept), Question::Confirmation(_)) => {
-                            "question.closed.accepted"
-                        }
-                        (Some(Decision::Reject), Question::Confirmation(_)) => {
-                            "question.closed.rejected"
-                        }
-                        (
-                            Some(Decision::Accept | Decision::Reject | Decision::Other(_)) | None,
-                            Question::Confirmation(_) | Question::Clarification(_),
-                        ) => "question.closed.elsewhere",
-                    },
-                }
-            }
-        };
-        self.phrases.say(key, Verbosity::Normal, &args)
     }
 
     /// Words a decision.

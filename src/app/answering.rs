@@ -16,6 +16,9 @@ const STEP_APART: Duration = Duration::from_millis(150);
 impl App {
     /// Accepts, or says yes.
     pub(super) fn accept(&mut self, number: Option<u64>, by: By, now: Now) {
+        if self.take_back(number, false, now) {
+            return;
+        }
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
@@ -26,32 +29,43 @@ impl App {
             Question::Confirmation(asked) if !asked.takes(&Decision::Accept) => {
                 self.wants(&prompt, now);
             }
-            Question::Confirmation(_) if prompt.wants_second_step() => {
-                self.ask_to_confirm(&prompt, Decision::Accept, now);
-            }
             Question::Confirmation(_) => self.decide(&prompt, Decision::Accept, None, now),
             Question::Clarification(asked) => self.yes_or_no(&prompt, asked, true, now),
         }
     }
 
     /// Asks for the second step.
-    fn ask_to_confirm(&mut self, prompt: &Prompt, decision: Decision, now: Now) {
+    fn ask_to_confirm(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
         self.mode = Mode::Confirming(prompt.id.0);
+        let words = self.announcer.answer_words(prompt, &answer);
         let mut args = vec![
             ("n", Arg::own(prompt.id.0)),
             ("subject", self.announcer.subject(prompt)),
+            ("answer", Arg::Own(words)),
         ];
-        let key = if decision == Decision::Accept {
+        let accepts = matches!(
+            answer,
+            Answer::Decision {
+                decision: Decision::Accept,
+                ..
+            }
+        );
+        let key = if let Some(earlier) = contrary(prompt, &answer) {
+            let earlier = self.announcer.answer_words(prompt, earlier);
+            args.push(("earlier", Arg::Own(earlier)));
+            self.by_manner(
+                "reply.second_step.contrary.keys",
+                "reply.second_step.contrary.lines",
+            )
+        } else if accepts {
             self.by_manner("reply.second_step.keys", "reply.second_step.lines")
         } else {
-            let words = self.announcer.decision_words(&decision);
-            args.push(("answer", Arg::Own(words)));
             self.by_manner(
                 "reply.second_step.other.keys",
                 "reply.second_step.other.lines",
             )
         };
-        self.confirming = Some((now.monotonic, decision));
+        self.confirming = Some((now.monotonic, answer));
         self.tell_about(Class::Response, prompt, key, &args, now);
     }
 
@@ -69,7 +83,7 @@ impl App {
             self.stay_open(now);
             return;
         }
-        let Some((since, decision)) = self.confirming.clone() else {
+        let Some((since, answer)) = self.confirming.clone() else {
             self.stay_open(now);
             return;
         };
@@ -81,7 +95,7 @@ impl App {
         let prompt = self.still_there(waiting, now);
         self.mode = Mode::Watching;
         let Some(prompt) = prompt else { return };
-        self.decide(&prompt, decision, None, now);
+        self.send(&prompt, answer, now);
     }
 
     /// Rejects, or says no.
@@ -94,6 +108,9 @@ impl App {
     ) {
         self.mode = Mode::Watching;
         let (number, rationale) = self.addressed(number, rationale, by);
+        if self.take_back(number, true, now) {
+            return;
+        }
         let Some(prompt) = self.ready(number, by, now) else {
             return;
         };
@@ -170,13 +187,12 @@ impl App {
             Question::Clarification(asked) => match asked.choices.get(at) {
                 Some(choice) => {
                     let answer = Answer::Response(Response::Text(choice.value.clone()));
-                    self.send(&prompt, answer, now);
+                    self.propose(&prompt, answer, now);
                 }
                 None => self.wants(&prompt, now),
             },
-            // Nobody knows what another decision does: it always takes the second step.
             Question::Confirmation(asked) => match asked.others().nth(at).cloned() {
-                Some(decision) => self.ask_to_confirm(&prompt, decision, now),
+                Some(decision) => self.decide(&prompt, decision, None, now),
                 None => self.wants(&prompt, now),
             },
         }
@@ -263,7 +279,7 @@ impl App {
             self.tell_about(Class::Response, prompt, "reply.reason_long", &args, now);
             return;
         }
-        self.send(
+        self.propose(
             prompt,
             Answer::Decision {
                 decision,
@@ -271,6 +287,31 @@ impl App {
             },
             now,
         );
+    }
+
+    /// Sends an answer, or asks for the second step where one is wanted.
+    pub(super) fn propose(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+        let stated = match &answer {
+            Answer::Decision {
+                decision: Decision::Accept,
+                ..
+            } => prompt.wants_second_step(),
+            // Nobody knows what another decision does: it always takes the second step.
+            Answer::Decision {
+                decision: Decision::Other(_),
+                ..
+            } => true,
+            Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            }
+            | Answer::Response(_) => false,
+        };
+        if stated || contrary(prompt, &answer).is_some() {
+            self.ask_to_confirm(prompt, answer, now);
+        } else {
+            self.send(prompt, answer, now);
+        }
     }
 
     /// Picks between the wording for keys and the one for lines.
@@ -288,4 +329,10 @@ impl App {
             self.respond("reply.still_open", &[("n", Arg::own(id))], now);
         }
     }
+}
+
+/// Gives the answer that perhaps arrived and that another one would contradict.
+fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
+    let given = prompt.reply.perhaps()?;
+    (given.answer != *answer).then_some(&given.answer)
 }

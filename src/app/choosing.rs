@@ -164,7 +164,7 @@ impl App {
                 .collect();
             self.mode = Mode::Watching;
             let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
-            self.send(&prompt, answer, now);
+            self.propose(&prompt, answer, now);
             return;
         }
         let choice = match (typed, self.choosing.focus) {

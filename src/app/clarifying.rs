@@ -62,7 +62,7 @@ impl App {
         now: Now,
     ) {
         if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) {
-            self.send(prompt, Answer::Response(Response::YesNo(yes)), now);
+            self.propose(prompt, Answer::Response(Response::YesNo(yes)), now);
         } else {
             self.wants(prompt, now);
         }
@@ -103,7 +103,7 @@ impl App {
             None
         };
         match response {
-            Some(response) => self.send(prompt, Answer::Response(response), now),
+            Some(response) => self.propose(prompt, Answer::Response(response), now),
             None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
                 let key = match number {
                     Err(NotANumber::TooLong) => "reply.number.long",

@@ -329,7 +329,7 @@ impl App {
     }
 
     /// Lets words be read after the full face; lines stay where they are.
-    fn leave_word(&mut self, words: String) {
+    pub(super) fn leave_word(&mut self, words: String) {
         match self.manner {
             Manner::Keys => self.effects.push(Effect::Farewell(words)),
             Manner::Lines => {}

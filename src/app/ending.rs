@@ -40,6 +40,7 @@ impl App {
         if let Some((exit, latest)) = self.parting
             && (self.outgoing.is_empty() || now.monotonic >= latest)
         {
+            self.tell_undelivered(now);
             self.quit(exit, now);
         }
         let silent = self.is_silent();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class};
 use crate::protocol::{Now, ResponseKind};
-use crate::session::{Prompt, PromptId, Question, ReplyState, Standing};
+use crate::session::{Prompt, PromptId, Question, Standing};
 
 use super::App;
 use super::asking::NotYet;
@@ -154,13 +154,8 @@ impl App {
     /// Says why an open question takes no answer.
     fn explain(&mut self, prompt: &Prompt, now: Now) {
         let n = ("n", Arg::own(prompt.id.0));
-        match (&prompt.reply, prompt.standing) {
-            (
-                ReplyState::Sending { answer, .. }
-                | ReplyState::Retrying { answer, .. }
-                | ReplyState::Sent { answer, .. },
-                _,
-            ) => {
+        match (prompt.answer(), prompt.standing) {
+            (Some(answer), _) if prompt.reply.perhaps().is_none() => {
                 let answer = self.announcer.answer_words(prompt, answer);
                 self.tell_about(
                     Class::Response,

@@ -475,9 +475,9 @@ impl App {
             .get(id.0)
             .is_some_and(|view| view.phase.is_over());
         let unsure = if over {
-            self.sessions.link_over(id)
+            self.sessions.link_over(id, now)
         } else {
-            self.sessions.link_lost(id)
+            self.sessions.link_lost(id, now)
         };
         for prompt in unsure {
             let Some(prompt) = self.sessions.prompt(prompt).cloned() else {
@@ -489,6 +489,7 @@ impl App {
                 ("n", Arg::own(prompt.id.0)),
                 ("subject", self.announcer.subject(&prompt)),
                 ("default", Arg::Own(self.announcer.default(&prompt))),
+                ("perhaps", Arg::Own(self.announcer.perhaps_words(&prompt))),
             ];
             self.tell_about(Class::Alert, &prompt, "question.unsure", &args, now);
         }

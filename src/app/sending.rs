@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::announce::{Arg, Class};
-use crate::protocol::{Answer, Decision, Now, Reply};
-use crate::session::{LinkId, Prompt, PromptId, Standing};
-use crate::transport::Fault;
+use crate::protocol::{Answer, Decision, Now, Reply, Response};
+use crate::session::{LinkId, Prompt, PromptId, QuestionRun, ReplyState, Standing};
+use crate::transport::{Fault, Receipt, Undelivered};
 
 use super::policy::Decider;
 use super::{App, Effect};
@@ -24,7 +24,8 @@ pub(super) struct Outgoing {
     link: LinkId,
     reply: Reply,
     attempt: u32,
-    failure_told: bool,
+    /// The state that was told last: each turn of its fate is told once.
+    told: Option<QuestionRun>,
     /// When it is tried again; `None` while an attempt is under way.
     pub(super) retry_at: Option<Duration>,
 }
@@ -125,7 +126,7 @@ impl App {
                 link: prompt.key.link,
                 reply,
                 attempt,
-                failure_told: false,
+                told: None,
                 retry_at: None,
             },
         );
@@ -134,50 +135,118 @@ impl App {
     }
 
     /// Takes the outcome of an attempt to send.
-    pub(super) fn replied(&mut self, request: u64, outcome: Result<(), Fault>, now: Now) {
-        let Some(mut sent) = self.outgoing.remove(&request) else {
+    pub(super) fn replied(
+        &mut self,
+        request: u64,
+        outcome: Result<Receipt, Undelivered>,
+        now: Now,
+    ) {
+        let Some(sent) = self.outgoing.remove(&request) else {
             return;
         };
         let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
             return;
         };
-        let n = ("n", Arg::own(prompt.id.0));
         match outcome {
-            Ok(()) => {
+            Ok(receipt) => {
                 // Where the agent's events came first, the outcome is already told.
                 if prompt.is_open() {
+                    let n = ("n", Arg::own(prompt.id.0));
                     self.tell_about(Class::Outcome, &prompt, "reply.sent", &[n], now);
                 }
-                let changes = self.sessions.reply_sent(sent.prompt, now);
+                let changes = match receipt {
+                    Receipt::Taken => self.sessions.reply_sent(sent.prompt, now),
+                    Receipt::Written => self.sessions.reply_written(sent.prompt, now),
+                };
                 self.tell(changes, now);
                 self.bound_questions(sent.link, now);
             }
-            Err(fault) => {
-                let reason = ("reason", Arg::Own(self.fault_words(&fault)));
-                let lives =
-                    prompt.is_open() && prompt.standing.reaches() && !self.is_over(&prompt, now);
-                if fault.is_final() || !lives {
-                    self.sessions.reply_failed(sent.prompt, now);
-                    if !prompt.is_open() {
-                        self.tell_about(Class::Alert, &prompt, "reply.too_late", &[n], now);
-                        return;
-                    }
-                    self.tell_about(Class::Alert, &prompt, "reply.given_up", &[n, reason], now);
-                    self.ask_instead_of_rule(sent.prompt, now);
-                    return;
-                }
-                if !sent.failure_told {
-                    sent.failure_told = true;
-                    self.tell_about(Class::Alert, &prompt, "reply.failed", &[n, reason], now);
-                }
-                self.sessions.reply_retrying(sent.prompt, now);
-                let wait = RETRY_FIRST
-                    .saturating_mul(1 << sent.attempt.min(6).saturating_sub(1))
-                    .min(RETRY_CAP);
-                sent.retry_at = Some(now.monotonic + wait);
-                self.outgoing.insert(request, sent);
-            }
+            Err(undelivered) => self.undelivered(request, sent, &prompt, &undelivered, now),
         }
+    }
+
+    /// Takes note of an attempt that brought no receipt, and tries again while that can help.
+    fn undelivered(
+        &mut self,
+        request: u64,
+        mut sent: Outgoing,
+        prompt: &Prompt,
+        undelivered: &Undelivered,
+        now: Now,
+    ) {
+        let id = prompt.id;
+        let fault = undelivered.fault();
+        match undelivered {
+            Undelivered::Kept(_) | Undelivered::Refused(_) => {
+                self.sessions.reply_not_delivered(id, now);
+            }
+            Undelivered::Unknown(_) => self.sessions.reply_unknown(id, now),
+        }
+        let lives = prompt.is_open() && prompt.standing.reaches() && !self.is_over(prompt, now);
+        let again = lives && !fault.is_final();
+        if !again {
+            self.sessions.reply_given_up(id, now);
+        }
+        let Some(after) = self.sessions.prompt(id).cloned() else {
+            return;
+        };
+        let refusal = refuses_for_good(undelivered);
+        let was_settling = prompt.reply.run() == QuestionRun::Settling;
+        let key = match &after.reply {
+            ReplyState::Retrying(given) if is_refusal(&given.answer) => {
+                self.by_manner("reply.failed.rejected.keys", "reply.failed.rejected.lines")
+            }
+            ReplyState::Retrying(_) => self.by_manner("reply.failed.keys", "reply.failed.lines"),
+            ReplyState::RetryingAgain(_) => "reply.unconfirmed",
+            ReplyState::Perhaps(_) if refusal => "reply.perhaps.refused",
+            ReplyState::Perhaps(_) => "reply.perhaps.given_up",
+            ReplyState::Unanswered if !after.standing.reaches() => "reply.given_up.lost",
+            ReplyState::Unanswered if refusal => "reply.given_up.refused",
+            ReplyState::Unanswered => "reply.given_up",
+            ReplyState::Withdrawn(_) => "reply.too_late",
+            ReplyState::PerhapsResolved(..) if was_settling => "reply.too_late.unknown",
+            // That it was perhaps by the answer was told when it closed.
+            ReplyState::PerhapsResolved(..) => return,
+            ReplyState::Sending(_)
+            | ReplyState::SendingAgain(_)
+            | ReplyState::Written(_)
+            | ReplyState::Sent(_)
+            | ReplyState::TimedOut
+            | ReplyState::Settling(..)
+            | ReplyState::Resolved(..) => return,
+        };
+        let state = after.reply.run();
+        if sent.told != Some(state) {
+            sent.told = Some(state);
+            let args = self.answer_args(&after, &sent.reply.answer, fault);
+            self.tell_about(Class::Alert, &after, key, &args, now);
+        }
+        if again {
+            let wait = RETRY_FIRST
+                .saturating_mul(1 << sent.attempt.min(6).saturating_sub(1))
+                .min(RETRY_CAP);
+            sent.retry_at = Some(now.monotonic + wait);
+            self.outgoing.insert(request, sent);
+        } else if after.is_open() {
+            self.ask_instead_of_rule(id, now);
+        }
+    }
+
+    /// Gives what the sentences about an answer on its way are made of.
+    fn answer_args(
+        &self,
+        prompt: &Prompt,
+        answer: &Answer,
+        fault: &Fault,
+    ) -> [(&'static str, Arg); 3] {
+        [
+            ("n", Arg::own(prompt.id.0)),
+            (
+                "answer",
+                Arg::Own(self.announcer.answer_words(prompt, answer)),
+            ),
+            ("reason", Arg::Own(self.fault_words(fault))),
+        ]
     }
 
     fn is_over(&self, prompt: &Prompt, now: Now) -> bool {
@@ -202,19 +271,7 @@ impl App {
                 continue;
             };
             if !prompt.is_open() || !prompt.standing.reaches() {
-                self.sessions.reply_failed(sent.prompt, now);
-                let key = if prompt.is_open() {
-                    "reply.lost"
-                } else {
-                    "reply.too_late"
-                };
-                self.tell_about(
-                    Class::Alert,
-                    &prompt,
-                    key,
-                    &[("n", Arg::own(prompt.id.0))],
-                    now,
-                );
+                self.not_again(&sent, &prompt, now);
                 continue;
             }
             let decided: Timestamp = sent.reply.timestamp;
@@ -230,5 +287,131 @@ impl App {
             });
             self.outgoing.insert(self.next_request, sent);
         }
+    }
+
+    /// Tells what became of an answer whose next attempt can't be made any more.
+    fn not_again(&mut self, sent: &Outgoing, prompt: &Prompt, now: Now) {
+        self.sessions.reply_given_up(sent.prompt, now);
+        let Some(after) = self.sessions.prompt(sent.prompt).cloned() else {
+            return;
+        };
+        let key = match &after.reply {
+            ReplyState::Unanswered => "reply.given_up.lost",
+            ReplyState::Perhaps(_) => "reply.perhaps.given_up",
+            ReplyState::Withdrawn(_) => "reply.too_late",
+            // That it was perhaps by the answer was told when it closed.
+            ReplyState::PerhapsResolved(..)
+            | ReplyState::Sending(_)
+            | ReplyState::Retrying(_)
+            | ReplyState::SendingAgain(_)
+            | ReplyState::RetryingAgain(_)
+            | ReplyState::Written(_)
+            | ReplyState::Sent(_)
+            | ReplyState::TimedOut
+            | ReplyState::Settling(..)
+            | ReplyState::Resolved(..) => return,
+        };
+        let args = self.answer_args(prompt, &sent.reply.answer, &Fault::Closed);
+        self.tell_about(Class::Alert, &after, key, &args, now);
+    }
+
+    /// Names, at the end of a run, the answers of which nobody knows that they arrived.
+    pub(super) fn tell_undelivered(&mut self, now: Now) {
+        if self.quitting.is_some() {
+            return;
+        }
+        let left: Vec<(PromptId, Answer)> = self
+            .outgoing
+            .values()
+            .map(|sent| (sent.prompt, sent.reply.answer.clone()))
+            .collect();
+        for (id, answer) in left {
+            let Some(prompt) = self.sessions.prompt(id) else {
+                continue;
+            };
+            let key = match prompt.reply {
+                ReplyState::Retrying(_) => "quit.not_delivered",
+                ReplyState::Unanswered
+                | ReplyState::Sending(_)
+                | ReplyState::SendingAgain(_)
+                | ReplyState::RetryingAgain(_)
+                | ReplyState::Perhaps(_)
+                | ReplyState::Written(_)
+                | ReplyState::Sent(_)
+                | ReplyState::TimedOut
+                | ReplyState::Settling(..)
+                | ReplyState::Resolved(..)
+                | ReplyState::PerhapsResolved(..)
+                | ReplyState::Withdrawn(_) => "quit.unconfirmed",
+            };
+            let answer = self.announcer.answer_words(prompt, &answer);
+            let args = [("n", Arg::own(id.0)), ("answer", Arg::Own(answer))];
+            let words = self.announcer.phrases().text(key, &args);
+            self.leave_word(words.clone());
+            self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+        }
+    }
+
+    /// Takes back an answer that is tried again, where the person now says the opposite: `n` takes back
+    /// whatever is no rejection, `y` a rejection. Nothing is sent by that; the question is asked again.
+    ///
+    /// Without a number it is the only such answer, while no question is shown that a key could be for.
+    pub(super) fn take_back(&mut self, number: Option<u64>, rejects: bool, now: Now) -> bool {
+        let wanted = number.map(PromptId);
+        if wanted.is_none() && self.shown.is_some() {
+            return false;
+        }
+        let waiting: Vec<u64> = self
+            .outgoing
+            .iter()
+            .filter(|(_, sent)| sent.retry_at.is_some())
+            .filter(|(_, sent)| wanted.is_none_or(|wanted| wanted == sent.prompt))
+            .map(|(request, _)| *request)
+            .collect();
+        let [request] = waiting[..] else {
+            return false;
+        };
+        let opposite = self
+            .outgoing
+            .get(&request)
+            .is_some_and(|sent| is_refusal(&sent.reply.answer) != rejects);
+        if !opposite {
+            return false;
+        }
+        let Some(sent) = self.outgoing.remove(&request) else {
+            return false;
+        };
+        self.sessions.reply_given_up(sent.prompt, now);
+        let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
+            return false;
+        };
+        let words = self.announcer.answer_words(&prompt, &sent.reply.answer);
+        let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
+        let key = if prompt.reply.perhaps().is_some() {
+            "reply.taken_back.perhaps"
+        } else {
+            "reply.taken_back"
+        };
+        self.tell_about(Class::Response, &prompt, key, &args, now);
+        self.refresh_shown(now);
+        self.ask(prompt.id, Class::Alert, now);
+        true
+    }
+}
+
+/// Tells whether an answer says no.
+fn is_refusal(answer: &Answer) -> bool {
+    match answer {
+        Answer::Decision { decision, .. } => *decision == Decision::Reject,
+        Answer::Response(response) => *response == Response::YesNo(false),
+    }
+}
+
+/// Tells whether a server says that it does not know the token, or not any more: then the question is
+/// perhaps decided, and surely nobody knows it to be open.
+fn refuses_for_good(undelivered: &Undelivered) -> bool {
+    match undelivered {
+        Undelivered::Refused(Fault::Status { status, .. }) => matches!(status, 404 | 409 | 410),
+        Undelivered::Refused(_) | Undelivered::Kept(_) | Undelivered::Unknown(_) => false,
     }
 }

@@ -12,13 +12,14 @@ use crate::announce::{Beat, Phrases, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
-use crate::transport::{Fault, Frame, LinkEvent};
+use crate::transport::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 mod alarms;
 mod arming;
 mod choosing;
 mod connections;
 mod decisions;
+mod fate;
 mod holding;
 mod load;
 mod long;
@@ -318,7 +319,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
         0,
         LinkEvent::Replied {
             request,
-            outcome: Ok(()),
+            outcome: Ok(Receipt::Taken),
         },
     );
     assert!(stage.heard("Answer to question 1 sent"));

@@ -1,7 +1,8 @@
 //! The way of an answer: on its way, delivered, failed, settled; and the end of a question.
 //!
-//! Every step goes through the table of [`QuestionRun`](super::QuestionRun): what is in no row does
-//! not happen, so that an answer can't be delivered to a question that is over, or twice.
+//! Every step goes through the table of [`QuestionRun`]: what is in no row does not happen, so that an
+//! answer can't be delivered to a question that is over, or twice. Once a byte of an answer has left,
+//! it has perhaps arrived until something proves it, and no row forgets that.
 
 use jiff::Timestamp;
 
@@ -9,9 +10,9 @@ use crate::protocol::{Answer, Machine, Now, Unobserved};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
-use super::machines::QuestionEvent;
+use super::machines::{QuestionEvent, QuestionRun};
 use super::observe::{Observer, Relay, Subject};
-use super::prompt::{Closing, PromptId, ReplyState};
+use super::prompt::{Closing, Given, PromptId, ReplyState};
 use super::sessions::Sessions;
 
 /// How many closed questions are kept for looking back.
@@ -20,16 +21,45 @@ const MOST_CLOSED: usize = 128;
 /// large as a frame can be.
 const MOST_CLOSED_BYTES: usize = 4 * 1024 * 1024;
 
+/// Carries what a step brings along; what it does not bring stays as it was.
+#[derive(Debug, Default)]
+pub(super) struct Brings {
+    given: Option<Given>,
+    how: Option<Closing>,
+}
+
+impl ReplyState {
+    /// Gives a state of the table with its data; `None` where they are missing, which no row allows.
+    fn enter(to: QuestionRun, given: Option<Given>, how: Option<Closing>) -> Option<Self> {
+        Some(match to {
+            QuestionRun::Absent => return None,
+            QuestionRun::Unanswered => Self::Unanswered,
+            QuestionRun::TimedOut => Self::TimedOut,
+            QuestionRun::Sending => Self::Sending(given?),
+            QuestionRun::Retrying => Self::Retrying(given?),
+            QuestionRun::SendingAgain => Self::SendingAgain(given?),
+            QuestionRun::RetryingAgain => Self::RetryingAgain(given?),
+            QuestionRun::Perhaps => Self::Perhaps(given?),
+            QuestionRun::Written => Self::Written(given?),
+            QuestionRun::Sent => Self::Sent(given?),
+            QuestionRun::Settling => Self::Settling(given?, how?),
+            QuestionRun::Resolved => Self::Resolved(given?, how?),
+            QuestionRun::PerhapsResolved => Self::PerhapsResolved(given?, how?),
+            QuestionRun::Withdrawn => Self::Withdrawn(how?),
+        })
+    }
+}
+
 impl Sessions {
-    /// Steps a question's machine; `next` gives the state with its data out of the one before. What
-    /// the table does not allow changes nothing and gives `false`.
+    /// Steps a question's machine by its table. What the table does not allow changes nothing and
+    /// gives `false`.
     pub(super) fn answer_step(
         &mut self,
         id: PromptId,
         event: QuestionEvent,
+        brings: Brings,
         now: Now,
         observer: &mut dyn Observer,
-        next: impl FnOnce(ReplyState) -> ReplyState,
     ) -> bool {
         let Some(prompt) = self.prompts.get_mut(&id) else {
             return false;
@@ -43,10 +73,17 @@ impl Sessions {
         let Ok(to) = prompt.reply.run().observed(event, &mut relay) else {
             return false;
         };
-        let before = std::mem::replace(&mut prompt.reply, ReplyState::Unanswered);
-        prompt.reply = next(before);
-        debug_assert_eq!(prompt.reply.run(), to, "the data follow the table");
+        let given = brings.given.or_else(|| prompt.reply.given().cloned());
+        let how = brings.how.or_else(|| prompt.reply.closing().cloned());
+        let Some(next) = ReplyState::enter(to, given, how) else {
+            return false;
+        };
+        prompt.reply = next;
         true
+    }
+
+    fn plain_step(&mut self, id: PromptId, event: QuestionEvent, now: Now) -> bool {
+        self.answer_step(id, event, Brings::default(), now, &mut Unobserved)
     }
 
     /// Notes that an answer goes out, and gives its number of attempt; 0 when it can't.
@@ -70,24 +107,31 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) -> u32 {
-        let mut number = 0;
-        self.answer_step(id, QuestionEvent::Decided, now, observer, |before| {
-            let attempt = match before {
-                ReplyState::Retrying { attempt, .. } => attempt + 1,
-                ReplyState::Unanswered
-                | ReplyState::Sending { .. }
-                | ReplyState::Sent { .. }
-                | ReplyState::TimedOut
-                | ReplyState::Resolved { .. }
-                | ReplyState::Withdrawn { .. } => 1,
-            };
-            number = attempt;
-            ReplyState::Sending {
-                answer,
-                decided,
-                attempt,
+        let before = self
+            .prompts
+            .get(&id)
+            .and_then(|prompt| prompt.reply.given());
+        let attempt = before.map_or(1, |before| before.attempt.saturating_add(1));
+        let earlier = before.and_then(|before| {
+            if before.answer == answer {
+                before.earlier.clone()
+            } else {
+                Some(before.answer.clone())
             }
         });
+        let given = Given {
+            answer,
+            decided,
+            attempt,
+            earlier,
+        };
+        let brings = Brings {
+            given: Some(given),
+            how: None,
+        };
+        if !self.answer_step(id, QuestionEvent::Decided, brings, now, observer) {
+            return 0;
+        }
         if let Some(prompt) = self.prompts.get_mut(&id)
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
@@ -98,12 +142,17 @@ impl Sessions {
                 session.rejected = Some(prompt.question.subject().to_owned());
             }
         }
-        number
+        attempt
     }
 
     /// Notes that the server took an answer, and tells of the danger that it came after the end.
     pub fn reply_sent(&mut self, id: PromptId, now: Now) -> Vec<Change> {
-        self.deliver(id, now, &mut Unobserved)
+        self.deliver(id, QuestionEvent::Delivered, now, &mut Unobserved)
+    }
+
+    /// Notes that an answer was written where nobody acknowledges anything.
+    pub fn reply_written(&mut self, id: PromptId, now: Now) -> Vec<Change> {
+        self.deliver(id, QuestionEvent::Written, now, &mut Unobserved)
     }
 
     /// Takes an answer that went out while a recording was made, under an observer's eyes.
@@ -115,92 +164,52 @@ impl Sessions {
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
         self.decide(id, answer, now.wall, now, observer);
-        self.deliver(id, now, observer)
+        self.deliver(id, QuestionEvent::Delivered, now, observer)
     }
 
-    fn deliver(&mut self, id: PromptId, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
-        let delivered =
-            self.answer_step(
-                id,
-                QuestionEvent::Delivered,
-                now,
-                observer,
-                |before| match before {
-                    ReplyState::Sending {
-                        answer, decided, ..
-                    }
-                    | ReplyState::Retrying {
-                        answer, decided, ..
-                    } => ReplyState::Sent { answer, decided },
-                    other @ (ReplyState::Unanswered
-                    | ReplyState::Sent { .. }
-                    | ReplyState::TimedOut
-                    | ReplyState::Resolved { .. }
-                    | ReplyState::Withdrawn { .. }) => other,
-                },
-            );
+    fn deliver(
+        &mut self,
+        id: PromptId,
+        event: QuestionEvent,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        self.answer_step(id, event, Brings::default(), now, observer);
         let Some(prompt) = self.prompts.get(&id) else {
             return Vec::new();
         };
-        let over = |how: &Closing| *how == Closing::SessionEnded;
-        match &prompt.reply {
-            ReplyState::Withdrawn { how } | ReplyState::Resolved { how, .. }
-                if !delivered && over(how) =>
-            {
-                vec![self.bare_change(
-                    prompt,
-                    now,
-                    What::Danger(Danger::AnsweredAfterEnd { prompt: id }),
-                )]
-            }
-            ReplyState::Unanswered
-            | ReplyState::Sending { .. }
-            | ReplyState::Retrying { .. }
-            | ReplyState::Sent { .. }
-            | ReplyState::TimedOut
-            | ReplyState::Resolved { .. }
-            | ReplyState::Withdrawn { .. } => Vec::new(),
+        if prompt.reply.closing() == Some(&Closing::SessionEnded) {
+            let danger = Danger::AnsweredAfterEnd { prompt: id };
+            return vec![self.bare_change(prompt, now, What::Danger(danger))];
         }
+        Vec::new()
     }
 
-    /// Notes that an attempt to send failed and another one comes.
-    pub fn reply_retrying(&mut self, id: PromptId, now: Now) {
-        self.answer_step(
-            id,
-            QuestionEvent::AttemptFailed,
-            now,
-            &mut Unobserved,
-            |before| match before {
-                ReplyState::Sending {
-                    answer,
-                    decided,
-                    attempt,
-                } => ReplyState::Retrying {
-                    answer,
-                    decided,
-                    attempt,
-                },
-                other @ (ReplyState::Unanswered
-                | ReplyState::Retrying { .. }
-                | ReplyState::Sent { .. }
-                | ReplyState::TimedOut
-                | ReplyState::Resolved { .. }
-                | ReplyState::Withdrawn { .. }) => other,
-            },
-        );
+    /// Notes that an attempt to send failed and that nothing of it arrived.
+    pub fn reply_not_delivered(&mut self, id: PromptId, now: Now) {
+        self.plain_step(id, QuestionEvent::NotDelivered, now);
     }
 
-    /// Notes that an answer could not be sent and won't be tried again: the question is open as before.
-    pub fn reply_failed(&mut self, id: PromptId, now: Now) {
-        let open = self.answer_step(id, QuestionEvent::GivenUp, now, &mut Unobserved, |_| {
-            ReplyState::Unanswered
-        });
-        if open
-            && let Some(prompt) = self.prompts.get(&id)
+    /// Notes that an attempt to send failed and that nobody knows whether it arrived.
+    pub fn reply_unknown(&mut self, id: PromptId, now: Now) {
+        self.plain_step(id, QuestionEvent::FateUnknown, now);
+    }
+
+    /// Notes that an answer whose last attempt failed is not tried again: the question is open as
+    /// before, or can be answered again because nobody knows whether it was.
+    pub fn reply_given_up(&mut self, id: PromptId, now: Now) {
+        self.plain_step(id, QuestionEvent::GivenUp, now);
+        if let Some(prompt) = self.prompts.get(&id)
+            && prompt.reply.run() == QuestionRun::Unanswered
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
             session.rejected = None;
         }
+    }
+
+    /// Notes that what was taken for delivered is in doubt.
+    pub(super) fn doubt(&mut self, id: PromptId, now: Now) -> bool {
+        self.plain_step(id, QuestionEvent::Doubted, now)
     }
 
     /// Closes a question for good and keeps the session's phase true.
@@ -212,18 +221,11 @@ impl Sessions {
         observer: &mut dyn Observer,
     ) {
         self.held.retain(|held| *held != id);
-        let closed = self.answer_step(id, QuestionEvent::Closed, now, observer, |before| {
-            match before {
-                ReplyState::Sending { answer, .. } | ReplyState::Sent { answer, .. } => {
-                    ReplyState::Resolved { answer, how }
-                }
-                // An answer whose attempt failed never arrived.
-                ReplyState::Unanswered | ReplyState::Retrying { .. } | ReplyState::TimedOut => {
-                    ReplyState::Withdrawn { how }
-                }
-                other @ (ReplyState::Resolved { .. } | ReplyState::Withdrawn { .. }) => other,
-            }
-        });
+        let brings = Brings {
+            given: None,
+            how: Some(how),
+        };
+        let closed = self.answer_step(id, QuestionEvent::Closed, brings, now, observer);
         let Some(prompt) = self.prompts.get(&id).filter(|_| closed) else {
             return;
         };

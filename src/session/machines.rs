@@ -232,10 +232,17 @@ state_machine! {
         Decided = "decided",
         /// The server takes the answer.
         Delivered = "delivered",
-        /// An attempt fails, and another one comes.
-        AttemptFailed = "attempt failed",
-        /// The answer can't be sent.
+        /// It is written to its last byte, where nobody acknowledges anything.
+        Written = "written",
+        /// An attempt fails, and nothing of it has left or was taken.
+        NotDelivered = "not delivered",
+        /// An attempt fails, and nobody knows whether it arrived.
+        FateUnknown = "fate unknown",
+        /// It is not tried again by itself, or taken back.
         GivenUp = "given up",
+        /// What was taken for delivered is in doubt: the connection it was written to is lost, or the
+        /// agent asks again.
+        Doubted = "doubted",
         /// Our own count of its time ends.
         TimeEnded = "time ended",
         /// The agent's events show that it is over.
@@ -248,14 +255,26 @@ state_machine! {
         Unanswered = "unanswered",
         /// The answer is on its way.
         Sending = "sending",
-        /// An attempt failed, the next one comes.
+        /// An attempt failed without arriving, the next one comes.
         Retrying = "retrying",
+        /// The answer is on its way once more, and perhaps arrived before.
+        SendingAgain = "sending again",
+        /// The answer perhaps arrived, and is tried again.
+        RetryingAgain = "retrying again",
+        /// The answer perhaps arrived, and the person may answer again.
+        Perhaps = "perhaps arrived",
+        /// The answer was written.
+        Written = "written",
         /// The server took the answer.
         Sent = "sent",
         /// Probably timed out, and still answerable.
         TimedOut = "timed out",
+        /// Over, with our answer still on its way.
+        Settling = "settling",
         /// Over, by our answer.
         Resolved = "resolved",
+        /// Over, perhaps by our answer.
+        PerhapsResolved = "perhaps resolved",
         /// Over, without our answer.
         Withdrawn = "withdrawn",
     }
@@ -268,14 +287,31 @@ state_machine! {
         TimedOut, Decided => Sending;
         TimedOut, Closed => Withdrawn;
         Sending, Delivered => Sent;
-        Sending, AttemptFailed => Retrying;
-        Sending, GivenUp => Unanswered;
-        Sending, Closed => Resolved;
+        Sending, Written => Written;
+        Sending, NotDelivered => Retrying;
+        Sending, FateUnknown => RetryingAgain;
+        Sending, Closed => Settling;
         Retrying, Decided => Sending;
-        Retrying, Delivered => Sent;
         Retrying, GivenUp => Unanswered;
         Retrying, Closed => Withdrawn;
+        SendingAgain, Delivered => Sent;
+        SendingAgain, Written => Written;
+        SendingAgain, NotDelivered => RetryingAgain;
+        SendingAgain, FateUnknown => RetryingAgain;
+        SendingAgain, Closed => PerhapsResolved;
+        RetryingAgain, Decided => SendingAgain;
+        RetryingAgain, GivenUp => Perhaps;
+        RetryingAgain, Closed => PerhapsResolved;
+        Perhaps, Decided => SendingAgain;
+        Perhaps, Closed => PerhapsResolved;
+        Written, Doubted => Perhaps;
+        Written, Closed => Resolved;
+        Sent, Doubted => Perhaps;
         Sent, Closed => Resolved;
+        Settling, Delivered => Resolved;
+        Settling, Written => Resolved;
+        Settling, NotDelivered => Withdrawn;
+        Settling, FateUnknown => PerhapsResolved;
     }
 }
 

@@ -36,7 +36,7 @@ pub use machines::{
 };
 pub use model::{Consent, Ending, Output, Phase, Session, ToolCall};
 pub use observe::{Observer, Step, Subject};
-pub use prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
+pub use prompt::{Closing, Given, Prompt, PromptId, Question, ReplyState, Standing, Warning};
 pub use sessions::{Dropped, Sessions};
 
 #[cfg(test)]

@@ -101,50 +101,51 @@ impl Question {
     }
 }
 
+/// Holds the answer that the person gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Given {
+    /// The answer.
+    pub answer: Answer,
+    /// When the person decided; kept over retries.
+    pub decided: Timestamp,
+    /// Which attempt this is, or how many were made, from 1.
+    pub attempt: u32,
+    /// Another answer that went out before it and perhaps arrived.
+    pub earlier: Option<Answer>,
+}
+
 /// Says how far the person's answer is.
+///
+/// Once a byte of an answer has left, it has perhaps arrived until something proves it; each state
+/// below tells which of the two it is.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReplyState {
     /// Nobody answered here.
     Unanswered,
     /// The answer is on its way.
-    Sending {
-        /// The answer.
-        answer: Answer,
-        /// When the person decided; kept over retries.
-        decided: Timestamp,
-        /// Which attempt this is, from 1.
-        attempt: u32,
-    },
-    /// Sending it failed and is tried again: if the question closes now, the answer never arrived.
-    Retrying {
-        /// The answer.
-        answer: Answer,
-        /// When the person decided.
-        decided: Timestamp,
-        /// How many attempts failed.
-        attempt: u32,
-    },
+    Sending(Given),
+    /// Nothing of it has left or was taken, and it is tried again: it can be taken back.
+    Retrying(Given),
+    /// It is on its way once more, and perhaps arrived before.
+    SendingAgain(Given),
+    /// It perhaps arrived, and is tried again.
+    RetryingAgain(Given),
+    /// It perhaps arrived, and is not tried again by itself; the question can be answered.
+    Perhaps(Given),
+    /// It was written over a connection on which nobody acknowledges anything.
+    Written(Given),
     /// The server took the message; that alone proves nothing.
-    Sent {
-        /// The answer.
-        answer: Answer,
-        /// When the person decided.
-        decided: Timestamp,
-    },
+    Sent(Given),
     /// Our own count ended; the question stays answerable.
     TimedOut,
+    /// The agent's events closed the question while the answer was on its way.
+    Settling(Given, Closing),
     /// The agent's events show that it is decided by our answer.
-    Resolved {
-        /// The answer that was sent.
-        answer: Answer,
-        /// What showed it.
-        how: Closing,
-    },
+    Resolved(Given, Closing),
+    /// It is over, perhaps by our answer and perhaps without it.
+    PerhapsResolved(Given, Closing),
     /// It is over without an answer of ours.
-    Withdrawn {
-        /// What showed it.
-        how: Closing,
-    },
+    Withdrawn(Closing),
 }
 
 /// Says what closed a question.
@@ -279,12 +280,73 @@ impl ReplyState {
     pub fn run(&self) -> QuestionRun {
         match self {
             Self::Unanswered => QuestionRun::Unanswered,
-            Self::Sending { .. } => QuestionRun::Sending,
-            Self::Retrying { .. } => QuestionRun::Retrying,
-            Self::Sent { .. } => QuestionRun::Sent,
+            Self::Sending(_) => QuestionRun::Sending,
+            Self::Retrying(_) => QuestionRun::Retrying,
+            Self::SendingAgain(_) => QuestionRun::SendingAgain,
+            Self::RetryingAgain(_) => QuestionRun::RetryingAgain,
+            Self::Perhaps(_) => QuestionRun::Perhaps,
+            Self::Written(_) => QuestionRun::Written,
+            Self::Sent(_) => QuestionRun::Sent,
             Self::TimedOut => QuestionRun::TimedOut,
-            Self::Resolved { .. } => QuestionRun::Resolved,
-            Self::Withdrawn { .. } => QuestionRun::Withdrawn,
+            Self::Settling(..) => QuestionRun::Settling,
+            Self::Resolved(..) => QuestionRun::Resolved,
+            Self::PerhapsResolved(..) => QuestionRun::PerhapsResolved,
+            Self::Withdrawn(_) => QuestionRun::Withdrawn,
+        }
+    }
+
+    /// Gives the answer that was given here, unless it surely never arrived at a question that is over.
+    pub fn given(&self) -> Option<&Given> {
+        match self {
+            Self::Sending(given)
+            | Self::Retrying(given)
+            | Self::SendingAgain(given)
+            | Self::RetryingAgain(given)
+            | Self::Perhaps(given)
+            | Self::Written(given)
+            | Self::Sent(given)
+            | Self::Settling(given, _)
+            | Self::Resolved(given, _)
+            | Self::PerhapsResolved(given, _) => Some(given),
+            Self::Unanswered | Self::TimedOut | Self::Withdrawn(_) => None,
+        }
+    }
+
+    /// Gives what closed the question.
+    pub fn closing(&self) -> Option<&Closing> {
+        match self {
+            Self::Settling(_, how)
+            | Self::Resolved(_, how)
+            | Self::PerhapsResolved(_, how)
+            | Self::Withdrawn(how) => Some(how),
+            Self::Unanswered
+            | Self::Sending(_)
+            | Self::Retrying(_)
+            | Self::SendingAgain(_)
+            | Self::RetryingAgain(_)
+            | Self::Perhaps(_)
+            | Self::Written(_)
+            | Self::Sent(_)
+            | Self::TimedOut => None,
+        }
+    }
+
+    /// Gives the answer that perhaps arrived at a question which can be answered again.
+    pub fn perhaps(&self) -> Option<&Given> {
+        match self {
+            Self::Perhaps(given) => Some(given),
+            Self::Unanswered
+            | Self::Sending(_)
+            | Self::Retrying(_)
+            | Self::SendingAgain(_)
+            | Self::RetryingAgain(_)
+            | Self::Written(_)
+            | Self::Sent(_)
+            | Self::TimedOut
+            | Self::Settling(..)
+            | Self::Resolved(..)
+            | Self::PerhapsResolved(..)
+            | Self::Withdrawn(_) => None,
         }
     }
 }
@@ -292,32 +354,22 @@ impl ReplyState {
 impl Prompt {
     /// Tells whether the question is still open: it may be answered, or its fate is not known.
     pub fn is_open(&self) -> bool {
-        match self.reply {
-            ReplyState::Unanswered
-            | ReplyState::Sending { .. }
-            | ReplyState::Retrying { .. }
-            | ReplyState::Sent { .. }
-            | ReplyState::TimedOut => true,
-            ReplyState::Resolved { .. } | ReplyState::Withdrawn { .. } => false,
-        }
+        self.reply.closing().is_none()
     }
 
     /// Tells whether an answer is wanted and can be given.
     pub fn is_answerable(&self) -> bool {
         self.standing.reaches()
             && self.question.token().is_some()
-            && matches!(self.reply, ReplyState::Unanswered | ReplyState::TimedOut)
+            && matches!(
+                self.reply,
+                ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Perhaps(_)
+            )
     }
 
     /// Gives the answer that was given here, in whatever state it is.
     pub fn answer(&self) -> Option<&Answer> {
-        match &self.reply {
-            ReplyState::Sending { answer, .. }
-            | ReplyState::Retrying { answer, .. }
-            | ReplyState::Sent { answer, .. }
-            | ReplyState::Resolved { answer, .. } => Some(answer),
-            ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Withdrawn { .. } => None,
-        }
+        self.reply.given().map(|given| &given.answer)
     }
 
     /// Tells whether the person rejected it here.

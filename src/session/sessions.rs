@@ -8,12 +8,13 @@ use std::time::Duration;
 use crate::protocol::{Decoded, Now, Severity, Unobserved};
 
 use super::anomaly::{Anomaly, AnomalyKind};
+use super::answers::Brings;
 use super::apply::Context;
 use super::change::{Change, What};
 use super::consent::UNASKED_AFTER;
 use super::key::{LinkId, SessionKey};
 use super::link::{LinkState, Meeting};
-use super::machines::QuestionEvent;
+use super::machines::{QuestionEvent, QuestionRun};
 use super::model::{Consent, Phase, Session};
 use super::observe::Observer;
 use super::order::Waiting;
@@ -104,9 +105,21 @@ impl Sessions {
     }
 
     /// Takes the news that a link is down, and gives the open questions whose fate is now unknown.
-    pub fn link_lost(&mut self, link: LinkId) -> Vec<PromptId> {
+    ///
+    /// What was only written to it has perhaps not been read.
+    pub fn link_lost(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
         if let Some(state) = self.links.get_mut(&link) {
             state.lost();
+        }
+        let written: Vec<PromptId> = self
+            .prompts
+            .values()
+            .filter(|prompt| prompt.key.link == link)
+            .filter(|prompt| prompt.reply.run() == QuestionRun::Written)
+            .map(|prompt| prompt.id)
+            .collect();
+        for id in written {
+            self.doubt(id, now);
         }
         let mut unsure = Vec::new();
         for prompt in self.prompts.values_mut() {
@@ -146,13 +159,13 @@ impl Sessions {
 
     /// Takes the news that a link is down for good, and gives the open questions whose fate is now
     /// unknown, those included that were held back: no other connection comes to judge them.
-    pub fn link_over(&mut self, link: LinkId) -> Vec<PromptId> {
+    pub fn link_over(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
         self.held.retain(|id| {
             self.prompts
                 .get(id)
                 .is_some_and(|prompt| prompt.key.link != link)
         });
-        self.link_lost(link)
+        self.link_lost(link, now)
     }
 
     /// Applies one event and gives what changed.
@@ -416,9 +429,8 @@ impl Sessions {
             let id = prompt.id;
             if left.is_zero() {
                 if prompt.standing.reaches() {
-                    self.answer_step(id, QuestionEvent::TimeEnded, now, &mut Unobserved, |_| {
-                        ReplyState::TimedOut
-                    });
+                    let nothing = Brings::default();
+                    self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
                     changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
                 } else {
                     self.close(id, Closing::LinkGone, now, &mut Unobserved);

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::clean::clean;
 use super::recorded::beside;
-use super::{Fault, LinkEvent};
+use super::{Fault, LinkEvent, Receipt, Undelivered};
 
 /// The largest recording, both files together, in bytes: days of an agent's talk, and far less than a
 /// stream without end would leave of a disk.
@@ -152,8 +152,15 @@ impl Recorder {
             }
             LinkEvent::Ended => self.note(at, link, "ended", json!({})),
             LinkEvent::Replied { request, outcome } => {
-                let fault = outcome.as_ref().err().map(Fault::to_string);
-                let more = json!({ "request": request, "fault": fault });
+                let (arrived, fault) = match outcome {
+                    Ok(Receipt::Taken) => ("taken", None),
+                    Ok(Receipt::Written) => ("written", None),
+                    Err(Undelivered::Kept(fault)) => ("no", Some(fault)),
+                    Err(Undelivered::Refused(fault)) => ("refused", Some(fault)),
+                    Err(Undelivered::Unknown(fault)) => ("perhaps", Some(fault)),
+                };
+                let fault = fault.map(Fault::to_string);
+                let more = json!({ "request": request, "arrived": arrived, "fault": fault });
                 self.note(at, link, "replied", more)
             }
             // What a program says to people may hold anything, a credential too.

@@ -6,7 +6,8 @@
 //!
 //! Reading and writing never wait for each other: an agent that does not read can't keep its events from
 //! the person, and a person who reads slowly can't keep an answer back. An answer is written at most
-//! once, and only to the connection that was there when it was given: without one it fails at once.
+//! once, and only to the connection that was there when it was given: without one it fails at once. What
+//! was taken up for writing and not written to its end has perhaps arrived; what was not never left.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +20,7 @@ use tokio::time::{Instant, timeout};
 use super::backoff::Backoff;
 use super::exchange::Course;
 use super::link::{Link, LinkSettings, LinkSink, Poster, REPLIES_UNDER_WAY, Reader, SinkGone};
-use super::{Fault, Frame, LinkEvent};
+use super::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How long a silent connection must last to count as good; see `sse`.
 const GOOD_AFTER: Duration = Duration::from_secs(5);
@@ -55,8 +56,8 @@ pub(super) trait Inward: Send {
 
 /// Writes to one connection.
 pub(super) trait Outward: Send {
-    /// Writes one message, to its last byte.
-    fn send(&mut self, message: String) -> impl Future<Output = Result<(), Fault>> + Send;
+    /// Writes one message, to its last byte; what was written in part may have arrived.
+    fn send(&mut self, message: String) -> impl Future<Output = Result<(), Undelivered>> + Send;
 
     /// Writes what an [`Arrival::Answer`] wants, which is no message.
     fn answer(&mut self, answer: String) -> impl Future<Output = Result<(), Fault>> + Send {
@@ -112,7 +113,7 @@ const SAYING_SO: Duration = Duration::from_millis(1500);
 enum Order {
     Send {
         message: String,
-        done: oneshot::Sender<Result<(), Fault>>,
+        done: oneshot::Sender<Result<(), Undelivered>>,
     },
     Answer(String),
     /// The app does not want this connection: it ends, with these last words.
@@ -131,7 +132,7 @@ impl Order {
         match self {
             Self::Send { done, .. } => {
                 // Nobody may wait for it any more; then there is nobody to tell.
-                let _ = done.send(Err(Fault::Closed));
+                let _ = done.send(Err(Undelivered::Kept(Fault::Closed)));
                 Refused::Send
             }
             Self::Answer(_) | Self::GiveUp { .. } => Refused::Send,
@@ -177,13 +178,21 @@ pub(super) struct Outbox {
 }
 
 impl Poster for Outbox {
-    fn post(&self, message: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static {
+    fn post(
+        &self,
+        message: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
         let orders = self.orders.clone();
         async move {
             let (done, outcome) = oneshot::channel();
             let order = Order::Send { message, done };
-            orders.send(order).await.map_err(|_| Fault::Closed)?;
-            outcome.await.unwrap_or(Err(Fault::Closed))
+            let kept = |_| Undelivered::Kept(Fault::Closed);
+            orders.send(order).await.map_err(kept)?;
+            // Whoever was writing it is gone, and did not say how far it was.
+            let written = outcome
+                .await
+                .unwrap_or(Err(Undelivered::Unknown(Fault::Closed)));
+            written.map(|()| Receipt::Written)
         }
     }
 
@@ -465,12 +474,20 @@ async fn write<O: Outward>(
             },
             None => taken.recv().await,
         };
-        let (written, done) = match order {
+        let written = match order {
             Some(Order::Send { done, .. }) if done.is_closed() => continue,
             Some(Order::Send { message, done }) => {
-                (timeout(limit, outward.send(message)).await, Some(done))
+                let written = timeout(limit, outward.send(message)).await;
+                let outcome = written.unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)));
+                let fault = outcome.as_ref().err().map(|kept| kept.fault().clone());
+                // Nobody may wait for it any more.
+                let _ = done.send(outcome);
+                fault.map_or(Ok(()), Err)
             }
-            Some(Order::Answer(answer)) => (timeout(limit, outward.answer(answer)).await, None),
+            Some(Order::Answer(answer)) => {
+                let written = timeout(limit, outward.answer(answer)).await;
+                written.unwrap_or(Err(Fault::TimedOut))
+            }
             Some(Order::GiveUp { fault, words }) => {
                 if let Some(words) = words {
                     // Whoever leaves can't do more than say so.
@@ -487,12 +504,8 @@ async fn write<O: Outward>(
             // The handle is gone; the link is about to be dropped.
             None => std::future::pending().await,
         };
-        let outcome = written.unwrap_or(Err(Fault::TimedOut));
-        if let Some(done) = done {
-            let _ = done.send(outcome.clone());
-        }
         // Half a message may stand there now, so nothing more can be written behind it.
-        if let Err(fault) = outcome {
+        if let Err(fault) = written {
             return End::Fault(fault);
         }
     }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::clean::clean;
 use super::follow::Follow;
 use super::link::{LinkSink, Poster, Reader};
-use super::{Fault, Frame, LinkEvent};
+use super::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How many lines the reading thread may be ahead. Each may be as large as the bound of a frame, so
 /// there are few.
@@ -327,8 +327,11 @@ fn tell<R: BufRead>(lines: Lines<R>, limit: usize, news: &News) -> Told {
 pub(super) struct OneWay;
 
 impl Poster for OneWay {
-    fn post(&self, _body: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static {
-        std::future::ready(Err(Fault::OneWay))
+    fn post(
+        &self,
+        _body: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+        std::future::ready(Err(Undelivered::Kept(Fault::OneWay)))
     }
 }
 

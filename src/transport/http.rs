@@ -25,6 +25,7 @@ use super::link::{LinkSettings, Poster};
 use super::secret::Secret;
 use super::source::is_loopback;
 use super::tls::Tls;
+use super::{Receipt, Undelivered};
 
 /// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
 /// vanished peer of a silent stream is noticed by the kernel after about 75 s.
@@ -32,6 +33,10 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 
 /// The versions of HTTP that a secure connection offers, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// How much longer than a connection a reply may take that has the same limit, so that a connection
+/// which is never made is told as such: then nothing of the reply has left.
+const AFTER_CONNECTING: Duration = Duration::from_millis(250);
 
 /// How long leaving a server may take: a moment that nobody minds at the end of a program.
 const FAREWELL_TIME: Duration = Duration::from_millis(1500);
@@ -265,38 +270,68 @@ impl HttpPoster {
             client: settings.client.clone(),
             ways,
             token: bearer(settings.token.as_ref()),
-            limit: settings.config.reply_timeout(),
+            limit: limit_of(settings),
         }
     }
 
-    async fn attempt(self, body: String) -> Result<(), Fault> {
+    async fn attempt(self, body: String) -> Result<Receipt, Undelivered> {
         let url = self.ways.replies();
         let mut request = self
             .client
-            .get(&url)?
+            .get(&url)
+            .map_err(Undelivered::Kept)?
             .post(url)
             .header(CONTENT_TYPE, "application/json")
             .body(body);
-        if let Some(token) = self.token? {
+        if let Some(token) = self.token.map_err(Undelivered::Kept)? {
             request = request.header(AUTHORIZATION, token);
         }
-        let response = request.send().await.map_err(|error| fault_of(&error))?;
-        if response.status().is_success() {
-            Ok(())
+        let response = request.send().await.map_err(|error| unsent(&error))?;
+        let status = response.status();
+        if status.is_success() {
+            Ok(Receipt::Taken)
         } else {
-            Err(status_fault(response.status().as_u16(), response.headers()))
+            let fault = status_fault(status.as_u16(), response.headers());
+            Err(Undelivered::by_status(status.as_u16(), fault))
         }
     }
 }
 
+/// Gives how long a reply may take.
+fn limit_of(settings: &LinkSettings) -> Duration {
+    let (reply, connect) = (
+        settings.config.reply_timeout(),
+        settings.config.connect_timeout(),
+    );
+    if reply < connect {
+        reply
+    } else {
+        reply.max(connect + AFTER_CONNECTING)
+    }
+}
+
+/// Says what a request that got no answer means for what it carried: before there is a connection
+/// nothing of it has left, and after that nobody knows.
+fn unsent(error: &reqwest::Error) -> Undelivered {
+    let fault = fault_of(error);
+    if error.is_connect() || error.is_builder() {
+        Undelivered::Kept(fault)
+    } else {
+        Undelivered::Unknown(fault)
+    }
+}
+
 impl Poster for HttpPoster {
-    fn post(&self, body: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static {
+    fn post(
+        &self,
+        body: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
         let this = self.clone();
         async move {
             let limit = this.limit;
             tokio::time::timeout(limit, this.attempt(body))
                 .await
-                .unwrap_or(Err(Fault::TimedOut))
+                .unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)))
         }
     }
 

@@ -29,7 +29,7 @@ use super::sse::SseReader;
 use super::tls::Tls;
 use super::unix::UnixDial;
 use super::websocket::WebSocketDial;
-use super::{Fault, LinkEvent};
+use super::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::config::LinkConfig;
 
 /// How many replies of one link may be under way or waiting to be reported. A person answers one at a
@@ -111,8 +111,8 @@ pub struct LinkHandle {
 impl LinkHandle {
     /// Hands a reply over, without waiting; `request` comes back in its [`LinkEvent::Replied`].
     ///
-    /// Exactly one `Replied` follows, whatever happens: [`Fault::Closed`] when the link is closed
-    /// before the server answered, [`Fault::Other`] when too many are under way. Nothing is sent
+    /// Exactly one `Replied` follows, whatever happens: [`Undelivered::Unknown`] when the link is closed
+    /// before the server answered, [`Undelivered::Kept`] when too many are under way. Nothing is sent
     /// twice: whether to try again is the caller's decision.
     pub fn send(&self, request: u64, body: String) {
         let order = match Arc::clone(&self.room).try_acquire_owned() {
@@ -189,7 +189,10 @@ pub(super) trait Reader: Send + 'static {
 /// Takes replies to the other side; several may be under way at once.
 pub(super) trait Poster: Send + Sync + 'static {
     /// Takes one reply, once, within its own time limit.
-    fn post(&self, body: String) -> impl Future<Output = Result<(), Fault>> + Send + 'static;
+    fn post(
+        &self,
+        body: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static;
 
     /// Takes leave of the other side, while the reader still runs; at most [`FAREWELL`] long.
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
@@ -343,7 +346,8 @@ async fn answer<P: Poster>(
                     under_way.push(async move {
                         let outcome = tokio::select! {
                             biased;
-                            () = closed(closing) => Err(Fault::Closed),
+                            // It may have been on its way for long.
+                            () = closed(closing) => Err(Undelivered::Unknown(Fault::Closed)),
                             outcome = post => outcome,
                         };
                         (LinkEvent::Replied { request, outcome }, Some(room))
@@ -351,7 +355,7 @@ async fn answer<P: Poster>(
                 }
                 Some(Order::Refuse { request }) => {
                     let fault = Fault::Other("too many replies are under way".to_owned());
-                    let outcome = Err(fault);
+                    let outcome = Err(Undelivered::Kept(fault));
                     done.push_back((LinkEvent::Replied { request, outcome }, None));
                 }
                 Some(Order::Ask { request, ask }) => {

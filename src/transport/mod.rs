@@ -21,6 +21,7 @@ mod follow;
 mod framing;
 mod http;
 mod link;
+mod outcome;
 mod program;
 mod recorded;
 mod secret;
@@ -37,6 +38,7 @@ pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
 pub use exchange::{Ask, Course, HttpAnswer};
 pub use link::{LinkHandle, LinkSettings, LinkSink, open};
+pub use outcome::{Receipt, Undelivered};
 pub use program::end_all_now;
 pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;
@@ -87,8 +89,8 @@ pub enum LinkEvent {
     Replied {
         /// The number that the sender gave.
         request: u64,
-        /// Whether the server took it.
-        outcome: Result<(), Fault>,
+        /// Whether it is where it belongs, as far as that is known.
+        outcome: Result<Receipt, Undelivered>,
     },
     /// The outcome of a [`LinkHandle::ask`], exactly one for each.
     Answered {

@@ -20,10 +20,11 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-use super::Fault;
 use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Framing, Piece};
+use super::outcome::write_whole;
+use super::{Fault, Undelivered};
 
 /// The longest id of an agent in a file's name, in bytes: what file systems take, with `.sock`.
 const ID_BYTES: usize = 200;
@@ -334,7 +335,7 @@ pub(super) struct Outgoing {
 }
 
 impl Outward for Outgoing {
-    async fn send(&mut self, message: String) -> Result<(), Fault> {
+    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
         let talk = *self.talk.borrow();
         let framing = match talk {
             Talk::Known(framing) => framing,
@@ -343,10 +344,7 @@ impl Outward for Outgoing {
                 self.first
             }
         };
-        self.writing
-            .write_all(&framing.wrap(&message))
-            .await
-            .map_err(|_| Fault::Closed)
+        write_whole(&mut self.writing, &framing.wrap(&message)).await
     }
 
     async fn leave(&mut self) {

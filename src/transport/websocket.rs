@@ -28,12 +28,12 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
-use super::Fault;
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::http::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
 use super::link::LinkSettings;
 use super::secret::Secret;
 use super::source::WebSocketAddress;
+use super::{Fault, Undelivered};
 
 /// The subprotocol that both sides must name (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";
@@ -103,11 +103,12 @@ impl WebSocketDial {
     }
 }
 
-/// Counts the bytes that come over a carrier.
+/// Counts the bytes that come and go over a carrier.
 #[derive(Debug)]
 pub(super) struct Counting {
     carrier: Box<dyn Carrier>,
     read: Arc<AtomicU64>,
+    written: Arc<AtomicU64>,
 }
 
 impl AsyncRead for Counting {
@@ -130,7 +131,11 @@ impl AsyncWrite for Counting {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.carrier).poll_write(context, bytes)
+        let wrote = Pin::new(&mut self.carrier).poll_write(context, bytes);
+        if let Poll::Ready(Ok(count)) = &wrote {
+            self.written.fetch_add(*count as u64, Ordering::Relaxed);
+        }
+        wrote
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -154,9 +159,11 @@ impl Dial for WebSocketDial {
 
     async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
         let read = Arc::new(AtomicU64::new(0));
+        let written = Arc::new(AtomicU64::new(0));
         let carrier = Counting {
             carrier: self.carrier().await?,
             read: Arc::clone(&read),
+            written: Arc::clone(&written),
         };
         let unusable = |_| Fault::Unusable("no request can be made for this address".to_owned());
         let mut request = self.url.as_str().into_client_request().map_err(unusable)?;
@@ -185,6 +192,7 @@ impl Dial for WebSocketDial {
             Outgoing {
                 writing,
                 read,
+                written,
                 limit: self.limit,
             },
         ))
@@ -261,8 +269,9 @@ impl Inward for Incoming {
 #[derive(Debug)]
 pub(super) struct Outgoing {
     writing: SplitSink<Socket, Message>,
-    /// How many bytes have come in over the same connection.
+    /// How many bytes have come in over the same connection, and gone out.
     read: Arc<AtomicU64>,
+    written: Arc<AtomicU64>,
     limit: usize,
 }
 
@@ -277,8 +286,16 @@ impl Outgoing {
 }
 
 impl Outward for Outgoing {
-    async fn send(&mut self, message: String) -> Result<(), Fault> {
-        self.write(Message::Text(Utf8Bytes::from(message))).await
+    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
+        let before = self.written.load(Ordering::Relaxed);
+        let message = Message::Text(Utf8Bytes::from(message));
+        self.write(message).await.map_err(|fault| {
+            // A ping that stood before it counts, too: that only makes us say "perhaps" more often.
+            match self.written.load(Ordering::Relaxed) == before {
+                true => Undelivered::Kept(fault),
+                false => Undelivered::Unknown(fault),
+            }
+        })
     }
 
     fn read_so_far(&self) -> u64 {

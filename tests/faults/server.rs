@@ -19,6 +19,9 @@ use crate::support::PATIENCE;
 pub const STREAM: &str =
     "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n";
 
+/// The answer to a reply that is taken.
+pub const TAKEN: &str = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+
 /// How many events there are before the question is answered; the last of them is the question.
 pub const BEFORE_ANSWER: usize = 7;
 
@@ -261,6 +264,7 @@ struct Shared {
     style: Style,
     turns: Vec<Turn>,
     other: OnceLock<String>,
+    receipts: OnceLock<Vec<String>>,
     seen: Mutex<Seen>,
     changed: Condvar,
 }
@@ -298,6 +302,7 @@ impl Server {
             style,
             turns: turns.to_vec(),
             other: OnceLock::new(),
+            receipts: OnceLock::new(),
             seen: Mutex::default(),
             changed: Condvar::new(),
         });
@@ -317,6 +322,11 @@ impl Server {
     /// Names the other server that its turns may speak of.
     pub fn knows(&self, other: &Server) {
         self.shared.other.set(other.address.clone()).unwrap();
+    }
+
+    /// Answers the replies, in their order, with exactly these bytes; the last one stands for the rest.
+    pub fn receipts(&self, receipts: &[String]) {
+        self.shared.receipts.set(receipts.to_vec()).unwrap();
     }
 
     /// Lets the turns go on that wait at their gate.
@@ -348,13 +358,17 @@ impl Shared {
         };
         let stream_wanted = ["GET /events ", "GET /elsewhere "];
         if head.starts_with("POST /messages ") {
-            self.seen
-                .lock()
-                .unwrap()
-                .replies
-                .push(serde_json::from_str(&body).unwrap());
+            let count = {
+                let mut seen = self.seen.lock().unwrap();
+                seen.replies.push(serde_json::from_str(&body).unwrap());
+                seen.replies.len()
+            };
             self.changed.notify_all();
-            let _ = stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+            let receipt = match self.receipts.get() {
+                Some(receipts) => &receipts[(count - 1).min(receipts.len() - 1)],
+                None => TAKEN,
+            };
+            let _ = stream.write_all(receipt.as_bytes());
         } else if stream_wanted.iter().any(|path| head.starts_with(path)) {
             let turn = {
                 let mut seen = self.seen.lock().unwrap();

@@ -11,7 +11,7 @@ use hearken::linear;
 use hearken::pane::{self, Look};
 use hearken::protocol::{KeyRing, Now};
 use hearken::session::LinkId;
-use hearken::transport::{Frame, LinkEvent};
+use hearken::transport::{Frame, LinkEvent, Receipt};
 use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use ratatui::Terminal;
@@ -140,7 +140,7 @@ impl Stage {
                             link: LinkId(0),
                             event: LinkEvent::Replied {
                                 request,
-                                outcome: Ok(()),
+                                outcome: Ok(Receipt::Taken),
                             },
                         });
                     }

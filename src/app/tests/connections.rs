@@ -188,7 +188,7 @@ fn leaving_waits_for_an_answer_that_is_under_way() {
         0,
         LinkEvent::Replied {
             request,
-            outcome: Ok(()),
+            outcome: Ok(Receipt::Taken),
         },
     );
     assert_eq!(stage.quit, Some(Exit::Clean));

@@ -13,7 +13,7 @@ fn mailer(decision: &str, more: &str) -> Config {
     ))
 }
 
-fn replied(stage: &mut Stage, outcome: Result<(), Fault>) {
+fn replied(stage: &mut Stage, outcome: Result<Receipt, Undelivered>) {
     let request = stage.sent.last().unwrap().0;
     stage.link(0, LinkEvent::Replied { request, outcome });
 }
@@ -44,7 +44,7 @@ fn a_rejecting_rule_rejects_at_once_says_so_and_marks_it() {
     );
     assert!(!stage.heard("Press y"), "nobody is asked");
     assert_eq!(stage.bells, 0);
-    replied(&mut stage, Ok(()));
+    replied(&mut stage, Ok(Receipt::Taken));
     assert!(stage.heard("Answer to question 1 sent"));
 }
 
@@ -193,12 +193,12 @@ fn a_rules_answer_that_cannot_be_sent_leads_to_a_question() {
     stage.ask("rpl_1");
     replied(
         &mut stage,
-        Err(Fault::Status {
+        Err(Undelivered::Refused(Fault::Status {
             status: 403,
             retry_after: None,
-        }),
+        })),
     );
-    assert!(stage.heard("could not be sent"));
+    assert!(stage.heard("was not delivered"));
     assert!(stage.heard("Press y"), "the person is asked after all");
     assert_eq!(stage.bells, 1);
     stage.wait(500);

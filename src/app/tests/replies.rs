@@ -15,7 +15,7 @@ fn a_failed_answer_is_sent_again_with_its_timestamp_and_told_once() {
             0,
             LinkEvent::Replied {
                 request,
-                outcome: Err(Fault::TimedOut),
+                outcome: Err(Undelivered::Kept(Fault::Refused)),
             },
         );
         stage.wait(10_000);
@@ -26,7 +26,7 @@ fn a_failed_answer_is_sent_again_with_its_timestamp_and_told_once() {
         stage
             .lines
             .iter()
-            .filter(|line| line.contains("could not be sent"))
+            .filter(|line| line.contains("is not delivered: nobody answers"))
             .count(),
         1
     );
@@ -35,7 +35,7 @@ fn a_failed_answer_is_sent_again_with_its_timestamp_and_told_once() {
         0,
         LinkEvent::Replied {
             request,
-            outcome: Ok(()),
+            outcome: Ok(Receipt::Taken),
         },
     );
     stage.wait(60_000);
@@ -57,7 +57,7 @@ fn an_answer_that_can_never_be_sent_leaves_the_question_open() {
         0,
         LinkEvent::Replied {
             request,
-            outcome: Err(fault),
+            outcome: Err(Undelivered::Refused(fault)),
         },
     );
     assert!(stage.heard("The question is still open"));
@@ -132,14 +132,14 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
     stage.type_line("y 1");
     let request = stage.sent[0].0;
     let fault = Fault::Status {
-        status: 500,
+        status: 503,
         retry_after: None,
     };
     stage.link(
         0,
         LinkEvent::Replied {
             request,
-            outcome: Err(fault),
+            outcome: Err(Undelivered::Refused(fault)),
         },
     );
     stage.event(
@@ -152,7 +152,7 @@ fn an_answer_that_never_arrived_is_not_called_settled_by_it() {
         stage.lines
     );
     stage.wait(2000);
-    assert!(stage.heard("was not sent"));
+    assert!(stage.heard("was not delivered: accept. The question was settled without it."));
     assert_eq!(stage.sent.len(), 1);
 }
 

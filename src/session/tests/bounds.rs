@@ -141,7 +141,7 @@ fn a_question_held_back_when_its_link_is_lost_waits_for_the_next_connection() {
                 .iter()
                 .any(|what| matches!(what, What::PromptOpened(_)))
         );
-        stage.sessions.link_lost(LINK)
+        stage.sessions.link_lost(LINK, stage.now)
     };
     let mut stage = Stage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
@@ -155,7 +155,7 @@ fn a_question_held_back_when_its_link_is_lost_waits_for_the_next_connection() {
     // Where no other connection comes, its fate is told to be unknown.
     let mut stage = Stage::new();
     asked_before(&mut stage);
-    assert_eq!(stage.sessions.link_over(LINK), [PromptId(1)]);
+    assert_eq!(stage.sessions.link_over(LINK, stage.now), [PromptId(1)]);
     assert_eq!(stage.sessions.open_prompts().count(), 1);
 }
 

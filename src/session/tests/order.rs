@@ -173,7 +173,7 @@ fn a_replayed_burst_and_a_reconnect_raise_no_alarm() {
         })
         .collect();
     stage.count = 100;
-    stage.sessions.link_lost(LINK);
+    stage.sessions.link_lost(LINK, stage.now);
     stage.wait(5000);
     stage.sessions.link_connected(LINK, stage.now);
     for event in &replayed {

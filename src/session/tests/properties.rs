@@ -172,7 +172,7 @@ proptest! {
                 }
                 Turn::Reconnect(link) => {
                     changes.extend(stage.sessions.release_link(LinkId(link), stage.now));
-                    stage.sessions.link_lost(LinkId(link));
+                    stage.sessions.link_lost(LinkId(link), stage.now);
                     stage.sessions.link_connected(LinkId(link), stage.now);
                 }
                 Turn::Answer { accept, sent } => {
@@ -184,7 +184,8 @@ proptest! {
                         if sent {
                             changes.extend(stage.sessions.reply_sent(id, stage.now));
                         } else {
-                            stage.sessions.reply_failed(id, stage.now);
+                            stage.sessions.reply_not_delivered(id, stage.now);
+                            stage.sessions.reply_given_up(id, stage.now);
                         }
                     }
                 }
@@ -202,7 +203,7 @@ proptest! {
 
     /// What table a step came from is the table that the data follow.
     #[test]
-    fn a_question_is_only_ever_where_its_table_allows(steps in prop::collection::vec(0usize..5, 1..20)) {
+    fn a_question_is_only_ever_where_its_table_allows(steps in prop::collection::vec(0usize..8, 1..20)) {
         let mut stage = Stage::new();
         stage.start();
         let id = stage.ask("rpl_1");
@@ -214,8 +215,11 @@ proptest! {
                     stage.sessions.reply_sending(id, answer, stage.now.wall, stage.now);
                 }
                 1 => { stage.sessions.reply_sent(id, stage.now); }
-                2 => stage.sessions.reply_retrying(id, stage.now),
-                3 => stage.sessions.reply_failed(id, stage.now),
+                2 => stage.sessions.reply_not_delivered(id, stage.now),
+                3 => stage.sessions.reply_given_up(id, stage.now),
+                4 => stage.sessions.reply_unknown(id, stage.now),
+                5 => { stage.sessions.reply_written(id, stage.now); }
+                6 => { stage.sessions.link_lost(LINK, stage.now); }
                 _ => { stage.wait(400_000); }
             }
             let after = stage.sessions.prompt(id).unwrap().reply.run();

@@ -82,7 +82,7 @@ fn a_lost_link_makes_fates_unknown_until_the_session_speaks_again() {
     let mut stage = Stage::new();
     stage.start();
     let id = stage.ask("rpl_1");
-    assert_eq!(stage.sessions.link_lost(LINK), [id]);
+    assert_eq!(stage.sessions.link_lost(LINK, stage.now), [id]);
     assert!(!stage.sessions.prompt(id).unwrap().is_answerable());
     stage.sessions.link_connected(LINK, stage.now);
     // A restarted server: another session, another question.
@@ -102,7 +102,7 @@ fn a_question_whose_link_stays_lost_ends_with_its_time() {
     let mut stage = Stage::new();
     stage.start();
     let id = stage.ask("rpl_1");
-    stage.sessions.link_lost(LINK);
+    stage.sessions.link_lost(LINK, stage.now);
     let what = stage.wait(300_000);
     assert_eq!(closed(&what), Some((id, Closing::LinkGone)));
     assert_eq!(stage.sessions.deadline(), None);
@@ -246,7 +246,7 @@ fn a_server_that_sends_again_what_it_sent_before_is_the_one_that_asked() {
         json!({"action": "x", "reply_token": "rpl_1", "timeout_seconds": 300}),
     );
     stage.put(LINK, &question);
-    stage.sessions.link_lost(LINK);
+    stage.sessions.link_lost(LINK, stage.now);
     stage.sessions.link_connected(LINK, stage.now);
     assert_eq!(
         stage.put(LINK, &question),

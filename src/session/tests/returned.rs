@@ -6,7 +6,7 @@ fn lost_with_a_question() -> (Stage, PromptId) {
     let mut stage = Stage::new();
     stage.start();
     let id = stage.ask_with("rpl_1", json!({"timeout_seconds": 60}));
-    stage.sessions.link_lost(LINK);
+    stage.sessions.link_lost(LINK, stage.now);
     stage.sessions.link_connected(LINK, stage.now);
     (stage, id)
 }
@@ -38,7 +38,7 @@ fn a_doubtful_question_runs_out_and_is_lost_like_any_other() {
     stage
         .sessions
         .link_resumed(LINK, Standing::Resumed, stage.now);
-    assert_eq!(stage.sessions.link_lost(LINK), [id], "told anew");
+    assert_eq!(stage.sessions.link_lost(LINK, stage.now), [id], "told anew");
     let now = stage.now.after(Duration::from_secs(1));
     stage.sessions.link_resumed(LINK, Standing::Resumed, now);
     let told = stage

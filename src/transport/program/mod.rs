@@ -14,14 +14,15 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncReadExt;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::Fault;
 use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Piece};
+use super::outcome::write_whole;
+use super::{Fault, Undelivered};
 pub use process::end_all_now;
 use process::{Death, Process};
 use rpc::{Dialogue, Line};
@@ -266,27 +267,24 @@ pub(super) struct Input {
 }
 
 impl Input {
-    async fn write(&mut self, mut line: String) -> Result<(), Fault> {
+    async fn write(&mut self, mut line: String) -> Result<(), Undelivered> {
         line.push('\n');
         let Some(stdin) = &mut self.stdin else {
-            return Err(Fault::Closed);
+            return Err(Undelivered::Kept(Fault::Closed));
         };
-        let written = async {
-            stdin.write_all(line.as_bytes()).await?;
-            stdin.flush().await
-        };
-        written.await.map_err(|_| Fault::Closed)
+        write_whole(stdin, line.as_bytes()).await
     }
 }
 
 impl Outward for Input {
-    async fn send(&mut self, message: String) -> Result<(), Fault> {
+    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
         let line = with(&self.dialogue, |dialogue| dialogue.wrap(&message));
         self.write(line).await
     }
 
     async fn answer(&mut self, answer: String) -> Result<(), Fault> {
-        self.write(answer).await
+        let written = self.write(answer).await;
+        written.map_err(|kept| kept.fault().clone())
     }
 
     async fn leave(&mut self) {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{RecordError, Recorder};
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::frame;
-use crate::transport::{Fault, LinkEvent, Recorded, RecordedAnswer};
+use crate::transport::{Fault, LinkEvent, Receipt, Recorded, RecordedAnswer};
 
 fn at() -> Timestamp {
     "2026-05-04T03:02:01.5Z".parse().unwrap()
@@ -55,7 +55,7 @@ fn events_are_written_as_they_came_and_everything_else_beside_them() {
         },
         LinkEvent::Replied {
             request: 5,
-            outcome: Ok(()),
+            outcome: Ok(Receipt::Taken),
         },
         LinkEvent::Failed {
             fault: Fault::Refused,
@@ -96,7 +96,10 @@ fn events_are_written_as_they_came_and_everything_else_beside_them() {
                 "dropped",
                 json!({ "fault": "a message is larger than 9 bytes", "count": 2 })
             ),
-            told("replied", json!({ "request": 5, "fault": null })),
+            told(
+                "replied",
+                json!({ "request": 5, "arrived": "taken", "fault": null })
+            ),
             told("failed", json!({ "fault": "connection refused" })),
             told("ended", json!({})),
         ]

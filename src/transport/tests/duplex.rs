@@ -14,7 +14,7 @@ use super::{Arrival, Dial, Inward, Outward};
 use crate::config::LinkConfig;
 use crate::transport::link::{LinkSettings, LinkSink};
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
-use crate::transport::{Fault, LinkEvent};
+use crate::transport::{Fault, LinkEvent, Receipt, Undelivered};
 
 /// Gives out the connections that the test puts in.
 struct Script {
@@ -56,7 +56,7 @@ impl Inward for In {
 }
 
 impl Outward for Out {
-    async fn send(&mut self, message: String) -> Result<(), Fault> {
+    async fn send(&mut self, message: String) -> Result<(), Undelivered> {
         let _ = self.written.send(message);
         if self.stuck {
             std::future::pending::<()>().await;
@@ -65,11 +65,13 @@ impl Outward for Out {
     }
 
     async fn answer(&mut self, answer: String) -> Result<(), Fault> {
-        self.send(format!("answer {answer}")).await
+        let sent = self.send(format!("answer {answer}")).await;
+        sent.map_err(|kept| kept.fault().clone())
     }
 
     async fn ping(&mut self) -> Result<(), Fault> {
-        self.send("ping".to_owned()).await
+        let sent = self.send("ping".to_owned()).await;
+        sent.map_err(|kept| kept.fault().clone())
     }
 
     async fn leave(&mut self) {
@@ -120,11 +122,14 @@ async fn without_a_connection_an_answer_fails_at_once_and_is_never_sent_later() 
     let mut bench = Bench::open(quick(), None, 64);
     bench.link.expect(&[connecting(1)]).await;
     bench.link.handle.send(1, "early".to_owned());
-    bench.link.expect(&[replied(1, Err(Fault::Closed))]).await;
+    bench
+        .link
+        .expect(&[replied(1, Err(Undelivered::Kept(Fault::Closed)))])
+        .await;
     let mut peer = bench.connect(false);
     bench.link.expect(&[LinkEvent::Connected]).await;
     bench.link.handle.send(2, "now".to_owned());
-    bench.link.expect(&[replied(2, Ok(()))]).await;
+    bench.link.expect(&[replied(2, Ok(Receipt::Written))]).await;
     assert_eq!(soon(peer.hears.recv()).await.unwrap(), "now");
 }
 
@@ -147,7 +152,7 @@ async fn a_peer_that_does_not_read_costs_the_connection_and_not_the_events() {
         seen.push(bench.link.next().await);
     }
     assert!(seen.contains(&frame("meanwhile")));
-    assert!(seen.contains(&replied(1, Err(Fault::TimedOut))));
+    assert!(seen.contains(&replied(1, Err(Undelivered::Unknown(Fault::TimedOut)))));
 }
 
 #[tokio::test]
@@ -237,7 +242,10 @@ async fn the_words_behind_a_broken_connection_are_waited_for() {
         .await;
     bench.link.handle.send(1, "x".to_owned());
     soon(peer.hears.recv()).await;
-    bench.link.expect(&[replied(1, Err(Fault::TimedOut))]).await;
+    bench
+        .link
+        .expect(&[replied(1, Err(Undelivered::Unknown(Fault::TimedOut)))])
+        .await;
     let fault = Fault::ClosedWith { code: 4002 };
     peer.says.send(Arrival::End(Err(fault.clone()))).unwrap();
     bench.link.expect(&[LinkEvent::Failed { fault }]).await;

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, watch};
 use super::{FileReader, Line, Lines, OneWay, lines};
 use crate::transport::link::{Link, LinkSink, drive};
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
-use crate::transport::{Fault, LinkEvent};
+use crate::transport::{Fault, LinkEvent, Undelivered};
 
 /// Is a folder that is gone after the test.
 pub(crate) struct Folder(pub(crate) PathBuf);
@@ -143,7 +143,7 @@ async fn a_file_is_followed_to_its_end_and_takes_no_answers() {
     link.handle.send(4, "{}".to_owned());
     link.expect(&[LinkEvent::Replied {
         request: 4,
-        outcome: Err(Fault::OneWay),
+        outcome: Err(Undelivered::Kept(Fault::OneWay)),
     }])
     .await;
     let Listener { handle, mut news } = link;

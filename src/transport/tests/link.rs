@@ -9,13 +9,9 @@
 use super::REPLIES_UNDER_WAY;
 use crate::config::LinkConfig;
 use crate::transport::tests::{
-    Exchange, Listener, Producer, STREAM, connecting, frame, quick, soon,
+    Exchange, Listener, Producer, STREAM, connecting, frame, quick, replied, soon,
 };
-use crate::transport::{Fault, LinkEvent};
-
-fn replied(request: u64, outcome: Result<(), Fault>) -> LinkEvent {
-    LinkEvent::Replied { request, outcome }
-}
+use crate::transport::{Fault, LinkEvent, Receipt, Undelivered};
 
 /// Opens a link whose stream is open and silent.
 async fn reading(config: LinkConfig, token: Option<&str>) -> (Producer, Listener, Exchange) {
@@ -41,7 +37,7 @@ async fn a_reply_is_posted_beside_the_stream() {
     stream.write("data: meanwhile\n\n").await;
     link.expect(&[frame("meanwhile")]).await;
     post.answer("204 No Content", "").await;
-    link.expect(&[replied(9, Ok(()))]).await;
+    link.expect(&[replied(9, Ok(Receipt::Taken))]).await;
     stream.write("data: after\n\n").await;
     link.expect(&[frame("after")]).await;
 }
@@ -65,11 +61,17 @@ async fn every_success_is_a_success_and_nothing_else_is() {
             .answer(answer, "Retry-After: 3\r\n")
             .await;
         let wanted = if ok {
-            Ok(())
+            Ok(Receipt::Taken)
         } else {
-            Err(Fault::Status {
-                status: answer[..3].parse().unwrap(),
+            let status = answer[..3].parse().unwrap();
+            let fault = Fault::Status {
+                status,
                 retry_after: Some(3),
+            };
+            // After an error of its own nobody knows what a server has done before it.
+            Err(match status {
+                500 => Undelivered::Unknown(fault),
+                _ => Undelivered::Refused(fault),
             })
         };
         link.expect(&[replied(1, wanted)]).await;
@@ -85,14 +87,15 @@ async fn a_reply_that_nobody_answers_times_out_and_is_not_repeated() {
     let (producer, mut link, _stream) = reading(config, None).await;
     link.handle.send(5, "{}".to_owned());
     let post = producer.request().await;
-    link.expect(&[replied(5, Err(Fault::TimedOut))]).await;
+    link.expect(&[replied(5, Err(Undelivered::Unknown(Fault::TimedOut)))])
+        .await;
     post.gone().await;
     // The next thing the server sees is the next reply, not the same one again.
     link.handle.send(6, "{\"n\":6}".to_owned());
     let next = producer.request().await;
     assert_eq!(next.body, "{\"n\":6}");
     next.answer("200 OK", "").await;
-    link.expect(&[replied(6, Ok(()))]).await;
+    link.expect(&[replied(6, Ok(Receipt::Taken))]).await;
 }
 
 #[tokio::test]
@@ -100,9 +103,46 @@ async fn a_server_that_hangs_up_on_a_reply_is_asked_only_once() {
     let (producer, mut link, _stream) = reading(quick(), None).await;
     link.handle.send(5, "{\"n\":5}".to_owned());
     drop(producer.request().await);
-    link.expect(&[replied(5, Err(Fault::Closed))]).await;
+    link.expect(&[replied(5, Err(Undelivered::Unknown(Fault::Closed)))])
+        .await;
     link.handle.send(6, "{\"n\":6}".to_owned());
     assert_eq!(producer.request().await.body, "{\"n\":6}");
+}
+
+#[tokio::test]
+async fn a_server_that_dies_at_a_byte_of_its_answer_has_perhaps_taken_the_reply() {
+    let (producer, mut link, _stream) = reading(quick(), None).await;
+    let answer = "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n";
+    for cut in 0..=answer.len() {
+        link.handle.send(7, "{\"n\":7}".to_owned());
+        let mut post = producer.request().await;
+        post.write(&answer[..cut]).await;
+        drop(post);
+        let LinkEvent::Replied { outcome, .. } = link.next().await else {
+            panic!("{cut}");
+        };
+        match outcome {
+            Ok(Receipt::Taken) => assert_eq!(cut, answer.len()),
+            Err(Undelivered::Unknown(_)) => assert!(cut < answer.len()),
+            other => panic!("{cut}: {other:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_dies_while_it_reads_has_perhaps_taken_the_reply() {
+    let (producer, mut link, _stream) = reading(quick(), None).await;
+    for bytes in [0, 1, 20, 100] {
+        link.handle.send(7, format!("\"{}\"", "n".repeat(1 << 16)));
+        producer.hang_up_after(bytes).await;
+        let LinkEvent::Replied { outcome, .. } = link.next().await else {
+            panic!("{bytes}");
+        };
+        assert!(
+            matches!(outcome, Err(Undelivered::Unknown(_))),
+            "{bytes}: {outcome:?}"
+        );
+    }
 }
 
 #[tokio::test]
@@ -113,7 +153,10 @@ async fn a_reply_to_a_server_that_is_gone_is_refused() {
     link.handle.send(5, "{}".to_owned());
     loop {
         if let LinkEvent::Replied { request, outcome } = link.next().await {
-            assert_eq!((request, outcome), (5, Err(Fault::Refused)));
+            assert_eq!(
+                (request, outcome),
+                (5, Err(Undelivered::Kept(Fault::Refused)))
+            );
             break;
         }
     }
@@ -132,7 +175,7 @@ async fn a_link_that_has_failed_or_ended_still_answers_for_replies() {
         ));
         link.handle.send(1, "{}".to_owned());
         producer.request().await.answer("200 OK", "").await;
-        link.expect(&[replied(1, Ok(()))]).await;
+        link.expect(&[replied(1, Ok(Receipt::Taken))]).await;
     }
 }
 
@@ -196,7 +239,10 @@ async fn too_many_replies_are_refused_and_each_is_answered_once() {
     // There is room again.
     handle.send(1000, "{}".to_owned());
     producer.request().await.answer("200 OK", "").await;
-    assert_eq!(soon(news.recv()).await.unwrap().1, replied(1000, Ok(())));
+    assert_eq!(
+        soon(news.recv()).await.unwrap().1,
+        replied(1000, Ok(Receipt::Taken))
+    );
 }
 
 #[tokio::test]
@@ -220,7 +266,7 @@ async fn a_full_sink_does_not_hold_up_a_reply() {
         match link.next().await {
             LinkEvent::Frame(_) => frames += 1,
             LinkEvent::Replied { request, outcome } => {
-                assert_eq!(outcome, Ok(()));
+                assert_eq!(outcome, Ok(Receipt::Taken));
                 answered.push(request);
             }
             LinkEvent::Connecting { .. } | LinkEvent::Connected => {}

@@ -17,7 +17,10 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::link::{Link, Poster, Reader, drive, launch};
-use super::{Fault, Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Secret, Source, open};
+use super::{
+    Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Receipt, Secret, Source, Undelivered,
+    open,
+};
 use crate::config::LinkConfig;
 
 /// Ends a wait that would never end.
@@ -67,6 +70,13 @@ impl Producer {
         socket.set_reuseaddr(true).unwrap();
         socket.bind(address).unwrap();
         socket
+    }
+
+    /// Waits for the next connection, reads so many bytes of its request and hangs up.
+    pub(super) async fn hang_up_after(&self, bytes: usize) {
+        let (mut stream, _) = soon(self.listener.accept()).await.unwrap();
+        let mut some = vec![0; bytes];
+        soon(stream.read_exact(&mut some)).await.unwrap();
     }
 
     /// Waits for the next request and reads it whole.
@@ -231,7 +241,7 @@ pub(super) async fn until(condition: impl Fn() -> bool) {
     .await;
 }
 
-pub(super) fn replied(request: u64, outcome: Result<(), Fault>) -> LinkEvent {
+pub(super) fn replied(request: u64, outcome: Result<Receipt, Undelivered>) -> LinkEvent {
     LinkEvent::Replied { request, outcome }
 }
 

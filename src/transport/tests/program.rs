@@ -10,7 +10,7 @@ use std::path::Path;
 
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon, until};
-use crate::transport::{Fault, LinkEvent, Source};
+use crate::transport::{Fault, LinkEvent, Receipt, Source, Undelivered};
 
 /// Starts a shell script; only the tests use a shell.
 fn start(script: &str, arguments: &[&str]) -> Listener {
@@ -50,13 +50,14 @@ async fn lines_come_in_and_answers_go_out_until_it_ends_well() {
     assert_eq!(
         news,
         [
-            replied(7, Ok(())),
+            replied(7, Ok(Receipt::Written)),
             frame("{\"type\":\"confirmation.reply\", \"x\":1}")
         ]
     );
     link.expect(&[frame("{\"n\":2}"), LinkEvent::Ended]).await;
     link.handle.send(8, "{}".to_owned());
-    link.expect(&[replied(8, Err(Fault::Closed))]).await;
+    link.expect(&[replied(8, Err(Undelivered::Kept(Fault::Closed)))])
+        .await;
 }
 
 #[tokio::test]
@@ -85,7 +86,7 @@ async fn json_rpc_is_unwrapped_wrapped_and_its_checks_are_answered() {
                 }
                 frames.push(one.text);
             }
-            LinkEvent::Replied { outcome, .. } => assert_eq!(outcome, Ok(())),
+            LinkEvent::Replied { outcome, .. } => assert_eq!(outcome, Ok(Receipt::Written)),
             LinkEvent::Ended => break,
             other => panic!("{other:?}"),
         }

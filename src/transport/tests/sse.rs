@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::config::LinkConfig;
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
-use crate::transport::{Fault, LinkEvent};
+use crate::transport::{Fault, LinkEvent, Receipt};
 
 /// Settings with which a link never tries a second time by itself.
 fn once() -> LinkConfig {
@@ -580,7 +580,7 @@ async fn a_flood_that_carries_nothing_can_be_closed() {
                 LinkEvent::Replied {
                     request: 1,
                     outcome,
-                } => break assert_eq!(outcome, Ok(())),
+                } => break assert_eq!(outcome, Ok(Receipt::Taken)),
                 LinkEvent::Dropped { .. } => {}
                 other => panic!("{other:?}"),
             }

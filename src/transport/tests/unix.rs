@@ -16,7 +16,7 @@ use super::{Socket, UnixDial, agents, is_trusted};
 use crate::transport::file::tests::Folder;
 use crate::transport::link::{LinkSettings, LinkSink};
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
-use crate::transport::{Fault, LinkEvent, Source};
+use crate::transport::{Fault, LinkEvent, Receipt, Source};
 
 fn listen(folder: &Folder) -> (UnixListener, PathBuf) {
     let path = folder.0.join("agent.sock");
@@ -47,7 +47,7 @@ async fn who_speaks_in_lines_is_answered_in_lines() {
     link.expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
         .await;
     link.handle.send(1, "{\"a\":1}".to_owned());
-    link.expect(&[replied(1, Ok(()))]).await;
+    link.expect(&[replied(1, Ok(Receipt::Written))]).await;
     assert_eq!(read_exactly(&mut server, 8).await, b"{\"a\":1}\n");
     server.write_all(b":2}\n").await.unwrap();
     link.expect(&[frame("{\"n\":2}")]).await;
@@ -63,7 +63,7 @@ async fn who_speaks_in_lengths_is_answered_in_lengths() {
     link.expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
         .await;
     link.handle.send(1, "{\"a\":1}".to_owned());
-    link.expect(&[replied(1, Ok(()))]).await;
+    link.expect(&[replied(1, Ok(Receipt::Written))]).await;
     assert_eq!(
         read_exactly(&mut server, 12).await,
         b"\0\0\0\x08{\"a\":1}\n"
@@ -78,7 +78,7 @@ async fn a_server_of_lines_that_hangs_up_on_a_length_is_spoken_to_in_lines() {
     let mut server = accept(&listener).await;
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     link.handle.send(1, "{}".to_owned());
-    link.expect(&[replied(1, Ok(()))]).await;
+    link.expect(&[replied(1, Ok(Receipt::Written))]).await;
     assert_eq!(read_exactly(&mut server, 4).await[0], 0);
     drop(server);
     assert!(matches!(
@@ -91,7 +91,7 @@ async fn a_server_of_lines_that_hangs_up_on_a_length_is_spoken_to_in_lines() {
     let mut server = accept(&listener).await;
     link.expect(&[connecting(2), LinkEvent::Connected]).await;
     link.handle.send(2, "{}".to_owned());
-    link.expect(&[replied(2, Ok(()))]).await;
+    link.expect(&[replied(2, Ok(Receipt::Written))]).await;
     assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
 }
 
@@ -108,7 +108,7 @@ async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
     let _silent = accept(&listener).await;
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     link.handle.send(1, "{}".to_owned());
-    link.expect(&[replied(1, Ok(()))]).await;
+    link.expect(&[replied(1, Ok(Receipt::Written))]).await;
     assert!(matches!(
         link.next().await,
         LinkEvent::Lost {
@@ -121,12 +121,12 @@ async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
     link.handle.send(2, "{}".to_owned());
     assert_eq!(read_exactly(&mut server, 3).await, b"{}\n");
     // It stays silent here, too: from then on it has all the time.
-    link.expect(&[replied(2, Ok(()))]).await;
+    link.expect(&[replied(2, Ok(Receipt::Written))]).await;
     assert!(matches!(link.next().await, LinkEvent::Lost { .. }));
     let mut server = accept(&listener).await;
     link.expect(&[connecting(3), LinkEvent::Connected]).await;
     link.handle.send(3, "{}".to_owned());
-    link.expect(&[replied(3, Ok(()))]).await;
+    link.expect(&[replied(3, Ok(Receipt::Written))]).await;
     let waited = tokio::time::timeout(Duration::from_millis(200), link.next());
     assert!(waited.await.is_err(), "it is cut off again");
     server.write_all(b"{\"n\":1}\n").await.unwrap();

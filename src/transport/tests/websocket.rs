@@ -16,7 +16,7 @@ use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 use crate::config::LinkConfig;
 use crate::transport::tests::{Listener, Producer, connecting, frame, quick, replied, soon};
-use crate::transport::{Fault, LinkEvent};
+use crate::transport::{Fault, LinkEvent, Receipt};
 
 type Server = WebSocketStream<TcpStream>;
 
@@ -77,7 +77,7 @@ async fn messages_go_both_ways_over_one_connection() {
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     link.handle.send(1, "{\"a\":1}".to_owned());
     assert_eq!(text(&mut server).await, "{\"a\":1}");
-    link.expect(&[replied(1, Ok(()))]).await;
+    link.expect(&[replied(1, Ok(Receipt::Written))]).await;
     server.send(Message::text("{\"n\":1}")).await.unwrap();
     server.send(Message::binary(vec![1, 2])).await.unwrap();
     server.send(Message::Ping("x".into())).await.unwrap();

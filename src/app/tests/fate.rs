@@ -1,0 +1,296 @@
+//! What became of an answer, as far as that is known: nothing untrue is said of one that perhaps
+//! arrived, and none goes out against it by a single key.
+
+use super::*;
+
+fn status(status: u16) -> Fault {
+    Fault::Status {
+        status,
+        retry_after: None,
+    }
+}
+
+impl Stage {
+    /// Gives the outcome of the last attempt to send.
+    fn outcome(&mut self, outcome: Result<Receipt, Undelivered>) {
+        let request = self.sent.last().unwrap().0;
+        self.link(0, LinkEvent::Replied { request, outcome });
+    }
+
+    fn unknown(&mut self) {
+        self.outcome(Err(Undelivered::Unknown(Fault::Closed)));
+    }
+
+    fn goes_on(&mut self) {
+        self.event(
+            "state.changed",
+            json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+        );
+    }
+
+    /// Clears what was told and gives what an input brings.
+    fn hears(&mut self, run: impl FnOnce(&mut Self)) -> String {
+        self.lines.clear();
+        run(self);
+        self.lines.join("\n")
+    }
+}
+
+/// A question that was accepted in a line; the answer is on its way.
+fn accepted() -> Stage {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("y 1");
+    assert_eq!(stage.decision(), Some("accept"));
+    stage
+}
+
+#[test]
+fn what_closes_after_an_unconfirmed_answer_is_perhaps_by_it() {
+    let mut stage = accepted();
+    let told = stage.hears(Stage::unknown);
+    assert!(told.contains("Nobody confirmed the answer to question 1: the connection was closed. It perhaps arrived, and is sent again."), "{told}");
+    let told = stage.hears(|stage| {
+        stage.goes_on();
+        stage.wait(20_000);
+    });
+    assert!(
+        told.contains("Question 1 is settled, perhaps by your answer: accept."),
+        "{told}"
+    );
+    for untrue in ["without", "not sent", "not delivered", "could not"] {
+        assert!(!told.contains(untrue), "{untrue}: {told}");
+    }
+    assert_eq!(stage.sent.len(), 1, "nothing goes out to what is over");
+}
+
+#[test]
+fn an_answer_on_its_way_while_the_question_closes_is_told_by_what_became_of_it() {
+    for (outcome, words) in [
+        (Ok(Receipt::Taken), ""),
+        (Ok(Receipt::Written), ""),
+        (
+            Err(Undelivered::Unknown(Fault::TimedOut)),
+            "Nobody confirmed your answer to question 1: there was no answer in time. The question was settled perhaps by it, perhaps without it.",
+        ),
+        (
+            Err(Undelivered::Kept(Fault::Refused)),
+            "Your answer to question 1 was not delivered: accept. The question was settled without it.",
+        ),
+        (
+            Err(Undelivered::Refused(status(410))),
+            "Your answer to question 1 was not delivered: accept. The question was settled without it.",
+        ),
+    ] {
+        let mut stage = accepted();
+        let told = stage.hears(Stage::goes_on);
+        assert!(told.contains("Question 1 is settled. Your answer was: accept."));
+        let told = stage.hears(|stage| {
+            stage.outcome(outcome.clone());
+            stage.wait(20_000);
+        });
+        assert_eq!(told, words, "{outcome:?}");
+        assert_eq!(stage.sent.len(), 1);
+    }
+}
+
+#[test]
+fn a_refused_retry_after_an_unconfirmed_answer_never_means_still_open() {
+    for code in [400, 404, 409, 410] {
+        let mut stage = accepted();
+        stage.unknown();
+        stage.wait(600);
+        assert_eq!(stage.sent.len(), 2, "the same answer is sent again");
+        let told = stage.hears(|stage| {
+            stage.outcome(Err(Undelivered::Refused(status(code))));
+            stage.wait(60_000);
+        });
+        assert!(told.contains("perhaps arrived"), "{code}: {told}");
+        assert!(!told.contains("still open"), "{code}: {told}");
+        assert_eq!(stage.sent.len(), 2);
+        // Nothing against it goes out by one line, and it is told why.
+        let told = stage.hears(|stage| stage.type_line("n 1"));
+        assert!(
+            told.contains("Your answer accept perhaps arrived already. Type c 1 to send reject"),
+            "{told}"
+        );
+        assert_eq!(stage.sent.len(), 2, "{code}");
+        stage.wait(1000);
+        stage.type_line("c 1");
+        assert_eq!(stage.decision(), Some("reject"), "{code}");
+        let told = stage.hears(|stage| {
+            stage.outcome(Ok(Receipt::Taken));
+            stage.goes_on();
+        });
+        assert!(
+            told.contains(
+                "Question 1 is settled. Your answer was: reject. Before it you sent: accept."
+            ),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn the_same_answer_again_needs_no_second_step() {
+    let mut stage = accepted();
+    stage.unknown();
+    stage.wait(600);
+    stage.outcome(Err(Undelivered::Refused(status(400))));
+    stage.wait(3000);
+    stage.type_line("y 1");
+    assert_eq!(stage.sent.len(), 3);
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_first_answer_that_the_server_does_not_know_leaves_the_question_in_doubt() {
+    for (code, open) in [
+        (400, true),
+        (403, true),
+        (404, false),
+        (409, false),
+        (410, false),
+    ] {
+        let mut stage = accepted();
+        let told = stage.hears(|stage| stage.outcome(Err(Undelivered::Refused(status(code)))));
+        assert_eq!(told.contains("The question is still open."), open, "{told}");
+        assert_eq!(
+            told.contains("The question is perhaps already decided."),
+            !open,
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn what_never_left_can_be_taken_back_and_nothing_is_sent_by_that() {
+    let mut stage = accepted();
+    let told = stage.hears(|stage| stage.outcome(Err(Undelivered::Kept(Fault::Refused))));
+    assert!(
+        told.contains("The answer to question 1 is not delivered: nobody answers at that address. It is tried again; n 1 takes it back."),
+        "{told}"
+    );
+    // The same once more is no wish to take it back.
+    let told = stage.hears(|stage| stage.type_line("y 1"));
+    assert!(told.contains("already answered: accept"), "{told}");
+    let told = stage.hears(|stage| stage.type_line("n 1"));
+    assert!(
+        told.contains("Your answer to question 1 was not delivered and is taken back: accept."),
+        "{told}"
+    );
+    assert!(told.contains("Send rpl_1"), "it is asked again: {told}");
+    stage.wait(60_000);
+    assert_eq!(stage.sent.len(), 1, "nothing is sent any more");
+    stage.type_line("n 1");
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn keys_take_back_as_lines_do() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.press('n');
+    stage.outcome(Err(Undelivered::Kept(Fault::Refused)));
+    assert!(stage.heard("y takes it back"), "{:?}", stage.lines);
+    stage.press('n');
+    assert!(stage.heard("already answered: reject"), "{:?}", stage.lines);
+    stage.press('y');
+    assert!(stage.heard("is taken back: reject"), "{:?}", stage.lines);
+    assert_eq!(stage.sent.len(), 1);
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1, "it is armed anew");
+    stage.wait(400);
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn what_perhaps_arrived_is_not_sent_again_when_it_is_taken_back() {
+    let mut stage = accepted();
+    stage.unknown();
+    let told = stage.hears(|stage| stage.type_line("n 1"));
+    assert!(
+        told.contains("Your answer to question 1 is not sent again: accept. It perhaps arrived."),
+        "{told}"
+    );
+    stage.wait(60_000);
+    assert_eq!(stage.sent.len(), 1);
+    stage.type_line("n 1");
+    assert_eq!(stage.sent.len(), 1, "against it only in two steps");
+    stage.wait(1000);
+    stage.type_line("c 1");
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn what_was_only_written_has_perhaps_not_been_read_when_the_connection_is_lost() {
+    let mut stage = accepted();
+    stage.outcome(Ok(Receipt::Written));
+    assert!(stage.heard("Answer to question 1 sent."));
+    let told = stage.hears(|stage| {
+        stage.link(
+            0,
+            LinkEvent::Lost {
+                fault: Fault::Closed,
+                retry_in: Duration::from_secs(1),
+            },
+        );
+    });
+    assert!(
+        told.contains("Your answer perhaps arrived: accept."),
+        "{told}"
+    );
+    stage.link(0, LinkEvent::Connected);
+    let told = stage.hears(Stage::goes_on);
+    assert!(
+        told.contains("Question 1 is settled, perhaps by your answer: accept."),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_closing_that_speaks_against_the_answer_is_not_told_as_its_effect() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.type_line("n 1");
+    stage.unknown();
+    let told = stage.hears(|stage| {
+        stage.event(
+            "state.changed",
+            json!({"from_state": "awaiting_input", "to_state": "calling_tool"}),
+        );
+    });
+    assert!(
+        told.contains("it seems not by your answer, which perhaps arrived: reject."),
+        "{told}"
+    );
+}
+
+#[test]
+fn leaving_names_the_answer_that_did_not_arrive() {
+    for (outcome, words) in [
+        (
+            Undelivered::Kept(Fault::Refused),
+            "The answer to question 1 was not delivered: accept.",
+        ),
+        (
+            Undelivered::Unknown(Fault::Closed),
+            "Nobody confirmed the answer to question 1: accept. It perhaps arrived.",
+        ),
+    ] {
+        let mut stage = accepted();
+        stage.outcome(Err(outcome.clone()));
+        stage.type_line("q");
+        while stage.quit.is_none() {
+            stage.wait(100);
+            if stage.sent.len() > 1 && stage.quit.is_none() {
+                stage.outcome(Err(outcome.clone()));
+            }
+        }
+        assert!(stage.heard(words), "{:?}", stage.lines);
+    }
+}

@@ -1,0 +1,65 @@
+//! A server that takes an answer and dies in the middle of saying so: what is said of the answer stays
+//! true at each byte, whatever the next attempts bring.
+
+use super::server::{BEFORE_ANSWER, Past, Server, Style, TAKEN, Turn};
+use super::watch;
+
+const GONE: &str = "HTTP/1.1 410 Gone\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+/// What would be untrue of an answer that arrived.
+const UNTRUE: [&str; 5] = [
+    "without you",
+    "was not sent",
+    "not delivered",
+    "could not be sent",
+    "still open",
+];
+
+/// Answers the question of a server that dies at such a byte of its first answer, and says that the token
+/// is gone from then on; the question closes when it is told to, or at once.
+fn die_at(cut: usize, at_once: bool) -> Vec<String> {
+    let waits: [Turn; 1] = [|at| at.open(BEFORE_ANSWER + 1).gate().finish()];
+    let turns: &[Turn] = if at_once { &[] } else { &waits };
+    let server = Server::start(turns, Past::Resumed, Style::Lf);
+    server.receipts(&[TAKEN[..cut].to_owned(), GONE.to_owned()]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = watch(&server, &folder);
+    child.announced("confirmation", "Send the letter");
+    child.say("y 1");
+    if !at_once {
+        child.announced("reply", "It perhaps arrived, and is sent again.");
+        child.announced("reply", "It perhaps arrived before.");
+        assert_eq!(server.seen(|seen| seen.replies.len()), 2);
+        child.say("n 1");
+        child.announced("reply", "Your answer accept perhaps arrived already.");
+        server.open_gate();
+        child.announced(
+            "confirmation",
+            "Question 1 is settled, perhaps by your answer: accept.",
+        );
+    }
+    child.announced("session_completed", "Planner is done.");
+    child.say("q");
+    let (_, _, lines) = child.exit();
+    let replies = server.seen(|seen| seen.replies.clone());
+    assert!(replies.iter().all(|reply| reply["decision"] == "accept"));
+    lines
+}
+
+#[test]
+fn a_server_that_dies_in_its_receipt_has_perhaps_taken_the_answer() {
+    let cuts = [0, 1, 12, TAKEN.len() - 1];
+    std::thread::scope(|scope| {
+        for cut in cuts {
+            for at_once in [true, false] {
+                scope.spawn(move || {
+                    let lines = die_at(cut, at_once);
+                    for untrue in UNTRUE {
+                        let told = lines.iter().find(|line| line.contains(untrue));
+                        assert_eq!(told, None, "{cut} {at_once}: {untrue}");
+                    }
+                });
+            }
+        }
+    });
+}
