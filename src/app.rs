@@ -297,6 +297,7 @@ impl App {
             self.flush_at,
             self.second_step_ends(),
             self.scan_due(),
+            self.holding.deadline(),
             self.parting
                 .filter(|_| self.quitting.is_none())
                 .map(|(_, latest)| latest),
@@ -352,6 +353,7 @@ impl App {
         self.retry(now);
         self.end_second_step(now);
         self.scan_tick(now);
+        self.tick_line(now);
         self.alarm(now);
         self.tick_links(now);
         if self.flush_at.is_some_and(|at| now.monotonic >= at) {
@@ -482,8 +484,7 @@ impl App {
         match announcement.aloud {
             Aloud::Yes => {
                 self.put(Arc::clone(&announcement), now);
-                let wishes = self.queue.push(announcement, now.monotonic);
-                self.wish(wishes);
+                self.utter(announcement, now);
             }
             Aloud::Heard => {
                 let wishes = self.queue.push(announcement, now.monotonic);

@@ -111,7 +111,17 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 inputs.abandon_line();
                 write_echo(&mut inputs, &output);
             }
+            let shows = effects.iter().any(|it| matches!(it, Effect::Show(_)));
+            if shows {
+                // Only a notice comes while a line is open: it goes above the line.
+                inputs.leave_line();
+                write_echo(&mut inputs, &output);
+            }
             shell.run(effects, &app, &mut feeds, &mut output, at);
+            if shows {
+                inputs.take_line_up();
+                write_echo(&mut inputs, &output);
+            }
             dirty = true;
         }
         queue.extend(shell.failures.drain(..).map(Input::RecordingFailed));

@@ -59,6 +59,9 @@ fn output_waits_while_a_line_is_open_and_escape_lets_it_go() {
                     terminal.wait_for_raw(b"\x07");
                 }
                 assert!(terminal.screen().ends_with("n 12"), "{}", terminal.screen());
+                // Who goes on typing is told once that it waits, above the line.
+                terminal.wait("A question waits until your line is done.");
+                terminal.wait_until("the line again", |screen| screen.ends_with("\nn 12"));
                 terminal.press("\x7f");
                 terminal.wait_until("the erased digit", |screen| {
                     screen.trim_end().ends_with("n 1")

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{AnnounceConfig, SourceAnnounce, Verbosity};
+use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 
 use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
-use super::coalesce::{self, Boundary, Chunk, Coalescer, Hint, Note, Piece};
+use super::coalesce::{self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy};
 use super::history::History;
 use super::normalise::{Readable, Reader};
 use super::own::policy;
@@ -51,6 +51,8 @@ pub(super) struct OutputState {
     readable: Readable,
     agent: String,
     urgency: Urgency,
+    /// Whether something was said since it became urgent.
+    said: bool,
     direction: Option<TextDirection>,
     replayed: bool,
     touched: u64,
@@ -359,6 +361,7 @@ impl Announcer {
                 readable: Readable::default(),
                 agent: change.agent.clone(),
                 urgency: change.urgency,
+                said: true,
                 direction: change.direction,
                 replayed: change.replayed,
                 touched: 0,
@@ -366,11 +369,17 @@ impl Announcer {
             self.outputs.insert(key.clone(), state);
         }
         self.touches += 1;
+        let load = self.load_of(change.key.link);
         let Some(state) = self.outputs.get_mut(&key) else {
             return told;
         };
         state.touched = self.touches;
-        state.urgency = change.urgency;
+        let urgent = change.urgency == Urgency::Critical;
+        // The end of an urgent sentence is urgent, whatever chunk brings it.
+        if urgent || state.said || state.urgency != Urgency::Critical {
+            state.urgency = change.urgency;
+            state.said = !urgent;
+        }
         state.direction = change.direction;
         state.replayed = change.replayed;
         let chunk = Chunk {
@@ -380,7 +389,12 @@ impl Announcer {
             complete: event.complete,
             language: event.language.as_deref().or(change.language.as_deref()),
         };
-        let pieces = state.coalescer.push(chunk, change.at.monotonic);
+        // What is urgent is not kept for the end of its output; what came before it there is not said after it.
+        let mut pieces = match load {
+            Load::Low if urgent => state.coalescer.set_policy(Policy::Sentences),
+            Load::Low | Load::Medium | Load::High => Vec::new(),
+        };
+        pieces.extend(state.coalescer.push(chunk, change.at.monotonic));
         told.extend(self.pieces(&key, pieces, change.at, sessions));
         told
     }
@@ -419,9 +433,10 @@ impl Announcer {
         now: Now,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let Some(state) = self.outputs.get(key) else {
+        let Some(state) = self.outputs.get_mut(key) else {
             return Vec::new();
         };
+        state.said |= !pieces.is_empty();
         let change = Change {
             key: key.0.clone(),
             agent: state.agent.clone(),

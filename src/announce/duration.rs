@@ -5,10 +5,19 @@ use std::time::Duration;
 use super::announcer::Announcer;
 use super::phrase::{Arg, Phrases};
 
+/// What took less is told without its time: it would be "0 seconds".
+const WORTH_TELLING: Duration = Duration::from_millis(500);
+
 impl Announcer {
     /// Words a length of time: the two largest units at most.
     pub fn time(&self, time: Duration) -> String {
         words_of_time(&self.phrases, time)
+    }
+
+    /// Words how long something took; what took no time to speak of is not worth a word.
+    pub(super) fn took(&self, time: Option<Duration>) -> Arg {
+        let told = time.filter(|time| *time >= WORTH_TELLING);
+        Arg::Own(told.map(|time| self.time(time)).unwrap_or_default())
     }
 }
 
@@ -17,7 +26,9 @@ pub(super) fn words_of_time(phrases: &Phrases, time: Duration) -> String {
     let seconds = time.as_secs() + u64::from(time.subsec_millis() >= 500);
     let unit = |key: &str, n: u64| phrases.text(key, &[("n", Arg::own(n))]);
     let (first, second) = match seconds {
-        0..60 => (unit("time.seconds", seconds), None),
+        // "0 seconds" would say that there is none.
+        0 => (phrases.text("time.instant", &[]), None),
+        1..60 => (unit("time.seconds", seconds), None),
         60..3600 => {
             let rest = seconds % 60;
             (

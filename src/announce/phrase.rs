@@ -349,7 +349,8 @@ impl<'a> Builder<'a> {
         };
         for part in parts {
             match part {
-                Part::Literal(text) | Part::Key { key: text, .. } => self.own.push_str(text),
+                Part::Literal(text) => self.literal(text),
+                Part::Key { key: text, .. } => self.own.push_str(text),
                 Part::Arg(name) => match find(name) {
                     Some(Arg::Own(text)) => self.own.push_str(text),
                     Some(Arg::Name(text)) => {
@@ -384,6 +385,17 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+    }
+
+    /// Adds words of the phrase; a stop that what they follow has already is not said twice.
+    fn literal(&mut self, text: &str) {
+        let stopped = match (self.own.is_empty(), self.segments.last()) {
+            (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
+            // Joining gives a stop to what has none.
+            (true, before) => before.is_some(),
+        };
+        let rest = text.strip_prefix('.').filter(|_| stopped);
+        self.own.push_str(rest.unwrap_or(text));
     }
 
     fn flush_own(&mut self) {
@@ -435,6 +447,20 @@ mod tests {
     #[test]
     fn the_english_file_is_well_formed() {
         assert!(Phrases::english().unwrap().has("session.started"));
+    }
+
+    #[test]
+    fn a_stop_that_is_there_is_not_said_twice() {
+        let phrases = phrases("a = \"Not sent: {reason}. Again?\"");
+        for (reason, said) in [
+            ("No time.", "Not sent: No time. Again?"),
+            ("No time", "Not sent: No time. Again?"),
+            ("Really?", "Not sent: Really? Again?"),
+        ] {
+            assert_eq!(phrases.text("a", &[("reason", Arg::own(reason))]), said);
+            let agents = [("reason", Arg::Agent(reason.to_owned(), None))];
+            assert_eq!(phrases.text("a", &agents), said);
+        }
     }
 
     #[test]

@@ -30,7 +30,9 @@ impl Announcer {
         sessions: &Sessions,
         draft: Draft,
     ) -> Arc<Announcement> {
-        let class = if change.urgency == Urgency::Critical && draft.class != Class::Response {
+        // What is wrong with an event is not urgent because the event is.
+        let inherits = draft.class != Class::Response && draft.kind != Kind::Anomaly;
+        let class = if change.urgency == Urgency::Critical && inherits {
             Class::Alert
         } else {
             draft.class

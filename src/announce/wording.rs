@@ -185,12 +185,7 @@ impl Announcer {
                     ),
                     (
                         "elapsed",
-                        Arg::own(
-                            event
-                                .duration_ms
-                                .map(|ms| self.time(Duration::from_millis(ms)))
-                                .unwrap_or_default(),
-                        ),
+                        self.took(event.duration_ms.map(Duration::from_millis)),
                     ),
                     ("output", agents(change, event.output_summary.as_deref())),
                 ],
@@ -376,14 +371,7 @@ impl Announcer {
             &[
                 ("tool", tool(&event.tool)),
                 ("summary", summary),
-                (
-                    "elapsed",
-                    Arg::own(
-                        elapsed
-                            .map(|elapsed| self.time(elapsed))
-                            .unwrap_or_default(),
-                    ),
-                ),
+                ("elapsed", self.took(elapsed)),
             ],
         )
         .topic(tool_topic(

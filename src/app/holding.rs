@@ -6,6 +6,10 @@
 //! What waits comes in its order, as soon as it may. A question that is not written can't be answered
 //! by a line: nobody answers what they could not read.
 //!
+//! What is urgent is not said into a line either, in whichever face: the word that is typed would be lost, or
+//! the question. Where the line goes on for two seconds more, one notice says that something waits.
+//! What becomes of a question that was asked before is said at once: the line may be its answer.
+//!
 //! # Worked example
 //! `n` is typed, a question comes and rings, `2` and Enter are typed: the question is written, then
 //! the answer to `n 2`, which was begun before and so is not for the new question.
@@ -18,7 +22,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{About, Announcement, Arg, Class, Kind};
+use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
+use crate::keys::Mode;
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
@@ -26,6 +31,9 @@ use super::{App, Effect};
 
 /// How many announcements wait: more than anybody reads at once; the history has all of them.
 const MOST: usize = 1000;
+
+/// How long something urgent waits for the end of a line before it is told that it does.
+const UNTOLD: Duration = Duration::from_secs(2);
 
 /// Holds what waits to be written.
 #[derive(Debug, Clone, Default)]
@@ -35,6 +43,10 @@ pub(super) struct Holding {
     /// Whether the person holds the lines.
     held: bool,
     waiting: VecDeque<Arc<Announcement>>,
+    /// What is urgent and not said before the line is done.
+    unsaid: VecDeque<Arc<Announcement>>,
+    /// When it is told that something urgent waits; once a line.
+    notice: Notice,
     /// How many of them stay in the history only.
     left_out: u64,
     /// The questions that were announced and are not written.
@@ -43,9 +55,43 @@ pub(super) struct Holding {
     written: BTreeMap<PromptId, Duration>,
 }
 
+/// Says how far the notice is that something urgent waits for a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Notice {
+    /// Nothing urgent waits.
+    #[default]
+    None,
+    /// It is told then.
+    Due(Duration),
+    /// It was told for this line.
+    Told,
+}
+
 impl Holding {
     fn waits(&self, told: &Announcement) -> bool {
         self.typing || (self.held && told.class != Class::Response)
+    }
+
+    /// Keeps something urgent unsaid.
+    fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
+        if self.notice == Notice::None {
+            self.notice = Notice::Due(now + UNTOLD);
+        }
+        self.unsaid.push_back(told);
+        if self.unsaid.len() > MOST {
+            let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
+            let least = self.unsaid.iter().position(|told| !asks(told)).unwrap_or(0);
+            self.unsaid.remove(least);
+            self.left_out += 1;
+        }
+    }
+
+    /// Gives when it is told that something urgent waits.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        match self.notice {
+            Notice::Due(at) => Some(at),
+            Notice::None | Notice::Told => None,
+        }
     }
 
     fn keep(&mut self, told: Arc<Announcement>) {
@@ -78,6 +124,87 @@ impl App {
             self.holding.written.insert(id, now.monotonic);
         }
         self.effects.push(Effect::Show(told));
+    }
+
+    /// Hands an announcement to the voice, now or when the line that is being typed is done.
+    pub(super) fn utter(&mut self, told: Arc<Announcement>, now: Now) {
+        if self.waits_for_line(&told) {
+            self.holding.hush(told, now.monotonic);
+            return;
+        }
+        let wishes = self.queue.push(told, now.monotonic);
+        self.wish(wishes);
+    }
+
+    fn waits_for_line(&self, told: &Announcement) -> bool {
+        let about = |id: PromptId| {
+            let unsaid = &self.holding.unsaid;
+            unsaid.iter().any(|it| it.about == Some(About::Asks(id)))
+        };
+        self.is_typing()
+            && match (told.class, told.about) {
+                (Class::Alert, Some(About::Tells(id))) => about(id),
+                (Class::Alert, Some(About::Asks(_)) | None) => true,
+                (Class::Response | Class::Outcome | Class::Activity | Class::Stream, _) => false,
+            }
+    }
+
+    fn is_typing(&self) -> bool {
+        match (self.manner, self.mode) {
+            (Manner::Lines, _) => self.holding.typing,
+            (Manner::Keys, Mode::Editing(_) | Mode::Searching) => true,
+            (
+                Manner::Keys,
+                Mode::Watching
+                | Mode::Confirming(_)
+                | Mode::Choosing(..)
+                | Mode::Help
+                | Mode::Quitting
+                | Mode::Leaving(_),
+            ) => false,
+        }
+    }
+
+    /// Tells that something urgent waits for the line, or says it where the line is done.
+    pub(super) fn tick_line(&mut self, now: Now) {
+        if !self.is_typing() {
+            self.holding.notice = Notice::None;
+            for told in std::mem::take(&mut self.holding.unsaid) {
+                if let Some(told) = self.fresh(told, now) {
+                    let wishes = self.queue.push(told, now.monotonic);
+                    self.wish(wishes);
+                }
+            }
+            return;
+        }
+        if self.holding.deadline().is_none_or(|at| now.monotonic < at) {
+            return;
+        }
+        self.holding.notice = Notice::Told;
+        let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
+        let key = if self.holding.unsaid.iter().any(asks) {
+            "hold.question"
+        } else {
+            "hold.urgent"
+        };
+        let class = Class::Response;
+        let told = self.announcer.say(class, Kind::Hint, key, &[], now);
+        // It is written into the line's own place, which is begun anew below it.
+        self.effects.push(Effect::Show(Arc::clone(&told)));
+        let wishes = self.queue.push(told, now.monotonic);
+        self.wish(wishes);
+    }
+
+    /// Gives what waited as it is true now: a question with the time that is left, or nothing where it is over.
+    fn fresh(&self, told: Arc<Announcement>, now: Now) -> Option<Arc<Announcement>> {
+        let Some(About::Asks(id)) = told.about else {
+            return Some(told);
+        };
+        let prompt = self.sessions.prompt(id).filter(|prompt| prompt.is_open())?;
+        Some(Arc::new(Announcement {
+            segments: self.announcer.ask_again(prompt, &self.sessions, now),
+            ..Announcement::clone(&told)
+        }))
     }
 
     /// A line was begun: nothing is written until it is done or let go.

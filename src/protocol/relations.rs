@@ -26,6 +26,25 @@ const SECRETS: [&str; 12] = [
     "aws_secret",
 ];
 
+/// Words that stand in the place of a secret that the producer left out.
+const BLANKS: [&str; 6] = [
+    "redacted", "hidden", "masked", "removed", "omitted", "filtered",
+];
+
+/// Tells whether a secret that a text would go on with was left out, as chapter 10 asks (T5): `[redacted]`, `***`.
+fn is_blanked(after: &str) -> bool {
+    let mut value = after.trim_start_matches([' ', '"', '\'', '=', ':']);
+    for scheme in ["bearer ", "basic "] {
+        value = value.strip_prefix(scheme).unwrap_or(value).trim_start();
+    }
+    let value = value.trim_start_matches(['[', '<', '(', '{', '"', '\'']);
+    let blank = |word: &&str| {
+        let rest = value.strip_prefix(*word);
+        rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+    };
+    value.starts_with("***") || value.starts_with("•••") || BLANKS.iter().any(|it| blank(&it))
+}
+
 /// Checks what relates two fields of a payload.
 pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
     match core.name {
@@ -35,7 +54,10 @@ pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mu
         "agent.tool.invoked" => {
             let secret = text(map, "args_summary").is_some_and(|text| {
                 let text = text.to_ascii_lowercase();
-                SECRETS.iter().any(|sign| text.contains(sign))
+                SECRETS.iter().any(|sign| {
+                    let mut places = text.match_indices(sign);
+                    places.any(|(at, _)| !is_blanked(&text[at + sign.len()..]))
+                })
             });
             if secret {
                 findings.find(

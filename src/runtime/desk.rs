@@ -145,6 +145,19 @@ impl Desk {
         self.echo.push(bytes);
     }
 
+    /// Goes to the row below an open line, because something is written meanwhile.
+    pub(super) fn leave_line(&mut self) {
+        if self.typing.is_open() {
+            self.echo.push("\n".to_owned());
+        }
+    }
+
+    /// Writes an open line anew where the cursor is.
+    pub(super) fn take_line_up(&mut self) {
+        let again = self.typing.again();
+        self.echo.push(again.trim_start_matches('\n').to_owned());
+    }
+
     /// Throws away what was typed ahead. A line that is open stays whole: half a line could mean
     /// something else than all of it.
     pub(super) fn flush(&mut self) {

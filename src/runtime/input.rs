@@ -140,6 +140,20 @@ impl Inputs {
         }
     }
 
+    /// Goes to a row of its own where a line is being typed, because something is written meanwhile.
+    pub(super) fn leave_line(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.leave_line();
+        }
+    }
+
+    /// Shows again what is being typed, below what was written.
+    pub(super) fn take_line_up(&mut self) {
+        if let Some(desk) = &mut self.desk {
+            desk.take_line_up();
+        }
+    }
+
     /// Throws away what was typed ahead.
     pub(super) fn flush(&mut self) {
         match &mut self.desk {

@@ -117,6 +117,116 @@ fn what_waits_is_written_before_the_end() {
     assert!(stage.heard("All done"), "{:?}", stage.lines);
 }
 
+fn speaking(options: Options) -> Stage {
+    let mut stage = Stage::new(Options {
+        voice: VoiceWish::Speak,
+        ..options
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    stage.speak_all();
+    stage.spoken.clear();
+    stage.lines.clear();
+    stage
+}
+
+fn said(stage: &mut Stage) -> String {
+    stage.speak_all();
+    let said = stage.spoken.drain(..).map(|(_, words)| words);
+    said.collect::<Vec<_>>().join(" / ")
+}
+
+#[test]
+fn a_line_that_goes_on_hears_once_that_a_question_waits_and_the_question_after_it() {
+    let mut stage = speaking(EDITOR);
+    stage.input(Input::LineBegun);
+    stage.ask("rpl_1");
+    stage.wait(1900);
+    assert_eq!(said(&mut stage), "", "the line may be done by then");
+    stage.wait(200);
+    assert_eq!(
+        said(&mut stage),
+        "A question waits until your line is done."
+    );
+    assert_eq!(stage.lines, ["A question waits until your line is done."]);
+    stage.event(
+        "session.errored",
+        json!({"summary_normal": "It broke.", "session_id": "sess_2"}),
+    );
+    stage.wait(60_000);
+    let words = said(&mut stage);
+    assert!(!words.contains("waits"), "one notice a line: {words}");
+    assert!(!words.contains("It broke"), "{words}");
+    stage.input(Input::LineLeft);
+    let words = said(&mut stage);
+    assert!(words.contains("Send rpl 1"), "{words}");
+    assert!(words.contains("within 3 minutes and 58 seconds"), "{words}");
+    assert!(words.contains("It broke"), "{words}");
+}
+
+#[test]
+fn a_line_that_is_soon_done_hears_the_question_and_no_notice() {
+    let mut stage = speaking(EDITOR);
+    stage.input(Input::LineBegun);
+    stage.ask("rpl_1");
+    stage.wait(1000);
+    stage.input(Input::LineLeft);
+    stage.wait(5000);
+    let words = said(&mut stage);
+    assert!(words.contains("Send rpl 1"), "{words}");
+    assert!(!words.contains("waits"), "{words}");
+}
+
+#[test]
+fn in_the_editor_of_the_full_face_other_questions_wait_and_its_own_time_is_told() {
+    let mut stage = speaking(Options {
+        manner: Manner::Keys,
+        lines: None,
+        ..EDITOR
+    });
+    stage.event(
+        "awaiting.clarification",
+        json!({"question": "How many?", "reply_token": "rpl_1", "timeout_seconds": 60,
+               "urgency": "critical", "accepted_response_kinds": ["freetext"]}),
+    );
+    said(&mut stage);
+    stage.wait(500);
+    stage.press('a');
+    said(&mut stage);
+    stage.ask("rpl_2");
+    stage.wait(2100);
+    assert_eq!(
+        said(&mut stage),
+        "A question waits until your line is done."
+    );
+    stage.wait(35_000);
+    let words = said(&mut stage);
+    assert!(words.contains("left to answer"), "{words}");
+    assert!(!words.contains("Send rpl 2"), "{words}");
+    stage.press('5');
+    stage.code(KeyCode::Enter);
+    let words = said(&mut stage);
+    assert!(words.contains("Send rpl 2"), "{words}");
+}
+
+#[test]
+fn a_question_that_is_over_before_the_line_is_not_asked_after_it() {
+    let mut stage = speaking(EDITOR);
+    stage.event("session.started", json!({}));
+    stage.input(Input::LineBegun);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    stage.event(
+        "state.changed",
+        json!({"from_state": "awaiting_input", "to_state": "thinking"}),
+    );
+    said(&mut stage);
+    stage.input(Input::LineLeft);
+    let words = said(&mut stage);
+    assert!(!words.contains("Send rpl 1"), "{words}");
+}
+
 #[test]
 fn json_lines_are_never_held() {
     let mut stage = Stage::new(EDITOR);

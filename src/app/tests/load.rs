@@ -58,6 +58,37 @@ fn low_load_speaks_what_is_critical_endings_and_whole_outputs_and_shows_the_rest
         said.contains("First part. Second part. The end."),
         "{said:?}"
     );
+    // A critical chunk does not wait for the end of its output, nor does the end of its sentence.
+    stage.event(
+        "output.streaming",
+        json!({"chunk": "Looking at the disk. ", "output_id": "out_2"}),
+    );
+    stage.speak_all();
+    assert!(!stage.said().concat().contains("Looking"));
+    stage.spoken.clear();
+    stage.lines.clear();
+    stage.event(
+        "output.streaming",
+        json!({"chunk": "The disk is full. Nothing can be", "output_id": "out_2", "urgency": "critical"}),
+    );
+    stage.speak_all();
+    assert_eq!(
+        stage.said(),
+        ["Looking at the disk.", "The disk is full."],
+        "{:?}",
+        stage.lines
+    );
+    stage.event(
+        "output.streaming",
+        json!({"chunk": " saved. ", "output_id": "out_2"}),
+    );
+    stage.wait(3000);
+    stage.speak_all();
+    assert!(
+        stage.said().concat().contains("Nothing can be saved."),
+        "{:?}",
+        stage.said()
+    );
     // What is critical is said at once and in full.
     stage.ask("rpl_1");
     stage.speak_all();

@@ -308,6 +308,19 @@ fn rules_between_two_fields_are_held() {
         rules(&with(json!({"args_summary": "to: bob, Password=hunter2"}))),
         [Rule::PossibleSecret]
     );
+    for (args, told) in [
+        ("password=[redacted]", false),
+        ("Password: [REDACTED], to: bob", false),
+        ("Authorization: Bearer <redacted>", false),
+        ("api_key=***", false),
+        ("api_key=\"••••\"", false),
+        ("password=[redacted], api_key=k1", true),
+        ("password=redactedly1", true),
+        ("password=", true),
+    ] {
+        let found = rules(&with(json!({"args_summary": args})));
+        assert_eq!(found == [Rule::PossibleSecret], told, "{args}");
+    }
     let failed = with(json!({"type": "aaep:agent.tool.completed", "status": "error"}));
     assert_eq!(rules(&failed), [Rule::NoReason]);
 }
