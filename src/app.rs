@@ -20,6 +20,7 @@ mod clarifying;
 mod commands;
 mod effect;
 mod ending;
+mod foreign;
 mod forgotten;
 mod gate;
 mod handshake;

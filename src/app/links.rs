@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
-use crate::dialect;
+use crate::dialect::{self, NoEvent};
 use crate::protocol::{Capabilities, Now, Unobserved};
 use crate::session::{LinkId, PromptId, Standing, What};
 use crate::transport::{Fault, Frame, LinkEvent};
 
+use super::foreign::Speaks;
 use super::handshake::Handshake;
 use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
@@ -74,6 +75,8 @@ pub struct LinkView {
     /// that is.
     pub(super) resumed_at: Option<(Duration, Standing)>,
     garbage_told: Option<Duration>,
+    /// What it was heard to speak.
+    pub(super) speaks: Speaks,
     full: bool,
 }
 
@@ -129,6 +132,7 @@ impl LinkView {
             resumes: false,
             resumed_at: None,
             garbage_told: None,
+            speaks: Speaks::default(),
             full: false,
         }
     }
@@ -313,6 +317,7 @@ impl App {
         view.phase.receive();
         match dialect::read(&frame.text) {
             Ok(decoded) => {
+                view.speaks.aaep();
                 let number = view.frames;
                 self.watch_rate(id, &decoded, now);
                 let changes = self.sessions.apply(id, decoded, now);
@@ -330,7 +335,8 @@ impl App {
                 }
                 self.bound_questions(id, now);
             }
-            Err(error) => {
+            Err(NoEvent::Foreign(what)) => self.foreign(id, what, now),
+            Err(NoEvent::Broken(error)) => {
                 view.garbage += 1;
                 let due = view
                     .garbage_told
@@ -457,7 +463,13 @@ impl App {
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
-        view.phase.step(StreamEvent::Complete, 0);
+        // A source of which nothing was AAEP was of no use.
+        let how = if view.speaks.is_foreign() {
+            StreamEvent::Error
+        } else {
+            StreamEvent::Complete
+        };
+        view.phase.step(how, 0);
         let key = if view.recording.is_some() {
             "replay.ended"
         } else {

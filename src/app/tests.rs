@@ -20,6 +20,7 @@ mod choosing;
 mod connections;
 mod decisions;
 mod fate;
+mod foreign;
 mod holding;
 mod load;
 mod long;

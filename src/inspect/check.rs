@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::dialect;
+use crate::dialect::{self, NoEvent};
 use crate::protocol::{Answer, DecodeError, Decoded, Envelope, Severity, ToolInvoked, Unobserved};
 use crate::session::{
     AnomalyKind, Change, Consent, Ended, Ending, LinkId, OutputRun, Session, SessionKey, Sessions,
@@ -172,16 +172,22 @@ impl Checker {
 
     /// Tells whether an item is worth a line of text: the same departure is written only so often.
     pub fn is_news(&mut self, item: &Item) -> bool {
-        if item.severity == Severity::Error && item.place != Place::Event {
+        let foreign = item.rule == StreamRule::NotAaep.name();
+        if item.severity == Severity::Error && item.place != Place::Event && !foreign {
             return true;
         }
-        let kind = (item.rule, item.event.clone(), item.field.clone());
+        let (what, most) = if foreign {
+            (&item.problem, 1)
+        } else {
+            (&item.field, MOST_REPEATS)
+        };
+        let kind = (item.rule, item.event.clone(), what.clone());
         if self.repeats.len() >= MOST_KINDS && !self.repeats.contains_key(&kind) {
             return true;
         }
         let times = self.repeats.entry(kind).or_default();
         *times += 1;
-        let news = *times <= MOST_REPEATS;
+        let news = *times <= most;
         if !news {
             self.summary.unwritten += 1;
         }
@@ -205,7 +211,11 @@ impl Checker {
                 );
             }
             Ok(decoded) => self.event(gathered.line, decoded),
-            Err(error) => self.no_event(gathered, &error),
+            Err(NoEvent::Broken(error)) => self.no_event(gathered, &error),
+            Err(NoEvent::Foreign(what)) => {
+                let problem = format!("is not AAEP; it looks like {}", what.about());
+                self.stream(gathered.line, StreamRule::NotAaep, String::new(), problem);
+            }
         }
     }
 
@@ -229,7 +239,7 @@ impl Checker {
                 "is nested deeper than 127 levels".to_owned(),
             ),
             DecodeError::NotAnObject(kind) => {
-                (StreamRule::NotAnObject, format!("is {kind} and no object"))
+                (StreamRule::NotAaep, format!("is {kind} and no object"))
             }
             DecodeError::NoType => (StreamRule::NoType, "names no type".to_owned()),
         };

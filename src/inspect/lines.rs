@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn lines_and_pretty_texts_are_told_apart() {
-        let event = r#"{"type":"a:b"}"#;
+        let event = r#"{"type":"aaep:b"}"#;
         assert_eq!(
             gather(&format!("{event}\n\n{event}")),
             [(1, event.into()), (3, event.into())]
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_cut_line_swallows_no_event() {
-        let event = r#"{"type":"a:b"}"#;
-        let cut = r#"{"type":"a:b","x":"hal"#;
+        let event = r#"{"type":"aaep:b"}"#;
+        let cut = r#"{"type":"aaep:b","x":"hal"#;
         assert_eq!(
             gather(&format!("{cut}\n{event}\n{event}")),
             [(1, cut.into()), (2, event.into()), (3, event.into())]

@@ -257,9 +257,9 @@ fn lines_that_are_no_events_are_errors_or_notes() {
     assert_eq!(
         names(&items),
         [
-            (2, "not_json"),
-            (4, "not_an_object"),
-            (5, "no_type"),
+            (2, "not_aaep"),
+            (4, "not_aaep"),
+            (5, "not_aaep"),
             (6, "not_json"),
             (7, "too_deep"),
             (8, "not_an_event"),
@@ -267,8 +267,19 @@ fn lines_that_are_no_events_are_errors_or_notes() {
             (11, "not_json"),
         ]
     );
+    assert_eq!(items[0].problem, "is not AAEP; it looks like plain text");
+    assert_eq!(
+        items[2].problem,
+        "is not AAEP; it looks like JSON without a type"
+    );
     assert_eq!(items[3].problem, "is no JSON, at column 15");
     assert_eq!((summary.lines, summary.events), (11, 2));
+    let mut checker = Checker::new();
+    let written = ["x", "y", "{\"a\":1}", "z"].map(|line| {
+        let items = checker.line(line);
+        items.iter().filter(|item| checker.is_news(item)).count()
+    });
+    assert_eq!(written, [1, 0, 1, 0], "each kind once");
     let (_, none) = check("x\ny");
     assert_eq!(none.verdict(false), Verdict::Unusable);
     assert_eq!(check("").1.verdict(false), Verdict::Unusable);
@@ -482,6 +493,47 @@ fn a_trace_names_every_step_and_marks_what_no_table_has() {
     );
     assert!(trace(Format::Mermaid).contains("illegal chunk at 5.000 s"));
     assert_eq!(Tracer::new().finish(Format::Text), None);
+}
+
+#[test]
+fn a_trace_names_the_line_that_an_event_stood_on() {
+    let mut stream = Stream::default();
+    let step = |n: u64, to: &str| json!({"sequence_number": n, "from_state": "x", "to_state": to});
+    stream
+        .on("session.started", json!({"sequence_number": 0}))
+        .on("state.changed", step(1, "one"))
+        .on("state.changed", step(3, "three"))
+        .on("state.changed", step(2, "two"))
+        .on("session.completed", json!({"sequence_number": 4}));
+    // All at one moment: the third waits for the fourth.
+    for line in &mut stream.lines {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        event["timestamp"] = "2026-01-01T00:00:02.000Z".into();
+        *line = event.to_string();
+    }
+    let mut tracer = Tracer::new();
+    for line in &stream.lines {
+        tracer.line(line);
+    }
+    let lines: Vec<(String, u64)> = tracer
+        .finish(Format::Json)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap())
+        .filter(|step| step["kind"] == "step")
+        .map(|step| {
+            let to = step["to"].as_str().unwrap().to_owned();
+            (to, step["line"].as_u64().unwrap())
+        })
+        .collect();
+    let wanted = [
+        ("active", 1),
+        ("one", 2),
+        ("two", 4),
+        ("three", 3),
+        ("completed", 5),
+    ];
+    assert_eq!(lines, wanted.map(|(to, line)| (to.to_owned(), line)));
 }
 
 /// A.9: two agents under one session id, and a session that is part of another, have machines of

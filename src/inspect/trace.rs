@@ -6,14 +6,14 @@
 //! A step that leads back to its own state (one more event, one more chunk) is counted on the step
 //! before it, so that a trace is as long as what happened and not as what was said.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde_json::json;
 
 use crate::dialect;
-use crate::protocol::{Answer, Machine, TransitionError};
+use crate::protocol::{Answer, Envelope, Machine, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
 use super::answers::Answers;
@@ -28,6 +28,9 @@ const MOST_STEPS: usize = 50_000;
 const MOST_SESSIONS: usize = 1000;
 /// How often the sessions are told of the time between two events.
 const MOST_TICKS: usize = 64;
+
+/// How many events' lines are remembered: twice as many as may wait for others.
+const MOST_LINES: usize = 128;
 
 const LINK: LinkId = LinkId(0);
 
@@ -101,6 +104,8 @@ pub(super) struct SessionTrace {
 #[derive(Debug, Clone, Default)]
 struct Log {
     line: u64,
+    /// On which lines the last events with a number stood: some are applied later than they came.
+    stood: VecDeque<((SessionKey, u64), u64)>,
     known: BTreeMap<SessionKey, usize>,
     sessions: Vec<SessionTrace>,
     steps: usize,
@@ -110,7 +115,7 @@ struct Log {
 
 impl Log {
     fn keep(&mut self, step: &Step<'_>, to: Option<&'static str>) {
-        let (line, full) = (self.line, self.steps >= MOST_STEPS);
+        let (line, full) = (self.line_of(step), self.steps >= MOST_STEPS);
         let Some(trace) = self.trace(step) else {
             self.more_steps += 1;
             return;
@@ -161,6 +166,33 @@ impl Log {
             until: since,
         });
         self.steps += 1;
+    }
+
+    /// Notes on which line an event stands.
+    fn stands(&mut self, line: u64, envelope: &Envelope) {
+        self.line = line;
+        let Some(number) = envelope.sequence_number else {
+            return;
+        };
+        let key = SessionKey {
+            link: LINK,
+            agent: envelope.producer.agent_id.clone(),
+            session: envelope.session_id.clone(),
+        };
+        if self.stood.len() >= MOST_LINES {
+            self.stood.pop_front();
+        }
+        self.stood.push_back(((key, number), line));
+    }
+
+    /// Gives the line of the event by which a step came; of a step that time brings, the last line.
+    fn line_of(&self, step: &Step<'_>) -> u64 {
+        let of = |number: u64| {
+            let same =
+                |((key, stood), _): &&((SessionKey, u64), u64)| *stood == number && key == step.key;
+            self.stood.iter().rev().find(same).map(|(_, line)| *line)
+        };
+        step.number.and_then(of).unwrap_or(self.line)
     }
 
     fn trace(&mut self, step: &Step<'_>) -> Option<&mut SessionTrace> {
@@ -289,7 +321,7 @@ impl Tracer {
             let due = self.clock.moment(due);
             self.sessions.tick_observed(due, &mut self.log);
         }
-        self.log.line = gathered.line;
+        self.log.stands(gathered.line, &decoded.envelope);
         let changes = self
             .sessions
             .apply_observed(LINK, decoded, now, &mut self.log);

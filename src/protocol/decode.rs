@@ -113,6 +113,11 @@ fn core_type(type_name: &str) -> Option<&'static CoreType> {
     schema::core(local)
 }
 
+/// Tells whether a name is one of the core types, with its name space or without.
+pub fn is_known_type(name: &str) -> bool {
+    core_type(name).or_else(|| schema::core(name)).is_some()
+}
+
 fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) -> Envelope {
     let mut fields = Fields::new(map, "", "3.2", findings);
     let event_id = fields.name("event_id").map(EventId);

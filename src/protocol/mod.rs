@@ -30,7 +30,7 @@ mod shape;
 mod stamp;
 
 pub use clock::Now;
-pub use decode::{DecodeError, Decoded, decode};
+pub use decode::{DecodeError, Decoded, decode, is_known_type};
 pub use envelope::{Envelope, Localization, Producer, TextDirection, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,

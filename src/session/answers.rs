@@ -67,6 +67,8 @@ impl Sessions {
         let mut relay = Relay {
             key: &prompt.key,
             at: now,
+            // An answer is no event.
+            number: None,
             subject: Subject::Question(id),
             observer,
         };

@@ -28,6 +28,7 @@ pub(super) struct Context<'o> {
     fallbacks: Vec<String>,
     pub(super) direction: Option<TextDirection>,
     pub(super) replayed: bool,
+    number: Option<u64>,
     pub(super) observer: &'o mut dyn Observer,
     changes: Vec<Change>,
 }
@@ -49,6 +50,7 @@ impl<'o> Context<'o> {
             fallbacks: envelope.localization.fallback_chain.clone(),
             direction: envelope.localization.text_direction,
             replayed,
+            number: envelope.sequence_number,
             observer,
             changes: Vec::new(),
         }
@@ -87,6 +89,7 @@ impl<'o> Context<'o> {
         let mut relay = Relay {
             key: &self.key,
             at: self.now,
+            number: self.number,
             subject,
             observer: self.observer,
         };

@@ -40,6 +40,9 @@ pub struct Step<'a> {
     pub key: &'a SessionKey,
     /// When.
     pub at: Now,
+    /// The sequence number of the event by which it came, where it has one: such an event may have waited
+    /// for others.
+    pub number: Option<u64>,
     /// What of the session.
     pub subject: Subject<'a>,
     /// The machine's name.
@@ -70,40 +73,38 @@ impl Observer for Unobserved {
 pub(super) struct Relay<'a> {
     pub(super) key: &'a SessionKey,
     pub(super) at: Now,
+    pub(super) number: Option<u64>,
     pub(super) subject: Subject<'a>,
     pub(super) observer: &'a mut dyn Observer,
 }
 
 impl<M: Machine> StateObserver<M> for Relay<'_> {
     fn on_before_transition(&mut self, from: M, event: M::Event) {
-        let step = step(self.key, self.at, self.subject, from, event);
+        let step = self.step(from, event);
         self.observer.before(&step);
     }
 
     fn on_after_transition(&mut self, from: M, to: M, event: M::Event) {
-        let step = step(self.key, self.at, self.subject, from, event);
+        let step = self.step(from, event);
         self.observer.after(&step, to.label());
     }
 
     fn on_transition_error(&mut self, from: M, event: M::Event, error: &TransitionError) {
-        let step = step(self.key, self.at, self.subject, from, event);
+        let step = self.step(from, event);
         self.observer.error(&step, error);
     }
 }
 
-fn step<'a, M: Machine>(
-    key: &'a SessionKey,
-    at: Now,
-    subject: Subject<'a>,
-    from: M,
-    event: M::Event,
-) -> Step<'a> {
-    Step {
-        key,
-        at,
-        subject,
-        machine: M::NAME,
-        from: from.label(),
-        event: M::event_label(event),
+impl<'a> Relay<'a> {
+    fn step<M: Machine>(&self, from: M, event: M::Event) -> Step<'a> {
+        Step {
+            key: self.key,
+            at: self.at,
+            number: self.number,
+            subject: self.subject,
+            machine: M::NAME,
+            from: from.label(),
+            event: M::event_label(event),
+        }
     }
 }

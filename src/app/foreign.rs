@@ -1,0 +1,105 @@
+//! Sources that send something other than AAEP.
+//!
+//! Responsibilities: telling so once, with what it looks like; leaving a source of which nothing else
+//! comes. Not here: what is AAEP (`dialect`), messages that are broken (`links`).
+
+use crate::announce::{Arg, Class, Kind};
+use crate::dialect::Foreign;
+use crate::protocol::Now;
+use crate::session::LinkId;
+
+use super::stream::StreamEvent;
+use super::{App, Effect};
+
+/// After how many messages a source is left of which none was AAEP: a program may greet with some lines,
+/// and a server with some signs of life, before it begins.
+const MOST_FOREIGN: u32 = 64;
+
+/// Says what a source was heard to speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Speaks {
+    /// Nothing yet.
+    #[default]
+    Unheard,
+    /// So many messages, none of which is AAEP; told.
+    Foreign(u32),
+    /// AAEP.
+    Aaep,
+    /// AAEP, and something else beside it; told.
+    Mixed,
+}
+
+impl Speaks {
+    /// Takes note of a message of AAEP.
+    pub(super) fn aaep(&mut self) {
+        *self = match self {
+            Self::Unheard | Self::Aaep => Self::Aaep,
+            Self::Foreign(_) | Self::Mixed => Self::Mixed,
+        };
+    }
+
+    /// Tells whether something came, and none of it was AAEP.
+    pub(super) fn is_foreign(self) -> bool {
+        match self {
+            Self::Foreign(_) => true,
+            Self::Unheard | Self::Aaep | Self::Mixed => false,
+        }
+    }
+}
+
+impl App {
+    /// Takes a message that is not AAEP: it is no agent's.
+    pub(super) fn foreign(&mut self, id: LinkId, what: Foreign, now: Now) {
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        view.garbage += 1;
+        let (speaks, key) = match view.speaks {
+            Speaks::Unheard => (Speaks::Foreign(1), Some("link.foreign")),
+            Speaks::Foreign(times) => (Speaks::Foreign(times + 1), None),
+            Speaks::Aaep => (Speaks::Mixed, Some("link.foreign.some")),
+            Speaks::Mixed => (Speaks::Mixed, None),
+        };
+        view.speaks = speaks;
+        let source = ("source", Arg::Own(view.name.clone()));
+        if let Some(key) = key {
+            let what = self.announcer.phrases().text(looks(what), &[]);
+            let args = [source.clone(), ("what", Arg::Own(what))];
+            self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        }
+        if speaks == Speaks::Foreign(MOST_FOREIGN) {
+            self.release(id, now);
+            if let Some(view) = self.links.get_mut(id.0) {
+                view.phase.step(StreamEvent::Error, 0);
+            }
+            let args = [source];
+            self.say(
+                Class::Outcome,
+                Kind::Connection,
+                "link.foreign.left",
+                &args,
+                now,
+            );
+            self.unsure(id, now);
+            self.effects.push(Effect::Close(id));
+        }
+    }
+}
+
+/// Names the words for what it looks like.
+fn looks(what: Foreign) -> &'static str {
+    match what {
+        Foreign::Html => "foreign.html",
+        Foreign::Text => "foreign.text",
+        Foreign::Value => "foreign.value",
+        Foreign::Untyped => "foreign.untyped",
+        Foreign::Typed => "foreign.typed",
+        Foreign::JsonRpc => "foreign.json_rpc",
+        Foreign::Acp => "foreign.acp",
+        Foreign::Mcp => "foreign.mcp",
+        Foreign::OpenCode => "foreign.opencode",
+        Foreign::AgUi => "foreign.ag_ui",
+        Foreign::CloudEvents => "foreign.cloud_events",
+        Foreign::Model => "foreign.model",
+    }
+}

@@ -1,0 +1,89 @@
+//! Sources that send something other than AAEP.
+
+use super::*;
+
+const OPENCODE: &str = r#"{"type":"message.part.updated","properties":{"part":{"text":"Hi"}}}"#;
+
+fn frame(stage: &mut Stage, text: &str) {
+    let text = text.to_owned();
+    stage.link(0, LinkEvent::Frame(Frame { text }));
+}
+
+fn one_source() -> Stage {
+    let mut stage = Stage::of(
+        PIPE,
+        vec![SourceSetup {
+            name: "one".into(),
+            ..SourceSetup::default()
+        }],
+    );
+    stage.link(0, LinkEvent::Connected);
+    stage.lines.clear();
+    stage
+}
+
+#[test]
+fn what_is_not_aaep_is_told_once_and_never_as_an_agent() {
+    let mut stage = one_source();
+    for _ in 0..5 {
+        frame(&mut stage, OPENCODE);
+    }
+    assert_eq!(
+        stage.lines,
+        ["What one sends is not AAEP so far. It looks like events of opencode."]
+    );
+    assert_eq!(stage.app.sessions().iter().count(), 0);
+    stage.link(0, LinkEvent::Ended);
+    stage.wait(1000);
+    assert_eq!(stage.quit, Some(Exit::NoSource));
+}
+
+#[test]
+fn a_source_of_which_nothing_is_aaep_is_left() {
+    let mut stage = one_source();
+    for _ in 0..200 {
+        frame(&mut stage, "<!doctype html>");
+    }
+    assert_eq!(
+        stage.lines,
+        [
+            "What one sends is not AAEP so far. It looks like a web page.",
+            "one is left, because nothing that it sends is AAEP.",
+        ]
+    );
+    stage.wait(1000);
+    assert_eq!(stage.quit, Some(Exit::NoSource));
+}
+
+#[test]
+fn aaep_beside_something_else_is_followed() {
+    let mut stage = Stage::new(PIPE);
+    frame(&mut stage, "Compiling agent v0.1.0");
+    stage.event("session.started", json!({"summary_normal": "Hello"}));
+    for _ in 0..100 {
+        frame(&mut stage, "Compiling agent v0.1.0");
+    }
+    assert!(stage.heard("Hello"));
+    assert_eq!(
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("AAEP"))
+            .count(),
+        1
+    );
+    // An unknown type of AAEP is no stranger (3.2.2).
+    stage.event(
+        "purple.flamingo",
+        json!({"summary_normal": "A flamingo passes."}),
+    );
+    assert!(stage.heard("A flamingo passes."));
+
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "Hello"}));
+    for _ in 0..100 {
+        frame(&mut stage, OPENCODE);
+    }
+    let told = "Something that one sent is not AAEP. It looks like events of opencode. Everything else goes on.";
+    assert_eq!(stage.lines.iter().filter(|line| *line == told).count(), 1);
+}

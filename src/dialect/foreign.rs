@@ -1,0 +1,257 @@
+//! What is not AAEP, told by what it looks like.
+//!
+//! Responsibilities: whether a message is AAEP at all, and else the name of what it seems to be. Not here:
+//! reading it.
+//!
+//! AAEP is known by its context, by a type in its name space, by one of its types with an envelope's ids,
+//! or by a whole envelope. An unknown type is AAEP all the same (3.2.2): whoever sends it says so by the
+//! context.
+
+use serde_json::{Map, Value};
+
+use crate::protocol::is_known_type;
+
+/// Names what something that is not AAEP looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Foreign {
+    /// A page of the web.
+    Html,
+    /// Text that is no JSON.
+    Text,
+    /// JSON that is no object: a list, a number, a text.
+    Value,
+    /// An object without a type.
+    Untyped,
+    /// An object of a type that is not AAEP's.
+    Typed,
+    /// JSON-RPC of a protocol that is not known here.
+    JsonRpc,
+    /// The Agent Client Protocol.
+    Acp,
+    /// The Model Context Protocol.
+    Mcp,
+    /// The events of opencode.
+    OpenCode,
+    /// The Agent User Interaction Protocol.
+    AgUi,
+    /// CloudEvents.
+    CloudEvents,
+    /// A model's own stream of tokens.
+    Model,
+}
+
+impl Foreign {
+    /// Says what it is in a few words, for a report.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Html => "a web page",
+            Self::Text => "plain text",
+            Self::Value => "JSON that is no object",
+            Self::Untyped => "JSON without a type",
+            Self::Typed => "JSON of another kind",
+            Self::JsonRpc => "JSON-RPC of another protocol",
+            Self::Acp => "the Agent Client Protocol (ACP)",
+            Self::Mcp => "the Model Context Protocol (MCP)",
+            Self::OpenCode => "events of opencode",
+            Self::AgUi => "the AG-UI protocol",
+            Self::CloudEvents => "CloudEvents",
+            Self::Model => "the stream of a model",
+        }
+    }
+}
+
+/// Judges text that is no JSON; `None` where it began as an object and is broken, which may be AAEP.
+pub(super) fn of_text(text: &str) -> Option<Foreign> {
+    let text = text.trim_start_matches(['\u{feff}', ' ', '\t', '\r', '\n']);
+    let begins = |word: &str| {
+        text.get(..word.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(word))
+    };
+    match text.chars().next() {
+        Some('{' | '[') => None,
+        Some('<') if begins("<!doctype html") || begins("<html") || begins("<head") => {
+            Some(Foreign::Html)
+        }
+        Some(_) | None => Some(Foreign::Text),
+    }
+}
+
+/// Judges an object; `None` where it is AAEP.
+pub(super) fn of_object(map: &Map<String, Value>) -> Option<Foreign> {
+    let text = |name: &str| map.get(name).and_then(Value::as_str);
+    let has = |name: &str| map.contains_key(name);
+    let kind = text("type").unwrap_or_default();
+    if is_aaep(map, kind) {
+        return None;
+    }
+    Some(if has("jsonrpc") {
+        json_rpc(text("method").unwrap_or_default())
+    } else if has("specversion") && has("source") {
+        Foreign::CloudEvents
+    } else if kind.is_empty() {
+        match text("object") {
+            Some(object) if object.contains("completion") || object.starts_with("response") => {
+                Foreign::Model
+            }
+            Some(_) | None => Foreign::Untyped,
+        }
+    } else if kind.contains('.') && matches!(map.get("properties"), Some(Value::Object(_))) {
+        Foreign::OpenCode
+    } else if AG_UI.iter().any(|prefix| kind.starts_with(prefix)) {
+        Foreign::AgUi
+    } else if MODEL.iter().any(|prefix| kind.starts_with(prefix)) {
+        Foreign::Model
+    } else {
+        Foreign::Typed
+    })
+}
+
+/// What the types of AG-UI begin with.
+const AG_UI: [&str; 10] = [
+    "RUN_",
+    "STEP_",
+    "TEXT_MESSAGE_",
+    "TOOL_CALL_",
+    "STATE_",
+    "MESSAGES_SNAPSHOT",
+    "ACTIVITY_",
+    "REASONING_",
+    "THINKING_",
+    "CUSTOM",
+];
+
+/// What the types of the streams of models begin with.
+const MODEL: [&str; 3] = ["message_", "content_block_", "response."];
+
+/// What the methods of ACP begin with.
+const ACP: [&str; 3] = ["session/", "fs/", "terminal/"];
+
+/// What the methods of MCP begin with.
+const MCP: [&str; 7] = [
+    "tools/",
+    "resources/",
+    "prompts/",
+    "notifications/",
+    "sampling/",
+    "roots/",
+    "logging/",
+];
+
+fn json_rpc(method: &str) -> Foreign {
+    let one_of = |list: &[&str]| list.iter().any(|prefix| method.starts_with(prefix));
+    if one_of(&ACP) {
+        Foreign::Acp
+    } else if one_of(&MCP) {
+        Foreign::Mcp
+    } else {
+        Foreign::JsonRpc
+    }
+}
+
+fn is_aaep(map: &Map<String, Value>, kind: &str) -> bool {
+    let named = |value: &Value| {
+        value
+            .as_str()
+            .is_some_and(|text| text.to_ascii_lowercase().contains("aaep"))
+    };
+    let context = match map.get("@context") {
+        Some(Value::Array(list)) => list.iter().any(named),
+        Some(one) => named(one),
+        None => false,
+    };
+    let is_text = |name: &str| matches!(map.get(name), Some(Value::String(_)));
+    let agent = map
+        .get("producer")
+        .and_then(|producer| producer.get("agent_id"));
+    context
+        || kind.starts_with("aaep:")
+        || kind.to_ascii_lowercase().contains("aaep-protocol")
+        || is_known_type(kind) && (is_text("event_id") || is_text("session_id"))
+        || ["subscription.", "confirmation.reply", "clarification.reply"]
+            .iter()
+            .any(|message| kind.starts_with(message))
+        || is_text("event_id") && is_text("session_id") && agent.is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn judged(value: Value) -> Option<Foreign> {
+        match value {
+            Value::Object(map) => of_object(&map),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn what_is_not_aaep_is_named_and_what_is_passes() {
+        for (value, wanted) in [
+            (
+                json!({"@context": "https://aaep-protocol.org/context/v1", "type": "x:y"}),
+                None,
+            ),
+            (
+                json!({"@context": ["https://a.example", "https://aaep-protocol.org/context/v1"]}),
+                None,
+            ),
+            (json!({"type": "aaep:agent.purple.flamingo"}), None),
+            (
+                json!({"type": "agent.session.started", "session_id": "s"}),
+                None,
+            ),
+            (
+                json!({"type": "medai:thing", "event_id": "e", "session_id": "s", "producer": {"agent_id": "a"}}),
+                None,
+            ),
+            (json!({"type": "subscription.accepted"}), None),
+            (json!({"a": 1}), Some(Foreign::Untyped)),
+            (
+                json!({"type": "result", "session_id": "s"}),
+                Some(Foreign::Typed),
+            ),
+            (
+                json!({"jsonrpc": "2.0", "method": "session/update"}),
+                Some(Foreign::Acp),
+            ),
+            (
+                json!({"jsonrpc": "2.0", "method": "tools/call"}),
+                Some(Foreign::Mcp),
+            ),
+            (
+                json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
+                Some(Foreign::JsonRpc),
+            ),
+            (
+                json!({"type": "message.part.updated", "properties": {}}),
+                Some(Foreign::OpenCode),
+            ),
+            (
+                json!({"type": "TEXT_MESSAGE_CONTENT", "delta": "a"}),
+                Some(Foreign::AgUi),
+            ),
+            (
+                json!({"specversion": "1.0", "type": "a.b", "source": "/x"}),
+                Some(Foreign::CloudEvents),
+            ),
+            (
+                json!({"object": "chat.completion.chunk"}),
+                Some(Foreign::Model),
+            ),
+            (json!({"type": "content_block_delta"}), Some(Foreign::Model)),
+        ] {
+            assert_eq!(judged(value.clone()), wanted, "{value}");
+        }
+        for (text, wanted) in [
+            ("<!DOCTYPE html><html>", Some(Foreign::Html)),
+            ("  <html lang=en>", Some(Foreign::Html)),
+            ("Compiling x", Some(Foreign::Text)),
+            ("", Some(Foreign::Text)),
+            ("{\"type\": \"aaep:", None),
+        ] {
+            assert_eq!(of_text(text), wanted, "{text}");
+        }
+    }
+}
