@@ -88,6 +88,10 @@ const ENDED: &str = "sh has ended.";
 /// What is told of a message that is none; where it goes wrong in it is left out.
 const GARBAGE: &str =
     "A message from sh can't be understood: not valid JSON. Everything else goes on.";
+/// What is told of a message that is no JSON at all, beside others and before all others.
+const STRANGE: &str =
+    "Something that sh sent is not AAEP. It looks like plain text. Everything else goes on.";
+const STRANGE_SO_FAR: &str = "What sh sends is not AAEP so far. It looks like plain text.";
 const TOO_LARGE: &str = "1 message from sh was left out: a message is larger than 4194304 bytes.";
 
 /// Makes a test of each row: its name, the ways to speak, its end, its script, and what is heard.
@@ -109,8 +113,8 @@ rows! {
     a_byte_order_mark ([Rpc, Bare], Whole): r"shake; printf '\357\273\277'; cat e1 e2 e3 e4 e5 e6 e7; finish" => [START, ENDED];
     blank_lines ([Rpc, Bare], Whole): r"shake; printf '\n \n\r\n'; cat e1 e2 e3; printf '\n\n'; cat e4 e5 e6 e7; finish" => [START, ENDED];
     words_between_the_messages ([Rpc, Bare], Whole):
-        r"shake; cat e1; printf 'Loading the model\n\033[31m50%%\033[0m\r\n[1, 2]\n'; cat e2 e3; echo done; cat e4 e5 e6 e7; finish" => [START, GARBAGE, ENDED];
-    bytes_that_are_no_text ([Rpc, Bare], Whole): r"shake; cat e1 e2; printf '\377\376\000\001\n'; cat e3 e4 e5 e6 e7; finish" => [START, GARBAGE, ENDED];
+        r"shake; cat e1; printf 'Loading the model\n\033[31m50%%\033[0m\r\n[1, 2]\n'; cat e2 e3; echo done; cat e4 e5 e6 e7; finish" => [START, STRANGE, ENDED];
+    bytes_that_are_no_text ([Rpc, Bare], Whole): r"shake; cat e1 e2; printf '\377\376\000\001\n'; cat e3 e4 e5 e6 e7; finish" => [START, STRANGE, ENDED];
     a_loud_standard_error ([Rpc, Bare], Whole):
         "shake; cat e1 e2; many 50331648 e >&2; yes trouble | head -n 20000 >&2; cat e3 e4 e5 e6 e7; finish" => [START, ENDED];
 
@@ -134,7 +138,7 @@ rows! {
     gone_before_the_handshake ([Rpc], Dies(1)): "exit 1" => ["Connected to sh.", "sh can't be used: the program ended with exit code 1."];
     gone_in_good_order_before_the_handshake ([Rpc], Dies(0)): "exit 0" => ["Connected to sh.", ENDED];
     a_greeting_before_the_consent ([Rpc], Whole):
-        r"printf 'Loading the model\n50%%\n'; shake; cat e1 e2 e3 e4 e5 e6 e7; finish" => ["Connected to sh.", GARBAGE, "sh has shaken hands.", ENDED];
+        r"printf 'Loading the model\n50%%\n'; shake; cat e1 e2 e3 e4 e5 e6 e7; finish" => ["Connected to sh.", STRANGE_SO_FAR, "sh has shaken hands.", ENDED];
     gone_in_the_middle_of_the_consent ([Rpc], Dies(1)): r#"IFS= read -r line; printf '{"jsonrpc":"2.0","id":1,"resu'; exit 1"#
         => ["Connected to sh.", GARBAGE, "sh can't be used: the program ended with exit code 1."];
 

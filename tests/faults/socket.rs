@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use super::duplex::{Exchange, Hands, Kind, Peer, Turn};
 use super::server::BEFORE_ANSWER;
-use super::story::{BACK, End, GARBAGE, LOST, START, TOO_LARGE, heard, outlive, stories, watch};
+use super::story::{
+    BACK, End, GARBAGE, LOST, START, STRANGE, TOO_LARGE, heard, outlive, stories, watch,
+};
 use super::{once, read, see_through};
 use End::{Over, Whole};
 use Hands::{Kept, Shaken};
@@ -112,12 +114,12 @@ stories! {
     socket_a_line_that_is_no_json (EITHER, BOTH, Whole): &[|at| {
         let words = at.wrap("hello");
         at.open(3).bytes(&words).events(3, BEFORE_ANSWER + 1).finish();
-    }] => &[START, GARBAGE];
+    }] => &[START, STRANGE];
     socket_bytes_that_are_no_text (EITHER, BOTH, Whole): &[|at| {
         let bytes = at.wrap("~~~~");
         let bytes: Vec<u8> = bytes.iter().map(|byte| if *byte == b'~' { 0xff } else { *byte }).collect();
         at.open(3).bytes(&bytes).events(3, BEFORE_ANSWER + 1).finish();
-    }] => &[START, GARBAGE];
+    }] => &[START, STRANGE];
     socket_neither_framing (EITHER, [Kept], Over(1)): &[|at| { at.bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n").left(); }]
         => &["Connected to S, without a handshake.", NEITHER];
 }

@@ -23,6 +23,8 @@ pub const TOO_LARGE: &str =
     "1 message from S was left out: a message is larger than 4194304 bytes.";
 pub const GARBAGE: &str =
     "A message from S can't be understood: not valid JSON. Everything else goes on.";
+pub const STRANGE: &str =
+    "Something that S sent is not AAEP. It looks like plain text. Everything else goes on.";
 pub const ENDED: &str = "S has ended.";
 
 /// Says how a story ends.

@@ -10,7 +10,7 @@ use super::duplex::{
 };
 use super::server::BEFORE_ANSWER;
 use super::story::{
-    BACK, ENDED, End, GARBAGE, LOST, NO_ANSWER, START, heard, outlive, stories, watch,
+    BACK, ENDED, End, LOST, NO_ANSWER, START, STRANGE, heard, outlive, stories, watch,
 };
 use super::{once, read, see_through};
 use End::{Over, Whole};
@@ -108,7 +108,7 @@ stories! {
     }] => &[START, "1 message from S was left out: it came as bytes, where the protocol wants text."];
     ws_text_that_is_no_json (WS, BOTH, Whole): &[|at| {
         at.open(3).bytes(&frame(TEXT, b"hello")).bytes(&frame(TEXT, b"")).events(3, BEFORE_ANSWER + 1).finish();
-    }] => &[START, GARBAGE];
+    }] => &[START, STRANGE];
     ws_text_that_is_no_utf_8 (WS, BOTH, Whole): &[|at| { at.open(3).bytes(&frame(TEXT, b"\"\xff\xfe\"")).left(); }] => &[START, BROKEN, BACK];
     ws_a_mask_from_the_server (WS, BOTH, Whole): &[|at| { at.open(3).bytes(&[TEXT, 0x82, 1, 2, 3, 4, 5, 6]).left(); }] => &[START, BROKEN, BACK];
     ws_a_reserved_bit (WS, BOTH, Whole): &[|at| { at.open(3).bytes(&frame(TEXT | 0x40, b"{}")).left(); }] => &[START, BROKEN, BACK];
