@@ -9,6 +9,9 @@
     reason = "a test fails by panicking, and tells its figures"
 )]
 
+#[path = "order/streams.rs"]
+mod streams;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -580,4 +583,13 @@ fn the_sessions_survive_anything() {
     }
     println!("sessions: {runs} runs, {turns} turns, {asked} questions");
     assert!(asked > 0);
+}
+
+/// Whatever is cut, lost or turned round in a hundred thousand legal streams.
+#[test]
+fn what_arrives_is_heard_in_order() {
+    let mut dice = Dice::new("order");
+    for _ in 0..100_000 {
+        streams::play(dice.next());
+    }
 }

@@ -27,6 +27,7 @@ mod lines;
 mod look;
 mod matrix;
 mod musts;
+mod order;
 mod own;
 mod replies;
 mod screens;

@@ -468,6 +468,12 @@ impl Announcer {
             Danger::Unasked { tool, done: true } => {
                 ("danger.unasked.done", Some(tool), None, leave)
             }
+            Danger::PerhapsUnasked { tool, done: false } => {
+                ("danger.perhaps_unasked", Some(tool), None, leave)
+            }
+            Danger::PerhapsUnasked { tool, done: true } => {
+                ("danger.perhaps_unasked.done", Some(tool), None, leave)
+            }
             Danger::DoneAfterRejection { tool, prompt } => {
                 ("danger.rejected", Some(tool), Some(*prompt), leave)
             }

@@ -57,7 +57,9 @@ impl App {
                 Some(Exit::Clean)
             }
             Until::Ended
-                if self.seen_session && self.sessions.iter().all(|session| session.is_ended()) =>
+                if self.seen_session
+                    && !self.sessions.is_holding()
+                    && self.sessions.iter().all(|session| session.is_ended()) =>
             {
                 Some(Exit::Clean)
             }

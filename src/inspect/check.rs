@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use crate::dialect::{self, NoEvent};
 use crate::protocol::{Answer, DecodeError, Decoded, Envelope, Severity, ToolInvoked, Unobserved};
 use crate::session::{
-    AnomalyKind, Change, Consent, Ended, Ending, LinkId, OutputRun, Session, SessionKey, Sessions,
-    ToolCall, What,
+    AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, OutputRun, Session, SessionKey,
+    Sessions, Sight, ToolCall, What,
 };
 
 use super::answers::Answers;
@@ -284,7 +284,8 @@ impl Checker {
         let before = (self.sessions.dropped().duplicates, self.taken(&key));
         let changes = self.sessions.apply(LINK, decoded, now);
         self.answers.note(line, &changes);
-        let silent = changes.is_empty();
+        // Of a session that is not known yet, it may be the first that is in the stream.
+        let silent = changes.is_empty() && before.1.is_some();
         self.changes(line, event.as_deref(), changes);
         let rule = if self.sessions.dropped().duplicates > before.0 {
             Some((
@@ -395,7 +396,15 @@ impl Checker {
                 item.problem = words::of_order(anomaly.kind).to_owned();
             }
             What::Danger(danger) => {
-                item.place = Place::Danger;
+                (item.place, item.severity) = match danger {
+                    // Where a part is not in the stream, nobody is accused by what is missing.
+                    Danger::PerhapsUnasked { .. } => (Place::Order, Severity::Warning),
+                    Danger::Unasked { .. }
+                    | Danger::DoneAfterRejection { .. }
+                    | Danger::AcceptsBySilence { .. }
+                    | Danger::AnsweredAfterEnd { .. }
+                    | Danger::ActsAfterEnd { .. } => (Place::Danger, Severity::Error),
+                };
                 item.rule = danger.name();
                 item.section = danger.section();
                 item.field = danger.tool().map(safe::name).unwrap_or_default();
@@ -449,11 +458,14 @@ impl Checker {
     }
 
     /// Tells whether an irreversible call has no question before it. The person is in danger only if
-    /// none comes after it either (`Danger::Unasked`), and where we came later it may have been before.
+    /// none comes after it either (`Danger::Unasked`), and where a part of the stream is missing it may be in there.
     fn is_before_asking(&self, key: &SessionKey, event: &ToolInvoked) -> bool {
         let asked = |call: &ToolCall| match call.consent {
-            Consent::NotNeeded | Consent::Asked(_) => true,
-            Consent::Missing | Consent::MissingTold => false,
+            Consent::NotNeeded
+            | Consent::Asked(_)
+            | Consent::Missing(Sight::Partial)
+            | Consent::MissingTold(Sight::Partial) => true,
+            Consent::Missing(Sight::Whole) | Consent::MissingTold(Sight::Whole) => false,
         };
         let call = |session: &Session| {
             let same =
@@ -461,10 +473,7 @@ impl Checker {
             session.tools.iter().rev().find(same).is_none_or(asked)
         };
         event.irreversible == Some(true)
-            && self
-                .sessions
-                .get(key)
-                .is_some_and(|session| !session.joined && !call(session))
+            && self.sessions.get(key).is_some_and(|session| !call(session))
     }
 
     /// Gives what a session leaves open at the end of the stream.

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+mod joined;
+
 use super::*;
 use crate::protocol::{CORE_CONTEXT, Severity};
 

@@ -56,6 +56,12 @@ pub(super) fn of_danger(danger: &Danger) -> &'static str {
         Danger::Unasked { done: true, .. } => {
             "an irreversible tool succeeded, and nobody was asked"
         }
+        Danger::PerhapsUnasked { done: false, .. } => {
+            "an irreversible tool runs, and perhaps nobody was asked: not everything is in the stream"
+        }
+        Danger::PerhapsUnasked { done: true, .. } => {
+            "an irreversible tool succeeded, and perhaps nobody was asked: not everything is in the stream"
+        }
         Danger::DoneAfterRejection { .. } => "the tool succeeded although it was rejected",
         Danger::AcceptsBySilence { .. } => {
             "silence accepts something irreversible of medium or high risk"

@@ -2,6 +2,7 @@
 
 use crate::protocol::Severity;
 
+use super::model::Sight;
 use super::prompt::PromptId;
 
 /// Makes the list of departures, each with its name, section and severity, so that none can miss one.
@@ -132,6 +133,13 @@ pub enum Danger {
         /// Whether it already succeeded.
         done: bool,
     },
+    /// An irreversible call runs, or succeeded, and no question about it was heard; but not everything was.
+    PerhapsUnasked {
+        /// The tool.
+        tool: String,
+        /// Whether it already succeeded.
+        done: bool,
+    },
     /// A call succeeded although its question was rejected (A.8.5).
     DoneAfterRejection {
         /// The tool.
@@ -157,11 +165,22 @@ pub enum Danger {
 }
 
 impl Danger {
+    /// Names the danger of an irreversible call about which no question was heard.
+    pub(super) fn unasked(tool: &str, done: bool, sight: Sight) -> Self {
+        let tool = tool.to_owned();
+        match sight {
+            Sight::Whole => Self::Unasked { tool, done },
+            Sight::Partial => Self::PerhapsUnasked { tool, done },
+        }
+    }
+
     /// Gives the danger's name for reports, in words joined by `_`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Unasked { done: false, .. } => "unasked",
             Self::Unasked { done: true, .. } => "unasked_done",
+            Self::PerhapsUnasked { done: false, .. } => "perhaps_unasked",
+            Self::PerhapsUnasked { done: true, .. } => "perhaps_unasked_done",
             Self::DoneAfterRejection { .. } => "done_after_rejection",
             Self::AcceptsBySilence { .. } => "accepts_by_silence",
             Self::AnsweredAfterEnd { .. } => "answered_after_end",
@@ -172,7 +191,7 @@ impl Danger {
     /// Gives the section of AAEP whose rule protects the person from it.
     pub fn section(&self) -> &'static str {
         match self {
-            Self::Unasked { .. } => "A.8.4",
+            Self::Unasked { .. } | Self::PerhapsUnasked { .. } => "A.8.4",
             Self::DoneAfterRejection { .. } => "A.8.5",
             Self::AcceptsBySilence { .. } => "6.4.1",
             Self::AnsweredAfterEnd { .. } => "6.8",
@@ -184,6 +203,7 @@ impl Danger {
     pub fn tool(&self) -> Option<&str> {
         match self {
             Self::Unasked { tool, .. }
+            | Self::PerhapsUnasked { tool, .. }
             | Self::DoneAfterRejection { tool, .. }
             | Self::ActsAfterEnd { tool } => Some(tool),
             Self::AcceptsBySilence { .. } | Self::AnsweredAfterEnd { .. } => None,

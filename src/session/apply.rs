@@ -125,20 +125,30 @@ impl Sessions {
             session.events == 1,
             session.joined,
         );
+        let number = envelope.sequence_number;
+        if first && (late || (context.replayed && number.is_none())) {
+            // What came before is not known, and what a server replays is a selection of its own.
+            session.miss(u64::MAX);
+        }
+        session.only_replayed &= context.replayed;
+        let before_us =
+            number.is_some_and(|number| session.first_number.is_some_and(|first| number < first));
         let earlier = session
             .last_stamp
             .zip(envelope.timestamp)
-            .is_some_and(|(last, stamp)| stamp < last);
+            .is_some_and(|(last, stamp)| stamp < last && !before_us);
         session.last_stamp = session.last_stamp.max(envelope.timestamp);
         if earlier {
             self.anomaly(context, AnomalyKind::TimestampDecreased, String::new());
         }
-        self.follow_numbers(context, envelope.sequence_number, starts);
+        self.follow_numbers(context, number, starts);
         let revived = self.revive(&context.key);
         // The first event made the session what it is; every other one steps its machine.
         let refused = !first && context.step(Subject::Session, life, happened).is_err();
+        let overtaken = starts && late && self.was_overtaken(context, number);
         if refused {
             match (starts, late) {
+                (true, true) if overtaken => {}
                 (true, true) => self.anomaly(context, AnomalyKind::LateStart, String::new()),
                 (true, false) => self.anomaly(context, AnomalyKind::SecondStart, String::new()),
                 (false, _) => self.after_end(context, &event),
@@ -148,7 +158,7 @@ impl Sessions {
             let _ = context.step(Subject::Session, life, happened);
         }
         match event {
-            Event::SessionStarted(event) => self.start(context, event, refused),
+            Event::SessionStarted(event) => self.start(context, event, refused && !overtaken),
             Event::SessionCompleted(event) => {
                 self.end(context, Ending::Completed, Ended::Completed(event))
             }
@@ -284,14 +294,15 @@ impl Sessions {
         session.progress = None;
         let owes_leaving = std::mem::take(&mut session.owes_leaving);
         let open: Vec<_> = session.tools.drain(..).collect();
+        let (epoch, whole) = (session.epoch(), session.is_whole());
         let outputs: Vec<_> = session
             .outputs
             .iter()
-            .map(|(id, output)| (id.clone(), output.run))
+            .map(|(id, output)| (id.clone(), output.run, output.epoch))
             .collect();
         let asked = self.open_of(&context.key);
         // Leaving out the way out of a question is a fault only of who goes on to the end (6.8).
-        let not_left = ending == Ending::Completed && (owes_leaving || !asked.is_empty());
+        let not_left = ending == Ending::Completed && whole && (owes_leaving || !asked.is_empty());
         // One announcement tells the end; its questions are closed before it, so that none outlives it.
         for id in asked {
             self.close_told(context, id, Closing::SessionEnded);
@@ -304,15 +315,17 @@ impl Sessions {
             if context
                 .step(subject, ToolRun::Running, ToolEvent::SessionEnded)
                 .is_err()
+                && call.epoch == epoch
             {
                 self.anomaly(context, AnomalyKind::ToolLeftOpen, call.tool);
             }
         }
-        for (id, run) in outputs {
+        for (id, run, heard) in outputs {
             let subject = Subject::Output(id.as_ref());
             if context
                 .step(subject, run, OutputEvent::SessionEnded)
                 .is_err()
+                && heard == epoch
             {
                 self.anomaly(context, AnomalyKind::OutputNotCompleted, String::new());
             }
@@ -320,7 +333,7 @@ impl Sessions {
         if not_left {
             self.anomaly(context, AnomalyKind::AwaitingInputNotLeft, String::new());
         }
-        if ending == Ending::Completed {
+        if ending == Ending::Completed && whole {
             self.check_consequences(context);
         }
         context.push(What::SessionEnded(event));
@@ -333,17 +346,16 @@ impl Sessions {
         let from = AgentState::named(&event.from_state);
         let to = AgentState::named(&event.to_state);
         let implied = session.implied.contains(&from) && from != AgentState::Other;
-        let found = match &session.state {
-            Some(state) if *state != shown(&event.from_state) && !implied => {
+        let found = match session.sure_state() {
+            Some(state) if state != shown(&event.from_state) && !implied => {
                 Some(AnomalyKind::BrokenStateChain)
             }
-            None if !session.joined && event.from_state != "idle" => {
+            None if session.is_whole() && event.from_state != "idle" => {
                 Some(AnomalyKind::FirstStateNotIdle)
             }
             Some(_) | None => None,
         };
-        session.state = Some(shown(&event.to_state));
-        session.state_changes += 1;
+        session.enter(&event.to_state);
         // What was at fifty per cent in the state before says nothing of this one.
         session.progress = None;
         session.implied.clear();
@@ -351,6 +363,7 @@ impl Sessions {
             session.owes_leaving = false;
         }
         let mut too_early = None;
+        let epoch = session.epoch();
         for call in &mut session.tools {
             match to {
                 AgentState::CallingTool => call.in_calling_tool = true,
@@ -358,7 +371,9 @@ impl Sessions {
                 | AgentState::WritingOutput
                 | AgentState::Idle
                 | AgentState::Deciding
-                    if call.in_calling_tool && from == AgentState::CallingTool =>
+                    if call.in_calling_tool
+                        && call.epoch == epoch
+                        && from == AgentState::CallingTool =>
                 {
                     too_early = Some(call.tool.clone());
                 }

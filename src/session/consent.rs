@@ -11,7 +11,7 @@ use crate::protocol::{Now, ToolCallId};
 use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::key::SessionKey;
-use super::model::{Consent, Session, ToolCall};
+use super::model::{Consent, Session, Sight, ToolCall};
 use super::prompt::{Prompt, PromptId, Question};
 use super::sessions::Sessions;
 
@@ -50,8 +50,12 @@ impl Sessions {
         let Some(session) = self.sessions.get_mut(&prompt.key) else {
             return;
         };
-        let pending =
-            |call: &&mut ToolCall| matches!(call.consent, Consent::Missing | Consent::MissingTold);
+        let epoch = session.epoch();
+        // What was last heard of before something was missed may be over.
+        let pending = |call: &&mut ToolCall| {
+            call.epoch == epoch
+                && matches!(call.consent, Consent::Missing(_) | Consent::MissingTold(_))
+        };
         let pending_calls = session.tools.iter_mut().filter(pending).count();
         let by_id = asked.tool_call_id.is_some();
         let chosen = session.tools.iter_mut().find(|call| {
@@ -65,6 +69,16 @@ impl Sessions {
         });
         if let Some(call) = chosen {
             if call.irreversible {
+                match call.consent {
+                    // Its question came after all, so it is none of those that may be missing.
+                    Consent::Missing(Sight::Partial) | Consent::MissingTold(Sight::Partial) => {
+                        session.unseen_questions = session.unseen_questions.saturating_add(1);
+                    }
+                    Consent::NotNeeded
+                    | Consent::Missing(Sight::Whole)
+                    | Consent::MissingTold(Sight::Whole)
+                    | Consent::Asked(_) => {}
+                }
                 call.consent = Consent::Asked(id);
             }
             let (tool, call_id) = (call.tool.clone(), call.call_id.clone());
@@ -82,59 +96,77 @@ impl Sessions {
         tool: &str,
         call_id: Option<&ToolCallId>,
     ) -> Consent {
-        let unused = |prompt: &&Prompt| {
-            prompt.key == *key
-                && prompt.call_id.is_none()
-                && prompt.tool.is_none()
-                && matches!(prompt.question, Question::Confirmation(_))
-        };
-        let stated = |prompt: &&Prompt| match &prompt.question {
-            Question::Confirmation(asked) => {
-                asked.tool_call_id.is_some() && asked.tool_call_id.as_ref() == call_id
-            }
-            Question::Clarification(_) => false,
-        };
-        let named = |prompt: &&Prompt| match &prompt.question {
-            Question::Confirmation(asked) => {
-                names(&asked.action, tool) || asked.tool.as_deref() == Some(tool)
-            }
-            Question::Clarification(_) => false,
-        };
-        let candidates: Vec<&Prompt> = self
-            .prompts
-            .values()
-            .filter(|prompt| prompt.key == *key)
-            .filter(stated)
-            .collect();
-        let chosen = candidates.last().map(|prompt| prompt.id).or_else(|| {
-            let unused: Vec<&Prompt> = self.prompts.values().filter(unused).collect();
-            let by_name = unused.iter().rev().find(|prompt| named(prompt));
-            // The only unused question of this session must be about the only irreversible call.
-            let only = if unused.len() == 1 {
-                unused.first()
-            } else {
-                None
-            };
-            by_name.or(only).map(|prompt| prompt.id)
-        });
-        match chosen {
+        match self.question_about(key, tool, call_id, true) {
             Some(id) => {
-                if let Some(prompt) = self.prompts.get_mut(&id) {
-                    prompt.tool = Some(tool.to_owned());
-                    prompt.call_id = call_id.cloned();
-                }
+                self.use_question(id, tool, call_id);
                 Consent::Asked(id)
             }
             None => match self.sessions.get_mut(key) {
                 Some(session) if session.unseen_questions > 0 => {
                     session.unseen_questions -= 1;
-                    Consent::NotNeeded
+                    Consent::Missing(Sight::Partial)
                 }
-                // The first thing seen of a session that we joined: its question was before our time.
-                Some(session) if session.joined && session.events <= 1 => Consent::NotNeeded,
-                Some(_) | None => Consent::Missing,
+                Some(_) | None => Consent::Missing(Sight::Whole),
             },
         }
+    }
+
+    /// A call is over whose beginning was not heard: the question about it is about no other one.
+    pub(super) fn note_unheard_call(
+        &mut self,
+        key: &SessionKey,
+        tool: &str,
+        call_id: Option<&ToolCallId>,
+    ) {
+        if let Some(id) = self.question_about(key, tool, call_id, false) {
+            self.use_question(id, tool, call_id);
+        }
+    }
+
+    fn use_question(&mut self, id: PromptId, tool: &str, call_id: Option<&ToolCallId>) {
+        if let Some(prompt) = self.prompts.get_mut(&id) {
+            prompt.tool = Some(tool.to_owned());
+            prompt.call_id = call_id.cloned();
+        }
+    }
+
+    /// Finds the question about a call that was not running when it was asked: by its call id, else by
+    /// the tool's name, else, where that is enough, because there is only one.
+    fn question_about(
+        &self,
+        key: &SessionKey,
+        tool: &str,
+        call_id: Option<&ToolCallId>,
+        only: bool,
+    ) -> Option<PromptId> {
+        let epoch = self.sessions.get(key).map(Session::epoch);
+        let mut stated = None;
+        let mut named = None;
+        let mut unused = Vec::new();
+        for prompt in self.prompts.values().filter(|prompt| prompt.key == *key) {
+            let Question::Confirmation(asked) = &prompt.question else {
+                continue;
+            };
+            match &asked.tool_call_id {
+                Some(of) if Some(of) == call_id => stated = Some(prompt.id),
+                // It says that it is about another one.
+                Some(_) if call_id.is_some() => continue,
+                Some(_) | None => {}
+            }
+            if prompt.call_id.is_none() && prompt.tool.is_none() {
+                if names(&asked.action, tool) || asked.tool.as_deref() == Some(tool) {
+                    named = Some(prompt.id);
+                }
+                unused.push(prompt);
+            }
+        }
+        // The only unused question of this session must be about the only irreversible call; where
+        // something was missed in between, it may have been about a call that was not heard.
+        let only = match unused.as_slice() {
+            [one] if only && Some(one.epoch) == epoch => Some(one.id),
+            [] | [_] | [_, ..] => None,
+        };
+        stated.or(named).or(only)
     }
 
     /// Finds the danger in a tool's success.
@@ -156,21 +188,28 @@ impl Sessions {
             });
         }
         match call.consent {
-            Consent::Missing | Consent::MissingTold => Some(Danger::Unasked {
-                tool: call.tool.clone(),
-                done: true,
-            }),
+            Consent::Missing(sight) | Consent::MissingTold(sight) => {
+                Some(Danger::unasked(&call.tool, true, sight))
+            }
             Consent::NotNeeded | Consent::Asked(_) => None,
         }
     }
 
     /// Tells of irreversible calls that run and nobody was asked about.
     pub(super) fn tick_unasked(&mut self, now: Now, changes: &mut Vec<Change>) {
+        let waiting = &self.waiting;
         for session in self.sessions.values_mut() {
+            // What waits for its turn shows within a moment whether messages are missing.
+            if waiting.holds(&session.key) {
+                continue;
+            }
             let (key, agent) = (session.key.clone(), session.agent.clone());
             for call in &mut session.tools {
-                if call.consent == Consent::Missing && now.monotonic >= call.since + UNASKED_AFTER {
-                    call.consent = Consent::MissingTold;
+                let Consent::Missing(sight) = call.consent else {
+                    continue;
+                };
+                if now.monotonic >= call.since + UNASKED_AFTER {
+                    call.consent = Consent::MissingTold(sight);
                     changes.push(Change {
                         key: key.clone(),
                         agent: agent.clone(),
@@ -180,10 +219,7 @@ impl Sessions {
                         fallbacks: Vec::new(),
                         direction: None,
                         replayed: false,
-                        what: What::Danger(Danger::Unasked {
-                            tool: call.tool.clone(),
-                            done: false,
-                        }),
+                        what: What::Danger(Danger::unasked(&call.tool, false, sight)),
                     });
                 }
             }

@@ -34,7 +34,7 @@ pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
     QuestionRun, ToolEvent, ToolRun,
 };
-pub use model::{Consent, Ending, Output, Phase, Session, ToolCall};
+pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
 pub use observe::{Observer, Step, Subject};
 pub use prompt::{Closing, Given, Prompt, PromptId, Question, ReplyState, Standing, Warning};
 pub use sessions::{Dropped, Sessions};

@@ -58,14 +58,23 @@ impl Phase {
 /// Says whether an irreversible call had a question of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
-    /// The call is not irreversible, or its question was before our time.
+    /// The call is not irreversible.
     NotNeeded,
-    /// Nobody was asked yet.
-    Missing,
-    /// Nobody was asked, and the person was told.
-    MissingTold,
+    /// No question about it came yet.
+    Missing(Sight),
+    /// No question about it came, and the person was told.
+    MissingTold(Sight),
     /// This question was about it.
     Asked(PromptId),
+}
+
+/// Says how sure it is that what was not heard was not said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// Everything was heard in which it could have been.
+    Whole,
+    /// It may have come before we joined, or be among messages that are missing.
+    Partial,
 }
 
 /// Holds one tool that was invoked and has not returned.
@@ -87,6 +96,8 @@ pub struct ToolCall {
     pub expected_duration_ms: Option<u64>,
     /// Whether the state was `calling_tool` at any time since.
     pub(super) in_calling_tool: bool,
+    /// In which epoch of its session it was invoked.
+    pub(super) epoch: u32,
 }
 
 /// Holds what is known of one output; its text lives in the announcer and the history.
@@ -98,6 +109,8 @@ pub struct Output {
     pub run: OutputRun,
     /// Whether the last chunk had text, so that the next position must be greater.
     pub(super) had_text: bool,
+    /// In which epoch of its session its last chunk came.
+    pub(super) epoch: u32,
 }
 
 /// Holds the state of one session of one agent.
@@ -123,6 +136,8 @@ pub struct Session {
     pub since: Duration,
     /// When its last event came.
     pub last_event: Duration,
+    /// Whether all of it came as old news, right after connecting.
+    pub(super) only_replayed: bool,
     /// Whether we came in its middle.
     pub joined: bool,
     /// How many events it had.
@@ -136,8 +151,16 @@ pub struct Session {
     /// The states that events since the last state change imply (4.2.1).
     pub(super) implied: BTreeSet<AgentState>,
     pub(super) rejected: Option<String>,
-    pub(super) unseen_questions: u32,
-    pub(super) state_changes: u64,
+    /// How often something of it was not heard: its beginning, missing numbers, a connection that was
+    /// lost. Nobody is blamed for what may have been said in between: what was last heard of in an
+    /// earlier epoch may have gone on since.
+    epoch: u32,
+    /// The epoch of the last state.
+    state_epoch: u32,
+    /// How many questions may be in what was not heard.
+    pub(super) unseen_questions: u64,
+    /// The number of the first event that was heard.
+    pub(super) first_number: Option<u64>,
     pub(super) invocations: u64,
     /// Whether a question is over and `awaiting_input` was not left yet.
     pub(super) owes_leaving: bool,
@@ -169,6 +192,7 @@ impl Session {
             progress: None,
             since: at,
             last_event: at,
+            only_replayed: true,
             joined,
             events: 0,
             outputs: BTreeMap::new(),
@@ -178,8 +202,10 @@ impl Session {
             last_stamp: None,
             implied: BTreeSet::new(),
             rejected: None,
+            epoch: 0,
+            state_epoch: 0,
             unseen_questions: 0,
-            state_changes: 0,
+            first_number: None,
             invocations: 0,
             owes_leaving: false,
         }
@@ -188,6 +214,59 @@ impl Session {
     /// Tells whether the session is over.
     pub fn is_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended(_))
+    }
+
+    /// Tells whether everything of it was heard, from its start on.
+    pub fn is_whole(&self) -> bool {
+        self.epoch == 0
+    }
+
+    /// Gives the epoch that it is in; see the field.
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Notes that something of it was not heard, in which so many questions may have been.
+    pub(super) fn miss(&mut self, questions: u64) {
+        self.epoch = self.epoch.saturating_add(1);
+        self.unseen_questions = self.unseen_questions.saturating_add(questions);
+        self.owes_leaving = false;
+        for call in &mut self.tools {
+            if self.unseen_questions == 0 {
+                break;
+            }
+            let unsure = match call.consent {
+                Consent::Missing(Sight::Whole) => Consent::Missing(Sight::Partial),
+                Consent::MissingTold(Sight::Whole) => Consent::MissingTold(Sight::Partial),
+                Consent::NotNeeded
+                | Consent::Missing(Sight::Partial)
+                | Consent::MissingTold(Sight::Partial)
+                | Consent::Asked(_) => continue,
+            };
+            call.consent = unsure;
+            self.unseen_questions -= 1;
+        }
+    }
+
+    /// Notes that its connection was lost: numbers will show what is missing, without them anything may be.
+    pub(super) fn connection_lost(&mut self) {
+        match self.numbering {
+            Numbering::Next(_) => {}
+            Numbering::Unknown | Numbering::Absent | Numbering::Mixed => self.miss(u64::MAX),
+        }
+    }
+
+    /// Notes the state that the agent says it is in.
+    pub(super) fn enter(&mut self, state: &str) {
+        self.state = Some(shown(state));
+        self.state_epoch = self.epoch;
+    }
+
+    /// Gives the state where nothing can have changed it unheard.
+    pub(super) fn sure_state(&self) -> Option<&str> {
+        self.state
+            .as_deref()
+            .filter(|_| self.state_epoch == self.epoch)
     }
 
     /// Gives the outputs with their ids.
@@ -210,7 +289,16 @@ impl Session {
                         .iter()
                         .position(|call| call.call_id.is_none() && call.tool == tool)
                 }),
-            None => self.tools.iter().position(|call| call.tool == tool),
+            None => {
+                // One without an id is meant before one with an id, and one that was heard of since
+                // something was missed before one that may be over.
+                let fit = |call: &ToolCall| (call.call_id.is_some(), call.epoch != self.epoch);
+                let named = self.tools.iter().enumerate();
+                let named = named.filter(|(_, call)| call.tool == tool);
+                named
+                    .min_by_key(|(at, call)| (fit(call), *at))
+                    .map(|(at, _)| at)
+            }
         }
     }
 }

@@ -3,30 +3,35 @@
 //! Responsibilities: holding back, for a moment, what came before its turn; noticing what is missing,
 //! late or numbered wrongly. Not here: what the events do (`apply`).
 //!
-//! Mental model: an event whose number is ahead waits for the ones before it, but never for long, and
-//! never many: a window of [`WINDOW`] numbers and [`PATIENCE`]. What fills the gap puts everything
-//! right and nothing is told. When nothing fills it, the events go on in order and the gap is told
-//! once. A producer that leaves numbers out as a habit (filters, a rate limit) is not waited for
-//! after [`HABIT`] gaps. Old events that a server replays are not held: they have no turn.
+//! Mental model: an event whose number is ahead waits for the ones before it, but never for long
+//! ([`PATIENCE`]), and never with many others ([`WINDOW`]). What fills the gap puts everything right and
+//! nothing is told. When nothing fills it, what waited goes on in order and the gap is told once. Nothing
+//! overtakes what waits: whatever can't wait lets it go first. A producer that leaves numbers out as a
+//! habit (filters, a rate limit) is not waited for after [`HABIT`] gaps, but for an end, because nothing
+//! may come behind it. Whoever joins a run in its middle waits for nothing: what came before is before
+//! their time. Only the number 1 of an unknown session waits, for its start. Old events that a server
+//! replays are not held: they have no turn.
 //!
 //! Worked example: 3, 5, 4 is heard as 3, 4, 5. With 3, 5, 6 and nothing else, 5 and 6 are heard
-//! a quarter of a second later, with "1 message is missing".
+//! a quarter of a second later, with "1 message is missing". With 3 and 5 to 13 at once, 5 to 13 are heard
+//! as soon as there are more than [`WINDOW`] of them, with the same words.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::protocol::{Decoded, Event, Now};
+use crate::protocol::{Decoded, Now};
 
 use super::anomaly::AnomalyKind;
 use super::apply::Context;
 use super::change::Change;
 use super::key::{LinkId, SessionKey};
+use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::observe::Observer;
 use super::sessions::{Arrived, Sessions};
 
-/// How far ahead of its turn an event may be held: transports that reorder do it by a few.
-const WINDOW: u64 = 8;
+/// How many events of one session wait at once: transports that reorder do it by a few.
+const WINDOW: usize = 8;
 /// How long an event waits for the one before it: shorter than a person notices between sentences.
 const PATIENCE: Duration = Duration::from_millis(250);
 /// How many unfilled gaps show that a session leaves numbers out as a habit.
@@ -39,7 +44,19 @@ const MOST_HELD: usize = 64;
 #[derive(Debug, Clone)]
 struct Early {
     decoded: Decoded,
+    arrived: Arrived,
     since: Duration,
+}
+
+/// Says when an event is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    /// At once: what waits comes behind it.
+    Now,
+    /// At once, but behind everything that waits.
+    BehindHeld,
+    /// Not yet: events before this number are missing.
+    Later(u64),
 }
 
 /// Holds the events of all sessions that came before their turn.
@@ -57,75 +74,167 @@ impl Waiting {
             .min()
     }
 
+    /// Tells whether events of a session wait.
+    pub(super) fn holds(&self, key: &SessionKey) -> bool {
+        self.of(key).next().is_some()
+    }
+
     fn of(&self, key: &SessionKey) -> impl Iterator<Item = (&(SessionKey, u64), &Early)> {
         self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX))
     }
 
-    fn take(&mut self, key: &SessionKey, number: u64) -> Option<Decoded> {
-        self.early
-            .remove(&(key.clone(), number))
-            .map(|early| early.decoded)
+    fn is_overdue(&self, key: &SessionKey, now: Now) -> bool {
+        self.of(key)
+            .any(|(_, early)| now.monotonic >= early.since + PATIENCE)
     }
 
-    fn take_first(&mut self, key: &SessionKey) -> Option<Decoded> {
+    fn is_crowded(&self, key: &SessionKey) -> bool {
+        self.early.len() > MOST_HELD || self.of(key).count() > WINDOW
+    }
+
+    fn take(&mut self, key: &SessionKey, number: u64) -> Option<Early> {
+        self.early.remove(&(key.clone(), number))
+    }
+
+    fn take_first(&mut self, key: &SessionKey) -> Option<Early> {
         let number = self.of(key).next()?.0.1;
         self.take(key, number)
     }
 }
 
 impl Sessions {
-    /// Holds an event back whose turn has not come, or gives it back.
-    pub(super) fn hold_early(
+    /// Tells whether any event still waits for its turn.
+    pub fn is_holding(&self) -> bool {
+        !self.waiting.early.is_empty()
+    }
+
+    /// Takes a live event when its turn is, and with it what waited for it.
+    pub(super) fn in_order(
         &mut self,
         key: &SessionKey,
         decoded: Decoded,
+        arrived: Arrived,
         now: Now,
-    ) -> Option<Decoded> {
-        let Some(number) = decoded.envelope.sequence_number else {
-            return Some(decoded);
-        };
-        let ahead = match self.sessions.get(key) {
-            Some(session) if session.is_ended() || session.unfilled >= HABIT => None,
-            Some(session) => match session.numbering {
-                Numbering::Next(wanted) => number.checked_sub(wanted),
-                Numbering::Unknown | Numbering::Absent | Numbering::Mixed => None,
-            },
-            // Near its beginning, the start itself may be under way.
-            None if !matches!(decoded.event, Event::SessionStarted(_)) => Some(number),
-            None => None,
-        };
-        let waits = ahead.is_some_and(|ahead| (1..=WINDOW).contains(&ahead))
-            && self.waiting.early.len() < MOST_HELD
-            && !self.waiting.early.contains_key(&(key.clone(), number));
-        if !waits {
-            return Some(decoded);
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        match self.turn(key, &decoded) {
+            Turn::Later(number) => {
+                let since = now.monotonic;
+                let early = Early {
+                    decoded,
+                    arrived,
+                    since,
+                };
+                self.waiting.early.insert((key.clone(), number), early);
+                while self.waiting.is_crowded(key) {
+                    changes.append(&mut self.release_run(key, now, observer));
+                }
+                return changes;
+            }
+            Turn::BehindHeld => {
+                while self.waiting.holds(key) {
+                    changes.append(&mut self.release_run(key, now, observer));
+                }
+            }
+            Turn::Now => {}
         }
-        let since = now.monotonic;
-        self.waiting
-            .early
-            .insert((key.clone(), number), Early { decoded, since });
-        None
+        changes.append(&mut self.take_in_turn(key, decoded, now, arrived, observer));
+        changes.append(&mut self.take_followers(key, now, observer));
+        changes
     }
 
-    /// Gives the held event of a session whose turn has come.
-    pub(super) fn next_in_turn(&mut self, key: &SessionKey) -> Option<Decoded> {
+    /// Says when an event is taken.
+    fn turn(&self, key: &SessionKey, decoded: &Decoded) -> Turn {
+        let Some(number) = decoded.envelope.sequence_number else {
+            return Turn::BehindHeld;
+        };
+        let life = LifecycleEvent::of(&decoded.event);
+        let (wanted, patient) = match self.sessions.get(key) {
+            Some(session) if session.is_ended() => (None, false),
+            Some(session) => match session.numbering {
+                Numbering::Next(wanted) => (Some(wanted), session.unfilled < HABIT),
+                Numbering::Unknown | Numbering::Absent | Numbering::Mixed => (None, false),
+            },
+            // Only its start is missing, or a part of its beginning that waits for that already.
+            None => {
+                let begins = number == 1 && life != LifecycleEvent::Started;
+                let wanted = (begins || self.waiting.holds(key)).then_some(0);
+                (wanted, true)
+            }
+        };
+        let ends = match life {
+            LifecycleEvent::Completed | LifecycleEvent::Errored | LifecycleEvent::Cancelled => true,
+            LifecycleEvent::Started | LifecycleEvent::Joined | LifecycleEvent::Activity => false,
+        };
+        let is_held = self.waiting.early.contains_key(&(key.clone(), number));
+        match wanted {
+            Some(wanted) if number <= wanted => Turn::Now,
+            Some(_) if (patient || ends) && !is_held => Turn::Later(number),
+            Some(_) | None => Turn::BehindHeld,
+        }
+    }
+
+    /// Takes the held events of a session whose turn has come by the one before them.
+    pub(super) fn take_followers(
+        &mut self,
+        key: &SessionKey,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        while let Some(next) = self.next_in_turn(key) {
+            changes.append(&mut self.take_in_turn(key, next.decoded, now, next.arrived, observer));
+        }
+        changes
+    }
+
+    fn next_in_turn(&mut self, key: &SessionKey) -> Option<Early> {
         match self.sessions.get(key)?.numbering {
             Numbering::Next(number) => self.waiting.take(key, number),
             Numbering::Unknown | Numbering::Absent | Numbering::Mixed => None,
         }
     }
 
-    /// Lets go what has waited long enough, in order.
+    /// Lets go the first of a session's held events and those that follow it without a gap.
+    fn release_run(
+        &mut self,
+        key: &SessionKey,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Vec<Change> {
+        let Some(first) = self.waiting.take_first(key) else {
+            return Vec::new();
+        };
+        let mut changes = self.take_in_turn(key, first.decoded, now, first.arrived, observer);
+        changes.append(&mut self.take_followers(key, now, observer));
+        changes
+    }
+
+    /// Lets go what has waited long enough and what comes before it, in order. What is behind another
+    /// gap waits for its own time.
     pub(super) fn release_overdue(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
-        let mut overdue: Vec<SessionKey> = self
+        let mut changes = Vec::new();
+        for key in self.holding(|_| true) {
+            while self.waiting.is_overdue(&key, now) {
+                changes.append(&mut self.release_run(&key, now, observer));
+            }
+        }
+        changes
+    }
+
+    /// Gives the sessions of which events wait.
+    fn holding(&self, of: impl Fn(&SessionKey) -> bool) -> Vec<SessionKey> {
+        let mut keys: Vec<SessionKey> = self
             .waiting
             .early
-            .iter()
-            .filter(|(_, early)| now.monotonic >= early.since + PATIENCE)
-            .map(|((key, _), _)| key.clone())
+            .keys()
+            .map(|(key, _)| key)
+            .filter(|key| of(key))
+            .cloned()
             .collect();
-        overdue.dedup();
-        self.release(overdue, now, observer)
+        keys.dedup();
+        keys
     }
 
     /// Lets go everything of a link, because nothing more comes that it could wait for.
@@ -140,27 +249,10 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
-        let mut of_link: Vec<SessionKey> = self
-            .waiting
-            .early
-            .keys()
-            .filter(|(key, _)| key.link == link)
-            .map(|(key, _)| key.clone())
-            .collect();
-        of_link.dedup();
-        self.release(of_link, now, observer)
-    }
-
-    fn release(
-        &mut self,
-        keys: Vec<SessionKey>,
-        now: Now,
-        observer: &mut dyn Observer,
-    ) -> Vec<Change> {
         let mut changes = Vec::new();
-        for key in keys {
-            while let Some(decoded) = self.waiting.take_first(&key) {
-                changes.append(&mut self.take_in_turn(&key, decoded, now, Arrived::Live, observer));
+        for key in self.holding(|key| key.link == link) {
+            while self.waiting.holds(&key) {
+                changes.append(&mut self.release_run(&key, now, observer));
             }
         }
         changes
@@ -180,25 +272,31 @@ impl Sessions {
         let after = |number: u64| Numbering::Next(number.saturating_add(1));
         let (next, found) = match (session.numbering, number) {
             (Numbering::Mixed, _) => (Numbering::Mixed, None),
-            (Numbering::Unknown, Some(number)) if starts && number != 0 => (
-                after(number),
-                Some((AnomalyKind::SequenceStart, number.to_string())),
-            ),
-            (Numbering::Unknown, Some(number)) => (after(number), None),
+            (Numbering::Unknown, Some(number)) => {
+                session.first_number = Some(number);
+                let wrong = starts && number != 0;
+                let found = wrong.then(|| (AnomalyKind::SequenceStart, number.to_string()));
+                (after(number), found)
+            }
             (Numbering::Unknown | Numbering::Absent, None) => (Numbering::Absent, None),
             (Numbering::Absent, Some(_)) | (Numbering::Next(_), None) => (
                 Numbering::Mixed,
                 Some((AnomalyKind::SequenceMixed, String::new())),
             ),
-            (Numbering::Next(wanted), Some(number)) if number > wanted => (
-                after(number),
+            (Numbering::Next(wanted), Some(number)) if number > wanted => {
+                let missing = number - wanted;
+                session.miss(missing);
                 // What a server replays is a selection of its own.
-                (!replayed).then(|| (AnomalyKind::SequenceGap, (number - wanted).to_string())),
-            ),
-            (Numbering::Next(wanted), Some(number)) if number < wanted => (
-                Numbering::Next(wanted),
-                Some((AnomalyKind::SequenceMisorder, number.to_string())),
-            ),
+                let found = (!replayed).then(|| (AnomalyKind::SequenceGap, missing.to_string()));
+                (after(number), found)
+            }
+            (Numbering::Next(wanted), Some(number)) if number < wanted => {
+                // What was sent before the first thing that was heard is late because we joined then.
+                let before_us = session.first_number.is_some_and(|first| number < first);
+                let found =
+                    (!before_us).then(|| (AnomalyKind::SequenceMisorder, number.to_string()));
+                (Numbering::Next(wanted), found)
+            }
             (Numbering::Next(_), Some(number)) => (after(number), None),
         };
         session.numbering = next;
@@ -208,5 +306,16 @@ impl Sessions {
             }
             self.anomaly(context, kind, detail);
         }
+    }
+
+    /// Tells whether a start that is not the first event of its session was only overtaken while we
+    /// joined.
+    pub(super) fn was_overtaken(&self, context: &Context, number: Option<u64>) -> bool {
+        let near = |first: u64| usize::try_from(first).is_ok_and(|first| first <= WINDOW);
+        number == Some(0)
+            && self.sessions.get(&context.key).is_some_and(|session| {
+                session.first_number.is_some_and(near)
+                    && context.now.monotonic <= session.since + PATIENCE
+            })
     }
 }

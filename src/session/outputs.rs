@@ -28,7 +28,8 @@ impl Sessions {
                 self.dropped.outputs += 1;
             }
         }
-        let state = session.state.as_deref().map(AgentState::named);
+        let state = session.sure_state().map(AgentState::named);
+        let epoch = session.epoch();
         let relays_a_tool = session.implied.contains(&AgentState::Thinking);
         let output = session
             .outputs
@@ -37,7 +38,9 @@ impl Sessions {
                 position: None,
                 run: OutputRun::Absent,
                 had_text: false,
+                epoch,
             });
+        output.epoch = epoch;
         let begins = output.run == OutputRun::Absent;
         if begins && !relays_a_tool && state.is_some_and(|state| state != AgentState::WritingOutput)
         {

@@ -267,6 +267,8 @@ pub struct Prompt {
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     pub(super) perhaps_told: bool,
+    /// In which epoch of its session it was asked.
+    pub(super) epoch: u32,
     /// How many calls its session had made when it was asked.
     pub(super) invocations: u64,
     /// Whether a tool was running when it was asked: then it may be about that one.

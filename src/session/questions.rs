@@ -146,16 +146,7 @@ impl Sessions {
             .find(|prompt| prompt.answer().is_some())
             .map(|prompt| prompt.id);
         let chosen = match (open.as_slice(), answered) {
-            ([], _) => {
-                // Only right after joining can a question have been before our time.
-                if let Some(session) = self.sessions.get_mut(&context.key)
-                    && session.joined
-                    && session.state_changes == 1
-                {
-                    session.unseen_questions = session.unseen_questions.saturating_add(1).min(8);
-                }
-                return;
-            }
+            ([], _) => return,
             ([only], _) => Some(only.id),
             (_, answered) => answered,
         };
@@ -250,20 +241,24 @@ impl Sessions {
             }
             self.close_told(context, id, Closing::AskedAgain);
         }
-        let awaiting = self
-            .sessions
-            .get(&context.key)
-            .and_then(|session| session.state.as_deref())
-            == Some("awaiting_input");
+        let awaiting =
+            self.sessions
+                .get(&context.key)
+                .is_none_or(|session| match session.sure_state() {
+                    Some(state) => state == "awaiting_input",
+                    // It may have been said unheard.
+                    None => !session.is_whole(),
+                });
         let unanswerable = question.token().is_none();
         self.next_prompt += 1;
         let id = PromptId(self.next_prompt);
-        let (invocations, beside_a_tool) = self
-            .sessions
-            .get(&context.key)
-            .map_or((0, false), |session| {
-                (session.invocations, !session.tools.is_empty())
-            });
+        let (invocations, beside_a_tool, epoch) =
+            self.sessions
+                .get(&context.key)
+                .map_or((0, false, 0), |session| {
+                    let beside_a_tool = !session.tools.is_empty();
+                    (session.invocations, beside_a_tool, session.epoch())
+                });
         // A question that is new can always be asked.
         let _ = context.step(
             Subject::Question(id),
@@ -297,6 +292,7 @@ impl Sessions {
                 call_id: None,
                 warned: Warning::None,
                 perhaps_told: false,
+                epoch,
                 invocations,
                 beside_a_tool,
                 events_at_answer: None,

@@ -121,6 +121,11 @@ impl Sessions {
         for id in written {
             self.doubt(id, now);
         }
+        for session in self.sessions.values_mut() {
+            if session.key.link == link && !session.is_ended() {
+                session.connection_lost();
+            }
+        }
         let mut unsure = Vec::new();
         for prompt in self.prompts.values_mut() {
             // What is held back was never raised: it waits for the next connection and is raised then,
@@ -203,20 +208,16 @@ impl Sessions {
                 Meeting::Different => arrived = Arrived::UnderUsedId,
             }
         }
-        let mut changes = Vec::new();
-        let mut next = if state.is_replayed(envelope.timestamp, now) {
-            arrived = Arrived::Replayed;
-            Some(decoded)
+        let changes = if state.is_replayed(envelope.timestamp, now) {
+            let mut changes = self.take_in_turn(&key, decoded, now, Arrived::Replayed, observer);
+            changes.append(&mut self.take_followers(&key, now, observer));
+            changes
         } else {
             state.learn_skew(envelope.timestamp, now);
-            changes = self.raise_held(link, now);
-            self.hold_early(&key, decoded, now)
+            let mut changes = self.raise_held(link, now);
+            changes.append(&mut self.in_order(&key, decoded, arrived, now, observer));
+            changes
         };
-        while let Some(decoded) = next {
-            changes.append(&mut self.take_in_turn(&key, decoded, now, arrived, observer));
-            next = self.next_in_turn(&key);
-            arrived = Arrived::Live;
-        }
         self.forget();
         changes
     }
@@ -296,8 +297,9 @@ impl Sessions {
         let unasked = self
             .sessions
             .values()
+            .filter(|session| !self.waiting.holds(&session.key))
             .flat_map(|session| &session.tools)
-            .filter(|call| call.consent == Consent::Missing)
+            .filter(|call| matches!(call.consent, Consent::Missing(_)))
             .map(|call| call.since + UNASKED_AFTER);
         bursts
             .chain(prompts)

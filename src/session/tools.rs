@@ -59,11 +59,18 @@ impl Sessions {
             found.push(AnomalyKind::ReusedCallId);
         }
         session.remember_run(id, ToolRun::Running);
+        let epoch = session.epoch();
         let twin = |call: &ToolCall| call.call_id.is_none() && call.tool == event.tool;
+        if id.is_none() {
+            // The end of its namesake may be among what was not heard.
+            session
+                .tools
+                .retain(|call| !twin(call) || call.epoch == epoch);
+        }
         if id.is_none() && session.tools.iter().any(twin) {
             found.push(AnomalyKind::AmbiguousCall);
         }
-        let state = session.state.as_deref().map(AgentState::named);
+        let state = session.sure_state().map(AgentState::named);
         match state {
             None | Some(AgentState::CallingTool | AgentState::Thinking | AgentState::Deciding) => {}
             // An accepted question precedes by right (A.7.4), whatever the state still says.
@@ -83,14 +90,10 @@ impl Sessions {
             since: context.now.monotonic,
             irreversible,
             risk: event.risk_level.clone(),
-            // What was replayed happened before our time; its question may have, too.
-            consent: if context.replayed {
-                Consent::NotNeeded
-            } else {
-                consent
-            },
+            consent,
             expected_duration_ms: event.expected_duration_ms,
             in_calling_tool: state == Some(AgentState::CallingTool),
+            epoch,
         });
         if session.tools.len() > MOST_TOOLS {
             // What can't be undone is kept as long as anything else can leave.
@@ -119,7 +122,7 @@ impl Sessions {
                     self.close_told(context, id, Closing::ToolWentOn { how });
                 }
             }
-            (None, Consent::NotNeeded | Consent::Missing | Consent::MissingTold) => {
+            (None, Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_)) => {
                 self.perhaps_resolved(context)
             }
         }
@@ -162,23 +165,29 @@ impl Sessions {
             call: id,
         };
         let mut found = Vec::new();
+        let mut unheard = false;
         match context.step(subject, run, ToolEvent::completed(&event.status)) {
             Ok(to) => session.remember_run(id, to),
             Err(_) if run != ToolRun::Absent => found.push(AnomalyKind::SecondCompletion),
-            // Before our time it may have been called.
-            Err(_) if session.joined => {}
+            // It may have been called before our time, or unheard.
+            Err(_) if !session.is_whole() => unheard = true,
             Err(_) => found.push(AnomalyKind::CompletionWithoutInvocation),
         }
         if let Some(call) = &call {
             if call.tool != event.tool {
                 found.push(AnomalyKind::ToolNameChanged);
             }
-            if !call.in_calling_tool && session.state.is_some() && !session.joined {
+            if !call.in_calling_tool && session.state.is_some() && session.is_whole() {
                 found.push(AnomalyKind::StateNotCallingTool);
             }
         }
+        if unheard {
+            self.note_unheard_call(&context.key, &event.tool, id);
+        }
         let succeeded = event.status == ToolStatus::Success;
         let danger = match (&call, self.sessions.get(&context.key)) {
+            // What was done before our time is over.
+            (Some(_), Some(session)) if session.only_replayed => None,
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
             (Some(_) | None, Some(_) | None) => None,
         };

@@ -21,6 +21,20 @@ fn order(what: &[What]) -> Vec<u64> {
         .collect()
 }
 
+/// Gives how many messages each gap is told to have.
+fn gaps(what: &[What]) -> Vec<&str> {
+    what.iter()
+        .filter_map(|what| match what {
+            What::Anomaly(Anomaly {
+                kind: AnomalyKind::SequenceGap,
+                detail,
+                ..
+            }) => Some(detail.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
 fn begun() -> Stage {
     let mut stage = Stage::new();
     stage.on("session.started", json!({"sequence_number": 0}));
@@ -80,18 +94,7 @@ fn a_gap_is_told_once_with_its_size_and_nothing_is_lost() {
     assert_eq!(stage.sessions.deadline(), Some(Duration::from_millis(250)));
     let what = stage.wait(250);
     assert_eq!(order(&what), [5, 6]);
-    let gaps: Vec<&str> = what
-        .iter()
-        .filter_map(|what| match what {
-            What::Anomaly(Anomaly {
-                kind: AnomalyKind::SequenceGap,
-                detail,
-                ..
-            }) => Some(detail.as_str()),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(gaps, ["4"]);
+    assert_eq!(gaps(&what), ["4"]);
 }
 
 #[test]
@@ -181,6 +184,119 @@ fn a_replayed_burst_and_a_reconnect_raise_no_alarm() {
     }
     stage.wait(1000);
     assert_eq!(anomalies(&stage.numbered(6)), []);
+}
+
+/// The ninth event behind a missing one overtook the eight that waited.
+#[test]
+fn nothing_overtakes_what_waits() {
+    let mut stage = begun();
+    let mut told = Vec::new();
+    for number in 2..=9 {
+        told.extend(stage.numbered(number));
+    }
+    assert_eq!(told, [], "eight wait for the first");
+    told = stage.numbered(10);
+    assert_eq!(order(&told), (2..=10).collect::<Vec<u64>>());
+    assert_eq!(anomalies(&told), [AnomalyKind::SequenceGap]);
+    assert_eq!(gaps(&told), ["1"], "one is missing, not nine");
+    let mut stage = begun();
+    assert_eq!(stage.numbered(2), []);
+    let far = stage.numbered(60);
+    assert_eq!(far, [], "how far it is ahead makes no difference");
+    assert_eq!(order(&stage.numbered(1)), [1, 2]);
+    assert_eq!(order(&stage.wait(250)), [60]);
+    let mut stage = begun();
+    assert_eq!(stage.numbered(2), []);
+    let unnumbered = stage.on("progress.updated", json!({"progress": {"percent": 50}}));
+    assert_eq!(order(&unnumbered), [2, 50]);
+}
+
+#[test]
+fn what_is_behind_a_second_gap_waits_for_its_own_time() {
+    let mut stage = begun();
+    assert_eq!(stage.numbered(2), []);
+    stage.wait(200);
+    assert_eq!(stage.numbered(4), []);
+    assert_eq!(order(&stage.wait(50)), [2]);
+    assert_eq!(order(&stage.numbered(3)), [3, 4]);
+}
+
+#[test]
+fn an_end_waits_for_what_comes_before_it_even_where_numbers_are_left_out_as_a_habit() {
+    let mut stage = begun();
+    for number in [2, 4] {
+        stage.numbered(number);
+        stage.wait(250);
+    }
+    let end = stage.on("session.completed", json!({"sequence_number": 6}));
+    assert_eq!(end, []);
+    let what = stage.numbered(5);
+    assert_eq!(order(&what), [5]);
+    assert!(
+        matches!(what.last(), Some(What::SessionEnded(_))),
+        "{what:?}"
+    );
+    assert_eq!(anomalies(&what), []);
+}
+
+#[test]
+fn joining_late_holds_nothing() {
+    for number in 2..=9 {
+        let mut stage = Stage::new();
+        assert_eq!(order(&stage.numbered(number)), [number]);
+        assert_eq!(order(&stage.numbered(number + 1)), [number + 1]);
+        // What was on its way when we joined is late, and nobody's fault.
+        let late = stage.numbered(number - 1);
+        assert_eq!(order(&late), [number - 1]);
+        assert_eq!(anomalies(&late), []);
+    }
+    let mut stage = Stage::new();
+    stage.numbered(3);
+    let start = stage.on("session.started", json!({"sequence_number": 0}));
+    assert_eq!(anomalies(&start), [], "it was overtaken while we joined");
+}
+
+/// What may have been asked unheard is told as that, and what can't have been is told as sure.
+#[test]
+fn a_gap_neither_invents_nor_hides_a_danger() {
+    let call = |number: u64| {
+        json!({"tool": format!("wipe_{number}"), "tool_call_id": format!("call_{number}"), "irreversible": true,
+               "sequence_number": number})
+    };
+    let done = |number: u64| {
+        let call = number - 1;
+        json!({"tool": format!("wipe_{call}"), "tool_call_id": format!("call_{call}"), "status": "success",
+               "sequence_number": number})
+    };
+    let perhaps = |number: u64| Danger::PerhapsUnasked {
+        tool: format!("wipe_{number}"),
+        done: true,
+    };
+    let mut stage = begun();
+    // Number 1 is missing: one question fits in there.
+    stage.on("tool.invoked", call(2));
+    stage.on("tool.completed", done(3));
+    stage.on("tool.invoked", call(4));
+    stage.on("tool.completed", done(5));
+    let surely = Danger::Unasked {
+        tool: "wipe_4".to_owned(),
+        done: true,
+    };
+    assert_eq!(dangers(&stage.wait(250)), [perhaps(2), surely]);
+    // The question may have come after the call, too.
+    let mut stage = begun();
+    stage.on("tool.invoked", call(1));
+    stage.on("tool.completed", json!({"tool": "wipe_1", "tool_call_id": "call_1", "status": "success", "sequence_number": 3}));
+    assert_eq!(dangers(&stage.wait(250)), [perhaps(1)]);
+    // Before we joined, any number of them.
+    let mut stage = Stage::new();
+    stage.numbered(5);
+    let mut found = Vec::new();
+    for number in [6, 8, 10] {
+        stage.on("tool.invoked", call(number));
+        found.extend(dangers(&stage.on("tool.completed", done(number + 1))));
+    }
+    assert_eq!(found, [perhaps(6), perhaps(8), perhaps(10)]);
 }
 
 proptest! {

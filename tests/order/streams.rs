@@ -1,0 +1,341 @@
+//! Legal numbered streams, what a transport or a late joining does to them, and what must be heard then.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use hearken::protocol::{Now, decode};
+use hearken::session::{AnomalyKind, Change, Danger, Ended, LinkId, Question, Sessions, What};
+use serde_json::{Value, json};
+
+/// How far an event may be from its place: what the sessions wait for.
+const WINDOW: usize = 8;
+/// The whole window passes within the time for which the sessions wait.
+const STEPS: [u64; 3] = [0, 10, 30];
+const LINK: LinkId = LinkId(0);
+
+/// Rolls the dice (SplitMix64).
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as usize % bound.max(1)
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Names an irreversible call and where in the stream it and its question are.
+#[derive(Debug)]
+struct Call {
+    tool: String,
+    question: Option<usize>,
+    invoked: usize,
+    completed: usize,
+}
+
+/// Writes a stream.
+#[derive(Default)]
+struct Writer {
+    events: Vec<Value>,
+    calls: Vec<Call>,
+    made: usize,
+}
+
+impl Writer {
+    fn write(&mut self, kind: &str, fields: Value) -> usize {
+        let number = self.events.len();
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": format!("aaep:agent.{kind}"),
+            "event_id": format!("evt_{number}"),
+            "session_id": "sess_1",
+            "sequence_number": number,
+            "producer": {"agent_id": "a"},
+            "summary_normal": format!("word {number}"),
+        });
+        for (key, value) in fields.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        self.events.push(event);
+        number
+    }
+
+    fn state(&mut self, from: &str, to: &str) {
+        self.write("state.changed", json!({"from_state": from, "to_state": to}));
+    }
+
+    fn tool(&mut self, dice: &mut Dice) {
+        self.made += 1;
+        let mut fields = json!({"tool": format!("look_{}", dice.below(2))});
+        // A call without an id is legal, too, as long as it is alone.
+        if !dice.one_in(3) {
+            fields["tool_call_id"] = json!(format!("call_{}", self.made));
+        }
+        self.state("thinking", "calling_tool");
+        self.write("tool.invoked", fields.clone());
+        if dice.one_in(2) {
+            self.write("progress.updated", json!({"progress": {"percent": 50}}));
+        }
+        fields["status"] = json!("success");
+        self.write("tool.completed", fields);
+        self.state("calling_tool", "thinking");
+    }
+
+    /// An irreversible call, asked about before it is invoked, after it, or never.
+    fn deed(&mut self, dice: &mut Dice, asks: bool) {
+        self.made += 1;
+        let tool = format!("deed_{}", self.made);
+        let id = format!("call_{}", self.made);
+        let mut question = json!({
+            "action": format!("Call {tool} now"), "consequence": "It is done.", "reply_token": format!("rpl_{}", self.made),
+            "timeout_seconds": 300, "default_decision": "reject", "risk_level": "high", "irreversible": true, "urgency": "critical",
+        });
+        if dice.one_in(2) {
+            question["tool_call_id"] = json!(id);
+        }
+        let call =
+            json!({"tool": tool, "tool_call_id": id, "irreversible": true, "risk_level": "high"});
+        let done = json!({"tool": tool, "tool_call_id": id, "status": "success"});
+        let before = dice.one_in(2);
+        let mut asked = None;
+        let mut invoked = None;
+        if asks && before {
+            self.state("thinking", "awaiting_input");
+            asked = Some(self.write("awaiting.confirmation", question));
+            self.state("awaiting_input", "calling_tool");
+        } else {
+            self.state("thinking", "calling_tool");
+            invoked = Some(self.write("tool.invoked", call.clone()));
+            if asks {
+                self.state("calling_tool", "awaiting_input");
+                asked = Some(self.write("awaiting.confirmation", question));
+                self.state("awaiting_input", "calling_tool");
+            }
+        }
+        let invoked = invoked.unwrap_or_else(|| self.write("tool.invoked", call));
+        let completed = self.write("tool.completed", done);
+        self.calls.push(Call {
+            tool,
+            question: asked,
+            invoked,
+            completed,
+        });
+        self.state("calling_tool", "thinking");
+    }
+
+    fn output(&mut self, dice: &mut Dice) {
+        self.made += 1;
+        let chunks = 1 + dice.below(4);
+        self.state("thinking", "writing_output");
+        for chunk in 0..chunks {
+            let number = self.events.len();
+            self.write(
+                "output.streaming",
+                json!({"output_id": format!("out_{}", self.made), "chunk": format!("word {number}"),
+                       "position": 10 * chunk, "complete": chunk + 1 == chunks}),
+            );
+        }
+        self.state("writing_output", "thinking");
+    }
+
+    fn clarification(&mut self) {
+        self.made += 1;
+        self.state("thinking", "awaiting_input");
+        self.write(
+            "awaiting.clarification",
+            json!({"question": format!("Which {}?", self.made), "reply_token": format!("rpl_{}", self.made), "timeout_seconds": 300,
+                   "urgency": "critical", "accepted_response_kinds": ["freetext"]}),
+        );
+        self.state("awaiting_input", "thinking");
+    }
+}
+
+fn stream(dice: &mut Dice) -> Writer {
+    let mut writer = Writer::default();
+    writer.write("session.started", json!({}));
+    writer.state("idle", "thinking");
+    for _ in 0..1 + dice.below(6) {
+        match dice.below(6) {
+            0 => {
+                writer.write("progress.updated", json!({"progress": {"percent": 10}}));
+            }
+            1 => writer.tool(dice),
+            2 => writer.deed(dice, true),
+            // The one thing in it that no producer may do: it must be found whatever is lost.
+            3 if dice.one_in(3) => writer.deed(dice, false),
+            3 => writer.deed(dice, true),
+            4 => writer.output(dice),
+            _ => writer.clarification(),
+        }
+    }
+    let end = match dice.below(3) {
+        0 => (
+            "session.errored",
+            json!({"error_category": "unknown", "urgency": "critical"}),
+        ),
+        1 => ("session.cancelled", json!({"cancelled_by": "user"})),
+        _ => ("session.completed", json!({})),
+    };
+    writer.write(end.0, end.1);
+    writer
+}
+
+/// Gives the numbers of a stream in the order in which they arrive.
+fn arrivals(dice: &mut Dice, length: usize) -> Vec<usize> {
+    let cut = if dice.one_in(2) {
+        dice.below(length)
+    } else {
+        0
+    };
+    let mut numbers: Vec<usize> = (cut..length).collect();
+    if dice.one_in(2) && numbers.len() > 1 {
+        numbers.remove(dice.below(numbers.len()));
+    }
+    if dice.one_in(2) && numbers.len() > 1 {
+        // What is heard first of a run that was joined in its middle is what is heard first; only a start
+        // that the event behind it overtakes is known to be on its way.
+        let from = usize::from(!numbers.starts_with(&[0, 1]));
+        let one = from + dice.below(numbers.len() - from);
+        let farthest = if one == 0 { 1 } else { WINDOW };
+        let other = (one + 1 + dice.below(farthest)).min(numbers.len() - 1);
+        numbers.swap(one.min(other), other);
+    }
+    numbers
+}
+
+/// Gives the words of a change, if it is an event's.
+fn words(change: &Change, sessions: &Sessions) -> Option<String> {
+    let summary = match &change.what {
+        What::SessionStarted(event) => &event.summary,
+        What::SessionEnded(Ended::Completed(event)) => &event.summary,
+        What::SessionEnded(Ended::Errored(event)) => &event.summary,
+        What::SessionEnded(Ended::Cancelled(event)) => &event.summary,
+        What::StateChanged(event) => &event.summary,
+        What::Progress(event) => &event.summary,
+        What::ToolInvoked(event) => &event.summary,
+        What::ToolCompleted { event, .. } => &event.summary,
+        What::Output { event, .. } => return Some(event.chunk.clone()),
+        What::PromptOpened(id) => match &sessions.prompt(*id).unwrap().question {
+            Question::Confirmation(asked) => &asked.summary,
+            Question::Clarification(asked) => &asked.summary,
+        },
+        What::Handoff(event) => &event.summary,
+        What::Unknown { event, .. } => &event.summary,
+        What::SessionJoined
+        | What::PromptAnswerable(_)
+        | What::PromptWarning { .. }
+        | What::PromptTimedOut(_)
+        | What::PromptPerhapsResolved(_)
+        | What::PromptClosed { .. }
+        | What::Anomaly(_)
+        | What::Danger(_) => return None,
+    };
+    summary.normal.clone()
+}
+
+/// Plays one generated stream and checks everything that must hold of it. The seed names the stream.
+pub fn play(seed: u64) {
+    let mut dice = Dice(seed);
+    let Writer { events, calls, .. } = stream(&mut dice);
+    let arrived = arrivals(&mut dice, events.len());
+    let step = Duration::from_millis(STEPS[dice.below(STEPS.len())]);
+    let mut now = Now {
+        monotonic: Duration::from_secs(9),
+        wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+    };
+    let mut sessions = Sessions::default();
+    sessions.add_link(LINK, dice.one_in(2));
+    sessions.link_connected(LINK, now);
+    let begun = now;
+    let mut heard: Vec<Change> = Vec::new();
+    let mut said = Vec::new();
+    let mut hear = |sessions: &Sessions, changes: Vec<Change>| {
+        said.extend(changes.iter().filter_map(|change| words(change, sessions)));
+        heard.extend(changes);
+    };
+    for number in &arrived {
+        now = now.after(step);
+        while sessions.deadline().is_some_and(|due| due <= now.monotonic) {
+            let changes = sessions.tick(now);
+            hear(&sessions, changes);
+        }
+        let mut event = events[*number].clone();
+        let sent = begun.after(Duration::from_millis(1 + *number as u64));
+        event["timestamp"] = json!(format!("{:.3}", sent.wall));
+        let changes = sessions.apply(LINK, decode(&event.to_string()).unwrap(), now);
+        hear(&sessions, changes);
+    }
+    if dice.one_in(2) {
+        let changes = sessions.release_link(LINK, now);
+        hear(&sessions, changes);
+    } else {
+        let changes = sessions.tick(now.after(Duration::from_millis(250)));
+        hear(&sessions, changes);
+    }
+    assert!(!sessions.is_holding(), "seed {seed}: something still waits");
+
+    let there: BTreeSet<usize> = arrived.iter().copied().collect();
+    let wanted: Vec<String> = there
+        .iter()
+        .map(|number| format!("word {number}"))
+        .collect();
+    assert_eq!(said, wanted, "seed {seed}: {arrived:?}");
+    let (first, last) = (there.first().unwrap(), there.last().unwrap());
+    let lost = last - first + 1 - there.len();
+    let mut anomalies = Vec::new();
+    let mut dangers = Vec::new();
+    for change in heard {
+        if let What::Anomaly(anomaly) = change.what {
+            anomalies.push((anomaly.kind, anomaly.detail));
+        } else if let What::Danger(danger) = change.what {
+            dangers.push(danger);
+        }
+    }
+    let expected = vec![(AnomalyKind::SequenceGap, "1".to_owned()); lost];
+    assert_eq!(anomalies, expected, "seed {seed}: {arrived:?}");
+    for call in &calls {
+        let of_it: Vec<&Danger> = dangers
+            .iter()
+            .filter(|danger| danger.tool() == Some(&call.tool))
+            .collect();
+        let heard_asking = call.question.is_some_and(|number| there.contains(&number));
+        let done = there.contains(&call.invoked) && there.contains(&call.completed);
+        let missed = *first > 0 || (0..call.completed).any(|number| !there.contains(&number));
+        let perhaps = [&Danger::PerhapsUnasked {
+            tool: call.tool.clone(),
+            done: true,
+        }];
+        let surely = [&Danger::Unasked {
+            tool: call.tool.clone(),
+            done: true,
+        }];
+        match (heard_asking, done, missed) {
+            (true, _, _) | (false, false, _) => {
+                assert_eq!(
+                    of_it,
+                    [] as [&Danger; 0],
+                    "seed {seed}: {arrived:?} {call:?}"
+                );
+            }
+            (false, true, false) => {
+                assert_eq!(of_it, surely, "seed {seed}: {arrived:?} {call:?}");
+            }
+            // One missing message hides one question at most: whoever did more unasked did it surely.
+            (false, true, true) if call.question.is_none() => {
+                assert!(
+                    of_it == perhaps || of_it == surely,
+                    "seed {seed}: {arrived:?} {call:?} {of_it:?}"
+                );
+            }
+            (false, true, true) => {
+                assert_eq!(of_it, perhaps, "seed {seed}: {arrived:?} {call:?}");
+            }
+        }
+    }
+}
