@@ -171,8 +171,8 @@ impl App {
             .announce
             .fold
             .then(|| Duration::from_secs(setup.config.announce.fold_after_seconds));
-        Self {
-            keys: setup.keys,
+        let mut app = Self {
+            keys: KeyRing::default(),
             manner: setup.manner,
             lines: setup.lines,
             face: setup.face,
@@ -223,7 +223,9 @@ impl App {
             attention: Attention::default(),
             forgotten: Dropped::default(),
             effects: Vec::new(),
-        }
+        };
+        app.hold_keys(setup.keys);
+        app
     }
 
     /// Takes a fact and gives what is wished of the world, in order.

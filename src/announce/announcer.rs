@@ -23,6 +23,7 @@ use super::phrase::{Arg, Args, Phrases};
 use super::publish::speaker;
 use super::segment::Segment;
 use super::speakable::{self, Profile};
+use super::trust::Trust;
 use super::utterance::{Class, Cue, Mark};
 
 /// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
@@ -72,6 +73,8 @@ pub struct Announcer {
     touches: u64,
     pub(super) recent: VecDeque<(Duration, Option<SessionKey>, String)>,
     pub(super) last_speaker: Option<(LinkId, String)>,
+    /// Whose names are proven.
+    pub(super) trust: Trust,
     /// The agents that the person muted, or heard again although the settings mute them.
     pub(super) muted: BTreeMap<(LinkId, AgentId), bool>,
     /// The agents whose hints that a sentence ends are not believed any more.
@@ -144,6 +147,7 @@ impl Announcer {
             recent: VecDeque::new(),
             last_speaker: None,
             muted: BTreeMap::new(),
+            trust: Trust::default(),
             unbelieved: BTreeSet::new(),
             wall: None,
         }
@@ -157,6 +161,16 @@ impl Announcer {
     /// Gives the phrases.
     pub fn phrases(&self) -> &Arc<Phrases> {
         &self.phrases
+    }
+
+    /// Gives whose names are proven.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Gives whose names are proven, to change it.
+    pub fn trust_mut(&mut self) -> &mut Trust {
+        &mut self.trust
     }
 
     /// Gives the general verbosity, which holds for every source without one of its own.

@@ -50,7 +50,7 @@ impl Announcer {
         {
             announcement.aloud = Aloud::Shown;
         }
-        if announcement.aloud == Aloud::Yes && sessions.agents() > 1 {
+        if announcement.aloud == Aloud::Yes && self.is_named(&change.key, &change.agent, sessions) {
             self.name_speaker(&mut announcement);
         }
         self.keep(announcement)
@@ -171,13 +171,22 @@ impl Announcer {
         self.muted.insert((key.link, key.agent.clone()), muted);
     }
 
+    /// Tells whether an agent is named with each of its announcements: where there are several, or where its
+    /// name is a mere claim.
+    pub(super) fn is_named(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> bool {
+        sessions.agents() > 1 || self.trust.doubts(key.link, &key.agent, agent)
+    }
+
     /// Gives the name by which a person tells an agent from all others: where several share a name,
     /// the number of its source, or its id, is added. Names that look alike count as the same, and one that
-    /// looks like the program's own is called an agent's.
+    /// looks like the program's own is called an agent's. A name that a key stands for and that nothing proved
+    /// is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
         let seen = look(agent);
-        let called = if is_namesake(&seen) {
-            let args = [("agent", Arg::Name(agent.to_owned()))];
+        let args = [("agent", Arg::Name(agent.to_owned()))];
+        let called = if self.trust.doubts(key.link, &key.agent, agent) {
+            self.phrases.text("agent.unproven", &args)
+        } else if is_namesake(&seen) {
             self.phrases.text("agent.namesake", &args)
         } else {
             agent.to_owned()

@@ -500,7 +500,7 @@ impl Announcer {
 
     /// Names who asks, where there are several agents.
     pub(super) fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
-        if sessions.agents() > 1 {
+        if self.is_named(&prompt.key, &prompt.agent, sessions) {
             Arg::Name(self.agent_name(&prompt.key, &prompt.agent, sessions))
         } else {
             Arg::own("")

@@ -421,7 +421,9 @@ impl Announcer {
     pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
         match (&session.parent, sessions.parent(session)) {
             (None, _) => Arg::own(""),
-            (Some(_), Some(parent)) => Arg::Name(parent.agent.clone()),
+            (Some(_), Some(parent)) => {
+                Arg::Name(self.agent_name(&parent.key, &parent.agent, sessions))
+            }
             (Some(_), None) => Arg::Own(self.phrases.text("session.parent.unknown", &[])),
         }
     }

@@ -313,6 +313,8 @@ impl App {
         let named = self.links.get(id.0).and_then(|view| view.ways.name());
         let transport = named.or((!inside).then_some("sse"));
         let believed = self.believe(id, &accepted, manifest, proof, transport);
+        let proven = believed.as_ref().ok().cloned().flatten();
+        self.announcer.trust_mut().prove(id, proven);
         // Who names no version uses the one that it was asked for.
         let other = accepted.version.filter(|version| !is_understood(version));
         if let Err(fault) = believed {
@@ -548,6 +550,10 @@ impl App {
     }
 
     fn set_handshake(&mut self, id: LinkId, to: Handshake) {
+        if to == Handshake::Plain {
+            // Whoever has no handshake has proven nothing.
+            self.announcer.trust_mut().prove(id, None);
+        }
         if let Some(view) = self.links.get_mut(id.0) {
             view.handshake = to;
         }

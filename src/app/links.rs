@@ -77,6 +77,8 @@ pub struct LinkView {
     garbage_told: Option<Duration>,
     /// What it was heard to speak.
     pub(super) speaks: Speaks,
+    /// Whether it was told that somebody speaks here in a name that nothing proved.
+    pub(super) claim_told: bool,
     full: bool,
 }
 
@@ -133,6 +135,7 @@ impl LinkView {
             resumed_at: None,
             garbage_told: None,
             speaks: Speaks::default(),
+            claim_told: false,
             full: false,
         }
     }
@@ -319,6 +322,10 @@ impl App {
             Ok(decoded) => {
                 view.speaks.aaep();
                 let number = view.frames;
+                if self.announcer.trust().is_asked_for() {
+                    let producer = &decoded.envelope.producer;
+                    self.tell_claim(id, &producer.agent_id, producer.label(), now);
+                }
                 self.watch_rate(id, &decoded, now);
                 let changes = self.sessions.apply(id, decoded, now);
                 let asked = changes.iter().find_map(|change| {

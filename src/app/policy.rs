@@ -15,7 +15,7 @@
 //! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not
 //! itself say low risk and reversible. Too much is rejected: name agents, tools or risks.
 
-use crate::announce::{Arg, Class, Kind, hides_something};
+use crate::announce::{Arg, Class, Kind, Trust, hides_something};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Reversibility, RiskLevel};
 use crate::session::{Prompt, PromptId, Question, Sessions, Standing};
@@ -36,6 +36,7 @@ fn rule_for<'a>(
     rules: &'a [PolicyRule],
     prompt: &Prompt,
     sessions: &Sessions,
+    trust: &Trust,
 ) -> Option<&'a PolicyRule> {
     let Question::Confirmation(asked) = &prompt.question else {
         // What an agent wants to know, no rule knows.
@@ -45,7 +46,10 @@ fn rule_for<'a>(
         let named = |names: &[String], wanted: &[&str]| {
             names.is_empty() || names.iter().any(|name| wanted.contains(&name.as_str()))
         };
-        let agent = named(&rule.agents, &[prompt.key.agent.as_str(), &prompt.agent]);
+        // A rule is about the agent, not about whoever takes its name.
+        let claimed = trust.doubts(prompt.key.link, &prompt.key.agent, &prompt.agent);
+        let agent = rule.agents.is_empty()
+            || (!claimed && named(&rule.agents, &[prompt.key.agent.as_str(), &prompt.agent]));
         // Who accepts by a tool must know it; to reject, its name in the action is enough.
         let weakly = rule.decision != PolicyDecision::Accept;
         let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
@@ -120,7 +124,13 @@ impl App {
         if doubtful || !prompt.is_answerable() || self.by_rule.contains(&id) {
             return false;
         }
-        let Some(rule) = rule_for(&self.config.policy, &prompt, &self.sessions).cloned() else {
+        let Some(rule) = rule_for(
+            &self.config.policy,
+            &prompt,
+            &self.sessions,
+            self.announcer.trust(),
+        )
+        .cloned() else {
             return false;
         };
         let words = self

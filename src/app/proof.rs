@@ -3,7 +3,8 @@
 //! Responsibilities: what the person's keys say of a manifest, and when that decides. Not here: the
 //! signatures themselves (`protocol`), what follows from a doubt (`handshake`).
 
-use crate::protocol::{Accepted, Claim, Manifest, SignatureFault};
+use crate::announce::{Arg, Class, Kind};
+use crate::protocol::{Accepted, AgentId, Claim, KeyRing, Manifest, Now, SignatureFault};
 use crate::session::LinkId;
 
 use super::App;
@@ -21,8 +22,45 @@ impl App {
         }
     }
 
+    /// Takes the person's keys, and of whom proof is wanted.
+    pub(super) fn hold_keys(&mut self, keys: KeyRing) {
+        let strict: Vec<LinkId> = self
+            .links
+            .iter()
+            .map(|view| view.id)
+            .filter(|id| self.asks(*id).require_signed)
+            .collect();
+        let trust = self.announcer.trust_mut();
+        trust.know(keys.agents());
+        for link in strict {
+            trust.want(link);
+        }
+        self.keys = keys;
+    }
+
+    /// Tells once a source that somebody speaks over it in a name that nothing proved there.
+    pub(super) fn tell_claim(&mut self, id: LinkId, agent: &AgentId, name: &str, now: Now) {
+        if !self.announcer.trust().doubts(id, agent, name) {
+            return;
+        }
+        let source = self.source_name(id);
+        let Some(view) = self.links.get_mut(id.0) else {
+            return;
+        };
+        if std::mem::replace(&mut view.claim_told, true) {
+            return;
+        }
+        let args = [
+            ("source", Arg::Own(source)),
+            ("agent", Arg::Name(name.to_owned())),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
+    }
+
     /// Decides whether a consent is believed that came over a transport, by the name that manifests have for it: with a proof always; without one, unless the person wants
     /// proof of everybody, or has a key of this very agent.
+    ///
+    /// Gives who has proven their name by it, if anybody.
     ///
     /// # Errors
     /// Why it is not.
@@ -33,7 +71,7 @@ impl App {
         manifest: Option<Manifest>,
         proof: Result<(), SignatureFault>,
         transport: Option<&str>,
-    ) -> Result<(), SignatureFault> {
+    ) -> Result<Option<String>, SignatureFault> {
         let proven = match &accepted.signed_manifest {
             Some(jws) => self
                 .keys
@@ -44,6 +82,7 @@ impl App {
                 manifest.fits(accepted, transport)
             }),
         };
+        let proven = proven.map(|()| accepted.agent_id.clone());
         match &accepted.agent_id {
             // Whoever has a key for an agent wants no other to speak in its name.
             Some(agent) if self.keys.knows(agent) => proven,
@@ -55,7 +94,8 @@ impl App {
                     | SignatureFault::Algorithm
                     | SignatureFault::Claim(_)),
                 ) if accepted.signed_manifest.is_some() => Err(fault),
-                Ok(()) | Err(_) => Ok(()),
+                Ok(agent) => Ok(agent),
+                Err(_) => Ok(None),
             },
         }
     }

@@ -247,6 +247,11 @@ impl KeyRing {
         self.keys.is_empty()
     }
 
+    /// Lists the agents that have a key.
+    pub fn agents(&self) -> impl Iterator<Item = &str> {
+        self.keys.keys().map(String::as_str)
+    }
+
     /// Tells whether an agent has a key, so that nothing unsigned is to be believed of it.
     pub fn knows(&self, agent_id: &str) -> bool {
         self.keys.contains_key(agent_id)

@@ -242,3 +242,28 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
     assert!(stage.sent.is_empty());
     assert!(stage.heard("takes no answers"));
 }
+
+#[test]
+fn a_rule_by_agent_is_not_about_whoever_takes_its_name() {
+    let pem = include_str!("../../../tests/fixtures/keys/rsa.pub.pem");
+    for (agents, id, name, decides) in [
+        ("[\"planner\"]", "planner", "Planner", false),
+        ("[\"Planner\"]", "planner", "Planner", false),
+        ("[\"planner\"]", "evil", "planner", false),
+        ("[\"mailer\"]", "mailer", "Mailer", true),
+        ("[]", "planner", "Planner", true),
+    ] {
+        let config = mailer("reject", &format!("agents = {agents}"));
+        let mut stage = Stage::with(KEYS, config);
+        let mut keys = KeyRing::default();
+        keys.add("planner", None, pem).unwrap();
+        stage.app.hold_keys(keys);
+        stage.ask_with(
+            "rpl_1",
+            json!({"producer": {"agent_id": id, "agent_name": name}}),
+        );
+        assert_eq!(!stage.sent.is_empty(), decides, "{agents} {id} {name}");
+        let unproven = stage.heard(&format!("from unproven {name}"));
+        assert_eq!(unproven && !decides, !decides, "{:?}", stage.lines);
+    }
+}

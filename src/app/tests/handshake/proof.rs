@@ -34,7 +34,7 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
         (signed.to_owned(), "mailer", true),
     ] {
         let mut rig = Rig::new(Door::Beside);
-        rig.app.keys = keys.clone();
+        rig.app.hold_keys(keys.clone());
         rig.connect();
         let (request, _) = rig.asked();
         rig.answer_text(request, 200, manifest);
@@ -49,4 +49,82 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
             "{agent}: {course:?}"
         );
     }
+}
+
+/// Shakes hands as an agent, with a manifest that is signed by the planner or with none, and hears an event
+/// in the planner's name.
+fn event_after(signed: bool, agent: &str, config: Config) -> Rig {
+    let mut keys = KeyRing::default();
+    let pem = include_str!("../../../../tests/fixtures/keys/rsa.pub.pem");
+    keys.add("planner", None, pem).unwrap();
+    let mut rig = Rig::under(Door::Beside, config);
+    rig.app.hold_keys(keys);
+    rig.connect();
+    let (request, _) = rig.asked();
+    let manifest = include_str!("../../../../tests/fixtures/keys/manifest.rs256.jws");
+    if signed {
+        rig.answer_text(request, 200, manifest.to_owned());
+    } else {
+        rig.answer(request, 404, &json!({}));
+    }
+    let (request, _) = rig.subscription();
+    let mut body = consent(json!({}));
+    body["producer"]["agent_id"] = json!(agent);
+    rig.answer(request, 201, &body);
+    rig.take();
+    rig.link(LinkEvent::Connected);
+    rig.event("session.started", json!({"summary_normal": "Off we go"}));
+    rig.event(
+        "state.changed",
+        json!({"from_state": "idle", "to_state": "thinking"}),
+    );
+    rig
+}
+
+fn names(rig: &Rig) -> Vec<String> {
+    let told = rig.app.history().iter();
+    told.filter_map(|told| told.agent.clone()).collect()
+}
+
+#[test]
+fn a_proven_name_is_believed_only_over_the_connection_that_proved_it() {
+    let rig = event_after(true, "planner", Config::default());
+    assert_eq!(names(&rig), ["planner", "planner"]);
+    assert!(!rig.heard("without the proof"), "{:?}", rig.lines);
+    let rig = event_after(false, "mailer", Config::default());
+    assert_eq!(names(&rig), ["unproven planner", "unproven planner"]);
+    let told = rig.lines.iter().filter(|line| {
+        line.contains("Over one somebody speaks as planner without the proof that you want for it.")
+    });
+    assert_eq!(told.count(), 1, "told once: {:?}", rig.lines);
+}
+
+#[test]
+fn who_wants_proof_believes_no_event_in_another_name_than_the_proven_one() {
+    let mut config = Config::default();
+    config.handshake.require_signed = true;
+    let mut rig = event_after(true, "planner", config);
+    assert!(!rig.heard("without the proof"), "{:?}", rig.lines);
+    let event = json!({
+        "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.session.started",
+        "event_id": "evt_x", "session_id": "sess_2", "timestamp": "2026-01-01T00:00:00Z",
+        "producer": {"agent_id": "helper"}, "summary_normal": "Me too",
+    });
+    rig.link(LinkEvent::Frame(Frame {
+        text: event.to_string(),
+    }));
+    assert!(rig.heard("speaks as helper without the proof"));
+    assert!(names(&rig).contains(&"unproven helper".to_owned()));
+}
+
+#[test]
+fn a_connection_without_a_handshake_has_proven_nothing() {
+    let mut keys = KeyRing::default();
+    let pem = include_str!("../../../../tests/fixtures/keys/rsa.pub.pem");
+    keys.add("planner", None, pem).unwrap();
+    let mut rig = Rig::new(Door::Inside);
+    rig.app.hold_keys(keys);
+    rig.link(LinkEvent::Connected);
+    rig.event("session.started", json!({"summary_normal": "Off we go"}));
+    assert_eq!(names(&rig), ["unproven planner"]);
 }
