@@ -20,6 +20,7 @@ mod clarifying;
 mod commands;
 mod effect;
 mod ending;
+mod facts;
 mod foreign;
 mod forgotten;
 mod gate;
@@ -86,6 +87,8 @@ pub struct App {
     manner: Manner,
     lines: Option<LineSource>,
     face: (&'static str, &'static str),
+    /// Whether the terminal takes what is to be copied.
+    copies: bool,
     until: Until,
     links: Vec<LinkView>,
     sessions: Sessions,
@@ -176,6 +179,7 @@ impl App {
             manner: setup.manner,
             lines: setup.lines,
             face: setup.face,
+            copies: setup.copies,
             until: setup.until,
             links,
             sessions,

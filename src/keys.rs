@@ -77,6 +77,8 @@ pub enum Command {
     Stop,
     /// Say what is going on.
     Status,
+    /// Copy the address in what is looked at.
+    Copy,
     /// Say the last announcement again.
     Repeat,
     /// Go back in the history.
@@ -289,6 +291,7 @@ pub fn line(text: &str) -> Option<Command> {
         "k" | "quiet" => alone(Command::Quiet),
         "i" => alone(Command::DoNotInterrupt),
         "t" | "status" => alone(Command::Status),
+        "z" | "copy" => alone(Command::Copy),
         "s" | "stop" => alone(Command::Stop),
         "next" => alone(Command::NextQuestion),
         "p" | "hold" => alone(Command::Hold),

@@ -290,6 +290,7 @@ impl Shell {
                 Effect::Close(link) => feeds.leave(link),
                 Effect::Reading { link, on } => feeds.reading(link, on),
                 Effect::Bell => output.bell(),
+                Effect::Copy(address) => output.copy(&address),
                 Effect::Notify(notice) => output.notify(&notice),
                 Effect::Withdraw(prompt) => output.withdraw(prompt),
                 Effect::Farewell(words) => output.farewell(words),

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::protocol::{Now, TextDirection};
 use crate::session::{PromptId, SessionKey};
 
+use super::facts::Facts;
 use super::segment::{Segment, join, join_shown, join_spoken};
 use super::tongue::Tongue;
 use super::utterance::{Class, Cue, Mark};
@@ -132,6 +133,8 @@ pub struct Announcement {
     pub direction: Option<TextDirection>,
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
+    /// What is known beside them; told in detail, they are among them.
+    pub facts: Facts,
 }
 
 impl Announcement {
@@ -176,14 +179,7 @@ impl Announcement {
 
     /// Estimates the memory that it takes, in bytes.
     pub fn size(&self) -> usize {
-        let words: usize = self
-            .segments
-            .iter()
-            .map(|segment| {
-                let shown = segment.shown.as_ref().map_or(0, String::len);
-                segment.text.len() + segment.spoken.len() + shown
-            })
-            .sum();
-        std::mem::size_of::<Self>() + words
+        let words: usize = self.segments.iter().map(Segment::size).sum();
+        std::mem::size_of::<Self>() + words + self.facts.size()
     }
 }

@@ -16,6 +16,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
 use super::coalesce::{self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy};
+use super::facts::Facts;
 use super::history::History;
 use super::normalise::{Readable, Reader};
 use super::own::policy;
@@ -93,6 +94,7 @@ pub(super) struct Draft {
     pub(super) cue: Option<Cue>,
     pub(super) segments: Vec<Segment>,
     pub(super) aloud: Aloud,
+    pub(super) facts: Facts,
 }
 
 impl Draft {
@@ -106,6 +108,7 @@ impl Draft {
             cue: None,
             segments,
             aloud: Aloud::Yes,
+            facts: Facts::default(),
         }
     }
 
@@ -228,7 +231,7 @@ impl Announcer {
             What::SessionEnded(_) => {
                 // What was not yet said of its text comes before the end.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
-                let drafts = self.word(change, sessions);
+                let drafts = self.worded(change, sessions);
                 told.extend(
                     drafts
                         .into_iter()
@@ -251,7 +254,7 @@ impl Announcer {
             | What::Unknown { .. }
             | What::Anomaly(_)
             | What::Danger(_) => {
-                let drafts = self.word(change, sessions);
+                let drafts = self.worded(change, sessions);
                 told.extend(
                     drafts
                         .into_iter()

@@ -58,7 +58,7 @@ impl Arg {
         Self::Own(text.to_string())
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         match self {
             Self::Own(text) => text.is_empty(),
             Self::Name(text) | Self::Tool(text) | Self::Agent(text, _) | Self::Exact(text, _) => {

@@ -97,6 +97,7 @@ impl Announcer {
             tongue: Arc::clone(self.phrases.tongue()),
             direction: None,
             segments: draft.segments,
+            facts: draft.facts,
         }
     }
 

@@ -18,6 +18,14 @@ pub struct Segment {
     pub language: Option<String>,
 }
 
+impl Segment {
+    /// Estimates the memory that its words take, in bytes.
+    pub(super) fn size(&self) -> usize {
+        let shown = self.shown.as_ref().map_or(0, String::len);
+        self.text.len() + self.spoken.len() + shown
+    }
+}
+
 /// Joins segments into one line of text; a segment that does not end in a stop gets one.
 pub fn join(segments: &[Segment]) -> String {
     join_by(segments, |segment| &segment.text)

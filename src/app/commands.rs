@@ -62,6 +62,7 @@ impl App {
             Command::Leave => self.leave(now),
             Command::Stop => self.stop(now),
             Command::Status => self.status(now),
+            Command::Copy => self.copy(now),
             Command::Repeat => self.repeat(now),
             Command::Previous => self.step(Step::Back, now),
             Command::Next => self.step(Step::Forward, now),
@@ -212,7 +213,7 @@ impl App {
                 self.tell_part(prompt.id, segments, now);
             }
             (None, Some(number)) => self.respond("reply.no_such", &[("n", Arg::own(number))], now),
-            (None, None) => self.respond("reply.no_question", &[], now),
+            (None, None) => self.tell_facts(now),
         }
     }
 
@@ -345,6 +346,7 @@ impl App {
         }
         for session in self.sessions.iter().filter(|session| !session.is_ended()) {
             words.push(self.session_words(session, now.monotonic));
+            words.push(self.announcer.session_facts(session));
         }
         for view in self
             .links
@@ -365,6 +367,7 @@ impl App {
             ];
             words.push(phrases.text("status.link", &args));
         }
+        words.retain(|words| !words.is_empty());
         if words.is_empty() {
             words.push(phrases.text("status.nothing", &[]));
         }

@@ -88,6 +88,8 @@ pub enum Effect {
     Withdraw(PromptId),
     /// Let this be read after the full face, whose screen vanishes.
     Farewell(String),
+    /// Give this address to the terminal's clipboard.
+    Copy(String),
     /// Set the terminal's title; `None` restores it.
     Title(Option<String>),
     /// Remember how the voice is to sound; its outcome comes back as [`super::Input::Remembered`].

@@ -64,6 +64,8 @@ pub struct Setup {
     pub lines: Option<LineSource>,
     /// The face and why it was chosen, as phrase keys: `start.face.…`, `start.why.…`.
     pub face: (&'static str, &'static str),
+    /// Whether the terminal takes what is to be copied.
+    pub copies: bool,
     /// Whether a voice is wanted at all.
     pub voice: VoiceWish,
     /// When to end by itself.

@@ -19,6 +19,7 @@ mod arming;
 mod choosing;
 mod connections;
 mod decisions;
+mod facts;
 mod fate;
 mod foreign;
 mod holding;
@@ -49,6 +50,7 @@ struct Stage {
     spoken: Vec<(UtteranceId, String)>,
     quit: Option<Exit>,
     bells: usize,
+    copied: Vec<String>,
     notices: Vec<Notice>,
     withdrawn: Vec<PromptId>,
     farewells: Vec<String>,
@@ -113,6 +115,7 @@ impl Stage {
             config,
             phrases: english(),
             manner: options.manner,
+            copies: true,
             keymap: Default::default(),
             scan: None,
             lines: options.lines,
@@ -138,6 +141,7 @@ impl Stage {
             remembered: vec![],
             quit: None,
             bells: 0,
+            copied: vec![],
             notices: vec![],
             withdrawn: vec![],
             farewells: vec![],
@@ -161,6 +165,7 @@ impl Stage {
                 Effect::Remember(delivery) => self.remembered.push(delivery),
                 Effect::Quit(exit) => self.quit = Some(exit),
                 Effect::Bell => self.bells += 1,
+                Effect::Copy(address) => self.copied.push(address),
                 Effect::Notify(notice) => self.notices.push(notice),
                 Effect::Withdraw(prompt) => self.withdrawn.push(prompt),
                 Effect::Farewell(words) => self.farewells.push(words),

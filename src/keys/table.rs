@@ -74,7 +74,7 @@ pub const BINDINGS: &[Binding] = &[
         name: "details",
         key: "d",
         code: KeyCode::Char('d'),
-        does: "hear the question in full",
+        does: "hear the question in full, or more of what was told",
         command: || Command::Details(None),
     },
     Binding {
@@ -174,6 +174,13 @@ pub const BINDINGS: &[Binding] = &[
         code: KeyCode::Char('t'),
         does: "hear what is going on",
         command: || Command::Status,
+    },
+    Binding {
+        name: "copy",
+        key: "z",
+        code: KeyCode::Char('z'),
+        does: "copy the address in what is looked at",
+        command: || Command::Copy,
     },
     Binding {
         name: "whole_turn",
@@ -361,7 +368,7 @@ pub const LINES: &[LineCommand] = &[
     },
     LineCommand {
         line: "d, d 2",
-        does: "read the question in full",
+        does: "read the question in full, or more of what was told",
     },
     LineCommand {
         line: "h",
@@ -422,6 +429,10 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         line: "t",
         does: "read what is going on",
+    },
+    LineCommand {
+        line: "z",
+        does: "copy the address in what is looked at",
     },
     LineCommand {
         line: "s",

@@ -34,6 +34,7 @@ fn app() -> (App, Now) {
         config: Config::default(),
         phrases: Arc::new(Phrases::english().unwrap()),
         manner: Manner::Keys,
+        copies: true,
         keymap: Default::default(),
         scan: None,
         lines: None,

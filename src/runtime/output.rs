@@ -117,6 +117,12 @@ impl Output {
         self.signal(sign);
     }
 
+    /// Gives an address to the terminal's clipboard.
+    pub(super) fn copy(&mut self, address: &str) {
+        let sign = self.signs.copy(address);
+        self.signal(sign);
+    }
+
     /// Sets the title, or restores the one that was there.
     pub(super) fn title(&mut self, title: Option<&str>) {
         let sign = self.signs.title(title);

@@ -24,6 +24,7 @@ use crate::voice::{self, VoiceEvent, VoiceSink};
 use super::chosen;
 use super::feed::Feed;
 use super::settings;
+use super::signs::takes_long_ones;
 
 /// Names the face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -374,6 +375,9 @@ fn plan(
                 Manner::Lines
             },
             lines,
+            copies: face != Face::Json
+                && terminals.output
+                && takes_long_ones(&std::env::var("TERM").unwrap_or_default()),
             face: (key, why),
             until,
             keys: trusted,

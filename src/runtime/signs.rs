@@ -8,7 +8,11 @@
 //! | bell | BEL | |
 //! | notification | OSC 9, OSC 777 or OSC 99 | OSC 99 with `p=close`; the others can't be |
 //! | title | OSC 2, the old one kept by CSI 22;2t | CSI 23;2t |
+//! | copy | OSC 52, with base64 | |
 //! | turn | OSC 133;A before it, OSC 133;D after a session's end | |
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 
 use crate::announce::Kind;
 use crate::app::Notice;
@@ -40,6 +44,11 @@ enum Grade {
     Tmux,
 }
 
+/// Tells whether a terminal of this name swallows sequences that it does not know.
+pub(super) fn takes_long_ones(term: &str) -> bool {
+    !matches!(term, "" | "dumb" | "linux")
+}
+
 /// Makes the signs for one terminal.
 #[derive(Debug)]
 pub(super) struct Signs {
@@ -60,8 +69,8 @@ impl Signs {
         let has = |name: &str| env(name).is_some_and(|value| !value.is_empty());
         let grade = match term.as_str() {
             _ if !is_terminal => Grade::None,
-            "" | "dumb" => Grade::None,
             "linux" => Grade::Bell,
+            other if !takes_long_ones(other) => Grade::None,
             _ if has("TMUX") => Grade::Tmux,
             _ => Grade::Full,
         };
@@ -127,6 +136,17 @@ impl Signs {
                 self.foreign(&[format!("\x1b]99;i=hearken-{}:p=close;\x1b\\", prompt.0)])
             }
             Route::Osc9 | Route::Osc777 | Route::None => String::new(),
+        }
+    }
+
+    /// Gives an address to the terminal's clipboard. It goes as base64, so that nothing in it can end the
+    /// sequence or be obeyed. tmux has a clipboard of its own, and passes it on where it is set to.
+    pub(super) fn copy(&self, address: &str) -> String {
+        match self.grade {
+            Grade::None | Grade::Bell => String::new(),
+            Grade::Full | Grade::Tmux => {
+                format!("\x1b]52;c;{}\x1b\\", STANDARD.encode(plain(address)))
+            }
         }
     }
 
@@ -308,6 +328,29 @@ mod tests {
         assert_eq!(console.marked(Kind::Confirmation, "x".into()), "x");
         let dumb = signs(&[("TERM", "dumb")], NotificationChoice::Osc9);
         assert_eq!(dumb.bell(), "");
+    }
+
+    #[test]
+    fn an_address_is_copied_as_base64_and_never_into_a_pipe() {
+        let settings = ScreenConfig::default();
+        let on = |is_terminal, term: &str| {
+            Signs::new(is_terminal, &settings, |name| {
+                (name == "TERM").then(|| term.to_owned())
+            })
+            .copy("https://r.example/1\x07")
+        };
+        assert_eq!(
+            on(true, "xterm-256color"),
+            "\x1b]52;c;aHR0cHM6Ly9yLmV4YW1wbGUvMQ==\x1b\\"
+        );
+        for (is_terminal, term) in [
+            (false, "xterm"),
+            (true, "dumb"),
+            (true, "linux"),
+            (true, ""),
+        ] {
+            assert_eq!(on(is_terminal, term), "", "{term}");
+        }
     }
 
     #[test]

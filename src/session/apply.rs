@@ -114,6 +114,8 @@ impl Sessions {
         session.events += 1;
         session.last_event = context.now.monotonic;
         session.agent.clone_from(&context.agent);
+        session.model = envelope.producer.model.as_deref().map(shown);
+        session.version = envelope.producer.agent_version.as_deref().map(shown);
         if let Some(parent) = envelope.parent_session_id()
             && session.parent.is_none()
             && parent != context.key.session

@@ -128,6 +128,10 @@ pub struct Session {
     pub state: Option<String>,
     /// What the person asked for, where the producer says so.
     pub request: Option<String>,
+    /// The agent's model, as it names it.
+    pub model: Option<String>,
+    /// The agent's version, as it names it.
+    pub version: Option<String>,
     /// The tools that run.
     pub tools: Vec<ToolCall>,
     /// The last progress.
@@ -188,6 +192,8 @@ impl Session {
             parent: None,
             state: None,
             request: None,
+            model: None,
+            version: None,
             tools: Vec::new(),
             progress: None,
             since: at,

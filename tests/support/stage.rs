@@ -51,6 +51,7 @@ impl Stage {
             config,
             phrases: Arc::new(phrases),
             manner: Manner::Keys,
+            copies: true,
             keymap: Default::default(),
             scan: None,
             lines: None,
@@ -152,6 +153,7 @@ impl Stage {
                     | Effect::Close(_)
                     | Effect::Reading { .. }
                     | Effect::Bell
+                    | Effect::Copy(_)
                     | Effect::Notify(_)
                     | Effect::Withdraw(_)
                     | Effect::Farewell(_)

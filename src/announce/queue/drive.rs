@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::config::Verbosity;
 
 use super::super::announcement::{Aloud, Announcement, AnnouncementId, Kind, Weight};
+use super::super::facts::Facts;
 use super::super::phrase::Arg;
 use super::super::utterance::{Class, Mark, Utterance, UtteranceId};
 use super::table::Lane;
@@ -154,6 +155,7 @@ impl SpeechQueue {
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
+            facts: Facts::default(),
         };
         Item {
             announcement: Arc::new(announcement),

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use super::super::announcement::{Aloud, Kind, Weight};
+use super::super::facts::Facts;
 use super::super::segment::Segment;
 use super::super::utterance::Mark;
 use super::*;
@@ -48,6 +49,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
             spoken: text.into(),
             language: None,
         }],
+        facts: Facts::default(),
     }
 }
 

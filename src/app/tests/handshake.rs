@@ -64,6 +64,7 @@ impl Rig {
             config,
             phrases: Arc::new(Phrases::english().unwrap()),
             manner: Manner::Lines,
+            copies: true,
             keymap: Keymap::default(),
             scan: None,
             lines: Some(LineSource::Pipe),
@@ -104,6 +105,7 @@ impl Rig {
                 | Effect::Hush
                 | Effect::Reading { .. }
                 | Effect::Bell
+                | Effect::Copy(_)
                 | Effect::Notify(_)
                 | Effect::Withdraw(_)
                 | Effect::Farewell(_)

@@ -1,0 +1,156 @@
+//! What events tell beside their words: in detail, when asked for, and copied.
+
+use super::*;
+use crate::config::Verbosity;
+
+fn errored() -> Value {
+    json!({"urgency": "critical", "summary_normal": "The mail could not be sent.",
+        "error_category": "unknown", "error_code": "TOOL_TIMEOUT", "recoverable": true,
+        "error_uri": "https://aid.example/timeouts"})
+}
+
+fn detailed() -> Config {
+    let mut config = Config::default();
+    config.announce.verbosity = Verbosity::Detailed;
+    config
+}
+
+#[test]
+fn what_is_known_beside_the_words_is_told_when_it_is_asked_for_and_copied() {
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "Sending"}));
+    stage.type_line("d");
+    assert!(stage.heard("No question is open."), "{:?}", stage.lines);
+    stage.event("session.errored", errored());
+    assert!(!stage.heard("TOOL_TIMEOUT") && !stage.heard("aid.example"));
+    stage.type_line("d");
+    for words in [
+        "Error code: TOOL_TIMEOUT.",
+        "It can be tried again.",
+        "Help: https://aid.example/timeouts",
+    ] {
+        assert!(stage.heard(words), "{words}: {:?}", stage.lines);
+    }
+    stage.type_line("z");
+    assert!(stage.heard("Given to the terminal's clipboard: https://aid.example/timeouts"));
+    assert_eq!(stage.copied, ["https://aid.example/timeouts"]);
+}
+
+#[test]
+fn in_detail_every_field_is_told() {
+    for (kind, fields, told) in [
+        (
+            "session.started",
+            json!({"expected_duration_ms": 30000, "producer": {"agent_id": "agent_1",
+                "agent_name": "Agent", "agent_version": "2.3", "model": "large-1"}}),
+            "It may take 30 seconds. Model: large-1. Version: 2.3.",
+        ),
+        (
+            "session.completed",
+            json!({"result_uri": "https://r.example/1"}),
+            "The result: https://r.example/1",
+        ),
+        (
+            "session.errored",
+            errored(),
+            "Error code: TOOL_TIMEOUT. It can be tried again. Help: https://aid.example/timeouts",
+        ),
+        (
+            "session.cancelled",
+            json!({"cancelled_by": "user", "cancellation_reason": "user_pressed_escape"}),
+            "Reason: user pressed escape.",
+        ),
+        (
+            "state.changed",
+            json!({"from_state": "idle", "to_state": "thinking", "expected_duration_ms": 4000}),
+            "It may last 4 seconds.",
+        ),
+        (
+            "progress.updated",
+            json!({"progress": {"percent": 10}, "eta_ms": 12000}),
+            "About 12 seconds left.",
+        ),
+        (
+            "progress.updated",
+            json!({"progress": {"percent": 20}, "estimated_remaining_ms": 5000}),
+            "About 5 seconds left.",
+        ),
+        (
+            "tool.invoked",
+            json!({"tool": "look", "risk_level": "high", "expected_duration_ms": 2000}),
+            "High risk. It may take 2 seconds.",
+        ),
+        (
+            "handoff.requested",
+            json!({"urgency": "critical", "reason": "A person must look.", "target_kind": "human",
+                "urgency_for_handoff": "high", "target_uri": "queue://advisors/1"}),
+            "It is urgent. It goes to: queue://advisors/1",
+        ),
+    ] {
+        for (config, is_told) in [(detailed(), true), (Config::default(), false)] {
+            let mut stage = Stage::with(PIPE, config);
+            if kind != "session.started" {
+                stage.event("session.started", json!({}));
+            }
+            stage.event(kind, fields.clone());
+            assert_eq!(
+                stage.heard(told),
+                is_told,
+                "{kind} {told}: {:?}",
+                stage.lines
+            );
+        }
+    }
+}
+
+#[test]
+fn the_status_tells_what_is_at_stake_and_how_long_it_takes() {
+    let mut stage = Stage::new(PIPE);
+    stage.event(
+        "session.started",
+        json!({"producer": {"agent_id": "agent_1",
+        "agent_name": "Agent", "model": "large-1"}}),
+    );
+    stage.event(
+        "progress.updated",
+        json!({"progress": {"percent": 10}, "eta_ms": 12000}),
+    );
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "look_up", "risk_level": "medium", "expected_duration_ms": 2000}),
+    );
+    stage.lines.clear();
+    stage.type_line("t");
+    assert!(
+        stage.heard("About 12 seconds left. look up: Medium risk. It may take 2 seconds."),
+        "{:?}",
+        stage.lines
+    );
+    assert!(!stage.heard("large-1"));
+}
+
+#[test]
+fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
+    let mut stage = Stage::new(PIPE);
+    stage.type_line("z");
+    assert!(stage.heard("There is no address to copy."));
+    stage.event("session.started", json!({}));
+    stage.event(
+        "session.completed",
+        json!({"result_uri": "https://r.example/\u{1b}]52;c;AAAA\u{7}\u{202e}1"}),
+    );
+    stage.type_line("z");
+    assert_eq!(stage.copied, ["https://r.example/1"]);
+
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({}));
+    let long = format!("https://r.example/{}", "x".repeat(3000));
+    stage.event("session.completed", json!({"result_uri": long}));
+    stage.type_line("z");
+    assert!(stage.heard("The address is too long to be copied."));
+
+    stage.app.copies = false;
+    stage.type_line("z");
+    assert!(stage.heard("Nothing can be copied here."));
+    assert!(stage.copied.is_empty());
+}
