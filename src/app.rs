@@ -34,6 +34,7 @@ mod policy;
 mod pressing;
 mod programs;
 mod proof;
+mod reading;
 mod refusal;
 mod reviewing;
 mod scanning;
@@ -74,6 +75,7 @@ pub use view::VoiceState;
 use alarms::Attention;
 use choosing::Choosing;
 use holding::Holding;
+use reading::Reading;
 use reviewing::Reviewing;
 use scanning::Scanning;
 use sending::Outgoing;
@@ -139,6 +141,8 @@ pub struct App {
     /// Whether the person looks at the terminal, and what was notified.
     attention: Attention,
     forgotten: Dropped,
+    /// The frame that is being read in steps.
+    reading: Option<Reading>,
     effects: Vec<Effect>,
 }
 
@@ -226,6 +230,7 @@ impl App {
             titled: 0,
             attention: Attention::default(),
             forgotten: Dropped::default(),
+            reading: None,
             effects: Vec::new(),
         };
         app.hold_keys(setup.keys);
@@ -238,6 +243,7 @@ impl App {
             Input::Start => self.start(now),
             Input::Link { link, event } => {
                 self.last_activity = now.monotonic;
+                self.read_to_its_end(now);
                 self.link(link, event, now);
             }
             Input::Key(key) => self.key(key, now),
@@ -251,7 +257,7 @@ impl App {
             Input::Voice(event) => self.voice(event, now),
             Input::Drawn(drawn) => self.drawn(drawn),
             Input::Focus(on) => self.attention.focus(on),
-            Input::Deadline => {}
+            Input::Deadline => self.read_on(now),
             Input::Terminate => self.terminate(now),
             Input::Remembered(outcome) => self.remembered(outcome, now),
             Input::Interrupt => {
@@ -284,6 +290,9 @@ impl App {
 
     /// Gives the monotonic time at which [`Input::Deadline`] is due.
     pub fn deadline(&self) -> Option<Duration> {
+        if self.is_reading() {
+            return Some(Duration::ZERO);
+        }
         let outgoing = self
             .outgoing
             .values()
@@ -451,11 +460,7 @@ impl App {
                 self.wish(wishes);
                 self.questions_changed = Some(now.monotonic);
             }
-            if let What::PromptOpened(prompt)
-            | What::PromptAnswerable(prompt)
-            | What::PromptFreed(prompt)
-            | What::PromptUnheard(prompt) = &change.what
-            {
+            if let What::PromptOpened(prompt) | What::PromptAnswerable(prompt) = &change.what {
                 if self.by_policy(*prompt, now) {
                     continue;
                 }

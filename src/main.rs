@@ -8,7 +8,7 @@ use hearken::app::Exit;
 use hearken::cli::{self, Cli, Command, TraceFormat};
 use hearken::doctor;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime::{self, Serving};
+use hearken::runtime::{self, Serving, Unwritten};
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
@@ -45,6 +45,7 @@ fn main() -> ExitCode {
 }
 
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
+    runtime::survive_large_files()?;
     match cli.command {
         Command::Check { file, json, strict } => Ok(match runtime::check(&file, json, strict)? {
             Verdict::Good => Exit::Clean,
@@ -139,7 +140,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             };
             let lay = |config: &mut _| options.apply(config);
             Ok(
-                match doctor::run(request, lay, &mut std::io::stdout()).await? {
+                match doctor::run(request, lay, &mut std::io::stdout())
+                    .await
+                    .map_err(Unwritten)?
+                {
                     true => Exit::Clean,
                     // What prevents work is an answer, with the code of a lost source.
                     false => Exit::NoSource,
@@ -152,12 +156,22 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
-    std::io::stdout().write_all(bytes)?;
-    Ok(Exit::Clean)
+    let mut out = std::io::stdout().lock();
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    match written {
+        // Who closes the pipe has read enough.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
+        written => {
+            written.map_err(Unwritten)?;
+            Ok(Exit::Clean)
+        }
+    }
 }
 
-/// Writes an error with its sources as one line. What can't be used is a fault of the call: 2.
+/// Writes an error with its sources as one line. What can't be used is a fault of the call: 2; output that
+/// is not all there is an outcome: 1.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "hearken: {error:#}");
-    ExitCode::from(2)
+    let code = if error.is::<Unwritten>() { 1 } else { 2 };
+    ExitCode::from(code)
 }

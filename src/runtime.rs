@@ -22,13 +22,12 @@ mod writer;
 
 use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
-
 use crate::announce::Utterance;
 use crate::app::{App, Effect, Exit, Input, VoiceWish};
+use crate::dialect;
 use crate::protocol::Now;
 use crate::session::LinkId;
-use crate::transport::{LinkEvent, LinkHandle, LinkSettings, Recorder, Source};
+use crate::transport::{Frame, LinkEvent, LinkHandle, LinkNews, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
 /// Is the process that speaks by the platform's own speech.
@@ -41,6 +40,7 @@ pub use serving::{Serving, serve};
 use feed::Feeds;
 use input::{Inputs, Upheaval};
 use output::Output;
+use writer::Broken;
 
 /// Full-screen redraws come at most this often.
 const FRAME: Duration = Duration::from_millis(33);
@@ -95,6 +95,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or(started);
     let mut dirty = true;
     let mut in_sight = None;
+    let mut unwritten = None;
     while shell.exit.is_none() {
         for input in queue.drain(..) {
             let at = now();
@@ -167,14 +168,20 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = until(stale), if !dirty => dirty = true,
             () = output.writer().changed() => {}
             // A reader that takes nothing makes the sources wait, and nothing else.
-            (link, event) = feeds.next(), if output.writer().has_room() => {
+            (link, event) = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
                 queue.push(Input::Link { link, event });
             }
         }
         write_echo(&mut inputs, &output);
-        if output.writer().is_broken() {
-            // Nobody reads any more: the pipe is closed or the terminal is gone.
-            shell.exit.get_or_insert(Exit::Clean);
+        match output.writer().broken() {
+            None => {}
+            Some(Broken::Gone) => {
+                shell.exit.get_or_insert(Exit::Clean);
+            }
+            Some(Broken::Failed(error)) => {
+                unwritten = Some(Unwritten(error));
+                shell.exit.get_or_insert(Exit::Clean);
+            }
         }
         match inputs.take_upheaval() {
             None => {}
@@ -203,7 +210,35 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         voice.close(linger).await;
     }
     feeds.close().await;
-    Ok(shell.exit.unwrap_or(Exit::Clean))
+    // The last lines may be those that could not be written.
+    if let Some(Broken::Failed(error)) = output.writer().broken() {
+        unwritten = Some(Unwritten(error));
+    }
+    match unwritten {
+        Some(unwritten) => Err(unwritten.into()),
+        None => Ok(shell.exit.unwrap_or(Exit::Clean)),
+    }
+}
+
+/// Says that what was to be written could not be: the disk is full, or the file has its largest size. The
+/// program ends with code 1, because who reads the output has not all of it.
+#[derive(Debug, thiserror::Error)]
+#[error("the output can't be written")]
+pub struct Unwritten(#[source] pub std::io::Error);
+
+/// Makes a write beyond the largest size of a file fail, as it does on a full disk, where the system would
+/// end the program in the middle of it and leave the terminal as it is. Must be called inside a runtime.
+///
+/// # Errors
+/// When the signal can't be listened for.
+pub fn survive_large_files() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        // Once it was listened for, the signal stays without any other effect. A child gets it back.
+        let _listened = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
+    }
+    Ok(())
 }
 
 /// Ends what may still run of programs that were started; for an end that waits for nothing.
@@ -237,9 +272,18 @@ struct Shell {
 impl Shell {
     /// Records what comes over the links, before anybody changes it.
     fn record(&mut self, input: &Input, at: Now) {
-        if let (Some(recorder), Input::Link { link, event }) = (&mut self.recorder, input)
-            && let Err(error) = recorder.news(at.wall, link.0, event)
-        {
+        let (Some(recorder), Input::Link { link, event }) = (&mut self.recorder, input) else {
+            return;
+        };
+        let recorded = match event {
+            // Each event is a line of its own, as it will be when the recording is played.
+            LinkEvent::Frame(frame) => dialect::recordable(&frame.text)
+                .into_iter()
+                .map(|text| LinkEvent::Frame(Frame { text }))
+                .try_for_each(|frame| recorder.news(at.wall, link.0, &frame)),
+            other => recorder.news(at.wall, link.0, other),
+        };
+        if let Err(error) = recorded {
             self.failures.push(error.to_string());
         }
     }
@@ -313,13 +357,10 @@ impl Shell {
     }
 }
 
-/// Names the channel on which a feed's news come.
-type News = mpsc::Receiver<(usize, LinkEvent)>;
-
 /// Holds an open source.
 struct Open {
     id: LinkId,
-    news: News,
+    news: LinkNews,
     handle: Option<LinkHandle>,
     /// What was named and how it is followed, where it may be followed by another way.
     origin: Option<(Source, LinkSettings)>,

@@ -20,6 +20,7 @@ mod doctor;
 mod documents;
 mod events;
 mod faults;
+mod floods;
 mod german;
 mod kinds;
 mod latency;

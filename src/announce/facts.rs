@@ -94,8 +94,6 @@ impl Announcer {
             | What::Output { .. }
             | What::PromptOpened(_)
             | What::PromptAnswerable(_)
-            | What::PromptFreed(_)
-            | What::PromptUnheard(_)
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class, takes_two_steps};
+use crate::announce::{Arg, Class};
 use crate::keys::{Edit, Mode};
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
-use crate::session::{Prompt, PromptId, Question, TokenUse};
+use crate::session::{Prompt, PromptId, Question};
 
 use super::App;
 use super::gate::By;
@@ -295,7 +295,7 @@ impl App {
             Answer::Decision {
                 decision: Decision::Accept,
                 ..
-            } => takes_two_steps(prompt),
+            } => prompt.wants_second_step(),
             // Nobody knows what another decision does: it always takes the second step.
             Answer::Decision {
                 decision: Decision::Other(_),
@@ -305,7 +305,7 @@ impl App {
                 decision: Decision::Reject,
                 ..
             }
-            | Answer::Response(_) => prompt.token_use != TokenUse::Own,
+            | Answer::Response(_) => false,
         };
         if stated || contrary(prompt, &answer).is_some() {
             self.ask_to_confirm(prompt, answer, now);

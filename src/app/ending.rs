@@ -30,9 +30,9 @@ impl App {
         }
     }
 
-    /// Tells whether nothing waits to be said or sent.
+    /// Tells whether nothing waits to be read, said or sent.
     pub(super) fn is_silent(&self) -> bool {
-        self.queue.is_idle() && self.outgoing.is_empty()
+        !self.is_reading() && self.queue.is_idle() && self.outgoing.is_empty()
     }
 
     /// Ends by itself when that is wished and all is said.

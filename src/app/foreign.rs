@@ -62,10 +62,12 @@ impl App {
         };
         view.speaks = speaks;
         let source = ("source", Arg::Own(view.name.clone()));
+        let what = self.announcer.phrases().text(looks(what), &[]);
         if let Some(key) = key {
-            let what = self.announcer.phrases().text(looks(what), &[]);
             let args = [source.clone(), ("what", Arg::Own(what))];
             self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        } else if speaks == Speaks::Mixed {
+            self.tell_more_unread(id, what, now);
         }
         if speaks == Speaks::Foreign(MOST_FOREIGN) {
             self.release(id, now);

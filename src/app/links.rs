@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
-use crate::dialect::{self, NoEvent};
 use crate::protocol::{Capabilities, Now, Unobserved};
-use crate::session::{LinkId, PromptId, Standing, What};
-use crate::transport::{Fault, Frame, LinkEvent};
+use crate::session::{LinkId, PromptId, Standing};
+use crate::transport::{Fault, LinkEvent};
 
 use super::foreign::Speaks;
 use super::handshake::Handshake;
@@ -16,9 +15,6 @@ use super::stream::{LinkPhase, StreamEvent};
 use super::terms::Difference;
 use super::ways::Ways;
 use super::{App, Door, Effect, Recording, SourceSetup};
-
-/// Undecodable frames of one link are shown at most this often; all of them are counted.
-const GARBAGE_EVERY: Duration = Duration::from_secs(10);
 
 /// A link that came back is told when something came over it, or when it held for this long: one
 /// that opens and closes at once is not back.
@@ -74,7 +70,6 @@ pub struct LinkView {
     /// When a server that went on where it had broken off is taken for the one that asked, and how sure
     /// that is.
     pub(super) resumed_at: Option<(Duration, Standing)>,
-    garbage_told: Option<Duration>,
     /// What it was heard to speak.
     pub(super) speaks: Speaks,
     /// Whether it was told that somebody speaks here in a name that nothing proved.
@@ -133,7 +128,6 @@ impl LinkView {
             steady_at: None,
             resumes: false,
             resumed_at: None,
-            garbage_told: None,
             speaks: Speaks::default(),
             claim_told: false,
             full: false,
@@ -167,7 +161,7 @@ impl App {
             LinkEvent::Connected => self.connected(id, now),
             LinkEvent::Resumed => self.resumed(id, now),
             LinkEvent::NoSubscriptions => self.no_subscriptions(id, now),
-            LinkEvent::Frame(frame) => self.frame(id, &frame, now),
+            LinkEvent::Frame(frame) => self.frame(id, frame, now),
             LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
             LinkEvent::Failed { fault } => {
                 if !self.other_way_after(id, &fault, now) {
@@ -261,7 +255,7 @@ impl App {
     }
 
     /// Tells that a link is back.
-    fn link_back(&mut self, id: LinkId, now: Now) {
+    pub(super) fn link_back(&mut self, id: LinkId, now: Now) {
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };
@@ -303,72 +297,8 @@ impl App {
         }
     }
 
-    fn frame(&mut self, id: LinkId, frame: &Frame, now: Now) {
-        self.link_back(id, now);
-        if self.handshake_frame(id, &frame.text, now) {
-            return;
-        }
-        let Some(view) = self.links.get_mut(id.0) else {
-            return;
-        };
-        if view.phase.is_over() {
-            return;
-        }
-        view.silence_due = 0;
-        view.ways.works();
-        view.frames += 1;
-        view.phase.receive();
-        match dialect::read(&frame.text) {
-            Ok(decoded) => {
-                view.speaks.aaep();
-                let number = view.frames;
-                if self.announcer.trust().is_asked_for() {
-                    let producer = &decoded.envelope.producer;
-                    self.tell_claim(id, &producer.agent_id, producer.label(), now);
-                }
-                self.watch_rate(id, &decoded, now);
-                let changes = self.sessions.apply(id, decoded, now);
-                let asked = changes.iter().find_map(|change| {
-                    if let What::PromptOpened(prompt) = change.what {
-                        Some(prompt)
-                    } else {
-                        None
-                    }
-                });
-                self.tell(changes, now);
-                self.tell_forgotten(now);
-                if let Some(prompt) = asked {
-                    self.tell_recorded(id, number, prompt, now);
-                }
-                self.bound_questions(id, now);
-            }
-            Err(NoEvent::Foreign(what)) => self.foreign(id, what, now),
-            Err(NoEvent::Broken(error)) => {
-                view.garbage += 1;
-                let due = view
-                    .garbage_told
-                    .is_none_or(|at| now.monotonic >= at + GARBAGE_EVERY);
-                if due {
-                    view.garbage_told = Some(now.monotonic);
-                    let reason = self.announcer.phrases().reason(&error.to_string());
-                    let args = [
-                        ("source", Arg::Own(view.name.clone())),
-                        ("reason", Arg::Own(reason)),
-                    ];
-                    self.say(
-                        Class::Outcome,
-                        Kind::Anomaly,
-                        "anomaly.undecodable",
-                        &args,
-                        now,
-                    );
-                }
-            }
-        }
-    }
-
     /// Tells which answer went out while a recording was made.
-    fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: PromptId, now: Now) {
+    pub(super) fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: PromptId, now: Now) {
         let answer = self
             .links
             .get(id.0)

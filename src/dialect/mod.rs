@@ -1,16 +1,15 @@
 //! Other protocols' frames to AAEP and back. Pure.
 //!
 //! Responsibilities: the door through which every frame passes before anybody reads it; what is not AAEP
-//! stays outside, by name. Not here: AAEP itself (`protocol`). AAEP is the only dialect of this version; its
+//! stays outside, by name; the texts in a frame that holds several. Not here: AAEP itself (`protocol`). AAEP is the only dialect of this version; its
 //! frames pass as they are.
 
 mod foreign;
 
 pub use foreign::Foreign;
 
-use serde_json::{Map, Value};
-
-use crate::protocol::{DecodeError, Decoded, decode};
+use crate::protocol::{DecodeError, Decoded, decode, object};
+pub use crate::protocol::{Texts, bare, recordable};
 
 /// Says why a frame holds no event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,7 +20,7 @@ pub enum NoEvent {
     Foreign(Foreign),
 }
 
-/// Reads one frame.
+/// Reads one text: an event.
 ///
 /// # Errors
 /// When it is not AAEP, or when nothing can be said about it.
@@ -44,6 +43,5 @@ pub fn read(text: &str) -> Result<Decoded, NoEvent> {
 
 /// Judges an object whose type does not say that it is AAEP.
 fn judge(text: &str) -> Option<Foreign> {
-    let map: Map<String, Value> = serde_json::from_str(text).ok()?;
-    foreign::of_object(&map)
+    foreign::of_object(&object(text)?)
 }

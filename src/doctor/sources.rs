@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use tokio::sync::mpsc;
-
 use super::report::{Finding, Part};
 use crate::config::{Config, SourceConfig};
 use crate::runtime::settings::token;
@@ -120,9 +118,9 @@ async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Fin
 
 /// Opens a source and waits for the first news that decide.
 async fn reach(source: Source, settings: &LinkSettings) -> Reached {
-    let (sink, mut news) = mpsc::channel(NEWS);
+    let (sink, mut news) = LinkSink::channel(0, NEWS);
     let shakes = matches!(source, Source::Http(_)) && !settings.config.plain_pair;
-    let handle = transport::open(source, settings.clone(), LinkSink::new(0, sink));
+    let handle = transport::open(source, settings.clone(), sink);
     let decided = async {
         loop {
             match news.recv().await {

@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::dialect::{self, NoEvent};
-use crate::protocol::{Answer, DecodeError, Decoded, Envelope, Severity, ToolInvoked, Unobserved};
+use crate::protocol::{Answer, Decoded, Envelope, Severity, ToolInvoked, Unobserved};
 use crate::session::{
     AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, OutputRun, Session, SessionKey,
     Sessions, Sight, ToolCall, What,
@@ -16,7 +15,7 @@ use crate::session::{
 
 use super::answers::Answers;
 use super::clock::Clock;
-use super::lines::{Gathered, Gatherer};
+use super::lines::Gatherer;
 use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary};
 use super::rules::StreamRule;
 use super::{safe, words};
@@ -36,9 +35,6 @@ const MOST_TICKS: usize = 64;
 
 /// The only link: a file has one.
 const LINK: LinkId = LinkId(0);
-
-/// How the types of the handshake's messages and of replies begin (chapters 5 and 6).
-const MESSAGES: [&str; 3] = ["subscription.", "confirmation.reply", "clarification.reply"];
 
 /// Says what came of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -194,59 +190,7 @@ impl Checker {
         news
     }
 
-    fn text(&mut self, gathered: &Gathered) {
-        match dialect::read(&gathered.text) {
-            Ok(decoded)
-                if MESSAGES
-                    .iter()
-                    .any(|name| decoded.envelope.type_name.starts_with(name)) =>
-            {
-                let rule = StreamRule::NotAnEvent;
-                let field = safe::name(&decoded.envelope.type_name);
-                self.stream(
-                    gathered.line,
-                    rule,
-                    field,
-                    "is no event; it is left alone".to_owned(),
-                );
-            }
-            Ok(decoded) => self.event(gathered.line, decoded),
-            Err(NoEvent::Broken(error)) => self.no_event(gathered, &error),
-            Err(NoEvent::Foreign(what)) => {
-                let problem = format!("is not AAEP; it looks like {}", what.about());
-                self.stream(gathered.line, StreamRule::NotAaep, String::new(), problem);
-            }
-        }
-    }
-
-    fn no_event(&mut self, gathered: &Gathered, error: &DecodeError) {
-        let mut at = gathered.line;
-        let (rule, problem) = match error {
-            DecodeError::Json { line, column, cut } => {
-                at += line.saturating_sub(1) as u64;
-                let how = if *cut {
-                    ", where it ends too early"
-                } else {
-                    ""
-                };
-                (
-                    StreamRule::NotJson,
-                    format!("is no JSON, at column {column}{how}"),
-                )
-            }
-            DecodeError::TooDeep => (
-                StreamRule::TooDeep,
-                "is nested deeper than 127 levels".to_owned(),
-            ),
-            DecodeError::NotAnObject(kind) => {
-                (StreamRule::NotAaep, format!("is {kind} and no object"))
-            }
-            DecodeError::NoType => (StreamRule::NoType, "names no type".to_owned()),
-        };
-        self.stream(at, rule, String::new(), problem);
-    }
-
-    fn event(&mut self, line: u64, decoded: Decoded) {
+    pub(super) fn event(&mut self, line: u64, decoded: Decoded) {
         self.summary.events += 1;
         if let Some(stamp) = decoded.envelope.timestamp {
             self.answer(line, stamp);
@@ -447,8 +391,6 @@ impl Checker {
             | What::Progress(_)
             | What::ToolCompleted { .. }
             | What::PromptAnswerable(_)
-            | What::PromptFreed(_)
-            | What::PromptUnheard(_)
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)
@@ -563,7 +505,7 @@ impl Checker {
         }
     }
 
-    fn stream(&mut self, line: u64, rule: StreamRule, field: String, problem: String) {
+    pub(super) fn stream(&mut self, line: u64, rule: StreamRule, field: String, problem: String) {
         let item = self.of_stream(line, rule, field, problem);
         self.push(None, item);
     }

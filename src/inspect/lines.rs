@@ -4,9 +4,10 @@
 //!
 //! A line that is whole stands for itself. One that opens more than it closes is kept with the lines
 //! after it until everything is closed. A line cut off in the middle looks the same; so a line that is a whole
-//! event by itself ends the wait, and what was kept is judged as it is.
+//! event by itself ends the wait, and what was kept is judged as it is. Several texts on a line, or in a list, are
+//! parted.
 
-use crate::dialect;
+use crate::dialect::{self, Texts};
 
 /// How many bytes are gathered for one text: four times the largest event that 3.7 recommends.
 const MOST_BYTES: usize = 256 * 1024;
@@ -18,6 +19,48 @@ pub struct Gathered {
     pub line: u64,
     /// The text.
     pub text: String,
+}
+
+/// Is one of the texts that stand together.
+pub(super) struct Part {
+    pub(super) gathered: Gathered,
+    /// Whether it is an element of a list.
+    pub(super) in_list: bool,
+}
+
+impl Gathered {
+    /// Gives the texts in this one: itself where it can be read, or holds no other.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        let whole = dialect::bare(&self.text);
+        let part = |text: &str| Part {
+            gathered: Gathered {
+                line: self.line,
+                text: text.to_owned(),
+            },
+            in_list: whole.starts_with('['),
+        };
+        if dialect::read(whole).is_err() {
+            let mut walk = Texts::default();
+            let mut parts = Vec::new();
+            while let Some(text) = walk.next(whole) {
+                let before = walk.passed() - text.len();
+                let mut part = part(text);
+                part.gathered.line += whole[..before].matches('\n').count() as u64;
+                parts.push(part);
+            }
+            let is_another =
+                parts.len() > 1 || parts.iter().any(|part| part.gathered.text != whole);
+            // Where nothing in it can be read, it is judged as the one thing that it is.
+            let readable = |part: &Part| dialect::read(&part.gathered.text).is_ok();
+            if is_another && parts.iter().any(readable) {
+                return parts;
+            }
+        }
+        vec![Part {
+            in_list: false,
+            ..part(whole)
+        }]
+    }
 }
 
 /// Gathers lines.
@@ -34,7 +77,11 @@ impl Gatherer {
             return whole;
         }
         if let Some((mut open, mut depth)) = self.open.take() {
-            let an_event = || text.trim_start().starts_with('{') && dialect::read(text).is_ok();
+            // In a list an event ends nothing: its elements are found however it goes on.
+            let an_event = || {
+                let in_list = open.text.starts_with('[');
+                !in_list && text.trim_start().starts_with('{') && dialect::read(text).is_ok()
+            };
             if open.text.len() + 1 + text.len() > MOST_BYTES || an_event() {
                 whole.push(open);
             } else {
@@ -55,7 +102,7 @@ impl Gatherer {
         };
         let mut depth = Depth::default();
         depth.feed(text);
-        if text.trim_start().starts_with('{') && !depth.is_closed() {
+        if dialect::bare(text).starts_with(['{', '[']) && !depth.is_closed() {
             self.open = Some((gathered, depth));
         } else {
             whole.push(gathered);

@@ -17,6 +17,7 @@ mod mermaid;
 mod report;
 mod rules;
 mod safe;
+mod texts;
 mod trace;
 mod words;
 

@@ -39,6 +39,7 @@ macro_rules! rules {
 
 rules! {
     NotJson = "not_json", "3.8", Error, "A line is no JSON.";
+    Several = "several", "3.8", Error, "A line holds more than one event, or a list of them; each is read.";
     TooDeep = "too_deep", "3.7", Error, "A line is nested so deeply that it is not read.";
     TooLong = "too_long_line", "3.7", Error, "A line is longer than hearken reads.";
     NotAaep = "not_aaep", "3.2", Error, "A line is something other than AAEP; of each kind the first is written, and the rest is counted.";

@@ -7,6 +7,8 @@ mod joined;
 use super::*;
 use crate::protocol::{CORE_CONTEXT, Severity};
 
+mod several;
+
 /// Writes streams: each event gets its envelope, and a second passes.
 #[derive(Default)]
 struct Stream {

@@ -307,7 +307,13 @@ impl Tracer {
     }
 
     fn text(&mut self, gathered: &Gathered) {
-        let Ok(decoded) = dialect::read(gathered.text.trim_start_matches('\u{feff}')) else {
+        for part in gathered.parts() {
+            self.part(&part.gathered);
+        }
+    }
+
+    fn part(&mut self, gathered: &Gathered) {
+        let Ok(decoded) = dialect::read(&gathered.text) else {
             self.unread += 1;
             return;
         };

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::announce::normalise::is_hidden;
-use crate::announce::{About, Announcement, Mark, takes_two_steps};
+use crate::announce::{About, Announcement, Mark};
 use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
@@ -69,7 +69,9 @@ pub fn json(app: &App, told: &Announcement) -> String {
 fn escaped(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
-        if c.is_control() || is_hidden(c) {
+        // Readers that part lines as Unicode does would see two.
+        let ends_a_line = matches!(c, '\u{2028}' | '\u{2029}');
+        if c.is_control() || ends_a_line || is_hidden(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 out.push_str(&format!("\\u{unit:04x}"));
             }
@@ -102,7 +104,7 @@ fn asks(app: &App, told: &Announcement, prompt: &Prompt) -> Value {
         );
         map.insert("deadline".into(), deadline.into());
         map.insert("tool".into(), prompt.tool.as_deref().into());
-        map.insert("second_step".into(), takes_two_steps(prompt).into());
+        map.insert("second_step".into(), prompt.wants_second_step().into());
         map.insert("answerable".into(), prompt.is_answerable().into());
     }
     fields
@@ -185,7 +187,7 @@ fn answers(prompt: &Prompt) -> Vec<String> {
             }
             lines.extend((1..=others).map(|at| format!("o {number} {at}")));
             // Nobody knows what another decision does: it takes the second step whatever the risk.
-            if others > 0 || (asked.takes(&Decision::Accept) && takes_two_steps(prompt)) {
+            if others > 0 || (asked.takes(&Decision::Accept) && prompt.wants_second_step()) {
                 lines.push(format!("c {number}"));
             }
             if asked.takes(&Decision::Reject) {
@@ -216,9 +218,12 @@ mod tests {
 
     #[test]
     fn what_nobody_sees_is_escaped_and_stays_itself() {
-        let text = "a\u{9b}31m\u{202e}b\u{200d}\u{e0041}ü\u{7f}";
+        let text = "a\u{9b}31m\u{202e}b\u{200d}\u{e0041}ü\u{7f}\u{85}\u{2028}\u{2029}";
         let json = escaped(&serde_json::Value::from(text).to_string());
-        assert_eq!(json, "\"a\\u009b31m\\u202eb\\u200d\\udb40\\udc41ü\\u007f\"");
+        assert_eq!(
+            json,
+            "\"a\\u009b31m\\u202eb\\u200d\\udb40\\udc41ü\\u007f\\u0085\\u2028\\u2029\""
+        );
         assert_eq!(
             serde_json::from_str::<String>(&json).ok().as_deref(),
             Some(text)

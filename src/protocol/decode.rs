@@ -12,10 +12,12 @@ use super::event::{Event, Level};
 use super::fields::{Fields, kind_of};
 use super::finding::{Finding, Findings, Rule};
 use super::ids::{AgentId, EventId, SessionId};
-use super::parse::parse;
+use super::mend::{Marks, mend};
+use super::parse::{Parsed, parse};
 use super::payload::payload;
 use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
+use super::texts::{Texts, bare};
 
 /// Holds one message, decoded as far as it can be understood.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,7 +72,7 @@ pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
         }
     })?;
     // Step 1.
-    let Value::Object(map) = &parsed.value else {
+    let Value::Object(map) = carried(&parsed.value) else {
         return Err(DecodeError::NotAnObject(kind_of(&parsed.value)));
     };
     let type_name = match map.get("type") {
@@ -78,7 +80,23 @@ pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
         _ => return Err(DecodeError::NoType),
     };
     let mut findings = Findings::new();
-    if parsed.mended {
+    if let Some(field) = &parsed.marks.no_number {
+        findings.find(
+            Rule::NoNumber,
+            "3.8",
+            field,
+            "is NaN or Infinity, which JSON does not have; it is read as absent",
+        );
+    }
+    if parsed.marks.controls {
+        findings.find(
+            Rule::RawControl,
+            "3.8",
+            "",
+            "holds a control character that is not escaped",
+        );
+    }
+    if parsed.marks.halves {
         findings.find(
             Rule::LoneSurrogate,
             "3.8",
@@ -103,6 +121,48 @@ pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
         event,
         findings: findings.into_list(),
     })
+}
+
+/// Gives the event in a message of JSON-RPC (B.6), whose envelope is taken off before where the text is JSON;
+/// everything else as it is.
+fn carried(value: &Value) -> &Value {
+    let is_event = value.get("method").is_some_and(|name| name == "aaep.event");
+    match value.get("params") {
+        Some(params) if is_event && value.get("type").is_none() => params,
+        Some(_) | None => value,
+    }
+}
+
+/// Gives the object that a text is, as far as it can be read.
+pub fn object(text: &str) -> Option<Map<String, Value>> {
+    match carried(&parse(text).ok()?.value) {
+        Value::Object(map) => Some(map.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+            None
+        }
+    }
+}
+
+/// Gives the texts of a message as a recording keeps them: each that can be read as JSON that everybody can
+/// read, and the others as they came.
+pub fn recordable(message: &str) -> Vec<String> {
+    let whole = bare(message);
+    let is_plain = |parsed: Parsed| parsed.value.is_object() && parsed.marks == Marks::default();
+    if parse(whole).is_ok_and(is_plain) {
+        return vec![whole.to_owned()];
+    }
+    let mut walk = Texts::default();
+    let texts = std::iter::from_fn(|| walk.next(message));
+    let mut texts: Vec<String> = texts
+        .map(|text| match mend(text) {
+            Some(mended) if parse(&mended.text).is_ok() => mended.text,
+            Some(_) | None => text.to_owned(),
+        })
+        .collect();
+    if texts.is_empty() {
+        texts.push(message.to_owned());
+    }
+    texts
 }
 
 /// Gives the core type that a name means, in its compact or full-URI form, which are equal (3.2.2).

@@ -251,3 +251,38 @@ fn the_spellings_of_real_producers_are_notes() {
         }
     }
 }
+
+#[test]
+fn what_is_no_number_is_absent_and_found() {
+    let text = r#"{"type":"aaep:agent.progress.updated","percent":NaN,"message":"x"}"#;
+    let decoded = decode(text).unwrap();
+    let found = |rule: Rule| decoded.findings.iter().find(|found| found.rule == rule);
+    assert_eq!(
+        found(Rule::NoNumber).map(|found| found.field.as_str()),
+        Some("percent")
+    );
+    let Event::Progress(progress) = decoded.event else {
+        panic!("{:?}", decoded.event);
+    };
+    assert_eq!(progress.percent, None);
+}
+
+#[test]
+fn an_event_in_an_envelope_that_was_no_json_is_taken_out_of_it() {
+    let text = r#"{"jsonrpc":"2.0","method":"aaep.event","params":{"type":"a:b","x":NaN}}"#;
+    assert_eq!(decode(text).unwrap().envelope.type_name, "a:b");
+    let other = r#"{"jsonrpc":"2.0","method":"log","params":{"type":"a:b"}}"#;
+    assert_eq!(decode(other), Err(DecodeError::NoType));
+}
+
+#[test]
+fn a_recording_keeps_each_text_as_json_that_everybody_reads() {
+    let plain = r#"{"a": 1.50}"#;
+    assert_eq!(recordable(plain), [plain]);
+    assert_eq!(
+        recordable("\u{feff}[{\"a\":NaN,\"b\":1},{\"c\":2}]"),
+        [r#"{"b":1}"#, r#"{"c":2}"#]
+    );
+    assert_eq!(recordable("no JSON {"), ["no JSON {"]);
+    assert_eq!(recordable("[]"), ["[]"]);
+}

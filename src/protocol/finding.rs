@@ -88,6 +88,8 @@ rules! {
     UndeclaredPrefix = "undeclared_prefix", Warning, "An extension is used, and @context declares none.";
     NoLanguage = "no_language", Warning, "The event has text for a person and does not say in which language.";
     BareLargeNumber = "bare_large_number", Warning, "A whole number beyond 2^53 is not written as a string.";
+    NoNumber = "no_number", Error, "A field is NaN or Infinity, which JSON does not have; it is read as absent.";
+    RawControl = "raw_control", Error, "A text holds a control character that is not escaped; it is read as if it were.";
     LoneSurrogate = "lone_surrogate", Warning, "A text holds half of a character, written as an escape; it is replaced.";
     RepeatedName = "repeated_name", Warning, "A JSON object holds the same name twice; the last one counts.";
     NoUri = "no_uri", Warning, "A field that should hold a URI holds none.";

@@ -21,6 +21,7 @@ mod ids;
 mod language;
 mod machine;
 mod manifest;
+mod mend;
 mod parse;
 mod payload;
 mod relations;
@@ -28,9 +29,10 @@ mod reply;
 mod schema;
 mod shape;
 mod stamp;
+mod texts;
 
 pub use clock::Now;
-pub use decode::{DecodeError, Decoded, decode, is_known_type};
+pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
 pub use envelope::{Envelope, Localization, Producer, TextDirection, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
@@ -49,6 +51,7 @@ pub(crate) use machine::state_machine;
 pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
+pub use texts::{Texts, bare};
 
 /// The version that this subscriber claims in its messages.
 pub const AAEP_VERSION: &str = "1.0.0";

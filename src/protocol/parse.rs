@@ -1,24 +1,24 @@
-//! JSON text to a value, with what the usual way would hide: repeated names and halves of characters.
+//! JSON text to a value, with what the usual way would hide: repeated names, and what was put right.
 //!
-//! Responsibilities: step 1's half that concerns the text. Not here: what the value means.
+//! Responsibilities: step 1's half that concerns the text. Not here: what the value means, what is put
+//! right in a text that is no JSON (`mend`).
 //!
-//! An agent that streams text in UTF-16 units may cut an emoji in two and write each half as an
-//! escape. That is JSON by its grammar and no text; dropping such a chunk would lose its words, so the
-//! half is replaced by U+FFFD. Of a repeated name the last value counts, as everywhere.
+//! Of a repeated name the last value counts, as everywhere.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
+
+use super::mend::{Marks, mend};
 
 /// Holds what was read and what was odd about it.
 pub(super) struct Parsed {
     pub(super) value: Value,
     /// The first name that stands twice in one object.
     pub(super) repeated: Option<String>,
-    /// Whether halves of characters were replaced.
-    pub(super) mended: bool,
+    /// What was put right in the text before it could be read.
+    pub(super) marks: Marks,
 }
 
 /// Reads a text.
@@ -30,57 +30,19 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
         reader.end()?;
         Ok((value, repeated))
     };
-    let (first, mended) = match once(text) {
-        Ok(first) => (first, false),
+    let ((value, repeated), marks) = match once(text) {
+        Ok(first) => (first, Marks::default()),
         Err(error) => match mend(text) {
-            Cow::Owned(text) => (once(&text)?, true),
-            Cow::Borrowed(_) => return Err(error),
+            // A place in the mended text would be none of the sender's.
+            Some(mended) => (once(&mended.text).map_err(|_| error)?, mended.marks),
+            None => return Err(error),
         },
     };
     Ok(Parsed {
-        value: first.0,
-        repeated: first.1,
-        mended,
+        value,
+        repeated,
+        marks,
     })
-}
-
-/// Replaces escapes that are half of a character; borrows when there are none.
-fn mend(text: &str) -> Cow<'_, str> {
-    let bytes = text.as_bytes();
-    let unit = |at: usize| -> Option<u16> {
-        let digits = bytes.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        digits
-            .iter()
-            .all(u8::is_ascii_hexdigit)
-            .then(|| std::str::from_utf8(digits).ok())
-            .flatten()
-            .and_then(|digits| u16::from_str_radix(digits, 16).ok())
-    };
-    let mut out = String::new();
-    let (mut at, mut kept) = (0, 0);
-    while at < bytes.len() {
-        if bytes[at] != b'\\' {
-            at += 1;
-            continue;
-        }
-        match unit(at) {
-            Some(0xD800..=0xDBFF) if matches!(unit(at + 6), Some(0xDC00..=0xDFFF)) => at += 12,
-            Some(0xD800..=0xDFFF) => {
-                out.push_str(&text[kept..at]);
-                out.push_str("\\ufffd");
-                at += 6;
-                kept = at;
-            }
-            Some(_) => at += 6,
-            // Any other escape is two bytes long, a backslash that is escaped included.
-            None => at += 2,
-        }
-    }
-    if kept == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(&text[kept..]);
-    Cow::Owned(out)
 }
 
 /// Reads one value and remembers the first repeated name.
@@ -166,7 +128,7 @@ mod tests {
         ] {
             let parsed = parse(text).unwrap();
             assert_eq!(parsed.value, Value::from(wanted), "{text}");
-            assert_eq!(parsed.mended, mended, "{text}");
+            assert_eq!(parsed.marks.halves, mended, "{text}");
         }
     }
 

@@ -3,17 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::protocol;
+use crate::dialect;
 use crate::session::LinkId;
 use crate::transport::file::{self, Line};
-use crate::transport::{self, Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Source, Way};
+use crate::transport::{
+    self, Frame, LinkEvent, LinkHandle, LinkNews, LinkSettings, LinkSink, Source, Way,
+};
 
-use super::{News, Open};
+use super::Open;
 
-/// How many news of one source wait for the loop; then the source waits, and its server with it.
+/// How many news of one source wait for the loop, beside the bound of their bytes; then the source waits, and
+/// its server with it.
 const WAITING: usize = 1024;
 
 /// The longest pause of a recording that is kept: a night between two events is nobody's wish.
@@ -39,7 +41,7 @@ pub(super) struct Feeds {
     turn: usize,
     /// The news of connections that were left for another way: what became of the answers that went out
     /// over them.
-    parted: Vec<News>,
+    parted: Vec<LinkNews>,
     /// The sources that were left, until nothing is left of them.
     leaving: Vec<JoinHandle<()>>,
 }
@@ -48,7 +50,7 @@ impl Feeds {
     pub(super) fn open(feeds: Vec<Feed>, settings: LinkSettings) -> anyhow::Result<Self> {
         let mut open = Vec::new();
         for (at, feed) in feeds.into_iter().enumerate() {
-            let (sink, news) = mpsc::channel(WAITING);
+            let (sink, news) = LinkSink::channel(at, WAITING);
             let mut origin = None;
             let handle = match feed {
                 Feed::Link(source, own) => {
@@ -56,11 +58,11 @@ impl Feeds {
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     settings.seed = seed;
                     origin = Some((source.clone(), settings.clone()));
-                    Some(transport::open(source, settings, LinkSink::new(at, sink)))
+                    Some(transport::open(source, settings, sink))
                 }
                 Feed::Recording { path, speed } => {
                     let limit = settings.config.max_frame_bytes;
-                    tokio::spawn(play(path, speed, limit, at, sink));
+                    tokio::spawn(play(path, speed, limit, sink));
                     None
                 }
             };
@@ -130,13 +132,13 @@ impl Feeds {
         let Some((source, settings)) = &open.origin else {
             return;
         };
-        let (sink, news) = mpsc::channel(WAITING);
+        let (sink, news) = LinkSink::channel(link.0, WAITING);
         let Some(source) = source.by(way) else {
             return;
         };
         let mut settings = settings.clone();
         settings.config.plain_pair = way == Way::PlainPair;
-        let handle = transport::open(source, settings, LinkSink::new(link.0, sink));
+        let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));
         if let Some(left) = open.handle.replace(handle) {
             self.leaving.push(left.close());
@@ -206,14 +208,8 @@ fn pause(
 }
 
 /// Plays a recording at its own pace, by the timestamps of its events.
-async fn play(
-    path: PathBuf,
-    speed: Option<f64>,
-    limit: usize,
-    index: usize,
-    sink: mpsc::Sender<(usize, LinkEvent)>,
-) {
-    let tell = async |event: LinkEvent| sink.send((index, event)).await.is_ok();
+async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
+    let tell = async |event: LinkEvent| sink.put(event).await.is_ok();
     let lines = match file::lines(&path, limit) {
         Ok(lines) => lines,
         Err(fault) => {
@@ -226,7 +222,7 @@ async fn play(
     for line in lines {
         let event = match line {
             Ok(Line::Text(text)) => {
-                let stamp = protocol::decode(&text)
+                let stamp = dialect::read(dialect::bare(&text))
                     .ok()
                     .and_then(|decoded| decoded.envelope.timestamp);
                 if let Some(pause) = pause(speed, before, stamp) {

@@ -52,7 +52,8 @@ pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
         } else {
             summary.to_text(strict)
         });
-        self::listens(out.write_all(text.as_bytes()).map_err(Stop::Write))?;
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        self::listens(written.map_err(Stop::Write))?;
     }
     Ok(summary.verdict(strict))
 }
@@ -73,7 +74,9 @@ pub fn trace(file: &Path, format: Format) -> anyhow::Result<()> {
     let text = tracer
         .finish(format)
         .with_context(|| format!("there is no event in {}", shown(file)))?;
-    listens(io::stdout().write_all(text.as_bytes()).map_err(Stop::Write))?;
+    let mut out = io::stdout().lock();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    listens(written.map_err(Stop::Write))?;
     Ok(())
 }
 
@@ -136,7 +139,7 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
     match result {
         Ok(()) => Ok(true),
         Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        Err(Stop::Write(error)) => Err(error).context("the report can't be written"),
+        Err(Stop::Write(error)) => Err(super::Unwritten(error).into()),
         Err(Stop::Read(error, name)) => Err(error).with_context(|| format!("{name} can't be read")),
     }
 }

@@ -1,14 +1,15 @@
 //! Lines to standard output by a thread of its own: a reader that stops reading must not stop keys,
 //! signals and answers.
 //!
-//! Responsibilities: writing in order, telling how much waits, noticing that nobody reads any more.
+//! Responsibilities: writing in order, telling how much waits, noticing that nobody reads any more or nothing can be
+//! written.
 //! Not here: what is written (`output`, `linear`), what follows from a full pipe (the loop reads no
 //! source until there is room).
 
-use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -29,11 +30,38 @@ pub(super) struct Writer {
     state: Arc<State>,
 }
 
+/// Says why nothing more is written.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// Nobody reads any more: the pipe is closed or the terminal is gone.
+    Gone,
+    /// What was to be written can't be: the disk is full, the file has its largest size.
+    Failed(io::Error),
+}
+
+impl Broken {
+    fn of(error: io::Error) -> Self {
+        let terminal_gone = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
+        if error.kind() == io::ErrorKind::BrokenPipe || terminal_gone {
+            Self::Gone
+        } else {
+            Self::Failed(error)
+        }
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     waiting: AtomicUsize,
-    broken: AtomicBool,
+    broken: Mutex<Option<Broken>>,
     changed: Notify,
+}
+
+impl State {
+    /// Gives what broke; a lock that was poisoned still holds a whole value.
+    fn lock(&self) -> MutexGuard<'_, Option<Broken>> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Writer {
@@ -46,11 +74,13 @@ impl Writer {
             for text in taken {
                 let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
                 shared.waiting.fetch_sub(text.len(), Ordering::AcqRel);
-                if written.is_err() {
-                    shared.broken.store(true, Ordering::Release);
+                let broken = written.err().map(Broken::of);
+                let over = broken.is_some();
+                if over {
+                    *shared.lock() = broken;
                 }
                 shared.changed.notify_one();
-                if written.is_err() {
+                if over {
                     return;
                 }
             }
@@ -76,9 +106,9 @@ impl Writer {
         self.state.waiting.load(Ordering::Acquire) < ROOM
     }
 
-    /// Tells whether nobody reads any more: the pipe is closed or the terminal is gone.
-    pub(super) fn is_broken(&self) -> bool {
-        self.state.broken.load(Ordering::Acquire)
+    /// Takes the news that nothing more can be written, once.
+    pub(super) fn broken(&self) -> Option<Broken> {
+        self.state.lock().take()
     }
 
     /// Waits until something was written, or could not be.
@@ -108,7 +138,7 @@ impl Writer {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use std::io::{self, Read, pipe};
+    use std::io::{Read, pipe};
 
     use super::*;
 
@@ -146,18 +176,35 @@ mod tests {
 
     #[test]
     fn a_reader_that_is_gone_is_noticed() {
-        struct Gone;
-        impl Write for Gone {
+        let broken = after(io::ErrorKind::BrokenPipe);
+        assert!(matches!(broken, Some(Broken::Gone)), "{broken:?}");
+    }
+
+    #[test]
+    fn a_full_disk_is_no_reader_that_is_gone() {
+        for kind in [io::ErrorKind::StorageFull, io::ErrorKind::FileTooLarge] {
+            let broken = after(kind);
+            let Some(Broken::Failed(error)) = broken else {
+                panic!("{broken:?}");
+            };
+            assert_eq!(error.kind(), kind);
+        }
+    }
+
+    /// Gives what becomes of a line where each write fails.
+    fn after(kind: io::ErrorKind) -> Option<Broken> {
+        struct Failing(io::ErrorKind);
+        impl Write for Failing {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
-                Err(io::ErrorKind::BrokenPipe.into())
+                Err(self.0.into())
             }
             fn flush(&mut self) -> io::Result<()> {
                 Ok(())
             }
         }
-        let mut writer = Writer::new(Gone);
+        let mut writer = Writer::new(Failing(kind));
         writer.write("x".into());
         writer.close();
-        assert!(writer.is_broken());
+        writer.broken()
     }
 }

@@ -19,7 +19,6 @@ use super::model::{Consent, Phase, Session};
 use super::observe::Observer;
 use super::order::Waiting;
 use super::prompt::{Closing, Prompt, PromptId, ReplyState, Standing};
-use super::tokens::Tokens;
 
 /// How many sessions are kept; ended ones leave first, then the one that was silent longest.
 const MOST_SESSIONS: usize = 256;
@@ -89,8 +88,6 @@ pub struct Sessions {
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
     pub(super) waiting: Waiting,
-    pub(super) tokens: BTreeMap<LinkId, Tokens>,
-    pub(super) freed: Vec<PromptId>,
     pub(super) dropped: Dropped,
 }
 
@@ -211,7 +208,7 @@ impl Sessions {
                 Meeting::Different => arrived = Arrived::UnderUsedId,
             }
         }
-        let mut changes = if state.is_replayed(envelope.timestamp, now) {
+        let changes = if state.is_replayed(envelope.timestamp, now) {
             let mut changes = self.take_in_turn(&key, decoded, now, Arrived::Replayed, observer);
             changes.append(&mut self.take_followers(&key, now, observer));
             changes
@@ -221,7 +218,6 @@ impl Sessions {
             changes.append(&mut self.in_order(&key, decoded, arrived, now, observer));
             changes
         };
-        changes.append(&mut self.tell_freed(now));
         self.forget();
         changes
     }
@@ -270,7 +266,6 @@ impl Sessions {
         }
         self.tick_prompts(now, &mut changes);
         self.tick_unasked(now, &mut changes);
-        changes.append(&mut self.tell_freed(now));
         changes
     }
 

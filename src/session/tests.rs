@@ -7,7 +7,6 @@ mod properties;
 mod questions;
 mod returned;
 mod rules;
-mod tokens;
 
 use std::time::Duration;
 

@@ -19,7 +19,8 @@ use tokio::time::{Instant, timeout};
 
 use super::backoff::Backoff;
 use super::exchange::Course;
-use super::link::{Link, LinkSettings, LinkSink, Poster, REPLIES_UNDER_WAY, Reader, SinkGone};
+use super::link::{Link, LinkSettings, Poster, REPLIES_UNDER_WAY, Reader};
+use super::sink::{LinkSink, SinkGone};
 use super::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How long a silent connection must last to count as good; see `sse`.

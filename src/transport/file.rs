@@ -14,12 +14,13 @@ use tokio::sync::mpsc;
 
 use super::clean::clean;
 use super::follow::Follow;
-use super::link::{LinkSink, Poster, Reader};
+use super::link::{Poster, Reader};
+use super::sink::LinkSink;
 use super::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How many lines the reading thread may be ahead. Each may be as large as the bound of a frame, so
 /// there are few.
-const LINES_AHEAD: usize = 16;
+const LINES_AHEAD: usize = 2;
 
 /// The longest file name in a fault, in characters.
 const NAME_CHARACTERS: usize = 120;

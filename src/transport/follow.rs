@@ -1,13 +1,13 @@
 //! A file that grows, read as it grows.
 //!
-//! Responsibilities: waiting at the end of a file for more, noticing that it was cut short or
+//! Responsibilities: waiting at the end of a file for more, noticing that it was cut short, rewritten or
 //! replaced, waiting for one that is not there yet. Not here: lines (`file`).
 //!
 //! It looks again every [`POLL`] instead of asking the system for news: that works on every file
 //! system, network ones included, and costs one question to the system.
 
 use std::fs::{File, Metadata};
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +19,52 @@ use super::{Fault, LinkEvent};
 /// How long it waits at the end before it looks again: well below what a person notices beside the
 /// time that a sentence takes.
 const POLL: Duration = Duration::from_millis(100);
+
+/// How many bytes of the beginning and of the end of what was read are remembered, to know the file again:
+/// more than an event has before its id and its time.
+const REMEMBERED: usize = 1024;
+
+/// Remembers what was read of a file.
+#[derive(Debug, Default)]
+struct Known {
+    count: u64,
+    first: Vec<u8>,
+    last: Vec<u8>,
+}
+
+impl Known {
+    fn add(&mut self, bytes: &[u8]) {
+        self.count += bytes.len() as u64;
+        let room = REMEMBERED - self.first.len();
+        self.first
+            .extend_from_slice(&bytes[..bytes.len().min(room)]);
+        self.last
+            .extend_from_slice(&bytes[bytes.len().saturating_sub(REMEMBERED)..]);
+        let over = self.last.len().saturating_sub(REMEMBERED);
+        self.last.drain(..over);
+    }
+
+    /// Tells whether the file still begins with what was read of it, as far as it is remembered; the file
+    /// is then where it was.
+    fn is_still_in(&self, file: &mut File) -> io::Result<bool> {
+        let place = file.stream_position()?;
+        let mut same = true;
+        for (from, known) in [
+            (0, &self.first),
+            (self.count - self.last.len() as u64, &self.last),
+        ] {
+            let mut now = vec![0; known.len()];
+            file.seek(SeekFrom::Start(from))?;
+            same &= match file.read_exact(&mut now) {
+                Ok(()) => now == *known,
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => false,
+                Err(error) => return Err(error),
+            };
+        }
+        file.seek(SeekFrom::Start(place))?;
+        Ok(same)
+    }
+}
 
 /// Reads a file without ever coming to its end, as long as somebody takes the news.
 #[derive(Debug)]
@@ -33,7 +79,7 @@ enum Place {
     /// The file is not there; told once.
     Missing { told: bool },
     /// It is open, and so many bytes were read.
-    Open { file: File, read: u64 },
+    Open { file: File, read: Known },
     /// The line that was begun in the file before is ended, then the new file is read.
     Between { file: File },
 }
@@ -58,7 +104,8 @@ impl Follow {
             }
             match open_file(&self.path) {
                 Ok(file) => {
-                    self.place = Place::Open { file, read: 0 };
+                    let read = Known::default();
+                    self.place = Place::Open { file, read };
                     return Ok(true);
                 }
                 Err(_) if !self.path.exists() => self.tell_missing(),
@@ -96,8 +143,11 @@ impl Follow {
         };
         let why = if !is_same(&file.metadata()?, &now) {
             "the file was replaced"
-        } else if now.len() < *read {
+        } else if now.len() < read.count {
             "the file was cut short"
+        } else if !read.is_still_in(file)? {
+            // Longer than before, or just as long, and another one all the same.
+            "the file was rewritten"
         } else {
             return Ok(());
         };
@@ -120,7 +170,8 @@ impl Read for Follow {
                     if let Place::Between { file } =
                         std::mem::replace(&mut self.place, Place::Missing { told: true })
                     {
-                        self.place = Place::Open { file, read: 0 };
+                        let read = Known::default();
+                        self.place = Place::Open { file, read };
                     }
                     if let Some(first) = buffer.first_mut() {
                         *first = b'\n';
@@ -129,8 +180,9 @@ impl Read for Follow {
                 }
                 Place::Open { file, read } => {
                     let count = file.read(buffer)?;
-                    if count > 0 {
-                        *read += count as u64;
+                    // What stands behind what was read goes on from it only where that is still there.
+                    if count > 0 && read.is_still_in(file)? {
+                        read.add(&buffer[..count]);
                         return Ok(count);
                     }
                     if self.news.is_closed() {

@@ -1,8 +1,8 @@
 //! One task a link: a reader and a poster side by side, and an answer for every reply.
 //!
-//! Responsibilities: the shape that every kind of source has ([`Link`]), the handle and the sink at
-//! its two ends, running both halves, and exactly one [`LinkEvent::Replied`] for each
-//! [`LinkHandle::send`]. Not here: what a kind of source does (`sse`, `file`).
+//! Responsibilities: the shape that every kind of source has ([`Link`]), the handle at its one end,
+//! running both halves, and exactly one [`LinkEvent::Replied`] for each [`LinkHandle::send`]. Not here:
+//! what a kind of source does (`sse`, `file`), the sink at the other end (`sink`).
 //!
 //! The two halves never wait for each other: a reader that waits for room in the sink does not hold
 //! up a reply, and a slow reply does not hold up reading. The task lives until its handle is dropped
@@ -24,6 +24,7 @@ use super::file::{FileReader, OneWay};
 use super::http::{HttpPoster, SharedClient};
 use super::program::ProgramDial;
 use super::secret::Secret;
+use super::sink::LinkSink;
 use super::source::Source;
 use super::sse::SseReader;
 use super::tls::Tls;
@@ -64,37 +65,6 @@ impl LinkSettings {
             seed,
             client,
         }
-    }
-}
-
-/// Takes a link's news; when its channel is full the link waits, and the server with it.
-#[derive(Debug, Clone)]
-pub struct LinkSink {
-    index: usize,
-    news: mpsc::Sender<(usize, LinkEvent)>,
-}
-
-/// Says that nobody takes the news any more.
-#[derive(Debug)]
-pub(super) struct SinkGone;
-
-impl LinkSink {
-    /// Makes the sink of the link that is known by `index`.
-    pub fn new(index: usize, news: mpsc::Sender<(usize, LinkEvent)>) -> Self {
-        Self { index, news }
-    }
-
-    /// Gives the link's index.
-    pub(super) fn index(&self) -> usize {
-        self.index
-    }
-
-    /// Hands one piece of news over, waiting for room.
-    pub(super) async fn put(&self, event: LinkEvent) -> Result<(), SinkGone> {
-        self.news
-            .send((self.index, event))
-            .await
-            .map_err(|_| SinkGone)
     }
 }
 
@@ -315,7 +285,7 @@ pub(super) async fn drive<R: Reader, P: Poster>(
     let answering = answer(poster, sink.clone(), orders, closing.clone());
     tokio::select! {
         biased;
-        () = sink.news.closed() => {}
+        () = sink.closed() => {}
         _ = async { tokio::join!(reading, answering) } => {}
     }
 }
@@ -376,10 +346,10 @@ async fn answer<P: Poster>(
             },
             Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
             Some(answer) = asked.next(), if !asked.is_empty() => done.push_back((answer, None)),
-            place = sink.news.reserve(), if !done.is_empty() => match place {
+            place = sink.reserve(), if !done.is_empty() => match place {
                 Ok(place) => {
                     if let Some((event, _room)) = done.pop_front() {
-                        place.send((sink.index, event));
+                        place.send(event);
                     }
                 }
                 Err(_) => return,

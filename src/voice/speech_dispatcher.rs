@@ -373,13 +373,19 @@ async fn attempt(socket: &Path, limits: Limits) -> std::io::Result<UnixStream> {
         .unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Starts the daemon with the flags that its own client library uses.
+/// For how many seconds a daemon that we started stays without any client: long enough for the next program
+/// to find it, and short enough that nothing of ours stays behind. Its own settings may say "for ever".
+const CLIENTLESS: &str = "10";
+
+/// Starts the daemon with the flags that its own client library uses, and the time after which it ends by
+/// itself when no client is left. It is never ended by us: a screen reader may have come to use it.
 ///
-/// It puts itself into the background and ends by itself when no client is left; the person may
-/// have forbidden it (`DisableAutoSpawn`), which shows as an exit status.
+/// It puts itself into the background; the person may have forbidden it (`DisableAutoSpawn`), which
+/// shows as an exit status.
 async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
     let status = tokio::process::Command::new(program)
         .arg("--spawn")
+        .args(["--timeout", CLIENTLESS])
         .args(["--communication-method", "unix_socket"])
         .arg("--socket-path")
         .arg(socket)

@@ -106,14 +106,17 @@ fn garbage_is_told_and_the_stream_goes_on() {
             }),
         );
     }
+    let told: Vec<&String> = stage
+        .lines
+        .iter()
+        .filter(|line| line.contains("can't be understood"))
+        .collect();
     assert_eq!(
-        stage
-            .lines
-            .iter()
-            .filter(|line| line.contains("can't be understood"))
-            .count(),
-        1
+        told.len(),
+        3,
+        "the first, the tenth, the hundredth: {told:?}"
     );
+    assert!(told[1].contains("10 messages from") && told[2].contains("100 messages from"));
     assert_eq!(stage.app.links()[0].garbage, 100);
     stage.event("session.started", json!({"summary_normal": "Hello"}));
     assert!(stage.heard("Hello"));

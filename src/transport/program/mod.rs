@@ -7,6 +7,7 @@
 
 mod process;
 mod rpc;
+mod strays;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -26,6 +27,7 @@ use super::{Fault, Undelivered};
 pub use process::end_all_now;
 use process::{Death, Process};
 use rpc::{Dialogue, Line};
+use strays::Mark;
 
 /// The longest line of standard error that is kept, in characters: a line of a log, not a page.
 const REMARK_CHARACTERS: usize = 400;
@@ -86,8 +88,10 @@ impl Dial for ProgramDial {
         let Some((program, arguments)) = self.command.split_first() else {
             return Err(Fault::Unusable("no program is named".to_owned()));
         };
+        let mark = Mark::new();
         let child = Command::new(program)
             .args(arguments)
+            .env(strays::VARIABLE, mark.value())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -105,7 +109,7 @@ impl Dial for ProgramDial {
         else {
             return Err(unusable("can't be reached"));
         };
-        let process = Process::attend(child).ok_or_else(|| unusable("ended at once"))?;
+        let process = Process::attend(child, mark).ok_or_else(|| unusable("ended at once"))?;
         let dialogue = Arc::new(Mutex::new(Dialogue::default()));
         Ok((
             Output {

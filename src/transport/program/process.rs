@@ -3,7 +3,8 @@
 //! Responsibilities: one task that owns the child (so that there is never a zombie), the steps from an
 //! interrupt to a kill, the list of all groups for an end in a hurry. Not here: what the program says.
 //!
-//! Signals go to the whole group, so that what the program started ends with it. A program that is still
+//! Signals go to the whole group, so that what the program started ends with it; what left the group is found by
+//! its mark (`strays`). A program that is still
 //! there when its link is dropped without a farewell is ended by the same steps.
 
 use std::os::unix::process::ExitStatusExt;
@@ -16,18 +17,21 @@ use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
+use super::strays::{Below, Mark};
+
 /// How long a program may take to end after an interrupt, and again after being told to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The groups of all programs that may still run, for an end that can't wait for tasks.
-static GROUPS: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
+static GROUPS: Mutex<Vec<(Pid, Mark)>> = Mutex::new(Vec::new());
 
 /// Kills every started program at once, for a program that is about to end in a hurry.
 pub fn end_all_now() {
     let groups = std::mem::take(&mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner));
-    for group in groups {
+    for (group, mark) in groups {
         // Whoever is gone already needs no signal.
         let _ = kill_process_group(group, Signal::KILL);
+        mark.kill_now();
     }
 }
 
@@ -64,9 +68,9 @@ pub(super) struct Process {
 
 impl Process {
     /// Takes a child over, whose group is its own; `None` when it is gone already.
-    pub(super) fn attend(child: Child) -> Option<Self> {
+    pub(super) fn attend(child: Child, mark: Mark) -> Option<Self> {
         let id = i32::try_from(child.id()?).ok()?;
-        let group = Group::new(Pid::from_raw(id)?);
+        let group = Group::new(Pid::from_raw(id)?, mark);
         let (wishes, wished) = mpsc::channel(1);
         let (tell, death) = watch::channel(None);
         tokio::spawn(live(child, group, wished, tell));
@@ -104,12 +108,14 @@ async fn live(
         }
         _ = wished.recv() => end(&mut child, &group).await,
     };
+    group.mark.end().await;
     group.over();
     tell.send_replace(Some(Death::of(status)));
 }
 
 async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
     let mut ended = None;
+    let below = Below::of(group.id);
     for signal in [Signal::INT, Signal::TERM] {
         group.signal(signal);
         if let Ok(status) = timeout(PATIENCE, child.wait()).await {
@@ -119,6 +125,7 @@ async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
     }
     // The whole group, also when the program itself has ended: nothing of it stays.
     group.signal(Signal::KILL);
+    below.kill();
     match ended {
         Some(status) => status,
         None => child.wait().await,
@@ -129,16 +136,21 @@ async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
 #[derive(Debug)]
 struct Group {
     id: Pid,
+    mark: Mark,
     alive: bool,
 }
 
 impl Group {
-    fn new(id: Pid) -> Self {
+    fn new(id: Pid, mark: Mark) -> Self {
         GROUPS
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push(id);
-        Self { id, alive: true }
+            .push((id, mark.clone()));
+        Self {
+            id,
+            mark,
+            alive: true,
+        }
     }
 
     fn signal(&self, signal: Signal) {
@@ -156,8 +168,9 @@ impl Drop for Group {
     fn drop(&mut self) {
         if self.alive {
             self.signal(Signal::KILL);
+            self.mark.kill_now();
         }
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.retain(|group| *group != self.id);
+        groups.retain(|(group, _)| *group != self.id);
     }
 }

@@ -25,7 +25,8 @@ use tokio::time::Instant;
 
 use super::backoff::Backoff;
 use super::exchange::{Course, Ways};
-use super::link::{LinkSettings, LinkSink, Reader, SinkGone};
+use super::link::{LinkSettings, Reader};
+use super::sink::{LinkSink, SinkGone};
 use super::source::Endpoints;
 use super::{Fault, Frame, LinkEvent};
 use filter::DROPPED_MARK;

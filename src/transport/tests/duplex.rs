@@ -12,7 +12,8 @@ use tokio::sync::mpsc;
 
 use super::{Arrival, Dial, Inward, Outward};
 use crate::config::LinkConfig;
-use crate::transport::link::{LinkSettings, LinkSink};
+use crate::transport::link::LinkSettings;
+use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
 use crate::transport::{Fault, LinkEvent, Receipt, Undelivered};
 
@@ -100,9 +101,9 @@ impl Bench {
             script,
             LinkSettings::new(config, None, crate::transport::Tls::default(), 1),
         );
-        let (sender, news) = mpsc::channel(room);
+        let (sink, news) = LinkSink::channel(3, room);
         Self {
-            link: Listener::over(link, LinkSink::new(3, sender), news),
+            link: Listener::over(link, sink, news),
             connections,
         }
     }

@@ -13,7 +13,8 @@ use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
 
 use super::{FileReader, Line, Lines, OneWay, lines};
-use crate::transport::link::{Link, LinkSink, drive};
+use crate::transport::link::{Link, drive};
+use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
 use crate::transport::{Fault, LinkEvent, Undelivered};
 
@@ -195,10 +196,10 @@ async fn a_pipe_is_read_as_it_comes_and_closing_does_not_wait_for_it() {
         reader: FileReader::given(input, 1000),
         poster: OneWay,
     };
-    let (sender, mut news) = mpsc::channel(8);
+    let (sink, mut news) = LinkSink::channel(0, 8);
     let (orders, taken) = mpsc::unbounded_channel();
     let (open, closing) = watch::channel(());
-    let task = tokio::spawn(drive(link, LinkSink::new(0, sender), taken, closing));
+    let task = tokio::spawn(drive(link, sink, taken, closing));
     for event in [connecting(1), LinkEvent::Connected] {
         assert_eq!(soon(news.recv()).await.unwrap().1, event);
     }

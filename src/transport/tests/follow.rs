@@ -26,6 +26,12 @@ fn lost(why: &str) -> LinkEvent {
     }
 }
 
+/// Writes over a file, which stays the same one by its inode and is never shorter.
+fn rewrite(path: &std::path::Path, text: &str) {
+    let mut file = fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
 fn append(path: &std::path::Path, text: &str) {
     let mut file = fs::OpenOptions::new().append(true).open(path).unwrap();
     file.write_all(text.as_bytes()).unwrap();
@@ -103,4 +109,50 @@ async fn a_folder_is_no_file_however_long_one_waits() {
         LinkEvent::Failed { fault } => assert!(fault.to_string().contains("is a folder")),
         other => panic!("{other:?}"),
     }
+}
+
+#[tokio::test]
+async fn a_file_that_is_rewritten_in_place_is_told_and_read_from_its_beginning() {
+    for (new, what) in [
+        ("{\"n\":7}\n{\"n\":8}\n", "as long"),
+        ("{\"n\":7}\n{\"n\":8}\n{\"n\":9}\n", "longer"),
+        (
+            "{\"n\":1}\n{\"n\":8}\n{\"n\":9}\n",
+            "with the same beginning",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl");
+        fs::write(&path, "{\"n\":1}\n{\"n\":2}\n").unwrap();
+        let mut listener = Listener::open(path.to_str().unwrap(), following());
+        listener
+            .expect(&[
+                connecting(1),
+                LinkEvent::Connected,
+                frame("{\"n\":1}"),
+                frame("{\"n\":2}"),
+            ])
+            .await;
+        rewrite(&path, new);
+        listener
+            .expect(&[lost("the file was rewritten"), LinkEvent::Connected])
+            .await;
+        for line in new.lines() {
+            assert_eq!(listener.next().await, frame(line), "{what}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_file_that_is_only_touched_is_the_same_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.jsonl");
+    fs::write(&path, "{\"n\":1}\n").unwrap();
+    let mut listener = Listener::open(path.to_str().unwrap(), following());
+    listener
+        .expect(&[connecting(1), LinkEvent::Connected, frame("{\"n\":1}")])
+        .await;
+    rewrite(&path, "{\"n\":1}\n");
+    append(&path, "{\"n\":2}\n");
+    listener.expect(&[frame("{\"n\":2}")]).await;
 }

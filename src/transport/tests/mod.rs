@@ -13,13 +13,12 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::link::{Link, Poster, Reader, drive, launch};
 use super::{
-    Frame, LinkEvent, LinkHandle, LinkSettings, LinkSink, Receipt, Secret, Source, Undelivered,
-    open,
+    Frame, LinkEvent, LinkHandle, LinkNews, LinkSettings, LinkSink, Receipt, Secret, Source,
+    Undelivered, open,
 };
 use crate::config::LinkConfig;
 
@@ -162,7 +161,7 @@ impl Exchange {
 /// Is an open link and its news.
 pub(super) struct Listener {
     pub(super) handle: LinkHandle,
-    pub(super) news: mpsc::Receiver<(usize, LinkEvent)>,
+    pub(super) news: LinkNews,
 }
 
 impl Listener {
@@ -188,8 +187,8 @@ impl Listener {
     ) -> Self {
         let tls = super::Tls::load(&config).unwrap();
         let settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
-        let (sender, news) = mpsc::channel(room);
-        let handle = open(source, settings, LinkSink::new(3, sender));
+        let (sink, news) = LinkSink::channel(3, room);
+        let handle = open(source, settings, sink);
         Self { handle, news }
     }
 
@@ -197,7 +196,7 @@ impl Listener {
     pub(super) fn over<R: Reader, P: Poster>(
         link: Link<R, P>,
         sink: LinkSink,
-        news: mpsc::Receiver<(usize, LinkEvent)>,
+        news: LinkNews,
     ) -> Self {
         let handle = launch(|orders, closing| drive(link, sink, orders, closing));
         Self { handle, news }
@@ -208,6 +207,15 @@ impl Listener {
         let (index, event) = soon(self.news.recv()).await.expect("the link has gone");
         assert_eq!(index, 3);
         event
+    }
+
+    /// Tells whether no news wait.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        !matches!(
+            self.news.poll_recv(&mut context),
+            std::task::Poll::Ready(Some(_))
+        )
     }
 
     /// Checks that the next news are exactly these.

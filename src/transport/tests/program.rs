@@ -212,3 +212,76 @@ async fn a_pipe_that_a_grandchild_holds_open_delays_the_end_only_a_moment() {
     ])
     .await;
 }
+
+/// Tells whether a process is gone, or only waits for whoever adopted it to notice.
+fn is_gone(pid: &str) -> bool {
+    let stat = std::fs::read_to_string(Path::new("/proc").join(pid.trim()).join("stat"));
+    stat.is_err() || stat.is_ok_and(|stat| stat.contains(") Z "))
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_left_the_group_ends_with_the_program_whoever_its_parent_is() {
+    let folder = Folder::new("strays");
+    let file = |name: &str| folder.0.join(name);
+    let (orphan, deaf, bare) = (file("orphan"), file("deaf"), file("bare"));
+    // A leader of its own whose parent has ended, one that hears nothing but a kill, and one that took the
+    // mark out of its environment.
+    let script = "\
+        (setsid sh -c 'echo $$ > \"$1\"; exec sleep 1000' x \"$1\" &) \n\
+        (setsid sh -c 'trap \"\" TERM INT HUP; echo $$ > \"$1\"; while :; do sleep 1; done' x \"$2\" &) \n\
+        setsid env -i sh -c 'echo $$ > \"$1\"; exec sleep 1000' x \"$3\" & \n\
+        exec sleep 1000";
+    let places: Vec<&str> = [&orphan, &deaf, &bare]
+        .into_iter()
+        .map(|path| path.to_str().unwrap())
+        .collect();
+    let mut link = start(script, &places);
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    let mut pids = Vec::new();
+    for path in [&orphan, &deaf, &bare] {
+        pids.push(written(path).await);
+    }
+    assert!(pids.iter().all(|pid| !is_gone(pid)), "{pids:?}");
+    soon(link.handle.close()).await.unwrap();
+    for pid in &pids {
+        until(|| is_gone(pid)).await;
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_a_program_leaves_behind_that_ends_by_itself_ends_too() {
+    let folder = Folder::new("strays-left");
+    let path = folder.0.join("orphan");
+    let script = "(setsid sh -c 'echo $$ > \"$1\"; exec sleep 1000 >/dev/null 2>&1' x \"$1\" &); \
+                  while ! [ -s \"$1\" ]; do :; done";
+    let mut link = start(script, &[path.to_str().unwrap()]);
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    let pid = written(&path).await;
+    until(|| is_gone(&pid)).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn nobody_ends_a_speech_dispatcher() {
+    let folder = Folder::new("strays-speech");
+    let (daemon, path) = (folder.0.join("speech-dispatcher"), folder.0.join("pid"));
+    std::fs::copy("/bin/sleep", &daemon).unwrap();
+    let script = "(setsid sh -c 'echo $$ > \"$1\"; exec \"$2\" 1000 >/dev/null 2>&1' x \"$1\" \"$2\" &); \
+                  while ! [ -s \"$1\" ]; do :; done; exec sleep 1000";
+    let places = [path.to_str().unwrap(), daemon.to_str().unwrap()];
+    let mut link = start(script, &places);
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    let pid = written(&path).await;
+    until(|| {
+        let name = std::fs::read_to_string(Path::new("/proc").join(pid.trim()).join("comm"));
+        name.is_ok_and(|name| name.starts_with("speech-dispatch"))
+    })
+    .await;
+    soon(link.handle.close()).await.unwrap();
+    let lives = !is_gone(&pid);
+    let id = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
+    let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
+    assert!(lives);
+}

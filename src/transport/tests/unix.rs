@@ -14,7 +14,8 @@ use tokio::net::{UnixListener, UnixStream};
 
 use super::{Socket, UnixDial, agents, is_trusted};
 use crate::transport::file::tests::Folder;
-use crate::transport::link::{LinkSettings, LinkSink};
+use crate::transport::link::LinkSettings;
+use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
 use crate::transport::{Fault, LinkEvent, Receipt, Source};
 
@@ -103,8 +104,8 @@ async fn a_server_that_stays_silent_is_tried_in_the_other_framing() {
     dial.patience = Duration::from_millis(10);
     let settings = LinkSettings::new(quick(), None, crate::transport::Tls::default(), 1);
     let link = crate::transport::duplex::link(dial, settings);
-    let (sender, news) = tokio::sync::mpsc::channel(64);
-    let mut link = Listener::over(link, LinkSink::new(3, sender), news);
+    let (sink, news) = LinkSink::channel(3, 64);
+    let mut link = Listener::over(link, sink, news);
     let _silent = accept(&listener).await;
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     link.handle.send(1, "{}".to_owned());
@@ -300,8 +301,8 @@ async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
     });
     let settings = LinkSettings::new(quick(), None, crate::transport::Tls::default(), 1);
     let link = crate::transport::duplex::link(dial, settings);
-    let (sender, news) = tokio::sync::mpsc::channel(64);
-    let mut link = Listener::over(link, LinkSink::new(3, sender), news);
+    let (sink, news) = LinkSink::channel(3, 64);
+    let mut link = Listener::over(link, sink, news);
     link.handle.send(1, "{\"secret\":1}".to_owned());
     let fault = loop {
         match link.next().await {

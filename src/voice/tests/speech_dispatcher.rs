@@ -477,7 +477,7 @@ async fn a_daemon_that_is_installed_is_started_as_its_clients_do() {
     assert_eq!(
         std::fs::read_to_string(called).unwrap(),
         format!(
-            "--spawn --communication-method unix_socket --socket-path {} ",
+            "--spawn --timeout 10 --communication-method unix_socket --socket-path {} ",
             server.socket().display()
         )
     );

@@ -1,0 +1,190 @@
+//! The way of a link's news to whoever takes them, bounded by their number and by their bytes.
+//!
+//! Responsibilities: making a link wait when its news are not taken, and its server with it. Not here: what
+//! the news say (`super`), who reads which link (`runtime`).
+//!
+//! A number alone is no bound: a thousand frames of 4 MiB are more than a machine has.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+
+use super::LinkEvent;
+
+/// How many bytes of frames of one link wait at most: four of the largest frame that the settings allow by
+/// themselves, and hours of what agents really send. A frame that is larger than this waits alone.
+pub const WAITING_BYTES: u32 = 16 * 1024 * 1024;
+
+/// Is one piece of news with the room that it takes.
+type Parcel = (LinkEvent, Option<OwnedSemaphorePermit>);
+
+/// Takes a link's news; when there is no room for more the link waits, and the server with it.
+#[derive(Debug, Clone)]
+pub struct LinkSink {
+    index: usize,
+    news: mpsc::Sender<Parcel>,
+    room: Arc<Semaphore>,
+}
+
+/// Gives a link's news in their order.
+#[derive(Debug)]
+pub struct LinkNews {
+    index: usize,
+    news: mpsc::Receiver<Parcel>,
+}
+
+/// Says that nobody takes the news any more.
+#[derive(Debug)]
+pub(crate) struct SinkGone;
+
+impl LinkSink {
+    /// Makes both ends for the link that is known by `index`; `most` is how many news may wait.
+    pub fn channel(index: usize, most: usize) -> (Self, LinkNews) {
+        let (sender, news) = mpsc::channel(most);
+        let sink = Self {
+            index,
+            news: sender,
+            room: Arc::new(Semaphore::new(WAITING_BYTES as usize)),
+        };
+        (sink, LinkNews { index, news })
+    }
+
+    /// Gives the link's index.
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Hands one piece of news over, waiting for room.
+    pub(crate) async fn put(&self, event: LinkEvent) -> Result<(), SinkGone> {
+        let room = match size(&event) {
+            0 => None,
+            bytes => {
+                let room = Arc::clone(&self.room).acquire_many_owned(bytes);
+                tokio::select! {
+                    biased;
+                    room = room => Some(room.map_err(|_| SinkGone)?),
+                    () = self.news.closed() => return Err(SinkGone),
+                }
+            }
+        };
+        self.news.send((event, room)).await.map_err(|_| SinkGone)
+    }
+
+    /// Waits for a place for a piece of news that takes no room beside it.
+    pub(super) async fn reserve(&self) -> Result<Place<'_>, SinkGone> {
+        let place = self.news.reserve().await.map_err(|_| SinkGone)?;
+        Ok(Place(place))
+    }
+
+    /// Waits until nobody takes the news any more.
+    pub(super) async fn closed(&self) {
+        self.news.closed().await;
+    }
+}
+
+/// Is a place for one piece of news.
+pub(super) struct Place<'a>(mpsc::Permit<'a, Parcel>);
+
+impl Place<'_> {
+    /// Hands the piece of news over.
+    pub(super) fn send(self, event: LinkEvent) {
+        self.0.send((event, None));
+    }
+}
+
+impl LinkNews {
+    /// Waits for the next piece of news and the index of its link; nothing when the link is gone.
+    pub async fn recv(&mut self) -> Option<(usize, LinkEvent)> {
+        std::future::poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// Looks for the next piece of news.
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<(usize, LinkEvent)>> {
+        let index = self.index;
+        // The room is given back here: what was taken is with whoever took it.
+        self.news
+            .poll_recv(context)
+            .map(|parcel| parcel.map(|(event, _room)| (index, event)))
+    }
+}
+
+/// Gives the room that a piece of news takes; only what a stranger sends at any length takes some.
+fn size(event: &LinkEvent) -> u32 {
+    let bytes = match event {
+        LinkEvent::Frame(frame) => frame.text.len(),
+        LinkEvent::Remark { line } => line.len(),
+        // These wait one by one for an order of ours, or are a few words.
+        LinkEvent::Connecting { .. }
+        | LinkEvent::Connected
+        | LinkEvent::Resumed
+        | LinkEvent::Lost { .. }
+        | LinkEvent::Failed { .. }
+        | LinkEvent::Ended
+        | LinkEvent::Replied { .. }
+        | LinkEvent::Answered { .. }
+        | LinkEvent::NoSubscriptions
+        | LinkEvent::Silent { .. }
+        | LinkEvent::Dropped { .. } => 0,
+    };
+    u32::try_from(bytes).unwrap_or(u32::MAX).min(WAITING_BYTES)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::super::Frame;
+    use super::*;
+
+    const LARGE: usize = 4 * 1024 * 1024;
+
+    fn frame(bytes: usize) -> LinkEvent {
+        LinkEvent::Frame(Frame {
+            text: "x".repeat(bytes),
+        })
+    }
+
+    /// Tells whether a piece of news finds room at once.
+    async fn fits(sink: &LinkSink, event: LinkEvent) -> bool {
+        tokio::select! {
+            biased;
+            put = sink.put(event) => put.is_ok(),
+            () = tokio::task::yield_now() => false,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flood_of_large_frames_waits_by_its_bytes_and_small_ones_by_their_number() {
+        let (sink, mut news) = LinkSink::channel(0, 1024);
+        for _ in 0..4 {
+            assert!(fits(&sink, frame(LARGE)).await);
+        }
+        assert!(!fits(&sink, frame(1)).await, "16 MiB wait");
+        assert!(fits(&sink, LinkEvent::Connected).await, "news of the link");
+        assert!(news.recv().await.is_some());
+        assert!(fits(&sink, frame(LARGE)).await, "what is taken makes room");
+        let (sink, _news) = LinkSink::channel(0, 1024);
+        for _ in 0..1024 {
+            assert!(fits(&sink, frame(100)).await);
+        }
+        assert!(!fits(&sink, frame(100)).await);
+    }
+
+    #[tokio::test]
+    async fn a_frame_larger_than_all_room_waits_alone_and_comes() {
+        let (sink, mut news) = LinkSink::channel(0, 1024);
+        assert!(fits(&sink, frame(5 * LARGE)).await);
+        assert!(!fits(&sink, frame(1)).await);
+        assert!(news.recv().await.is_some());
+        assert!(fits(&sink, frame(1)).await);
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_room_hears_that_nobody_takes_the_news() {
+        let (sink, news) = LinkSink::channel(0, 1024);
+        assert!(fits(&sink, frame(5 * LARGE)).await);
+        let waiting = tokio::spawn(async move { sink.put(frame(1)).await.is_err() });
+        drop(news);
+        assert!(waiting.await.unwrap());
+    }
+}

@@ -1,0 +1,254 @@
+//! More than anybody can take: large messages, full disks, files at their largest size, a reader that stopped.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::PATIENCE;
+use crate::support::child::{Hearken, command};
+
+/// The size of a large message, a little below the bound of a frame.
+const LARGE: usize = 4 * 1024 * 1024 - 4096;
+
+/// What a machine has for it beside everything else, in bytes.
+const MEMORY: usize = 150 * 1024 * 1024;
+
+fn event(number: usize, name: &str, fields: &Value) -> String {
+    let mut event = json!({
+        "@context": "https://aaep-protocol.org/context/v1",
+        "type": format!("aaep:agent.{name}"),
+        "event_id": format!("evt_{number}"),
+        "session_id": "ses_1",
+        "timestamp": jiff::Timestamp::now().to_string(),
+        "producer": {"agent_id": "agt_1", "agent_name": "Bot"},
+    });
+    for (key, value) in fields.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    event.to_string()
+}
+
+fn large(number: usize) -> String {
+    let text = "The quick brown fox jumps over the lazy dog. ".repeat(LARGE / 45);
+    event(
+        number,
+        "output.streaming",
+        &json!({"chunk": text, "output_id": "out_1"}),
+    )
+}
+
+/// Serves one event stream: each text is an event, as fast as it is taken. Gives the address and how many
+/// were taken.
+fn serve(texts: impl Iterator<Item = String> + Send + 'static) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let taken = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&taken);
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        read_request(&stream);
+        let head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n";
+        let _ = stream.write_all(head.as_bytes());
+        for text in texts {
+            if write!(stream, "data: {text}\n\n").is_err() {
+                return;
+            }
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+        // The stream stays open until the other side is gone.
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    (address, taken)
+}
+
+fn read_request(stream: &TcpStream) {
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    while lines
+        .next()
+        .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+    {}
+}
+
+const WATCH: [&str; 6] = [
+    "--face",
+    "linear",
+    "--voice",
+    "none",
+    "--plain-pair",
+    "watch",
+];
+
+fn watch(source: &str) -> Vec<&str> {
+    let mut arguments = vec![WATCH[5], source];
+    arguments.extend(&WATCH[..5]);
+    arguments
+}
+
+#[test]
+fn a_question_behind_a_flood_of_large_messages_is_asked_and_memory_stays_bounded() {
+    let asks = json!({
+        "action": "Send the mail", "reply_token": "rpl_1", "urgency": "critical",
+        "timeout_seconds": 600, "default": "reject",
+    });
+    let flood = (0..20).map(large);
+    let (url, _) = serve(flood.chain([event(99, "awaiting.confirmation", &asks)]));
+    let mut hearken = Hearken::start(&watch(&url));
+    hearken.wait("question", |line| line.contains("Send the mail"));
+    let left_out = |line: &&String| line.contains("characters of a very long message");
+    assert_eq!(hearken.seen().iter().filter(left_out).count(), 20);
+    if let Some(peak) = hearken.peak() {
+        assert!(peak < MEMORY, "{} MiB", peak / 1024 / 1024);
+    }
+}
+
+#[test]
+fn a_reader_that_stopped_makes_the_server_wait_and_costs_no_memory() {
+    let (url, taken) = serve((0..).map(large));
+    let mut child = command(&watch(&url))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nobody reads a line of it. The server gets rid of what fits into hearken and the system, and no more.
+    let mut before = 0;
+    let mut since = Instant::now();
+    while since.elapsed() < Duration::from_secs(2) {
+        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(20));
+        let now = taken.load(Ordering::Relaxed);
+        if now != before || now == 0 {
+            (before, since) = (now, Instant::now());
+        }
+        assert!(now < 40, "{now} messages of 4 MiB were taken");
+    }
+    let status =
+        std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kilobytes = peak.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
+    assert!(
+        kilobytes.is_none_or(|peak| peak * 1024 < MEMORY),
+        "{peak:?}"
+    );
+    // It still hears signals.
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    let until = Instant::now() + PATIENCE;
+    let status = loop {
+        match child.try_wait().unwrap() {
+            Some(status) => break status,
+            None => assert!(Instant::now() < until, "it does not end"),
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    assert_eq!(status.code(), Some(143));
+}
+
+fn capture(folder: &tempfile::TempDir, events: usize) -> String {
+    let path = folder.path().join("capture.jsonl");
+    let text = "Some words of it. ".repeat(60);
+    let lines: Vec<String> = (0..events)
+        .map(|at| {
+            event(
+                at,
+                "output.streaming",
+                &json!({"chunk": text, "complete": at + 1 == events}),
+            )
+        })
+        .collect();
+    std::fs::write(&path, lines.join("\n") + "\n").unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_full_disk_is_told_with_code_1_by_whatever_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = capture(&folder, 3);
+    let json = [&watch(&path)[..2], &["--face", "json", "--voice", "none"]].concat();
+    for arguments in [
+        watch(&path),
+        json,
+        vec!["check", &path],
+        vec!["check", "--json", &path],
+        vec!["trace", &path],
+        vec!["demo", "--list"],
+        vec!["completions", "bash"],
+        vec!["doctor", "--silent"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let Output { status, stderr, .. } = command(&arguments)
+            .stdin(Stdio::null())
+            .stdout(full)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&stderr);
+        assert_eq!(status.code(), Some(1), "{arguments:?}: {errors}");
+        let told = errors.starts_with("hearken: the output can't be written: ");
+        assert!(
+            told && errors.lines().count() == 1,
+            "{arguments:?}: {errors}"
+        );
+    }
+}
+
+/// Runs it where no file may be longer than 16 blocks of 512 or 1024 bytes.
+fn limited(arguments: &[&str]) -> Command {
+    let plain = command(arguments);
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -f 16; exec \"$0\" \"$@\""])
+        .arg(plain.get_program())
+        .args(plain.get_args());
+    for (name, value) in plain.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    limited.stdin(Stdio::null());
+    limited
+}
+
+#[test]
+fn a_file_at_its_largest_size_is_told_and_is_no_death() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = capture(&folder, 100);
+    let kept = folder.path().join("kept.jsonl");
+    let mut arguments = watch(&path);
+    arguments.extend(["--record", kept.to_str().unwrap()]);
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = limited(&arguments).output().unwrap();
+    let (lines, errors) = (
+        String::from_utf8_lossy(&stdout),
+        String::from_utf8_lossy(&stderr),
+    );
+    assert_eq!(status.code(), Some(0), "{errors}");
+    let told = lines
+        .lines()
+        .filter(|line| line.contains("recording has stopped"))
+        .count();
+    assert_eq!(told, 1, "{lines}{errors}");
+    let words = lines.matches("Some words of it.").count();
+    assert_eq!(words, 6000, "everything is told all the same");
+    let whole = std::fs::read_to_string(&kept).unwrap();
+    assert!(
+        whole
+            .lines()
+            .all(|line| serde_json::from_str::<Value>(line).is_ok())
+    );
+    // The output itself.
+    let out = File::create(folder.path().join("out")).unwrap();
+    let Output { status, stderr, .. } = limited(&watch(&path)).stdout(out).output().unwrap();
+    let errors = String::from_utf8_lossy(&stderr);
+    assert_eq!(status.code(), Some(1), "{errors}");
+    assert!(errors.contains("the output can't be written: "), "{errors}");
+}
