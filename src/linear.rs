@@ -19,7 +19,10 @@ mod json;
 use jiff::tz::TimeZone;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::direction::{ISOLATE, ISOLATE_LEFT, POP, has_right_to_left, is_right_to_left};
+use crate::announce::direction::{
+    ISOLATE_LEFT, POP, balanced, can_reorder, has_right_to_left, isolate,
+};
+use crate::announce::normalise::balance;
 use crate::announce::{Announcement, Arg, Mark, Segment, wrap};
 use crate::app::App;
 use crate::protocol::TextDirection;
@@ -129,15 +132,15 @@ fn isolated(
     order: Order,
 ) -> String {
     match order {
-        Order::Isolated if has_right_to_left(text) => {}
+        Order::Isolated if can_reorder(text) => {}
         Order::Isolated | Order::AsWritten => return text.to_owned(),
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
     for segment in segments {
-        let of_agent = match segment.mark {
-            Mark::Agent => is_right_to_left(&segment.text, direction),
-            Mark::Own => false,
+        let begin = match segment.mark {
+            Mark::Agent => isolate(segment.shown.as_deref().unwrap_or(&segment.text), direction),
+            Mark::Own => None,
         };
         // A text may be shown otherwise than it came.
         let words = [segment.shown.as_deref(), Some(segment.text.as_str())];
@@ -147,12 +150,14 @@ fn isolated(
             .map(str::trim)
             .find_map(|words| {
                 let (before, after) = rest.split_once(words)?;
-                (of_agent && !words.is_empty()).then_some((before, words, after))
+                let begin = begin.filter(|_| !words.is_empty())?;
+                Some((begin, before, words, after))
             });
-        if let Some((before, words, after)) = found {
+        if let Some((begin, before, words, after)) = found {
             out.push_str(before);
-            out.push(ISOLATE);
-            out.push_str(words);
+            out.push(begin);
+            // What is shown may lack a part of what came, and with it the end of an isolate.
+            out.push_str(&balance(words));
             out.push(POP);
             rest = after;
         }
@@ -194,8 +199,7 @@ fn put_lines(out: &mut String, label: &Label, message: &str, time: Option<&str>,
     if alone && (1..TIMED_FROM).contains(&page.width) {
         lines.pop();
     }
-    let mut open = false;
-    for (at, line) in lines.iter().enumerate() {
+    for (at, line) in balanced(lines).iter().enumerate() {
         let label = match short && at > 0 {
             true => &label.further,
             false => &label.first,
@@ -209,17 +213,7 @@ fn put_lines(out: &mut String, label: &Label, message: &str, time: Option<&str>,
             out.push_str(label);
         }
         out.push_str(": ");
-        if open {
-            out.push(ISOLATE);
-        }
         out.push_str(line);
-        open = match line.rfind([ISOLATE, POP]) {
-            Some(at) => line[at..].starts_with(ISOLATE),
-            None => open,
-        };
-        if open {
-            out.push(POP);
-        }
         out.push('\n');
     }
 }
@@ -311,7 +305,10 @@ mod tests {
             "The tool ended. \u{2067}שלום עולם\u{2069}. Done."
         );
         assert_eq!(told(None, Order::AsWritten), text);
-        assert_eq!(told(Some(TextDirection::Ltr), Order::Isolated), text);
+        assert_eq!(
+            told(Some(TextDirection::Ltr), Order::Isolated),
+            "The tool ended. \u{2066}שלום עולם\u{2069}. Done."
+        );
         let plain = isolated(
             "Done.",
             &segments,
@@ -322,6 +319,44 @@ mod tests {
             plain, "Done.",
             "nothing is put where nothing runs to the left"
         );
+    }
+
+    #[test]
+    fn an_agents_own_signs_of_direction_reach_nothing_of_ours() {
+        let told = |text: &str| {
+            let segments = [segment(Mark::Agent, text, None)];
+            isolated(
+                &format!("Note: {text} End"),
+                &segments,
+                None,
+                Order::Isolated,
+            )
+        };
+        for (text, shown) in [
+            (
+                "read this\u{200f}",
+                "Note: \u{2066}read this\u{200f}\u{2069} End",
+            ),
+            ("to דנה", "Note: \u{2066}to דנה\u{2069} End"),
+            (
+                "a \u{2067}b\u{2069}",
+                "Note: \u{2066}a \u{2067}b\u{2069}\u{2069} End",
+            ),
+            // Half of a pair is all that was left of a link.
+            ("a\u{2069} b\u{2067}", "Note: \u{2066}a b\u{2069} End"),
+            ("plain", "Note: plain End"),
+        ] {
+            assert_eq!(told(text), shown, "{text:?}");
+        }
+        // Each row by itself is balanced, however the words are cut.
+        let text = "one \u{2067}two three \u{2068}four five\u{2069} six seven\u{2069} eight";
+        for width in 5..40 {
+            let page = Page { width, ..EYES };
+            for row in put("Bot", &told(text), Some("(10:00)"), page).lines() {
+                assert_eq!(balance(row), row, "{width}");
+                assert_eq!(balanced(vec![row.to_owned()]), [row], "{width}");
+            }
+        }
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //!
 //! Responsibilities: telling a text from right to left (AAEP 11.1.1, UAX #9), the signs that isolate it.
 //! Not here: where they are written (the faces), and an agent's own signs of direction, which never get
-//! this far (`normalise`).
+//! this far (`normalise`), but for marks and balanced isolates.
 
-use crate::protocol::TextDirection;
+use crate::protocol::{TextDirection, is_direction_sign};
 
 /// Begins an isolate from right to left.
 pub const ISOLATE: char = '\u{2067}';
@@ -30,6 +30,47 @@ pub fn is_right_to_left(text: &str, direction: Option<TextDirection>) -> bool {
 /// Tells whether a text has a letter of a script that is written from right to left.
 pub fn has_right_to_left(text: &str) -> bool {
     text.chars().any(runs_left)
+}
+
+/// Tells whether a text holds anything that could put what stands beside it into another order.
+pub fn can_reorder(text: &str) -> bool {
+    text.chars().any(|c| runs_left(c) || is_direction_sign(c))
+}
+
+/// Gives what an agent's text is begun with to keep its direction to itself, ended by [`POP`]; nothing where it
+/// can't reach beyond itself.
+pub fn isolate(text: &str, direction: Option<TextDirection>) -> Option<char> {
+    if is_right_to_left(text, direction) {
+        Some(ISOLATE)
+    } else {
+        can_reorder(text).then_some(ISOLATE_LEFT)
+    }
+}
+
+/// Ends the isolates of each row with it and begins them again on the next: a terminal orders each row by itself,
+/// and what is open at a row's end would take along what stands beside it.
+pub fn balanced(rows: Vec<String>) -> Vec<String> {
+    let is_isolate = |c: char| matches!(c, ISOLATE_LEFT..=POP);
+    if !rows.iter().any(|row| row.contains(is_isolate)) {
+        return rows;
+    }
+    let mut open = Vec::new();
+    rows.into_iter()
+        .map(|row| {
+            let mut out: String = open.iter().collect();
+            for c in row.chars() {
+                match c {
+                    POP if open.pop().is_none() => continue,
+                    POP => {}
+                    ISOLATE_LEFT..=POP => open.push(c),
+                    _ => {}
+                }
+                out.push(c);
+            }
+            out.extend(open.iter().map(|_| POP));
+            out
+        })
+        .collect()
 }
 
 /// Tells whether a letter is of a script that is written from right to left.

@@ -415,7 +415,11 @@ impl<'a> Builder<'a> {
 
     fn foreign(&mut self, text: &str, language: Option<String>, profile: Profile) {
         self.flush_own();
-        let shown = speakable::one_line(text);
+        let clean = speakable::one_line(text);
+        let shown = match profile {
+            Profile::Exact => self.lexicon.name_directions(&clean).into_owned(),
+            Profile::Prose => clean,
+        };
         if !shown.is_empty() {
             let spoken = self.lexicon.speak(text, profile, self.now);
             self.segments.push(Segment {

@@ -483,7 +483,8 @@ impl Announcer {
                         .map(|choice| choice.label.as_str()),
                     Question::Confirmation(_) => None,
                 };
-                speakable::one_line(label.unwrap_or(text))
+                let text = speakable::one_line(label.unwrap_or(text));
+                self.phrases.lexicon().name_directions(&text).into_owned()
             }
         }
     }

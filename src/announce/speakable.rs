@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use jiff::Timestamp;
 
+use crate::protocol::is_direction_sign;
+
 use super::coalesce::Piece;
 use super::normalise::{self, Passage, Pronunciation, Readable, Reader, Words};
 
@@ -86,7 +88,29 @@ impl Lexicon {
         self.pronunciation.apply(words)
     }
 
-    fn pronounced(&self, spoken: String) -> String {
+    /// Puts names in the place of the signs of direction in a text: where a command stands, they could put its
+    /// parts into another order.
+    pub fn name_directions<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !text.contains(is_direction_sign) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = String::with_capacity(text.len() + 32);
+        for c in text.chars() {
+            match self.words.sign(c).filter(|_| is_direction_sign(c)) {
+                Some(sign) => {
+                    out.push('[');
+                    out.push_str(&sign.one);
+                    out.push(']');
+                }
+                None => out.push(c),
+            }
+        }
+        Cow::Owned(out)
+    }
+
+    fn pronounced(&self, mut spoken: String) -> String {
+        // Speech has one direction; what is to be said of the signs is said by their names.
+        spoken.retain(|c| !is_direction_sign(c));
         match self.pronunciation.apply(&spoken) {
             Cow::Borrowed(_) => spoken,
             Cow::Owned(other) => other,

@@ -46,7 +46,11 @@ impl App {
             Question::Clarification(asked) => asked
                 .choices
                 .iter()
-                .map(|choice| crate::announce::speakable::one_line(&choice.label))
+                .map(|choice| {
+                    let label = crate::announce::speakable::one_line(&choice.label);
+                    let lexicon = self.announcer.phrases().lexicon();
+                    lexicon.name_directions(&label).into_owned()
+                })
                 .collect(),
             Question::Confirmation(asked) => asked
                 .others()

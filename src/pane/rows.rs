@@ -11,14 +11,16 @@
 //! last character, because a screen has no place for signs without width.
 
 use ratatui::Frame;
+use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::announce::direction::{ISOLATE, POP, is_right_to_left};
+use crate::announce::direction::{POP, balanced, isolate};
+use crate::announce::normalise::balance;
 use crate::announce::wrap;
-use crate::protocol::TextDirection;
+use crate::protocol::{TextDirection, is_direction_sign};
 
 /// Holds one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,8 +29,8 @@ pub(super) struct Row {
     pub(super) text: String,
     /// How it looks.
     pub(super) style: Style,
-    /// The columns of a text from right to left, from the first up to before the last.
-    isolated: Option<(u16, u16)>,
+    /// The first and the last column of a text that keeps its direction to itself, and what begins it.
+    isolated: Option<(u16, u16, char)>,
 }
 
 impl Row {
@@ -58,28 +60,30 @@ pub(super) fn mixed(
     width: u16,
     style: Style,
 ) -> Vec<Row> {
+    let text = balance(text);
     let whole = format!("{before}{text}{after}");
-    let rows = wrap(&whole, usize::from(width));
-    if !is_right_to_left(text, direction) {
+    let rows = balanced(wrap(&whole, usize::from(width)));
+    let Some(begin) = isolate(&text, direction) else {
         return rows.into_iter().map(|row| Row::own(row, style)).collect();
-    }
-    // Cutting drops spaces and nothing else: what is counted is everything but spaces.
-    let signs = |text: &str| text.graphemes(true).filter(|sign| *sign != " ").count();
+    };
+    // Cutting drops spaces and adds isolates: what is counted is everything but these.
+    let counts = |sign: &str| sign != " " && !sign.starts_with(is_direction_sign);
+    let signs = |text: &str| text.graphemes(true).filter(|sign| counts(sign)).count();
     let from = signs(before);
-    let to = from + signs(text);
+    let to = from + signs(&text);
     let mut counted = 0;
     rows.into_iter()
         .map(|row| {
             let mut column = 0;
-            let mut isolated: Option<(u16, u16)> = None;
+            let mut isolated: Option<(u16, u16, char)> = None;
             for sign in row.graphemes(true) {
                 let here = column;
                 column += u16::try_from(sign.width()).unwrap_or(0);
-                if sign == " " {
+                if !counts(sign) {
                     continue;
                 }
                 if (from..to).contains(&counted) {
-                    isolated = Some((isolated.map_or(here, |(start, _)| start), here));
+                    isolated = Some((isolated.map_or(here, |(start, ..)| start), here, begin));
                 }
                 counted += 1;
             }
@@ -98,7 +102,7 @@ pub(super) fn draw_from(frame: &mut Frame<'_>, mut rows: Vec<Row>, area: Rect) {
     if rows.len() > room
         && let Some(last) = room.checked_sub(1).and_then(|last| rows.get_mut(last))
     {
-        let cut = wrap(&last.text, usize::from(area.width.saturating_sub(2)));
+        let cut = balanced(wrap(&last.text, usize::from(area.width.saturating_sub(2))));
         last.text = format!("{} …", cut.first().map_or("", String::as_str));
     }
     draw(frame, &rows, area);
@@ -109,15 +113,55 @@ pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
     let buffer = frame.buffer_mut();
     for (row, y) in rows.iter().zip(area.y..area.bottom()) {
         buffer.set_stringn(area.x, y, &row.text, usize::from(area.width), row.style);
-        if let Some((first, last)) = row.isolated.filter(|(_, last)| *last < area.width) {
+        put_signs(buffer, row, area, y);
+        if let Some((first, last, begin)) = row.isolated.filter(|(_, last, _)| *last < area.width) {
             if let Some(cell) = buffer.cell_mut((area.x + first, y)) {
-                let symbol = format!("{ISOLATE}{}", cell.symbol());
+                let symbol = format!("{begin}{}", cell.symbol());
                 cell.set_symbol(&symbol);
             }
             if let Some(cell) = buffer.cell_mut((area.x + last, y)) {
                 let symbol = format!("{}{POP}", cell.symbol());
                 cell.set_symbol(&symbol);
             }
+        }
+    }
+}
+
+/// Puts an agent's own signs of direction into the cells beside them, always inside of what is isolated: a
+/// screen has no place for what has no width.
+fn put_signs(buffer: &mut Buffer, row: &Row, area: Rect, y: u16) {
+    if !row.text.contains(is_direction_sign) || row.text.width() > usize::from(area.width) {
+        // A row that is cut shows none: half an isolate would reach beyond it.
+        return;
+    }
+    let isolated = |column: u16| {
+        row.isolated
+            .is_some_and(|(first, last, _)| (first..=last).contains(&column))
+    };
+    let mut column = 0;
+    let mut last = None;
+    let mut before = String::new();
+    for sign in row.text.graphemes(true) {
+        let width = u16::try_from(sign.width()).unwrap_or(0);
+        if width > 0 {
+            if let Some(cell) = buffer.cell_mut((area.x + column, y)) {
+                let symbol = format!("{before}{}", cell.symbol());
+                cell.set_symbol(&symbol);
+            }
+            before.clear();
+            last = Some(column);
+            column += width;
+            continue;
+        }
+        let begins = matches!(sign.chars().next(), Some('\u{2066}'..='\u{2068}'));
+        match last.filter(|column| !begins && before.is_empty() && isolated(*column)) {
+            Some(at) => {
+                if let Some(cell) = buffer.cell_mut((area.x + at, y)) {
+                    let symbol = format!("{}{sign}", cell.symbol());
+                    cell.set_symbol(&symbol);
+                }
+            }
+            None => before.push_str(sign),
         }
     }
 }
@@ -168,7 +212,7 @@ mod tests {
     #[test]
     fn a_text_from_left_to_right_is_written_as_it_is() {
         for direction in [None, Some(TextDirection::Auto), Some(TextDirection::Ltr)] {
-            let text = "hello שלום";
+            let text = "hello there";
             let rows = mixed(
                 "Bot says: ",
                 text,
@@ -177,7 +221,7 @@ mod tests {
                 60,
                 Style::new(),
             );
-            assert_eq!(drawn(&rows, 60), ["Bot says: hello שלום (10:00:00)"]);
+            assert_eq!(drawn(&rows, 60), ["Bot says: hello there (10:00:00)"]);
         }
     }
 
@@ -189,8 +233,22 @@ mod tests {
             drawn(&rows, 60).concat()
         };
         assert_eq!(row("API שלום", rtl), "Bot says: \u{2067}API שלום\u{2069}");
-        assert_eq!(row("שלום API", ltr), "Bot says: שלום API");
+        assert_eq!(row("שלום API", ltr), "Bot says: \u{2066}שלום API\u{2069}");
         assert_eq!(row("Done.", rtl), "Bot says: Done.");
+    }
+
+    #[test]
+    fn an_agents_own_signs_of_direction_stay_in_its_text_on_each_row() {
+        let text = "see \u{2067}אחד שתיים שלוש\u{2069} now\u{200f}";
+        let rows = mixed("Bot says: ", text, " (10:00:00)", None, 18, Style::new());
+        assert_eq!(
+            drawn(&rows, 18),
+            [
+                "Bot says: \u{2066}see \u{2067}אחד\u{2069}\u{2069}",
+                "\u{2066}\u{2067}שתיים שלוש\u{2069} now\u{200f}\u{2069}",
+                "(10:00:00)",
+            ]
+        );
     }
 
     #[test]

@@ -1,7 +1,16 @@
-//! How close two languages are by their tags (BCP 47, 11.1.2 and 11.1.3).
+//! How close two languages are by their tags (BCP 47, 11.1.2 and 11.1.3), and the signs of a text's direction.
 //!
-//! Responsibilities: comparing tags by the chapter's rules. Not here: whose languages are compared
+//! Responsibilities: comparing tags by the chapter's rules; knowing those signs. Not here: whose languages are compared
 //! (`announce`, `manifest`).
+
+/// Tells whether a character only says in which direction its neighbours run: the marks and isolates that
+/// right-to-left prose needs (UAX #9). Embeddings and overrides are not among them: no honest text needs those.
+pub fn is_direction_sign(c: char) -> bool {
+    matches!(
+        c,
+        '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2066}'..='\u{2069}'
+    )
+}
 
 /// Says how close an offered language is to a wanted one, closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

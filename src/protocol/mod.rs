@@ -46,7 +46,7 @@ pub use handshake::{
     SubscriptionRequest, close as subscription_close, is_understood, read_handshake, renegotiate,
 };
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
-pub use language::{Fit, fit};
+pub use language::{Fit, fit, is_direction_sign};
 pub(crate) use machine::state_machine;
 pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken, Reversibility,
-    RiskLevel, TextDirection, ToolCallId,
+    RiskLevel, TextDirection, ToolCallId, is_direction_sign,
 };
 
 use super::key::SessionKey;
@@ -406,8 +406,23 @@ impl Prompt {
                     || !said_reversible
                     || unsafe_default
                     || self.is_cut()
+                    || self.turns_its_direction()
             }
             Question::Clarification(_) => false,
+        }
+    }
+
+    /// Tells whether a question's texts hold signs of direction: even balanced ones can put the parts of a
+    /// command into another order on a screen.
+    pub fn turns_its_direction(&self) -> bool {
+        let turns = |text: &str| text.contains(is_direction_sign);
+        match &self.question {
+            Question::Confirmation(asked) => {
+                turns(&asked.action) || asked.consequence.as_deref().is_some_and(turns)
+            }
+            Question::Clarification(asked) => {
+                turns(&asked.question) || asked.choices.iter().any(|choice| turns(&choice.label))
+            }
         }
     }
 

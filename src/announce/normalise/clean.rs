@@ -9,6 +9,9 @@
 
 use std::borrow::Cow;
 
+use crate::protocol::is_direction_sign;
+
+use super::super::direction::POP;
 use super::hidden::{is_hidden, is_selector, joins, selects};
 
 /// What stands between or instead of ordinary characters.
@@ -20,6 +23,9 @@ enum Piece<'a> {
     /// A tab or another control that is white space.
     Space,
 }
+
+/// How deep isolates may be nested: a name in a quotation in a sentence is three.
+const DEEPEST: usize = 4;
 
 /// How far a joiner looks over selectors for what it joins to; nothing real has more than one.
 const LOOK_AHEAD: usize = 4;
@@ -50,7 +56,50 @@ pub fn clean_lines(text: &str) -> Cow<'_, str> {
 /// Tells whether a text holds something that a person could neither see nor hear, and that is
 /// therefore left out of everything shown or said. White space does not count.
 pub fn hides(text: &str) -> bool {
-    !is_simple(text) && walk(text, |_| ())
+    if is_simple(text) {
+        return false;
+    }
+    walk(text, |_| ()) || (text.contains(is_isolate) && !strays(&kept(text)).is_empty())
+}
+
+/// Takes out of a text the isolates that nothing closes and what closes none, line by line: they would reach
+/// beyond it.
+pub fn balance(text: &str) -> Cow<'_, str> {
+    let strays = strays(text);
+    if strays.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let stays = |(at, c): (usize, char)| strays.binary_search(&at).is_err().then_some(c);
+    Cow::Owned(text.char_indices().filter_map(stays).collect())
+}
+
+/// Finds the isolates of a text that are not balanced within their line, in their order. One that is nested
+/// deeper than [`DEEPEST`] counts as such, with its end.
+fn strays(text: &str) -> Vec<usize> {
+    if !text.contains(is_isolate) {
+        return Vec::new();
+    }
+    let mut strays = Vec::new();
+    let mut open: Vec<usize> = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => strays.append(&mut open),
+            '\u{2066}'..='\u{2068}' => open.push(at),
+            POP => match open.pop() {
+                Some(began) if open.len() >= DEEPEST => strays.extend([began, at]),
+                Some(_) => {}
+                None => strays.push(at),
+            },
+            _ => {}
+        }
+    }
+    strays.append(&mut open);
+    strays.sort_unstable();
+    strays
+}
+
+fn is_isolate(c: char) -> bool {
+    matches!(c, '\u{2066}'..=POP)
 }
 
 fn is_simple(text: &str) -> bool {
@@ -60,10 +109,25 @@ fn is_simple(text: &str) -> bool {
 }
 
 fn copy(text: &str, line: char) -> String {
+    let kept = kept(text);
+    // Isolates end with their line, so it is looked at before the lines are one.
+    let out = match balance(&kept) {
+        Cow::Borrowed(_) => kept,
+        Cow::Owned(balanced) => balanced,
+    };
+    if line == '\n' {
+        out
+    } else {
+        out.replace('\n', " ")
+    }
+}
+
+/// Copies what stays of a text, isolates included, with its lines.
+fn kept(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     walk(text, |piece| match piece {
         Piece::Run(run) => out.push_str(run),
-        Piece::Line => out.push(line),
+        Piece::Line => out.push('\n'),
         Piece::Space => out.push(' '),
     });
     out
@@ -103,6 +167,8 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) -> bool {
                 let after = text[next..].chars().next();
                 (selects(c, before(), after), next, None)
             }
+            // Right-to-left prose needs them; whether isolates are balanced is seen at the end.
+            c if is_direction_sign(c) => (true, next, None),
             c => (!is_hidden(c), next, None),
         };
         if !stays {
@@ -321,14 +387,36 @@ mod tests {
             "pay\u{fe0f}load",
             "pay\u{e000}load",
             "pay\u{378}load",
-            "pay\u{2066}load\u{2069}",
-            "pay\u{61c}load",
-            "pay\u{200e}load",
+            "pay\u{2066}load",
+            "payload\u{2069}",
+            "\u{2069}pay\u{2066}load",
+            "pay\u{202b}load\u{202c}",
+            "\u{2067}payload\x1b]0;\u{2069}\x07",
             "payload\u{fff9}",
         ] {
             assert_eq!(clean(raw), "payload", "{raw:?}");
             assert!(hides(raw), "{raw:?}");
         }
+    }
+
+    #[test]
+    fn marks_and_balanced_isolates_stay_and_hide_nothing() {
+        for text in [
+            "\u{200f}שלום, \u{2066}README.md\u{2069}!",
+            "\u{2067}א \u{2068}b\u{2069} ג\u{2069}",
+            "مرحبا\u{61c} 12",
+            "a\u{200e}b",
+        ] {
+            assert_eq!(clean(text), text);
+            assert!(!hides(text), "{text:?}");
+        }
+        // An isolate ends with its line, and what is nested beyond all sense is none.
+        assert_eq!(clean_lines("\u{2067}a\nb\u{2069}"), "a\nb");
+        assert_eq!(clean("\u{2067}a\nb\u{2069}"), "a b");
+        let deep = format!("{}x{}", "\u{2067}".repeat(9), "\u{2069}".repeat(9));
+        let kept = format!("{}x{}", "\u{2067}".repeat(4), "\u{2069}".repeat(4));
+        assert_eq!(clean(&deep), kept);
+        assert!(hides(&deep));
     }
 
     #[test]

@@ -29,7 +29,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
-pub use clean::{clean, clean_lines, hides};
+pub use clean::{balance, clean, clean_lines, hides};
 pub use hidden::is_hidden;
 pub use pronunciation::Pronunciation;
 pub use prose::{Passage, Reader, prose, prose_at};

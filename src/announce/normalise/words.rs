@@ -181,7 +181,7 @@ impl Words {
     }
 
     /// Finds the name of a sign that a run consists of.
-    pub(super) fn sign(&self, c: char) -> Option<&Sign> {
+    pub(in crate::announce) fn sign(&self, c: char) -> Option<&Sign> {
         let mut bytes = [0; 4];
         exactly(&self.signs, c.encode_utf8(&mut bytes))
     }

@@ -1,6 +1,7 @@
 //! Questions that are too long to be said in one go.
 
 use super::*;
+use crate::protocol::is_direction_sign;
 
 /// More than two parts of words, with an end that changes everything.
 fn long(end: &str) -> String {
@@ -159,4 +160,60 @@ fn a_warning_and_a_rule_say_that_there_is_more() {
     stage.wait(160_000);
     assert!(stage.heard("left to answer"), "{:?}", stage.lines);
     assert!(stage.heard("This is not all of it"), "{:?}", stage.lines);
+}
+
+#[test]
+fn signs_of_direction_in_a_command_are_named_and_take_two_steps() {
+    let mut stage = Stage::new(PIPE);
+    let action = "Run cp \u{2067}a b\u{2069} /tmp";
+    stage.ask_with(
+        "rpl_1",
+        json!({"action": action, "consequence": "\u{200f}Copied"}),
+    );
+    assert!(
+        stage.heard("Run cp [right-to-left isolate]a b[end of isolate] /tmp"),
+        "{:?}",
+        stage.lines
+    );
+    assert!(stage.heard("[right-to-left mark]Copied"));
+    assert!(!stage.heard("Hidden characters were removed"));
+    let told = stage.app.history().iter().last().unwrap();
+    assert!(!told.text().contains(is_direction_sign));
+    let asked = stage
+        .app
+        .history()
+        .iter()
+        .find(|told| told.text().contains("Run cp"));
+    let spoken = asked.unwrap().spoken();
+    assert!(
+        spoken.contains("cp right-to-left isolate a b end of isolate"),
+        "{spoken}"
+    );
+    stage.wait(2500);
+    stage.type_line("y 1");
+    assert!(stage.sent.is_empty());
+    stage.wait(500);
+    stage.type_line("c 1");
+    assert_eq!(stage.decision(), Some("accept"));
+    // What is no pair is hidden, goes, and is told.
+    stage.ask_with("rpl_2", json!({"action": "Run rm \u{2067}a b"}));
+    assert!(stage.heard("Run rm a b") && stage.heard("Hidden characters were removed"));
+    // In prose both stay, and are not said.
+    stage.event(
+        "output.streaming",
+        json!({"chunk": "Der \u{2067}שלום\u{2069} Ordner\u{200f}. ", "output_id": "o", "complete": true}),
+    );
+    let mut history = stage.app.history().iter().rev();
+    let told = history.find(|told| told.is_agents_text()).unwrap();
+    assert!(
+        told.text()
+            .contains("Der \u{2067}שלום\u{2069} Ordner\u{200f}"),
+        "{:?}",
+        told.text()
+    );
+    assert!(
+        !told.spoken().contains(is_direction_sign),
+        "{:?}",
+        told.spoken()
+    );
 }
