@@ -25,7 +25,7 @@ use crate::announce::direction::{
 use crate::announce::normalise::balance;
 use crate::announce::{Announcement, Arg, Mark, Segment, wrap};
 use crate::app::App;
-use crate::protocol::TextDirection;
+use crate::protocol::{TextDirection, is_direction_sign};
 
 pub use json::json;
 
@@ -133,7 +133,9 @@ fn isolated(
 ) -> String {
     match order {
         Order::Isolated if can_reorder(text) => {}
-        Order::Isolated | Order::AsWritten => return text.to_owned(),
+        Order::Isolated => return text.to_owned(),
+        // Whoever reads letter by letter would have the agent's own signs spelled, too.
+        Order::AsWritten => return text.replace(is_direction_sign, ""),
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -348,6 +350,8 @@ mod tests {
         ] {
             assert_eq!(told(text), shown, "{text:?}");
         }
+        let letters = isolated("a\u{200f} \u{2067}b\u{2069}", &[], None, Order::AsWritten);
+        assert_eq!(letters, "a b");
         // Each row by itself is balanced, however the words are cut.
         let text = "one \u{2067}two three \u{2068}four five\u{2069} six seven\u{2069} eight";
         for width in 5..40 {
