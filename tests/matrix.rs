@@ -16,6 +16,7 @@ use tokio_tungstenite::tungstenite::{Message, WebSocket, accept_hdr};
 use crate::support::child::Hearken;
 
 mod handshake;
+mod odd;
 
 /// Is the other side of one transport.
 trait Peer {
@@ -23,7 +24,15 @@ trait Peer {
     fn source(&self) -> Vec<String>;
     /// Takes the next connection.
     fn accept(&mut self);
-    fn send(&mut self, event: &Value);
+    fn send(&mut self, event: &Value) {
+        self.send_text(&self.wrapped(&event.to_string()));
+    }
+    /// Sends a message as it stands.
+    fn send_text(&mut self, text: &str);
+    /// Gives an event as its message carries it.
+    fn wrapped(&self, event: &str) -> String {
+        event.to_owned()
+    }
     fn receive(&mut self) -> Value;
     /// Breaks the connection without a word.
     fn die(&mut self);
@@ -86,7 +95,11 @@ impl Peer for Sse {
 
     fn send(&mut self, event: &Value) {
         let id = event["event_id"].as_str().unwrap();
-        let text = format!("event: aaep.event\nid: {id}\ndata: {event}\n\n");
+        self.send_text(&format!("{event}\nid: {id}\nevent: aaep.event"));
+    }
+
+    fn send_text(&mut self, text: &str) {
+        let text = format!("data: {text}\n\n");
         self.stream
             .as_mut()
             .unwrap()
@@ -140,8 +153,8 @@ impl Peer for Ws {
         self.socket = Some(socket.unwrap());
     }
 
-    fn send(&mut self, event: &Value) {
-        let text = Message::text(event.to_string());
+    fn send_text(&mut self, text: &str) {
+        let text = Message::text(text);
         self.socket.as_mut().unwrap().send(text).unwrap();
     }
 
@@ -195,8 +208,7 @@ impl Peer for Unix {
         self.stream = Some(self.listener.accept().unwrap().0);
     }
 
-    fn send(&mut self, event: &Value) {
-        let text = event.to_string();
+    fn send_text(&mut self, text: &str) {
         let stream = self.stream.as_mut().unwrap();
         if self.lengths {
             let length = u32::try_from(text.len()).unwrap();
@@ -289,12 +301,15 @@ impl Peer for Stdio {
         self.hears = Some(BufReader::new(hears));
     }
 
-    fn send(&mut self, event: &Value) {
-        let line = match self.rpc {
-            true => json!({"jsonrpc": "2.0", "method": "aaep.event", "params": event}),
-            false => event.clone(),
-        };
-        writeln!(self.says.as_mut().unwrap(), "{line}").unwrap();
+    fn send_text(&mut self, text: &str) {
+        writeln!(self.says.as_mut().unwrap(), "{text}").unwrap();
+    }
+
+    fn wrapped(&self, event: &str) -> String {
+        match self.rpc {
+            true => format!(r#"{{"jsonrpc":"2.0","method":"aaep.event","params":{event}}}"#),
+            false => event.to_owned(),
+        }
     }
 
     fn receive(&mut self) -> Value {

@@ -17,7 +17,6 @@ use std::collections::VecDeque;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
-use crate::dialect;
 use crate::protocol::{
     AAEP_VERSION, Accepted, Capabilities, HandshakeMessage, Manifest, Now, RejectionCode,
     SignatureFault, SubscriptionRequest, is_understood, read_handshake, subscription_close,
@@ -378,19 +377,18 @@ impl App {
         }
         match read_handshake(text) {
             Some(message) => self.handshake_message(id, message, now),
-            None => {
-                self.events_instead(id, text, now);
-                false
-            }
+            None => false,
         }
     }
 
     /// Takes an event where a consent was awaited: whoever sends one has no handshake. What can't be
-    /// read says nothing about that: it may be a greeting for people.
-    fn events_instead(&mut self, id: LinkId, text: &str, now: Now) {
-        if self.awaits_consent_inside(id) && dialect::read(text).is_ok() {
+    /// read says nothing about that: it may be a greeting for people. Tells whether the link is still followed.
+    pub(super) fn event_instead(&mut self, id: LinkId, now: Now) -> bool {
+        if self.awaits_consent_inside(id) {
             self.without_handshake(id, now);
         }
+        let view = self.links.get(id.0);
+        view.is_some_and(|view| !view.phase.is_over())
     }
 
     /// Tells whether a consent is awaited on the connection itself.

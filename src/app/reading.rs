@@ -86,6 +86,9 @@ impl App {
             if left(self, reading.link) {
                 return;
             }
+            if self.handshake_frame(reading.link, text, now) {
+                continue;
+            }
             match dialect::read(text) {
                 Ok(decoded) => self.event(reading.link, decoded, now),
                 Err(error) => self.no_event(reading.link, &error, now),
@@ -102,6 +105,9 @@ impl App {
     }
 
     fn event(&mut self, id: LinkId, decoded: Decoded, now: Now) {
+        if !self.event_instead(id, now) {
+            return;
+        }
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };

@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::AAEP_VERSION;
+use super::decode;
 use super::event::Level;
 use super::shape::is_id;
 
@@ -390,7 +391,7 @@ pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
     if !text.contains("subscription.") {
         return None;
     }
-    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;
+    let value = decode::object(text)?;
     let words = |key: &str| value.get(key).and_then(Value::as_str).map(cut);
     match value.get("type")?.as_str()? {
         "subscription.accepted" => Some(HandshakeMessage::Accepted(Box::new(Accepted {

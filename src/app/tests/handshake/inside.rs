@@ -101,3 +101,36 @@ fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
         }
     ));
 }
+
+#[test]
+fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
+    // The consent, and behind it in the same message the first event.
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let started = event("session.started", "Off we go");
+    let text = format!("\u{feff}{}{started}", consent(json!({"x": 1})));
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert!(rig.heard("one has shaken hands."), "{:?}", rig.lines);
+    assert!(rig.heard("Off we go"), "{:?}", rig.lines);
+    // A list of events in the place of a consent.
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let text = format!("[{started}]");
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert!(rig.heard("Off we go"), "{:?}", rig.lines);
+    assert!(!rig.heard("one has shaken hands."), "{:?}", rig.lines);
+}
+
+fn event(name: &str, summary: &str) -> Value {
+    json!({
+        "@context": "https://aaep-protocol.org/context/v1",
+        "type": format!("aaep:agent.{name}"),
+        "event_id": "evt_1",
+        "session_id": "ses_1",
+        "timestamp": "2026-01-01T00:00:00Z",
+        "producer": {"agent_id": "agt_1", "agent_name": "Bot"},
+        "summary_normal": summary,
+    })
+}
