@@ -6,7 +6,7 @@
 //!
 //! The folder: `input` and `effect` (what comes in and goes out), `links` (news of sources), `handshake`,
 //! `proof`, `refusal`, `agreement` and `terms` (what is agreed with them), `alarms` (bell, notification and
-//! title for a question), `asking` (which question is shown and when it may be answered), `gate` (whether
+//! title for a question), `asking` (which question is shown), `sight` (when it may be answered), `gate` (whether
 //! this answer counts for it), `answering` and `clarifying` (what the person decides), `sending` (what
 //! becomes of it), `commands` (everything else that a key or a line can want), `view` (what the faces read).
 
@@ -41,6 +41,7 @@ mod scanning;
 mod second_step;
 mod sending;
 mod setup;
+mod sight;
 mod spelling;
 mod stream;
 mod terms;
@@ -64,11 +65,12 @@ use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
 use crate::voice::VoiceEvent;
 
 pub use alarms::Notice;
-pub use asking::{Drawn, Shown};
+pub use asking::Shown;
 pub use effect::{Effect, Exit};
 pub use input::Input;
 pub use links::LinkView;
 pub use setup::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+pub use sight::{Drawn, Showing};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
@@ -79,6 +81,7 @@ use reading::Reading;
 use reviewing::Reviewing;
 use scanning::Scanning;
 use sending::Outgoing;
+use sight::Heard;
 use tuning::Tuning;
 
 /// Holds the whole state of a run.
@@ -107,7 +110,9 @@ pub struct App {
     editor: tui_input::Input,
     shown: Option<Shown>,
     /// The questions whose action was heard, or that the person chose not to hear.
-    heard: BTreeSet<PromptId>,
+    heard: BTreeMap<PromptId, Heard>,
+    /// When each question's lines were written last.
+    written: BTreeMap<PromptId, Duration>,
     /// How many parts of a question were told that is told in parts.
     parts_told: BTreeMap<PromptId, usize>,
     /// The questions that a rule leaves alone: they stay open, and nobody is asked.
@@ -123,7 +128,8 @@ pub struct App {
     review_page: Option<(AnnouncementId, isize)>,
     choosing: Choosing,
     help_scroll: usize,
-    last_paste: Option<Duration>,
+    /// When something was read last that is no key.
+    last_hand: Option<Duration>,
     /// When the bell last rang in the place of a cue.
     last_bell: Option<Duration>,
     filter: Filter,
@@ -133,7 +139,7 @@ pub struct App {
     flush_at: Option<Duration>,
     seen_session: bool,
     /// Since when a second step is waited for, and what it decides.
-    confirming: Option<(Duration, Answer)>,
+    confirming: Option<(Now, Answer)>,
     quitting: Option<Exit>,
     /// Leaving as soon as the answers under way are sent, at the latest then.
     parting: Option<(Exit, Duration)>,
@@ -205,7 +211,8 @@ impl App {
             mode: Mode::Watching,
             editor: tui_input::Input::default(),
             shown: None,
-            heard: BTreeSet::new(),
+            heard: BTreeMap::new(),
+            written: BTreeMap::new(),
             parts_told: BTreeMap::new(),
             left: BTreeSet::new(),
             by_rule: BTreeSet::new(),
@@ -216,7 +223,7 @@ impl App {
             review_page: None,
             choosing: Choosing::default(),
             help_scroll: 0,
-            last_paste: None,
+            last_hand: None,
             last_bell: None,
             filter: setup_filter,
             keymap: setup.keymap,
@@ -246,17 +253,17 @@ impl App {
                 self.read_to_its_end(now);
                 self.link(link, event, now);
             }
-            Input::Key(key) => self.key(key, now),
-            Input::Paste(text) => self.paste(&text, now),
+            Input::Stroke(stroke) => self.stroke(stroke, now),
             Input::Line { text, read } => {
+                self.end_second_step(read, now);
                 self.line_over(now);
                 self.line(&text, read, now);
             }
             Input::LineBegun => self.line_begun(now),
             Input::LineLeft => self.line_over(now),
             Input::Voice(event) => self.voice(event, now),
-            Input::Drawn(drawn) => self.drawn(drawn),
-            Input::Focus(on) => self.attention.focus(on),
+            Input::Drawn { showing, at } => self.drawn(showing, at, now),
+            Input::Written { told, at } => self.written(&told, at),
             Input::Deadline => self.read_on(now),
             Input::Terminate => self.terminate(now),
             Input::Remembered(outcome) => self.remembered(outcome, now),
@@ -283,7 +290,7 @@ impl App {
         // Speech last: what this fact brought is put in order before any of it is begun.
         let wishes = self.queue.tick(now.monotonic);
         self.wish(wishes);
-        self.note_said();
+        self.note_said(now);
         self.check_end(now);
         std::mem::take(&mut self.effects)
     }
@@ -367,7 +374,7 @@ impl App {
             self.emit(announcement, now);
         }
         self.retry(now);
-        self.end_second_step(now);
+        self.end_second_step(now.monotonic, now);
         self.scan_tick(now);
         self.tick_line(now);
         self.alarm(now);
@@ -430,7 +437,7 @@ impl App {
                 );
             }
         }
-        self.note_said();
+        self.note_said(now);
     }
 
     /// Gives what another room says of itself in the person's language.
@@ -499,17 +506,17 @@ impl App {
         self.ring_for(&announcement, now);
         match announcement.aloud {
             Aloud::Yes => {
-                self.put(Arc::clone(&announcement), now);
+                self.put(Arc::clone(&announcement));
                 self.utter(announcement, now);
             }
             Aloud::Heard => {
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);
             }
-            Aloud::Shown => self.put(announcement, now),
+            Aloud::Shown => self.put(announcement),
             Aloud::Kept => {}
         }
-        self.note_said();
+        self.note_said(now);
     }
 
     fn wish(&mut self, wishes: Vec<Wish>) {

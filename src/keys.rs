@@ -1,13 +1,17 @@
 //! From a key or a line to a command, by mode.
 //!
-//! Responsibilities: the one table of keys, the reading of lines for the linear and JSON faces. Not
-//! here: what a command does, and whether a question is ready to be answered (`app`).
+//! Responsibilities: the terminal's bytes as strokes, the one table of keys, the reading of lines for the
+//! linear and JSON faces. Not here: what a command does, and whether a question is ready to be answered
+//! (`app`).
 
 mod announcing;
 mod choosing;
 mod filter;
 mod map;
+mod reader;
 mod scan;
+mod sequence;
+mod stroke;
 mod table;
 mod typing;
 mod voice;
@@ -17,9 +21,11 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use crate::config::{Knob, Load};
 
 pub use choosing::ChoiceMove;
-pub use filter::{Filter, Pass};
+pub use filter::{Filter, Pass, Press};
 pub use map::{Chord, KeyError, Keymap};
+pub use reader::{LineFeed, Reader};
 pub use scan::{Scan, ScanKey};
+pub use stroke::{Stroke, Struck};
 pub use table::{BINDINGS, Binding, LINES, LineCommand};
 pub use typing::{Typed, Typing};
 pub use voice::Turn;

@@ -80,7 +80,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         arm,
         plan.setup.scan.clone(),
     )?;
-    let mut output = Output::open(plan.face, &plan.setup.config.screen, plan.reader)?;
+    let mut output = Output::open(plan.face, &plan.setup.config.screen, plan.reader, started)?;
     let mut feeds = Feeds::open(plan.feeds, plan.links)?;
     let mut shell = Shell {
         recorder,
@@ -94,9 +94,10 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     let mut queue = vec![Input::Start];
     let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or(started);
     let mut dirty = true;
-    let mut in_sight = None;
     let mut unwritten = None;
     while shell.exit.is_none() {
+        // What is written is known before a key or a line that may be the answer to it is judged.
+        queue.splice(0..0, output.take_written(&app));
         for input in queue.drain(..) {
             let at = now();
             shell.record(&input, at);
@@ -134,21 +135,16 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             break;
         }
         let draws = output.draws();
-        if draws && dirty && drawn.elapsed() >= FRAME {
-            let Ok(part) = output.draw(&app, now()) else {
+        if dirty && output.can_draw() && drawn.elapsed() >= FRAME {
+            if output.draw(&app, now()).is_err() {
                 output.give_up();
                 queue.push(Input::Terminate);
                 continue;
-            };
+            }
             drawn = Instant::now();
             dirty = false;
-            if let Some(part) = part.filter(|part| Some(*part) != in_sight) {
-                in_sight = Some(part);
-                queue.push(Input::Drawn(part));
-                continue;
-            }
         }
-        let redraw = (draws && dirty).then(|| drawn + FRAME);
+        let redraw = (dirty && output.can_draw()).then(|| drawn + FRAME);
         let stale = draws
             .then(|| crate::pane::stale_at(&app, now()))
             .flatten()
@@ -156,7 +152,12 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         let deadline = app.deadline().and_then(|at| started.checked_add(at));
         tokio::select! {
             biased;
-            input = inputs.next() => queue.push(input),
+            input = inputs.next() => {
+                if matches!(input, Input::Line { .. }) {
+                    output.catch_up().await;
+                }
+                queue.push(input);
+            }
             news = voice_news.recv(), if shell.voice.is_some() => {
                 if let Some(news) = news {
                     queue.push(Input::Voice(news));
@@ -175,6 +176,10 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         write_echo(&mut inputs, &output);
         match output.writer().broken() {
             None => {}
+            Some(_) if output.draws() => {
+                output.give_up();
+                queue.push(Input::Terminate);
+            }
             Some(Broken::Gone) => {
                 shell.exit.get_or_insert(Exit::Clean);
             }
@@ -185,9 +190,12 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         }
         match inputs.take_upheaval() {
             None => {}
-            // A resize changes nothing in the app, but the screen.
-            Some(Upheaval::Resized) => dirty = true,
+            Some(Upheaval::Resized) => {
+                dirty = true;
+                queue.extend(output.upheaval());
+            }
             Some(Upheaval::Suspend) => {
+                queue.extend(output.upheaval());
                 output.give_back();
                 inputs.suspend().await;
                 dirty = true;
@@ -198,6 +206,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
             Some(Upheaval::Resumed) => {
                 dirty = true;
+                queue.extend(output.upheaval());
                 if output.take_again().is_err() {
                     output.give_up();
                     queue.push(Input::Terminate);
@@ -298,9 +307,7 @@ impl Shell {
     ) {
         for effect in effects {
             match effect {
-                Effect::Show(told) => {
-                    output.show(app, &told);
-                }
+                Effect::Show(told) => output.show(app, told),
                 Effect::Speak(utterance) => self.speak(utterance),
                 Effect::Hush => {
                     if let Some(voice) = &self.voice {

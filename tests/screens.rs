@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::wrap;
-use hearken::app::Input;
 use hearken::config::{Config, Verbosity};
 use serde_json::{Map, Value, json};
 
@@ -182,7 +181,7 @@ impl Player {
 
     fn press(&mut self, code: KeyCode) {
         let key = KeyEvent::new(code, KeyModifiers::NONE);
-        self.stage.input(Input::Key(key));
+        self.stage.key(key);
         self.stage.wait(Duration::from_millis(500));
     }
 

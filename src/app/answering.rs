@@ -65,7 +65,7 @@ impl App {
                 "reply.second_step.other.lines",
             )
         };
-        self.confirming = Some((now.monotonic, answer));
+        self.confirming = Some((now, answer));
         self.tell_about(Class::Response, prompt, key, &args, now);
     }
 
@@ -87,8 +87,9 @@ impl App {
             self.stay_open(now);
             return;
         };
-        let too_soon = now.monotonic < since + STEP_APART;
-        if too_soon && matches!(by, By::Key { .. }) {
+        if let By::Key(press) = by
+            && press.read < since.monotonic + STEP_APART
+        {
             self.stay_open(now);
             return;
         }
@@ -199,7 +200,7 @@ impl App {
     }
 
     /// Takes a digit of a choice: it is taken at once when no longer number could be meant.
-    pub(super) fn digit(&mut self, digit: usize, by: By, now: Now) {
+    pub(super) fn digit(&mut self, digit: usize, now: Now) {
         let Mode::Choosing(id, so_far) = self.mode else {
             return;
         };
@@ -210,15 +211,7 @@ impl App {
             .map_or(0, |prompt| prompt.question.choices());
         if choice * 10 > count {
             // The keys for a choice were armed when it was begun.
-            let _ = by;
-            self.choose(
-                Some(id),
-                Some(choice),
-                By::Line {
-                    read: now.monotonic,
-                },
-                now,
-            );
+            self.choose(Some(id), Some(choice), By::Begun, now);
         } else {
             self.mode = Mode::Choosing(id, choice);
         }

@@ -150,9 +150,7 @@ impl App {
     /// Takes what was typed as a number, else what is picked, else what is in focus.
     pub(super) fn take_choice(&mut self, id: u64, typed: usize, now: Now) {
         // The keys for a choice were armed when it was begun.
-        let by = By::Line {
-            read: now.monotonic,
-        };
+        let by = By::Begun;
         let picked = std::mem::take(&mut self.choosing.picked);
         if typed == 0 && !picked.is_empty() {
             let Some(prompt) = self.ready(Some(id), by, now) else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
-use crate::keys::{self, Command, Mode};
+use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::{Decision, Now};
 use crate::session::{Prompt, PromptId, Question, Standing};
 
@@ -23,8 +23,8 @@ const HISTORY_LINES: usize = 10;
 
 impl App {
     /// Takes a key's command; `None` is a key that is bound to nothing.
-    pub(super) fn pressed(&mut self, command: Option<Command>, before: Option<Duration>, now: Now) {
-        self.run(command, By::Key { before }, now);
+    pub(super) fn pressed(&mut self, command: Option<Command>, press: Press, now: Now) {
+        self.run(command, By::Key(press), now);
     }
 
     /// Takes a line.
@@ -38,7 +38,12 @@ impl App {
 
     /// Takes a command from outside the keyboard.
     pub(super) fn command(&mut self, command: Command, now: Now) {
-        self.run(Some(command), By::Key { before: None }, now);
+        let press = Press {
+            read: now.monotonic,
+            before: None,
+            again: false,
+        };
+        self.run(Some(command), By::Key(press), now);
     }
 
     fn run(&mut self, command: Option<Command>, by: By, now: Now) {
@@ -54,7 +59,7 @@ impl App {
             Command::RejectBecause(number) => self.explain_rejection(number, by, now),
             Command::Answer(number, text) => self.answer(number, text, by, now),
             Command::Choose(number, choice) => self.choose(number, choice, by, now),
-            Command::Digit(digit) => self.digit(digit, by, now),
+            Command::Digit(digit) => self.digit(digit, now),
             Command::Edit(edit) => self.edit(edit, now),
             Command::Choice(to) => self.move_choice(to, now),
             Command::Details(number) => self.details(number, now),
@@ -177,10 +182,12 @@ impl App {
     }
 
     fn stop(&mut self, now: Now) {
-        self.note_stopped();
+        // What was said to its end until now was heard; what the key cuts was not.
+        self.note_said(now);
         let spoke = !self.queue.is_idle();
         let wishes = self.queue.stop(now.monotonic);
         self.wish(wishes);
+        self.note_stopped();
         if self.manner == Manner::Lines {
             // A line without an answer looks like one that was not taken. It is not spoken: silence is
             // what was asked for.
@@ -188,7 +195,7 @@ impl App {
             let told = self
                 .announcer
                 .say(Class::Response, Kind::Reply, key, &[], now);
-            self.put(told, now);
+            self.put(told);
         }
     }
 
@@ -479,7 +486,7 @@ impl App {
         }
         for told in last.iter().rev() {
             let again = self.announcer.repeat(told);
-            self.put(again, now);
+            self.put(again);
         }
         self.respond("history.end", &[], now);
     }

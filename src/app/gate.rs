@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class};
+use crate::keys::Press;
 use crate::protocol::{Now, ResponseKind};
 use crate::session::{Prompt, PromptId, Question, Standing};
 
@@ -12,16 +13,15 @@ use super::asking::NotYet;
 /// Says where an answer came from, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum By {
-    /// A key; the last key before it was pressed then.
-    Key {
-        /// When.
-        before: Option<Duration>,
-    },
+    /// A key, pressed so.
+    Key(Press),
     /// A line, read then.
     Line {
         /// When.
         read: Duration,
     },
+    /// The end of an answer whose beginning was let through: the question only must still be there.
+    Begun,
 }
 
 impl App {
@@ -100,50 +100,28 @@ impl App {
                 return None;
             }
         }
-        if self.is_unwritten(&prompt) {
-            self.respond_not_yet("reply.not_yet.held", prompt.id, now);
-            return None;
-        }
-        if let By::Line { read } = by
-            && read <= self.written_at(&prompt)
-        {
-            self.respond_not_yet("reply.not_yet.early", prompt.id, now);
-            return None;
-        }
         let not_yet = match by {
-            By::Key { before } => self.key_not_yet(&prompt, before, now),
-            By::Line { .. } => self.unsaid(&prompt, now),
+            By::Key(press) => self.key_not_yet(&prompt, press),
+            By::Line { read } => self.line_not_yet(&prompt, read, now),
+            By::Begun => self.begun_not_yet(&prompt, now),
         };
-        match not_yet {
-            None => Some(prompt),
-            Some(NotYet::Keys) => {
-                self.respond_not_yet("reply.not_yet.keys", prompt.id, now);
-                None
-            }
-            Some(NotYet::Unsaid) => {
-                self.respond_not_yet("reply.not_yet.said", prompt.id, now);
-                None
-            }
-        }
+        let Some(why) = not_yet else {
+            return Some(prompt);
+        };
+        let key = match why {
+            NotYet::Keys => "reply.not_yet.keys",
+            NotYet::Unsaid => "reply.not_yet.said",
+            NotYet::Early => "reply.not_yet.early",
+            NotYet::Held => "reply.not_yet.held",
+            NotYet::Unshown => "reply.not_yet.unshown",
+        };
+        self.respond_not_yet(key, prompt.id, now);
+        None
     }
 
     /// Finds a question again that the person has begun to answer: it only must still be there.
     pub(super) fn still_there(&mut self, number: u64, now: Now) -> Option<Prompt> {
-        let read = now.monotonic;
-        self.ready(Some(number), By::Line { read }, now)
-    }
-
-    /// Gives when a line may at the earliest have been meant for a question.
-    fn written_at(&self, prompt: &Prompt) -> Duration {
-        let shown = self.shown_since(prompt);
-        let written = self.released_at(prompt).map_or(shown, |at| at.max(shown));
-        match self.lines {
-            // What was typed before that was flushed.
-            Some(super::LineSource::Terminal | super::LineSource::Editor) => {
-                written + Duration::from_millis(self.config.questions.arm_ms)
-            }
-            Some(super::LineSource::Pipe) | None => written,
-        }
+        self.ready(Some(number), By::Begun, now)
     }
 
     pub(super) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {

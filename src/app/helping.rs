@@ -42,7 +42,7 @@ impl App {
                     let told =
                         self.announcer
                             .say(Class::Response, Kind::Reply, "fault.other", &args, now);
-                    self.put(told, now);
+                    self.put(told);
                 }
             }
         }

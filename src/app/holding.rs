@@ -18,7 +18,7 @@
 //! Lines seem to be missing: somebody held them for very long; beyond [`MOST`] the oldest stay in the
 //! history only, and that is told.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -51,8 +51,6 @@ pub(super) struct Holding {
     left_out: u64,
     /// The questions that were announced and are not written.
     unwritten: BTreeSet<PromptId>,
-    /// When questions that had to wait were written.
-    written: BTreeMap<PromptId, Duration>,
 }
 
 /// Says how far the notice is that something urgent waits for a line.
@@ -113,15 +111,13 @@ impl Holding {
 
 impl App {
     /// Shows an announcement, now or when the lines go on.
-    pub(super) fn put(&mut self, told: Arc<Announcement>, now: Now) {
+    pub(super) fn put(&mut self, told: Arc<Announcement>) {
         if self.holding.waits(&told) {
             self.holding.keep(told);
             return;
         }
-        if let Some(About::Asks(id)) = told.about
-            && self.holding.unwritten.remove(&id)
-        {
-            self.holding.written.insert(id, now.monotonic);
+        if let Some(About::Asks(id)) = told.about {
+            self.holding.unwritten.remove(&id);
         }
         self.effects.push(Effect::Show(told));
     }
@@ -244,12 +240,11 @@ impl App {
             self.say(Class::Outcome, Kind::Hint, "hold.left_out", &args, now);
         }
         for told in std::mem::take(&mut self.holding.waiting) {
-            self.put(told, now);
+            self.put(told);
         }
         let sessions = &self.sessions;
         let open = |id: &PromptId| sessions.prompt(*id).is_some_and(Prompt::is_open);
         self.holding.unwritten.retain(open);
-        self.holding.written.retain(|id, _| open(id));
     }
 
     /// Writes everything that waits, because the program ends.
@@ -262,10 +257,5 @@ impl App {
     /// Tells whether a question is announced and not written yet.
     pub(super) fn is_unwritten(&self, prompt: &Prompt) -> bool {
         self.holding.unwritten.contains(&prompt.id)
-    }
-
-    /// Gives when a question was written that had to wait for it.
-    pub(super) fn released_at(&self, prompt: &Prompt) -> Option<Duration> {
-        self.holding.written.get(&prompt.id).copied()
     }
 }

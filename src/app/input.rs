@@ -1,14 +1,15 @@
 //! The facts that the app is told.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::KeyEvent;
-
+use crate::announce::Announcement;
+use crate::keys::Stroke;
 use crate::session::LinkId;
 use crate::transport::LinkEvent;
 use crate::voice::VoiceEvent;
 
-use super::asking::Drawn;
+use super::sight::Showing;
 
 /// Tells a fact.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,10 +23,8 @@ pub enum Input {
         /// What happened.
         event: LinkEvent,
     },
-    /// A key.
-    Key(KeyEvent),
-    /// Pasted text: it never answers by itself.
-    Paste(String),
+    /// Something was read from the keyboard.
+    Stroke(Stroke),
     /// A line of the linear or JSON face.
     Line {
         /// The line without its end.
@@ -39,10 +38,20 @@ pub enum Input {
     LineLeft,
     /// News of the voice.
     Voice(VoiceEvent),
-    /// A page of the shown question was drawn.
-    Drawn(Drawn),
-    /// The terminal says whether the person looks at it.
-    Focus(bool),
+    /// A frame of the full face was written, or there is none any more.
+    Drawn {
+        /// What it has in sight of the shown question.
+        showing: Showing,
+        /// When its write returned, on the monotonic clock.
+        at: Duration,
+    },
+    /// What [`super::Effect::Show`] wished for was written.
+    Written {
+        /// What.
+        told: Arc<Announcement>,
+        /// When, on the monotonic clock.
+        at: Duration,
+    },
     /// A deadline has come.
     Deadline,
     /// The terminal or its owner wants us to end at once.

@@ -1,33 +1,86 @@
-//! Keys and pasted text as they come: filtered, told from scanning, and turned into commands.
+//! What was read from the keyboard: filtered, told from scanning, and turned into commands.
+//!
+//! # Mental model
+//! Whatever is read is a hand at work. It starts the wait before an answer again, and what is no key of
+//! this moment ends a second step that was begun: somebody is busy with something else. What comes of a
+//! key that is only held, let go, touched or meant for scanning ends none, or those who need it could
+//! never confirm. Everything is judged by the time at which it was read.
 
-use crossterm::event::KeyEvent;
+use std::time::Duration;
 
-use crate::keys::{self, Mode, Pass};
+use crossterm::event::{KeyEvent, KeyEventKind};
+
+use crate::keys::{self, Command, Mode, Pass, Press, Stroke, Struck};
 use crate::protocol::Now;
 
 use super::App;
 
 impl App {
-    pub(super) fn key(&mut self, key: KeyEvent, now: Now) {
-        let typing = matches!(self.mode, Mode::Editing(_) | Mode::Searching);
-        let pass = self.filter.take(key, typing, now.monotonic);
+    /// Takes what was read from the keyboard.
+    pub(super) fn stroke(&mut self, stroke: Stroke, now: Now) {
+        let read = stroke.read.min(now.monotonic);
+        // A second step that was over when this was read is no longer there for it.
+        self.end_second_step(read, now);
+        match stroke.what {
+            Struck::Key(key) => self.key(key, read, now),
+            Struck::Paste(text) => {
+                self.hand(read, now);
+                if self.is_editing() {
+                    self.paste_into_line(&text, now);
+                }
+            }
+            Struck::Stalled => {
+                self.hand(read, now);
+                self.respond("reply.paste_stalled", &[], now);
+            }
+            Struck::Focus(on) => {
+                self.attention.focus(on);
+                if on {
+                    self.hand(read, now);
+                }
+            }
+            Struck::Noise => self.hand(read, now),
+        }
+    }
+
+    fn key(&mut self, key: KeyEvent, read: Duration, now: Now) {
+        let pass = self.filter.take(key, self.is_editing(), read);
         self.reviewing.note(now.monotonic);
-        let Pass::Counts(before) = pass else { return };
-        // Pasted text passes no filter, and starts the wait like a key.
-        let before = before.max(self.last_paste);
+        let Pass::Counts(press) = pass else { return };
+        let press = Press {
+            before: press.before.max(self.last_hand),
+            ..press
+        };
+        // With slow keys it is a repeat that counts.
+        let key = match key.kind {
+            KeyEventKind::Repeat if !press.again => KeyEvent {
+                kind: KeyEventKind::Press,
+                ..key
+            },
+            KeyEventKind::Press | KeyEventKind::Repeat | KeyEventKind::Release => key,
+        };
         if let Some(scanned) = self.scanning.key(key) {
-            self.scan(scanned, before, now);
+            self.scan(scanned, press, now);
+            return;
+        }
+        let command = keys::command(key, self.mode, &self.keymap);
+        let waits_for_a_step = matches!(self.mode, Mode::Confirming(_));
+        if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
             return;
         }
         self.aside = None;
-        let command = keys::command(key, self.mode, &self.keymap);
-        self.pressed(command, before, now);
+        self.pressed(command, press, now);
     }
 
-    pub(super) fn paste(&mut self, text: &str, now: Now) {
-        self.last_paste = Some(now.monotonic);
-        if matches!(self.mode, Mode::Editing(_) | Mode::Searching) {
-            self.paste_into_line(text, now);
+    /// A hand was at work without a key of this moment.
+    fn hand(&mut self, read: Duration, now: Now) {
+        self.last_hand = self.last_hand.max(Some(read));
+        if let Mode::Confirming(_) = self.mode {
+            self.stay_open(now);
         }
+    }
+
+    fn is_editing(&self) -> bool {
+        matches!(self.mode, Mode::Editing(_) | Mode::Searching)
     }
 }

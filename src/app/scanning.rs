@@ -16,7 +16,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class};
-use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Scan, ScanKey};
+use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, Scan, ScanKey};
 use crate::protocol::{Decision, Now, ResponseKind};
 use crate::session::{Prompt, PromptId, Question};
 
@@ -84,7 +84,7 @@ impl Scanning {
 
 impl App {
     /// Takes a key of scanning.
-    pub(super) fn scan(&mut self, key: ScanKey, before: Option<Duration>, now: Now) {
+    pub(super) fn scan(&mut self, key: ScanKey, press: Press, now: Now) {
         let automatic = self.scanning.keys.as_ref().and_then(|keys| keys.auto);
         match (key, self.scan_focus()) {
             (ScanKey::Step, _) => self.scan_step(0, now),
@@ -92,7 +92,7 @@ impl App {
             (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, now),
             (ScanKey::Select, None) => self.respond("scan.nothing", &[], now),
             (ScanKey::Select, Some(focus))
-                if focus.by_itself > 0 && now.monotonic < focus.since + REACTION =>
+                if press.again || (focus.by_itself > 0 && press.read < focus.since + REACTION) =>
             {
                 self.respond("scan.too_soon", &[], now);
                 self.scan_say(focus.at, now);
@@ -101,7 +101,7 @@ impl App {
                 self.scanning.focus = None;
                 let item = self.scan_items().get(focus.at).cloned();
                 if let Some(item) = item {
-                    self.scan_do(item, before, now);
+                    self.scan_do(item, press, now);
                 }
             }
         }
@@ -203,7 +203,7 @@ impl App {
             .spell(&c.to_string(), false)
     }
 
-    fn scan_do(&mut self, item: Item, before: Option<Duration>, now: Now) {
+    fn scan_do(&mut self, item: Item, press: Press, now: Now) {
         let command = match item {
             Item::Named(name) => BINDINGS
                 .iter()
@@ -228,7 +228,7 @@ impl App {
             Item::Back => Some(Command::Back),
         };
         let typed = matches!(item, Item::Letter(_) | Item::Delete);
-        self.pressed(command, before, now);
+        self.pressed(command, press, now);
         if typed {
             let text = Arg::Own(crate::announce::speakable::one_line(self.editor.value()));
             self.respond("scan.typed", &[("text", text)], now);

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::announce::{Beat, Phrases, Sound, UtteranceId};
 use crate::config::Delivery;
+use crate::keys::{Stroke, Struck};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
 use crate::transport::{Fault, Frame, LinkEvent, Receipt, Undelivered};
@@ -56,6 +58,8 @@ struct Stage {
     withdrawn: Vec<PromptId>,
     farewells: Vec<String>,
     reading: Option<bool>,
+    /// Whether nothing that is to be written is written.
+    blocked: bool,
 }
 
 struct Options {
@@ -147,15 +151,46 @@ impl Stage {
             withdrawn: vec![],
             farewells: vec![],
             reading: None,
+            blocked: false,
         };
         stage.input(Input::Start);
         stage
     }
 
+    /// Feeds a fact, and what a face makes of it at once: it writes the lines, or a frame with the question.
     fn input(&mut self, input: Input) {
+        let at = self.now.monotonic;
+        let mut facts = VecDeque::from([input]);
+        while let Some(fact) = facts.pop_front() {
+            let told = self.feed(fact);
+            if self.blocked {
+                continue;
+            }
+            facts.extend(told.into_iter().map(|told| Input::Written { told, at }));
+            if facts.is_empty()
+                && self.app.manner == Manner::Keys
+                && self.app.wants_sight()
+                && let Some((shown, prompt)) = self.app.shown()
+            {
+                let showing = Showing::Page(Drawn {
+                    prompt: shown.prompt,
+                    page: 0,
+                    pages: 1 + usize::from(prompt.is_cut()),
+                });
+                facts.push_back(Input::Drawn { showing, at });
+            }
+        }
+    }
+
+    /// Feeds a fact, and gives what is to be written.
+    fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
+        let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {
             match effect {
-                Effect::Show(told) => self.lines.push(told.text()),
+                Effect::Show(told) => {
+                    self.lines.push(told.text());
+                    shown.push(told);
+                }
                 Effect::Send { request, body, .. } => self
                     .sent
                     .push((request, serde_json::from_str(&body).unwrap())),
@@ -181,6 +216,7 @@ impl Stage {
                 | Effect::FlushInput => {}
             }
         }
+        shown
     }
 
     /// Lets time pass, deadline by deadline.
@@ -245,14 +281,39 @@ impl Stage {
     }
 
     fn press(&mut self, c: char) {
-        self.input(Input::Key(KeyEvent::new(
-            KeyCode::Char(c),
-            KeyModifiers::NONE,
-        )));
+        self.code(KeyCode::Char(c));
     }
 
     fn code(&mut self, code: KeyCode) {
-        self.input(Input::Key(KeyEvent::new(code, KeyModifiers::NONE)));
+        self.key(KeyEvent::new(code, KeyModifiers::NONE));
+    }
+
+    fn key(&mut self, key: KeyEvent) {
+        self.strike(Struck::Key(key));
+    }
+
+    /// Draws a page of the shown question.
+    fn see(&mut self, page: usize, pages: usize) {
+        let prompt = self.app.shown().unwrap().0.prompt;
+        self.draw(Showing::Page(Drawn {
+            prompt,
+            page,
+            pages,
+        }));
+    }
+
+    fn draw(&mut self, showing: Showing) {
+        let at = self.now.monotonic;
+        self.input(Input::Drawn { showing, at });
+    }
+
+    fn paste(&mut self, text: &str) {
+        self.strike(Struck::Paste(text.to_owned()));
+    }
+
+    fn strike(&mut self, what: Struck) {
+        let read = self.now.monotonic;
+        self.input(Input::Stroke(Stroke { what, read }));
     }
 
     fn type_line(&mut self, text: &str) {
@@ -378,7 +439,7 @@ proptest! {
         if stage.quit.is_some() {
             return Ok(());
         }
-        stage.input(Input::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+        stage.code(KeyCode::Esc);
         stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
         for (key, gap) in &after {
             stage.wait(*gap);
@@ -387,7 +448,7 @@ proptest! {
         prop_assert!(stage.sent.is_empty());
         prop_assume!(stage.quit.is_none());
         stage.wait(500);
-        stage.input(Input::Key(KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE)));
+        stage.code(KeyCode::Esc);
         stage.wait(500);
         stage.press('y');
         stage.wait(500);

@@ -6,6 +6,9 @@
 //! keyboard's own repeating; so a key is held as long as its repeats come, and counts once. Where the
 //! keyboard does not repeat, slow keys never count: that is told by `docs/keys.md`.
 //!
+//! For the same reason a key that comes again within [`REPEAT`] is told as one that comes again: it may
+//! only be held, and what is only held neither answers nor takes anything back.
+//!
 //! # Worked example
 //! With slow keys of 600 ms, `y` held for a second comes at 0, 500, 530, 560, 590 and 620 ms: the one
 //! at 620 ms counts, and none after it until the key was let go.
@@ -20,10 +23,21 @@ const REPEAT: Duration = Duration::from_millis(700);
 /// Says what is to be done with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pass {
-    /// It counts; the last key before it, of any kind, came then.
-    Counts(Option<Duration>),
+    /// It counts.
+    Counts(Press),
     /// It does not.
     Ignored,
+}
+
+/// Tells how a key that counts was pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Press {
+    /// When it was read.
+    pub read: Duration,
+    /// When the last key before it came, of whatever kind.
+    pub before: Option<Duration>,
+    /// Whether it is the same key again, so soon that it may only be held.
+    pub again: bool,
 }
 
 /// Filters keys.
@@ -32,6 +46,8 @@ pub struct Filter {
     bounce: Duration,
     slow: Duration,
     last: Option<(KeyCode, Duration)>,
+    /// The key that was pressed last, as long as nothing tells that it was let go.
+    down: Option<(KeyCode, Duration)>,
     held: Option<Held>,
 }
 
@@ -59,16 +75,28 @@ impl Filter {
     pub fn take(&mut self, key: KeyEvent, typing: bool, now: Duration) -> Pass {
         let last = self.last.replace((key.code, now));
         let before = last.map(|(_, at)| at);
+        let down = match key.kind {
+            KeyEventKind::Release => std::mem::take(&mut self.down),
+            KeyEventKind::Press | KeyEventKind::Repeat => self.down.replace((key.code, now)),
+        };
         if !self.slow.is_zero() && !typing {
             return self.slowly(key, before, now);
         }
+        if key.kind == KeyEventKind::Release {
+            return Pass::Ignored;
+        }
+        let down = down.is_some_and(|(code, at)| code == key.code && now < at + REPEAT);
         let bounced = last.is_some_and(|(code, at)| {
             !self.bounce.is_zero() && code == key.code && now < at + self.bounce
         });
         if bounced {
             Pass::Ignored
         } else {
-            Pass::Counts(before)
+            Pass::Counts(Press {
+                read: now,
+                before,
+                again: down || key.kind == KeyEventKind::Repeat,
+            })
         }
     }
 
@@ -92,7 +120,12 @@ impl Filter {
         held.counted |= counts;
         self.held = Some(held);
         if counts {
-            Pass::Counts(held.before)
+            Pass::Counts(Press {
+                read: now,
+                before: held.before,
+                // To be held is what it takes here.
+                again: false,
+            })
         } else {
             Pass::Ignored
         }
@@ -113,13 +146,38 @@ mod tests {
         Duration::from_millis(ms)
     }
 
+    fn counts(read: u64, before: Option<u64>, again: bool) -> Pass {
+        Pass::Counts(Press {
+            read: ms(read),
+            before: before.map(ms),
+            again,
+        })
+    }
+
+    #[test]
+    fn a_key_that_may_only_be_held_is_told_apart_from_one_that_was_let_go() {
+        let mut filter = Filter::default();
+        take(&mut filter, 'y', 0);
+        assert_eq!(take(&mut filter, 'y', 660), counts(660, Some(0), true));
+        assert_eq!(take(&mut filter, 'y', 690), counts(690, Some(660), true));
+        assert_eq!(take(&mut filter, 'y', 1390), counts(1390, Some(690), false));
+        let mut filter = Filter::default();
+        take(&mut filter, 'y', 0);
+        let release = KeyEvent {
+            kind: KeyEventKind::Release,
+            ..KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE)
+        };
+        assert_eq!(filter.take(release, false, ms(80)), Pass::Ignored);
+        assert_eq!(take(&mut filter, 'y', 500), counts(500, Some(80), false));
+    }
+
     #[test]
     fn the_same_key_again_within_the_time_is_a_bounce() {
         let mut filter = Filter::new(ms(300), Duration::ZERO);
-        assert_eq!(take(&mut filter, 'y', 0), Pass::Counts(None));
+        assert_eq!(take(&mut filter, 'y', 0), counts(0, None, false));
         assert_eq!(take(&mut filter, 'y', 299), Pass::Ignored);
-        assert_eq!(take(&mut filter, 'n', 350), Pass::Counts(Some(ms(299))));
-        assert_eq!(take(&mut filter, 'n', 650), Pass::Counts(Some(ms(350))));
+        assert_eq!(take(&mut filter, 'n', 350), counts(350, Some(299), false));
+        assert_eq!(take(&mut filter, 'n', 650), counts(650, Some(350), true));
     }
 
     #[test]
@@ -128,10 +186,7 @@ mod tests {
         assert_eq!(take(&mut filter, 'x', 0), Pass::Ignored);
         assert_eq!(take(&mut filter, 'y', 1000), Pass::Ignored, "a touch");
         assert_eq!(take(&mut filter, 'y', 1500), Pass::Ignored);
-        assert_eq!(
-            take(&mut filter, 'y', 1610),
-            Pass::Counts(Some(Duration::ZERO))
-        );
+        assert_eq!(take(&mut filter, 'y', 1610), counts(1610, Some(0), false));
         assert_eq!(
             take(&mut filter, 'y', 1640),
             Pass::Ignored,

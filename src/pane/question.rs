@@ -79,6 +79,9 @@ fn page(
             pages,
         })
     };
+    if room == 0 {
+        return (Vec::new(), None);
+    }
     if room < 2 && asked.len() > room {
         // One row shows a beginning and no more, however often it is turned.
         return (asked, drawn(0, usize::MAX));

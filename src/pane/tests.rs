@@ -14,6 +14,7 @@ use crate::announce::{Manner, Phrases};
 use crate::app::{Door, Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
+use crate::keys::Stroke;
 use crate::protocol::KeyRing;
 use crate::session::LinkId;
 use crate::transport::{Frame as Message, LinkEvent};
@@ -194,6 +195,11 @@ fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
     assert_eq!(rows[agents + 1], "If accepted:");
 }
 
+fn press(app: &mut App, code: KeyCode, now: Now) {
+    let key = KeyEvent::new(code, KeyModifiers::NONE);
+    app.update(Input::Stroke(Stroke::key(key, now.monotonic)), now);
+}
+
 #[test]
 fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
     let (mut app, now) = app();
@@ -202,10 +208,7 @@ fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
     for _ in 0..20 {
         let (rows, _) = screen(&app, now, 40, 10);
         seen.push_str(&rows.join("\n"));
-        app.update(
-            Input::Key(KeyEvent::new(KeyCode::Char('d'), KeyModifiers::NONE)),
-            now,
-        );
+        press(&mut app, KeyCode::Char('d'), now);
     }
     assert!(seen.contains("There is more; press d."));
     assert!(
@@ -218,10 +221,9 @@ fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
 fn the_details_of_a_question_that_fits_are_shown_beside_it() {
     let (mut app, now) = app();
     ask(&mut app, now, "Send it");
-    let key = KeyEvent::new(KeyCode::Char('d'), KeyModifiers::NONE);
     let (rows, _) = screen(&app, now, 100, 30);
     assert!(!rows.join(" ").contains("in full"), "{rows:?}");
-    app.update(Input::Key(key), now);
+    press(&mut app, KeyCode::Char('d'), now);
     let (rows, _) = screen(&app, now, 100, 30);
     assert!(
         rows.join(" ").contains("Question 1, in full. Send it"),
@@ -232,8 +234,7 @@ fn the_details_of_a_question_that_fits_are_shown_beside_it() {
 #[test]
 fn the_help_has_every_key_at_the_smallest_size() {
     let (mut app, now) = app();
-    let press =
-        |app: &mut App, code| app.update(Input::Key(KeyEvent::new(code, KeyModifiers::NONE)), now);
+    let press = |app: &mut App, code| press(app, code, now);
     press(&mut app, KeyCode::Char('?'));
     let mut seen = String::new();
     for _ in 0..60 {
@@ -279,8 +280,7 @@ fn the_answer_to_a_key_stays_beside_a_question_whatever_other_agents_do() {
         now,
         "Send the letter to Bob, whose address is long.",
     );
-    let press = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE);
-    app.update(Input::Key(press), now);
+    press(&mut app, KeyCode::Char('y'), now);
     let told = |app: &App| {
         let (rows, _) = screen(app, now, 40, 10);
         rows.iter().any(|row| row.contains("Not yet"))

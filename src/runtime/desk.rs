@@ -12,7 +12,7 @@ use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, KeyEvent};
+use crossterm::event::KeyEvent;
 use rustix::process::{Signal as Name, getpid, kill_process};
 use rustix::termios::{
     LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
@@ -20,7 +20,7 @@ use rustix::termios::{
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::Input;
-use crate::keys::{Scan, Typed, Typing};
+use crate::keys::{LineFeed, Scan, Stroke, Struck, Typed, Typing};
 
 use super::keyboard::Keyboard;
 
@@ -46,7 +46,6 @@ pub(super) struct Desk {
     typing: Typing,
     /// The keys of scanning: they go to the app as keys, as long as no line is open.
     scan: Option<Scan>,
-    started: Instant,
     echo: Vec<String>,
     stop: Signal,
     resumed: Signal,
@@ -85,10 +84,9 @@ impl Desk {
         }
         take();
         let mut desk = Self {
-            keys: Keyboard::open(),
+            keys: Keyboard::open(LineFeed::Enter, started),
             typing: Typing::new(quiet),
             scan,
-            started,
             echo: Vec::new(),
             stop,
             resumed,
@@ -115,18 +113,8 @@ impl Desk {
                         return self.go_on();
                     }
                 }
-                event = self.keys.next() => match event {
-                    Some(Event::Key(key)) if self.scans(key) => return Input::Key(key),
-                    Some(Event::Key(key)) => {
-                        let (bytes, typed) =
-                            self.typing.key(key, self.started.elapsed(), columns());
-                        return self.typed(bytes, typed);
-                    }
-                    Some(Event::Paste(text)) => {
-                        let (bytes, typed) = self.typing.paste(&text, self.started.elapsed());
-                        return self.typed(bytes, typed);
-                    }
-                    Some(Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_)) => {}
+                stroke = self.keys.next() => match stroke {
+                    Some(stroke) => return self.stroke(stroke),
                     // The terminal is gone.
                     None => return Input::Terminate,
                 },
@@ -166,13 +154,27 @@ impl Desk {
         }
         for _ in 0..TYPED_AHEAD {
             match self.keys.take() {
-                Some(Event::Key(_) | Event::Paste(_)) => {
-                    self.typing.note(self.started.elapsed());
-                }
-                Some(
-                    Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_),
-                ) => {}
+                Some(stroke) => self.typing.note(stroke.read),
                 None => return,
+            }
+        }
+    }
+
+    fn stroke(&mut self, stroke: Stroke) -> Input {
+        let read = stroke.read;
+        match stroke.what {
+            Struck::Key(key) if self.scans(key) => Input::Stroke(stroke),
+            Struck::Key(key) => {
+                let (bytes, typed) = self.typing.key(key, read, columns());
+                self.typed(bytes, typed)
+            }
+            Struck::Paste(text) => {
+                let (bytes, typed) = self.typing.paste(&text, read);
+                self.typed(bytes, typed)
+            }
+            Struck::Stalled | Struck::Focus(_) | Struck::Noise => {
+                self.typing.note(read);
+                Input::Stroke(stroke)
             }
         }
     }

@@ -3,12 +3,12 @@
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::app::{Input, LineSource};
-use crate::keys::Scan;
+use crate::keys::{LineFeed, Scan, Stroke, Struck};
 
 use super::desk::Desk;
 use super::keyboard::Keyboard;
@@ -29,6 +29,7 @@ pub(super) struct Inputs {
     terminate: Signal,
     hangup: Signal,
     resumed: Signal,
+    resized: Signal,
     lost: Option<mpsc::Receiver<()>>,
     upheaval: Option<Upheaval>,
 }
@@ -57,7 +58,7 @@ impl Inputs {
         scan: Option<Scan>,
     ) -> anyhow::Result<Self> {
         Ok(Self {
-            keys: (face == Face::Full).then(Keyboard::open),
+            keys: (face == Face::Full).then(|| Keyboard::open(LineFeed::ControlJ, started)),
             lines: match lines {
                 Some(LineSource::Pipe | LineSource::Terminal) => Some(read_lines(started)),
                 Some(LineSource::Editor) | None => None,
@@ -70,6 +71,7 @@ impl Inputs {
             terminate: signal(SignalKind::terminate())?,
             hangup: signal(SignalKind::hangup())?,
             resumed: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
+            resized: signal(SignalKind::window_change())?,
             lost: (face == Face::Full || lines == Some(LineSource::Editor))
                 .then(super::screen::watch_for_loss),
             upheaval: None,
@@ -98,21 +100,17 @@ impl Inputs {
                     self.keys = None;
                     return Input::Terminate;
                 }
-                event = next_key(&mut self.keys) => match event {
-                    Some(Event::Key(key)) if is_suspend(key) => {
+                _ = self.resized.recv() => {
+                    self.upheaval = Some(Upheaval::Resized);
+                    // Nothing changed but the screen; the deadline input does no harm.
+                    return Input::Deadline;
+                }
+                stroke = next_stroke(&mut self.keys) => match stroke {
+                    Some(stroke) if is_suspend(&stroke) => {
                         self.upheaval = Some(Upheaval::Suspend);
                         return Input::Deadline;
                     }
-                    Some(Event::Key(key)) => return Input::Key(key),
-                    Some(Event::Paste(text)) => return Input::Paste(text),
-                    Some(Event::Resize(..)) => {
-                        self.upheaval = Some(Upheaval::Resized);
-                        // Nothing changed but the screen; the deadline input does no harm.
-                        return Input::Deadline;
-                    }
-                    Some(Event::FocusGained) => return Input::Focus(true),
-                    Some(Event::FocusLost) => return Input::Focus(false),
-                    Some(Event::Mouse(_)) => {}
+                    Some(stroke) => return Input::Stroke(stroke),
                     // The terminal is gone.
                     None => {
                         self.keys = None;
@@ -176,8 +174,9 @@ impl Inputs {
     }
 }
 
-fn is_suspend(key: KeyEvent) -> bool {
-    key.code == KeyCode::Char('z') && key.modifiers == KeyModifiers::CONTROL
+fn is_suspend(stroke: &Stroke) -> bool {
+    let suspend = KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL);
+    stroke.what == Struck::Key(suspend)
 }
 
 /// Waits until the terminal is gone.
@@ -190,7 +189,7 @@ async fn loss(lost: &mut Option<mpsc::Receiver<()>>) {
     }
 }
 
-async fn next_key(keys: &mut Option<Keyboard>) -> Option<Event> {
+async fn next_stroke(keys: &mut Option<Keyboard>) -> Option<Stroke> {
     match keys {
         Some(keyboard) => keyboard.next().await,
         None => std::future::pending().await,

@@ -1,53 +1,88 @@
-//! The terminal's keys, read on a thread of their own.
+//! The terminal's bytes, read on a thread of their own.
 //!
-//! Responsibilities: everything that the terminal sends (keys, pastes, sizes, focus) in its order, for as
-//! long as there is a terminal. Not here: what a key means (`keys`), noticing that the terminal is gone
-//! where it does not say so (`screen`).
+//! Responsibilities: everything that the terminal sends, in its order and with the time at which it was
+//! read, for as long as there is a terminal. Not here: where a key ends (`keys::Reader`), what it means
+//! (`keys`), noticing that the terminal is gone where it does not say so (`screen`).
 //!
-//! The loop never reads the terminal itself. A read waits inside a sequence that has only begun (what
-//! Alt-[ sends never ends), and crossterm's own reading goes round without end where the terminal is gone
-//! without a hang-up signal: a loop that is caught there announces nothing, answers nothing and never ends.
+//! The loop never reads the terminal itself: a key must be read when it is pressed, however busy the loop
+//! is, because it is judged by that time.
 
-use crossterm::event::{Event, read};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::mpsc;
 
-/// How many events wait for the loop; then the terminal's own buffer holds them.
+use crate::keys::{LineFeed, Reader, Stroke};
+
+/// How many strokes wait for the loop; then the terminal's own buffer holds them.
 const WAITING: usize = 1024;
+/// How much is read at once: more than a terminal hands over.
+const READ: usize = 4096;
 
 /// Gives what the terminal sends. There is one at a time.
 pub(super) struct Keyboard {
-    events: mpsc::Receiver<Event>,
+    strokes: mpsc::Receiver<Stroke>,
 }
 
 impl Keyboard {
-    pub(super) fn open() -> Self {
-        let (sender, events) = mpsc::channel(WAITING);
+    pub(super) fn open(feed: LineFeed, started: Instant) -> Self {
+        let (sender, strokes) = mpsc::channel(WAITING);
         std::thread::spawn(move || {
+            let mut reader = Reader::new(feed);
+            let mut buffer = [0; READ];
             loop {
-                match read() {
-                    Ok(event) => {
-                        if sender.blocking_send(event).is_err() {
-                            return;
-                        }
-                    }
-                    Err(error) => match error.kind() {
-                        // A sequence that can't be read is no key, and a size that can't be had no size.
-                        std::io::ErrorKind::Other | std::io::ErrorKind::Interrupted => {}
-                        _ => return,
+                let left = reader
+                    .deadline()
+                    .map(|at| at.saturating_sub(started.elapsed()));
+                let more = match wait(left) {
+                    Waited::InVain => Some(reader.expire(started.elapsed())),
+                    Waited::Bytes => match rustix::io::read(rustix::stdio::stdin(), &mut buffer) {
+                        Ok(0) => None,
+                        Ok(count) => Some(reader.bytes(&buffer[..count], started.elapsed())),
+                        Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Some(Vec::new()),
+                        Err(_) => None,
                     },
+                    Waited::Gone => None,
+                };
+                let Some(strokes) = more else { return };
+                for stroke in strokes {
+                    if sender.blocking_send(stroke).is_err() {
+                        return;
+                    }
                 }
             }
         });
-        Self { events }
+        Self { strokes }
     }
 
-    /// Waits for the next event; `None` when the terminal is gone.
-    pub(super) async fn next(&mut self) -> Option<Event> {
-        self.events.recv().await
+    /// Waits for the next stroke; `None` when the terminal is gone.
+    pub(super) async fn next(&mut self) -> Option<Stroke> {
+        self.strokes.recv().await
     }
 
-    /// Gives the next event that is already here.
-    pub(super) fn take(&mut self) -> Option<Event> {
-        self.events.try_recv().ok()
+    /// Gives the next stroke that is already here.
+    pub(super) fn take(&mut self) -> Option<Stroke> {
+        self.strokes.try_recv().ok()
+    }
+}
+
+enum Waited {
+    /// Something can be read, if only the end.
+    Bytes,
+    /// Nothing came in time.
+    InVain,
+    /// There is nothing to wait for.
+    Gone,
+}
+
+fn wait(left: Option<Duration>) -> Waited {
+    // A time that can't be told is that of a sequence that ends now.
+    let left = left.map(|left| Timespec::try_from(left).unwrap_or_default());
+    let stdin = rustix::stdio::stdin();
+    let mut watched = [PollFd::from_borrowed_fd(stdin, PollFlags::IN)];
+    match poll(&mut watched, left.as_ref()) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Waited::InVain,
+        Ok(_) => Waited::Bytes,
+        Err(_) => Waited::Gone,
     }
 }

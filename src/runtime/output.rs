@@ -1,11 +1,14 @@
 //! Where the faces' output goes, and a terminal that is restored on every way out.
 
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
 
 use crate::announce::Announcement;
-use crate::app::{App, Drawn, Notice};
+use crate::app::{App, Input, Notice, Showing};
 use crate::config::{ScreenConfig, ThemeChoice};
 use crate::linear::{self, Order, Page};
 use crate::pane::{self, Look};
@@ -20,23 +23,53 @@ use super::writer::Writer;
 /// The exit code after a panic, as Rust gives it by itself.
 const PANICKED: i32 = 101;
 
+/// A write to a pipe that took no longer counts from its beginning: who reads there may answer before we
+/// see it return.
+const AT_ONCE: Duration = Duration::from_millis(100);
+
+/// Says what a text shows, once it is written.
+#[derive(Debug)]
+pub(super) enum Shows {
+    /// A frame of the full face, drawn on the terminal as it was after so many upheavals.
+    Frame(Showing, u64),
+    /// An announcement.
+    Told(Arc<Announcement>),
+}
+
 /// Writes one face's output.
 pub(super) struct Output {
     face: Face,
-    writer: Writer,
+    writer: Writer<Shows>,
     zone: TimeZone,
     look: Look,
     page: Page,
     signs: Signs,
     screen: Option<Screen>,
+    started: Instant,
+    /// How often the terminal was changed under the frames.
+    upheavals: u64,
+    /// What was told last to be in sight.
+    in_sight: Option<Showing>,
+    /// Whether a write that returns at once counts from its beginning: the output is no terminal.
+    piped: bool,
     /// What is to be read where the full face was, after it.
     farewell: Vec<String>,
 }
 
 impl Output {
     /// `reader` says whether a screen reader is at work.
-    pub(super) fn open(face: Face, settings: &ScreenConfig, reader: bool) -> anyhow::Result<Self> {
+    ///
+    /// # Errors
+    /// When the terminal can't be taken.
+    pub(super) fn open(
+        face: Face,
+        settings: &ScreenConfig,
+        reader: bool,
+        started: Instant,
+    ) -> anyhow::Result<Self> {
         let out = io::stdout();
+        // The thread that may wait in a write must hold no lock that the way out needs.
+        let own = File::from(rustix::io::dup(&out)?);
         let env = |name: &str| std::env::var(name).ok();
         let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
         let screen = match face {
@@ -56,9 +89,13 @@ impl Output {
                 width: settings.width,
                 order: order(out.is_terminal() && !reader, env),
             },
-            writer: Writer::new(out),
+            writer: Writer::new(own),
             signs,
             screen,
+            started,
+            upheavals: 0,
+            in_sight: None,
+            piped: !out.is_terminal(),
             farewell: Vec::new(),
         })
     }
@@ -68,35 +105,110 @@ impl Output {
         self.screen.is_some()
     }
 
-    /// Draws the app, and gives which part of the shown question is in sight now.
-    pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<Option<Drawn>> {
-        let mut drawn = None;
-        if let Some(screen) = &mut self.screen {
-            screen.draw(|frame| {
-                drawn = pane::draw(frame, app, now, &self.zone, self.look);
-            })?;
-        }
-        Ok(drawn)
+    /// Tells whether the frame before is written: there is never more than one on its way.
+    pub(super) fn can_draw(&self) -> bool {
+        self.screen.is_some() && self.writer.is_idle()
     }
 
-    pub(super) fn show(&mut self, app: &App, told: &Announcement) {
+    /// Draws the app. What is in sight then is told when it is written.
+    pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
+        let mut part = None;
+        let Some(screen) = &mut self.screen else {
+            return Ok(());
+        };
+        let bytes = screen.draw(|frame| {
+            part = pane::draw(frame, app, now, &self.zone, self.look);
+        })?;
+        if let Some(bytes) = bytes {
+            let showing = part.map_or(Showing::Aside, Showing::Page);
+            self.writer
+                .write_to_show(bytes, Shows::Frame(showing, self.upheavals));
+        }
+        Ok(())
+    }
+
+    /// Takes note that the terminal was changed under the frames; gives the fact that nothing is in sight.
+    /// Lines stay where they are.
+    pub(super) fn upheaval(&mut self) -> Option<Input> {
+        let screen = self.screen.as_mut()?;
+        // It fails only where nothing can be drawn, which the next frame finds out.
+        let _ = screen.forget();
+        self.upheavals += 1;
+        self.in_sight = Some(Showing::Blank);
+        Some(Input::Drawn {
+            showing: Showing::Blank,
+            at: self.started.elapsed(),
+        })
+    }
+
+    /// Gives what was written since the last call, as far as the app wants to know.
+    pub(super) fn take_written(&mut self, app: &App) -> Vec<Input> {
+        let mut facts = Vec::new();
+        for written in self.writer.take_written() {
+            let took = written.returned.saturating_duration_since(written.begun);
+            let at = if self.piped && took < AT_ONCE {
+                written.begun
+            } else {
+                written.returned
+            };
+            let at = at.saturating_duration_since(self.started);
+            match written.shows {
+                Shows::Told(told) => facts.push(Input::Written { told, at }),
+                // What was drawn on another size of the terminal says nothing about this one.
+                Shows::Frame(_, upheavals) if upheavals != self.upheavals => {}
+                Shows::Frame(showing, _) => {
+                    if self.in_sight != Some(showing) || app.wants_sight() {
+                        self.in_sight = Some(showing);
+                        facts.push(Input::Drawn { showing, at });
+                    }
+                }
+            }
+        }
+        facts
+    }
+
+    /// Waits a moment for what is being written: whoever answers a line over a pipe has read it, although
+    /// we may not have seen yet that it is written.
+    pub(super) async fn catch_up(&self) {
+        if !self.piped {
+            return;
+        }
+        let idle = async {
+            while !self.writer.is_idle() {
+                self.writer.changed().await;
+            }
+        };
+        // In vain where the reader takes nothing: then the answer is not for what waits.
+        let _ = tokio::time::timeout(AT_ONCE, idle).await;
+    }
+
+    pub(super) fn show(&mut self, app: &App, told: Arc<Announcement>) {
         match self.face {
             // The pane reads the app.
             Face::Full => {}
             Face::Linear => {
-                let lines = linear::lines(app, told, &self.zone, self.page);
-                self.writer.write(self.signs.marked(told.kind, lines));
+                let lines = linear::lines(app, &told, &self.zone, self.page);
+                let lines = self.signs.marked(told.kind, lines);
+                self.write_told(lines, told);
             }
             Face::Json => {
-                let mut line = linear::json(app, told);
+                let mut line = linear::json(app, &told);
                 line.push('\n');
-                self.writer.write(line);
+                self.write_told(line, told);
             }
         }
     }
 
+    fn write_told(&self, text: String, told: Arc<Announcement>) {
+        // Only of questions it matters when.
+        match told.about {
+            Some(_) => self.writer.write_to_show(text, Shows::Told(told)),
+            None => self.writer.write(text),
+        }
+    }
+
     /// Gives the way to what is written.
-    pub(super) fn writer(&self) -> &Writer {
+    pub(super) fn writer(&self) -> &Writer<Shows> {
         &self.writer
     }
 
@@ -135,24 +247,19 @@ impl Output {
     }
 
     fn signal(&mut self, sequence: String) {
-        if sequence.is_empty() {
-            return;
-        }
-        if self.draws() {
-            // In one thread with the drawing, so that no sequence lands inside another one. A terminal
-            // that is gone is noticed by its own watch.
-            let mut out = io::stdout();
-            let _ = out.write_all(sequence.as_bytes());
-            let _ = out.flush();
-        } else {
+        if !sequence.is_empty() {
             self.writer.write(sequence);
         }
     }
 
     /// Gives the terminal back until [`Output::take_again`].
     pub(super) fn give_back(&mut self) {
-        if let Some(screen) = &mut self.screen {
-            screen.give_back();
+        // No frame is to land on what is somebody else's.
+        let drained = self.writer.drain();
+        match &mut self.screen {
+            Some(screen) if drained => screen.give_back(),
+            Some(screen) => screen.let_go(),
+            None => {}
         }
     }
 
@@ -170,12 +277,16 @@ impl Output {
     }
 
     /// Gives the terminal back as it was, and writes what was to be read after the full face: to
-    /// standard error where the terminal is gone.
+    /// standard error where the terminal is gone. A terminal that takes nothing is left without a word.
     pub(super) fn close(&mut self) {
         self.title(None);
-        self.writer.close();
-        self.screen = None;
-        if self.face == Face::Full {
+        let takes = self.writer.close();
+        if let Some(mut screen) = self.screen.take()
+            && !takes
+        {
+            screen.let_go();
+        }
+        if self.face == Face::Full && takes {
             for words in self.farewell.drain(..) {
                 let line = format!("hearken: {words}\n");
                 let mut out = io::stdout();

@@ -1,14 +1,15 @@
 //! The terminal of the full face: taken, given back, drawn on, and given up when it is gone.
 //!
-//! Responsibilities: every mode that the full face sets and its undoing on each way out; frames that the
-//! terminal shows as a whole (mode 2026); noticing that the terminal is gone. Not here: what is drawn
-//! (`pane`), when it is drawn (`runtime`).
+//! Responsibilities: every mode that the full face sets and its undoing on each way out; the bytes of frames
+//! that the terminal shows as a whole (mode 2026); noticing that the terminal is gone. Not here: what is
+//! drawn (`pane`), when it is drawn (`runtime`), writing it (`writer`).
 //!
 //! Synchronized output is not asked for first: a terminal that does not know the mode ignores it, and the
 //! answer to a question would come in among the keys.
 
-use std::io::{self, Stdout};
+use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex};
 
 use crossterm::cursor::Show;
 use crossterm::event::{
@@ -21,31 +22,91 @@ use crossterm::terminal::{
 use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
-use ratatui::{Frame, Terminal};
+use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::termios::tcgetwinsize;
 use tokio::sync::mpsc;
+
+/// The most columns and rows that are drawn. A terminal can claim 65,535 of each, whose cells no machine
+/// holds; these are more than a large screen has in the smallest letters, and fewer cells than 16 MiB.
+const MOST: (u16, u16) = (800, 400);
 
 /// Holds the terminal while the full face has it.
 pub(super) struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<CrosstermBackend<Sheet>>,
+    sheet: Sheet,
     taken: bool,
+}
+
+/// Takes what is drawn: the bytes of a frame are written as a whole, and elsewhere (`writer`), so that a
+/// terminal that takes nothing stops nobody.
+#[derive(Debug, Clone, Default)]
+struct Sheet(Arc<Mutex<Vec<u8>>>);
+
+impl Sheet {
+    fn take(&self) -> Vec<u8> {
+        self.0
+            .lock()
+            .map(|mut bytes| std::mem::take(&mut *bytes))
+            .unwrap_or_default()
+    }
+}
+
+impl Write for Sheet {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut sheet = self.0.lock().map_err(|_| io::ErrorKind::Other)?;
+        sheet.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Gives the part of the terminal that is drawn on; `None` where it has none.
+fn area() -> Option<Rect> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    let (columns, rows) = (size.ws_col.min(MOST.0), size.ws_row.min(MOST.1));
+    (columns > 0 && rows > 0).then(|| Rect::new(0, 0, columns, rows))
 }
 
 impl Screen {
     /// Takes the terminal.
     pub(super) fn take() -> io::Result<Self> {
         enter()?;
+        let sheet = Sheet::default();
+        let options = TerminalOptions {
+            viewport: Viewport::Fixed(area().unwrap_or_default()),
+        };
         Ok(Self {
-            terminal: Terminal::new(CrosstermBackend::new(io::stdout()))?,
+            terminal: Terminal::with_options(CrosstermBackend::new(sheet.clone()), options)?,
+            sheet,
             taken: true,
         })
     }
 
-    /// Draws a frame that is shown as a whole.
-    pub(super) fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
-        queue!(io::stdout(), BeginSynchronizedUpdate)?;
+    /// Gives the bytes of a frame that is shown as a whole; `None` where there is no place to show one.
+    pub(super) fn draw(
+        &mut self,
+        render: impl FnOnce(&mut Frame<'_>),
+    ) -> io::Result<Option<String>> {
+        let Some(area) = area() else { return Ok(None) };
+        queue!(self.sheet, BeginSynchronizedUpdate)?;
+        if area != self.terminal.get_frame().area() {
+            self.terminal.resize(area)?;
+        }
         self.terminal.draw(render)?;
-        execute!(io::stdout(), EndSynchronizedUpdate)
+        queue!(self.sheet, EndSynchronizedUpdate)?;
+        let bytes = self.sheet.take();
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Makes the next frame a whole one, whatever became of the terminal meanwhile.
+    pub(super) fn forget(&mut self) -> io::Result<()> {
+        // Setting the size clears, too, without asking the terminal for the cursor: its answer would come
+        // in among the keys.
+        self.terminal.resize(area().unwrap_or_default())
     }
 
     /// Gives the terminal back for a while.
@@ -59,11 +120,14 @@ impl Screen {
     pub(super) fn take_again(&mut self) -> io::Result<()> {
         enter()?;
         self.taken = true;
-        // Setting the size clears, too, without asking the terminal for the cursor: its answer would come
-        // in among the keys.
-        let size = self.terminal.size()?;
-        self.terminal
-            .resize(Rect::new(0, 0, size.width, size.height))
+        self.forget()
+    }
+
+    /// Leaves a terminal that takes nothing any more: its modes can be given back, but no word be written.
+    pub(super) fn let_go(&mut self) {
+        if std::mem::take(&mut self.taken) {
+            let _ = disable_raw_mode();
+        }
     }
 }
 

@@ -1,10 +1,9 @@
-//! Lines to standard output by a thread of its own: a reader that stops reading must not stop keys,
-//! signals and answers.
+//! Lines and frames to standard output by a thread of its own: a reader that stops reading must not stop
+//! keys, signals and answers.
 //!
-//! Responsibilities: writing in order, telling how much waits, noticing that nobody reads any more or nothing can be
-//! written.
-//! Not here: what is written (`output`, `linear`), what follows from a full pipe (the loop reads no
-//! source until there is room).
+//! Responsibilities: writing in order, telling how much waits and what of it is written, noticing that
+//! nobody reads any more or nothing can be written. Not here: what is written (`output`, `linear`,
+//! `screen`), what follows from a full pipe (the loop reads no source until there is room).
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,12 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked, at the end, whether the last lines are gone.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Is the way to the writing thread.
+/// Is the way to the writing thread; `T` stands for what a piece of text shows.
 #[derive(Debug)]
-pub(super) struct Writer {
-    lines: Option<Sender<String>>,
+pub(super) struct Writer<T> {
+    lines: Option<Sender<(String, Option<T>)>>,
     thread: Option<JoinHandle<()>>,
-    state: Arc<State>,
+    state: Arc<State<T>>,
 }
 
 /// Says why nothing more is written.
@@ -50,29 +49,58 @@ impl Broken {
     }
 }
 
-#[derive(Debug, Default)]
-struct State {
+#[derive(Debug)]
+struct State<T> {
     waiting: AtomicUsize,
     broken: Mutex<Option<Broken>>,
     changed: Notify,
+    /// What is written and not asked for yet: no more than waited.
+    written: Mutex<Vec<Written<T>>>,
 }
 
-impl State {
+impl<T> State<T> {
     /// Gives what broke; a lock that was poisoned still holds a whole value.
     fn lock(&self) -> MutexGuard<'_, Option<Broken>> {
         self.broken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Writer {
+/// Tells what was written.
+#[derive(Debug)]
+pub(super) struct Written<T> {
+    /// What.
+    pub(super) shows: T,
+    /// When its write began.
+    pub(super) begun: Instant,
+    /// When its write returned.
+    pub(super) returned: Instant,
+}
+
+impl<T: Send + 'static> Writer<T> {
     /// Starts the thread over `out`.
     pub(super) fn new(mut out: impl Write + Send + 'static) -> Self {
-        let (lines, taken) = channel::<String>();
-        let state = Arc::new(State::default());
+        let (lines, taken) = channel::<(String, Option<T>)>();
+        let state = Arc::new(State {
+            waiting: AtomicUsize::new(0),
+            broken: Mutex::new(None),
+            changed: Notify::new(),
+            written: Mutex::new(Vec::new()),
+        });
         let shared = Arc::clone(&state);
         let thread = std::thread::spawn(move || {
-            for text in taken {
+            for (text, shows) in taken {
+                let begun = Instant::now();
                 let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+                if let (Ok(()), Some(shows), Ok(mut told)) =
+                    (&written, shows, shared.written.lock())
+                {
+                    let returned = Instant::now();
+                    told.push(Written {
+                        shows,
+                        begun,
+                        returned,
+                    });
+                }
                 shared.waiting.fetch_sub(text.len(), Ordering::AcqRel);
                 let broken = written.err().map(Broken::of);
                 let over = broken.is_some();
@@ -94,11 +122,34 @@ impl Writer {
 
     /// Hands text over without waiting.
     pub(super) fn write(&self, text: String) {
+        self.hand_over(text, None);
+    }
+
+    /// Hands text over without waiting; that it is written is told by [`Writer::take_written`].
+    pub(super) fn write_to_show(&self, text: String, shows: T) {
+        self.hand_over(text, Some(shows));
+    }
+
+    fn hand_over(&self, text: String, shows: Option<T>) {
         self.state.waiting.fetch_add(text.len(), Ordering::AcqRel);
         if let Some(lines) = &self.lines {
-            // This fails only when the thread is gone, and `is_broken` tells that.
-            let _ = lines.send(text);
+            // This fails only when the thread is gone, and `broken` tells that.
+            let _ = lines.send((text, shows));
         }
+    }
+
+    /// Gives what was written since the last call, in order.
+    pub(super) fn take_written(&self) -> Vec<Written<T>> {
+        let mut written = self.state.written.lock();
+        written
+            .as_mut()
+            .map(|written| std::mem::take(&mut **written))
+            .unwrap_or_default()
+    }
+
+    /// Tells whether everything is written.
+    pub(super) fn is_idle(&self) -> bool {
+        self.state.waiting.load(Ordering::Acquire) == 0
     }
 
     /// Tells whether more may be read that will have to be written.
@@ -116,15 +167,29 @@ impl Writer {
         self.state.changed.notified().await;
     }
 
-    /// Waits for the last lines, as long as the reader takes some.
-    pub(super) fn close(&mut self) {
+    /// Waits for the last lines, as long as the reader takes some; false where it takes none.
+    pub(super) fn close(&mut self) -> bool {
         self.lines = None;
         let Some(thread) = self.thread.take() else {
-            return;
+            return true;
         };
+        self.settle(|_| thread.is_finished());
+        thread.is_finished()
+    }
+
+    /// Waits until everything is written, as long as the reader takes some; false where it takes none.
+    pub(super) fn drain(&self) -> bool {
+        self.settle(|writer| {
+            let over = writer.thread.as_ref().is_none_or(JoinHandle::is_finished);
+            over || writer.is_idle()
+        });
+        self.is_idle()
+    }
+
+    fn settle(&self, is_over: impl Fn(&Self) -> bool) {
         let mut waiting = self.state.waiting.load(Ordering::Acquire);
         let mut since = Instant::now();
-        while !thread.is_finished() && since.elapsed() < PATIENCE {
+        while !is_over(self) && since.elapsed() < PATIENCE {
             std::thread::sleep(LOOK);
             let now = self.state.waiting.load(Ordering::Acquire);
             if now != waiting {
@@ -145,7 +210,7 @@ mod tests {
     #[test]
     fn everything_is_written_in_order_before_the_end() {
         let (mut reader, out) = pipe().unwrap();
-        let mut writer = Writer::new(out);
+        let mut writer = Writer::<()>::new(out);
         for n in 0..100 {
             writer.write(format!("{n}\n"));
         }
@@ -159,7 +224,7 @@ mod tests {
     #[test]
     fn a_reader_that_stops_takes_the_room_and_gives_it_back() {
         let (mut reader, out) = pipe().unwrap();
-        let writer = Writer::new(out);
+        let writer = Writer::<()>::new(out);
         assert!(writer.has_room());
         for _ in 0..2 * ROOM / 1024 {
             writer.write("x".repeat(1024));
@@ -172,6 +237,26 @@ mod tests {
             assert!(Instant::now() < until);
             std::thread::yield_now();
         }
+    }
+
+    #[test]
+    fn what_waits_for_its_reader_is_not_told_as_written() {
+        let (mut reader, out) = pipe().unwrap();
+        let writer = Writer::new(out);
+        // More than a pipe holds, so that the write waits.
+        let long = "x".repeat(1024 * 1024);
+        writer.write_to_show(long.clone(), 1);
+        writer.write_to_show("y".into(), 2);
+        let mut taken = vec![0; long.len() / 2];
+        reader.read_exact(&mut taken).unwrap();
+        assert!(writer.take_written().is_empty());
+        assert!(!writer.is_idle());
+        let before = Instant::now();
+        reader.read_exact(&mut vec![0; long.len() / 2 + 1]).unwrap();
+        assert!(writer.drain());
+        let told = writer.take_written();
+        assert_eq!(told.iter().map(|it| it.shows).collect::<Vec<_>>(), [1, 2]);
+        assert!(told[0].begun < before && told[0].returned >= before);
     }
 
     #[test]
@@ -202,7 +287,7 @@ mod tests {
                 Ok(())
             }
         }
-        let mut writer = Writer::new(Failing(kind));
+        let mut writer = Writer::<()>::new(Failing(kind));
         writer.write("x".into());
         writer.close();
         writer.broken()

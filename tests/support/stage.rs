@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
-use hearken::app::{App, Door, Effect, Exit, Input, Setup, SourceSetup, Until, VoiceWish};
+use hearken::app::{
+    App, Door, Drawn, Effect, Exit, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
+};
 use hearken::config::Config;
+use hearken::keys::Stroke;
 use hearken::linear;
 use hearken::pane::{self, Look};
 use hearken::protocol::{KeyRing, Now};
@@ -102,13 +105,30 @@ impl Stage {
     }
 
     pub fn press(&mut self, key: char) {
-        self.input(Input::Key(KeyEvent::new(
-            KeyCode::Char(key),
-            KeyModifiers::NONE,
-        )));
+        self.key(KeyEvent::new(KeyCode::Char(key), KeyModifiers::NONE));
     }
 
+    pub fn key(&mut self, key: KeyEvent) {
+        self.input(Input::Stroke(Stroke::key(key, self.now.monotonic)));
+    }
+
+    /// Feeds a fact, and that the question that it brings is drawn at once.
     pub fn input(&mut self, input: Input) {
+        self.feed(input);
+        if self.app.wants_sight()
+            && let Some((shown, _)) = self.app.shown()
+        {
+            let showing = Showing::Page(Drawn {
+                prompt: shown.prompt,
+                page: 0,
+                pages: 1,
+            });
+            let at = self.now.monotonic;
+            self.feed(Input::Drawn { showing, at });
+        }
+    }
+
+    fn feed(&mut self, input: Input) {
         let mut pending = vec![input];
         while let Some(input) = pending.pop() {
             for effect in self.app.update(input, self.now) {

@@ -55,13 +55,13 @@ fn a_notification_carries_no_word_of_an_agent() {
 #[test]
 fn whoever_looks_at_the_terminal_hears_the_bell_and_gets_no_notification() {
     let mut stage = Stage::new(KEYS);
-    stage.input(Input::Focus(true));
+    stage.strike(Struck::Focus(true));
     stage.ask("rpl_1");
     assert_eq!((stage.bells, stage.notices.len()), (1, 0));
-    stage.input(Input::Focus(false));
+    stage.strike(Struck::Focus(false));
     stage.wait(30_000);
     assert_eq!((stage.bells, stage.notices.len()), (2, 1));
-    stage.input(Input::Focus(true));
+    stage.strike(Struck::Focus(true));
     stage.wait(90_000);
     assert_eq!((stage.bells, stage.notices.len()), (3, 1));
 }

@@ -14,9 +14,14 @@ fn an_early_key_is_swallowed_and_told() {
     assert!(stage.sent.is_empty());
     assert!(stage.heard("Not yet"));
     stage.wait(399);
+    stage.press('z');
+    stage.wait(399);
     stage.press('y');
     assert!(stage.sent.is_empty(), "each key starts the wait again");
-    stage.wait(400);
+    stage.wait(699);
+    stage.press('y');
+    assert!(stage.sent.is_empty(), "it may only have been held");
+    stage.wait(700);
     stage.press('y');
     assert_eq!(stage.decision(), Some("accept"));
 }
@@ -121,7 +126,7 @@ fn with_a_voice_the_question_must_be_heard_or_skipped() {
     stage.wait(19_900);
     stage.press('n');
     assert!(stage.sent.is_empty());
-    stage.wait(500);
+    stage.wait(800);
     stage.press('n');
     assert_eq!(stage.decision(), Some("reject"), "20 seconds passed");
 }
@@ -143,7 +148,7 @@ fn a_change_of_the_shown_question_arms_again() {
     stage.press('n');
     assert_eq!(stage.sent.len(), 1, "question 2 is shown only now");
     assert!(stage.heard("Not yet"));
-    stage.wait(400);
+    stage.wait(700);
     stage.press('n');
     assert_eq!(stage.sent.last().unwrap().1["reply_token"], "rpl_2");
 }
@@ -153,12 +158,12 @@ fn pasted_text_and_held_keys_never_answer() {
     let mut stage = Stage::new(KEYS);
     stage.ask("rpl_1");
     stage.wait(1000);
-    stage.input(Input::Paste("y\ny\nn".into()));
+    stage.paste("y\ny\nn");
     for _ in 0..50 {
         stage.wait(30);
         let mut key = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE);
         key.kind = crossterm::event::KeyEventKind::Repeat;
-        stage.input(Input::Key(key));
+        stage.key(key);
     }
     assert!(stage.sent.is_empty());
 }
@@ -258,18 +263,15 @@ fn a_question_closes_the_help_that_would_hide_it() {
 
 #[test]
 fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
-    let mut stage = Stage::new(KEYS);
-    stage.ask("rpl_1");
-    let prompt = PromptId(1);
-    let part = |page| {
-        Input::Drawn(Drawn {
-            prompt,
-            page,
-            pages: 3,
-        })
+    let paged = || {
+        let mut stage = Stage::new(KEYS);
+        stage.blocked = true;
+        stage.ask("rpl_1");
+        stage.see(0, 3);
+        stage.wait(1000);
+        stage
     };
-    stage.input(part(0));
-    stage.wait(1000);
+    let mut stage = paged();
     stage.press('y');
     assert!(
         stage.heard("There is more of question 1"),
@@ -278,39 +280,232 @@ fn nobody_accepts_what_the_screen_has_not_shown_to_its_end() {
     );
     for page in [1, 2] {
         stage.press('d');
-        stage.input(part(page));
+        stage.see(page, 3);
     }
     stage.wait(1000);
     stage.press('y');
     assert_eq!(stage.sent.len(), 1);
 
     // Rejecting needs no more than knowing that there is a question.
-    let mut stage = Stage::new(KEYS);
-    stage.ask("rpl_1");
-    stage.input(part(0));
-    stage.wait(1000);
+    let mut stage = paged();
     stage.press('n');
     assert_eq!(stage.sent.len(), 1);
 
     // Another size has other pages; what was seen whole stays seen.
-    let mut stage = Stage::new(KEYS);
-    stage.ask("rpl_1");
-    stage.input(part(0));
-    stage.input(Input::Drawn(Drawn {
-        prompt,
-        page: 1,
-        pages: 2,
-    }));
-    stage.wait(1000);
+    let mut stage = paged();
+    stage.see(1, 2);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    stage.input(Input::Drawn(Drawn {
-        prompt,
-        page: 0,
-        pages: 1,
-    }));
-    stage.input(part(0));
+    stage.see(0, 1);
+    stage.see(0, 3);
     stage.wait(1000);
     stage.press('y');
     assert_eq!(stage.sent.len(), 1);
+}
+
+const VOICED: Options = Options {
+    voice: VoiceWish::Speak,
+    ..KEYS
+};
+
+fn high(stage: &mut Stage, token: &str) {
+    stage.ask_with(token, json!({"risk_level": "high", "irreversible": true}));
+    stage.wait(500);
+}
+
+#[test]
+fn a_question_is_answered_only_after_the_write_of_it_returned() {
+    let mut stage = Stage::new(KEYS);
+    stage.blocked = true;
+    stage.ask("rpl_1");
+    stage.wait(5000);
+    stage.press('y');
+    assert!(stage.sent.is_empty(), "the terminal was stopped");
+    assert!(
+        stage.heard("Question 1 could not be shown"),
+        "{:?}",
+        stage.lines
+    );
+    stage.wait(1000);
+    // It goes on, and the key that was read before is judged after.
+    let read = stage.now.monotonic;
+    stage.wait(2000);
+    stage.see(0, 1);
+    stage.wait(2000);
+    let key = KeyEvent::new(KeyCode::Char('n'), KeyModifiers::NONE);
+    stage.input(Input::Stroke(Stroke::key(key, read)));
+    assert!(stage.sent.is_empty(), "read before it was in sight");
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_terminal_without_a_size_takes_no_answer_but_to_what_was_heard() {
+    let mut stage = Stage::new(KEYS);
+    stage.blocked = true;
+    high(&mut stage, "rpl_1");
+    stage.see(0, 1);
+    stage.wait(500);
+    stage.press('y');
+    assert!(stage.heard("This needs a second step"));
+    stage.wait(500);
+    stage.draw(Showing::Blank);
+    assert!(stage.heard("Not confirmed"));
+    stage.press('c');
+    stage.wait(500);
+    for key in ['y', 'c', 'n'] {
+        stage.press(key);
+        stage.wait(1000);
+    }
+    assert!(stage.sent.is_empty(), "{:?}", stage.sent);
+
+    let mut stage = Stage::new(VOICED);
+    stage.blocked = true;
+    stage.voiced();
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('s');
+    stage.wait(30_000);
+    stage.press('y');
+    assert!(stage.sent.is_empty(), "neither shown nor heard");
+    let mut stage = Stage::new(VOICED);
+    stage.blocked = true;
+    stage.voiced();
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.speak_all();
+    stage.wait(399);
+    stage.press('y');
+    assert!(stage.sent.is_empty(), "said just now");
+    stage.wait(1000);
+    stage.press('y');
+    assert_eq!(stage.decision(), Some("accept"), "heard");
+}
+
+#[test]
+fn a_line_that_is_only_queued_was_not_shown() {
+    let mut stage = Stage::new(PIPE);
+    stage.blocked = true;
+    stage.ask("rpl_1");
+    stage.wait(5000);
+    stage.type_line("y 1");
+    assert!(stage.sent.is_empty());
+    assert!(stage.heard("could not be shown"), "{:?}", stage.lines);
+}
+
+#[test]
+fn any_input_is_a_hand_at_work() {
+    let hands = [
+        Struck::Noise,
+        Struck::Paste("y".into()),
+        Struck::Stalled,
+        Struck::Focus(true),
+    ];
+    for hand in hands {
+        let mut stage = Stage::new(KEYS);
+        stage.ask("rpl_1");
+        stage.wait(1000);
+        stage.strike(hand.clone());
+        stage.wait(399);
+        stage.press('y');
+        assert!(stage.sent.is_empty(), "{hand:?}");
+
+        let mut stage = Stage::new(KEYS);
+        high(&mut stage, "rpl_1");
+        stage.press('y');
+        stage.wait(200);
+        stage.strike(hand.clone());
+        assert!(stage.heard("Not confirmed"), "{hand:?}");
+        stage.wait(500);
+        stage.press('c');
+        assert!(stage.sent.is_empty(), "{hand:?}");
+    }
+}
+
+#[test]
+fn what_slow_and_trembling_hands_do_ends_no_second_step() {
+    let released = KeyEvent {
+        kind: KeyEventKind::Release,
+        ..KeyEvent::new(KeyCode::Char('y'), KeyModifiers::NONE)
+    };
+    let mut stage = Stage::new(KEYS);
+    high(&mut stage, "rpl_1");
+    // Held until the keyboard repeats it, and let go.
+    stage.press('y');
+    for wait in [600, 33, 33] {
+        stage.wait(wait);
+        stage.press('y');
+    }
+    stage.key(released);
+    stage.strike(Struck::Focus(false));
+    stage.wait(200);
+    stage.press('c');
+    assert_eq!(stage.decision(), Some("accept"));
+
+    // With slow keys a touch of another key counts for nothing.
+    let mut config = Config::default();
+    config.questions.slow_ms = 600;
+    let mut stage = Stage::with(KEYS, config);
+    high(&mut stage, "rpl_1");
+    let hold = |stage: &mut Stage, key| {
+        for wait in [500, 50, 50, 50] {
+            stage.press(key);
+            stage.wait(wait);
+        }
+    };
+    hold(&mut stage, 'y');
+    assert!(stage.heard("This needs a second step"));
+    stage.press('x');
+    stage.wait(1000);
+    hold(&mut stage, 'c');
+    assert_eq!(stage.decision(), Some("accept"));
+}
+
+#[test]
+fn a_key_that_is_held_answers_one_question_and_not_the_next() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.ask("rpl_2");
+    stage.wait(1000);
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1);
+    for wait in [660, 33, 33, 33] {
+        stage.wait(wait);
+        stage.press('y');
+    }
+    assert_eq!(stage.sent.len(), 1, "{:?}", stage.sent);
+}
+
+#[test]
+fn a_second_step_lapses_by_either_clock_before_a_late_key() {
+    let confirm = |mono: u64, wall: u64, read_before: u64| {
+        let mut stage = Stage::new(KEYS);
+        high(&mut stage, "rpl_1");
+        stage.press('y');
+        // Nobody was called in between: the program was stopped, or the machine slept.
+        let since = stage.now;
+        stage.now = since.after(Duration::from_millis(wall));
+        stage.now.monotonic = since.monotonic + Duration::from_millis(mono);
+        let read = stage.now.monotonic - Duration::from_millis(read_before);
+        let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::NONE);
+        stage.input(Input::Stroke(Stroke::key(key, read)));
+        stage.decision().map(str::to_owned)
+    };
+    let patience = Config::default().questions.confirm_seconds * 1000;
+    let accepted = Some("accept".to_owned());
+    assert_eq!(confirm(patience - 1, patience - 1, 0), accepted);
+    assert_eq!(confirm(patience, patience, 0), None);
+    // The machine slept, and one clock with it.
+    assert_eq!(confirm(1000, patience, 0), None);
+    // The calendar was put back.
+    assert_eq!(confirm(patience, 0, 0), None);
+    // Read in time, and judged too late.
+    assert_eq!(confirm(patience + 500, patience + 500, 1000), accepted);
+}
+
+#[test]
+fn a_paste_that_does_not_end_is_told() {
+    let mut stage = Stage::new(KEYS);
+    stage.strike(Struck::Stalled);
+    assert!(stage.heard("A paste did not end. Until you press Escape"));
 }

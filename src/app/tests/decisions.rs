@@ -35,7 +35,7 @@ fn a_decision_of_the_producers_own_takes_a_number_and_the_second_step() {
     assert!(stage.sent.is_empty());
     stage.press('o');
     assert!(stage.heard("Not yet"));
-    stage.wait(500);
+    stage.wait(700);
     stage.press('o');
     stage.press('1');
     stage.wait(500);
@@ -103,7 +103,7 @@ fn a_reason_is_no_longer_than_the_protocol_takes() {
     stage.ask_with("rpl_1", json!({"risk_level": "high"}));
     stage.wait(500);
     stage.press('e');
-    stage.input(Input::Paste("ä".repeat(4097)));
+    stage.paste(&"ä".repeat(4097));
     assert!(stage.heard("The rest is left out"), "{:?}", stage.lines);
     stage.code(KeyCode::Enter);
     assert_eq!(

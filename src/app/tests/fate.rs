@@ -202,7 +202,7 @@ fn keys_take_back_as_lines_do() {
     assert_eq!(stage.sent.len(), 1);
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "it is armed anew");
-    stage.wait(400);
+    stage.wait(700);
     stage.press('y');
     assert_eq!(stage.decision(), Some("accept"));
 }

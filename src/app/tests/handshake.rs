@@ -91,9 +91,21 @@ impl Rig {
     }
 
     fn input(&mut self, input: Input) {
+        let at = self.now.monotonic;
+        for told in self.feed(input) {
+            self.feed(Input::Written { told, at });
+        }
+    }
+
+    /// Feeds a fact, and gives what is to be written.
+    fn feed(&mut self, input: Input) -> Vec<Arc<crate::announce::Announcement>> {
+        let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {
             match effect {
-                Effect::Show(told) => self.lines.push(told.text()),
+                Effect::Show(told) => {
+                    self.lines.push(told.text());
+                    shown.push(told);
+                }
                 Effect::Ask { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
@@ -114,6 +126,7 @@ impl Rig {
                 | Effect::FlushInput => {}
             }
         }
+        shown
     }
 
     fn link(&mut self, event: LinkEvent) {

@@ -113,7 +113,7 @@ fn with_a_voice_the_last_part_is_heard_or_stopped_before_an_answer() {
         "it is said once more: {words}"
     );
     stage.speak_all();
-    stage.wait(500);
+    stage.wait(700);
     stage.press('y');
     stage.wait(500);
     stage.press('c');
@@ -124,19 +124,12 @@ fn with_a_voice_the_last_part_is_heard_or_stopped_before_an_answer() {
 fn a_long_question_whose_every_page_was_on_the_screen_was_shown() {
     let mut stage = Stage::new(KEYS);
     stage.ask_with("rpl_1", json!({"action": long("then delete it.")}));
-    let page = |page| {
-        Input::Drawn(Drawn {
-            prompt: PromptId(1),
-            page,
-            pages: 2,
-        })
-    };
-    stage.input(page(0));
+    stage.see(0, 2);
     stage.wait(500);
     stage.press('y');
     assert!(last(&stage).contains("Press d for the next part first."));
-    stage.input(page(1));
-    stage.wait(500);
+    stage.see(1, 2);
+    stage.wait(700);
     stage.press('y');
     stage.wait(500);
     stage.press('c');

@@ -121,7 +121,7 @@ fn one_switch_is_enough_when_time_steps() {
     stage.code(SELECT);
     assert!(stage.sent.is_empty(), "meant for what was there before");
     assert!(stage.heard("That was too soon"));
-    stage.wait(500);
+    stage.wait(700);
     stage.code(SELECT);
     assert_eq!(stage.decision(), Some("reject"));
 }
@@ -134,4 +134,38 @@ fn stepping_by_itself_rests() {
     stage.lines.clear();
     stage.wait(60_000);
     assert!(stage.lines.is_empty(), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_switch_that_is_held_selects_once() {
+    let mut stage = stage("", 2000);
+    stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
+    stage.wait(1000);
+    stage.code(SELECT);
+    stage.wait(1000);
+    assert!(stage.heard("accept the question"));
+    // It is held for three seconds, and the keyboard repeats it.
+    stage.code(SELECT);
+    assert!(stage.heard("This needs a second step"));
+    stage.wait(500);
+    for _ in 0..75 {
+        stage.code(SELECT);
+        stage.wait(33);
+    }
+    assert!(stage.sent.is_empty(), "{:?}", stage.lines);
+}
+
+#[test]
+fn steps_end_no_second_step() {
+    let mut stage = stage("F7", 0);
+    stage.ask_with("rpl_1", json!({"risk_level": "high", "irreversible": true}));
+    stage.wait(500);
+    stage.press('y');
+    for _ in 0..3 {
+        stage.wait(300);
+        stage.code(STEP);
+    }
+    stage.wait(300);
+    stage.press('c');
+    assert_eq!(stage.decision(), Some("accept"));
 }

@@ -181,15 +181,15 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
                         }
                         let mut stage = Stage::new(KEYS);
                         if moment == 0 {
-                            stage.input(Input::Key(key));
+                            stage.key(key);
                         }
                         ask(&mut stage, asked, "rpl_1");
                         if moment == 1 {
-                            stage.input(Input::Key(key));
+                            stage.key(key);
                         }
                         stage.wait(400);
                         if moment == 2 {
-                            stage.input(Input::Key(key));
+                            stage.key(key);
                         }
                         let plain = kind == KeyEventKind::Press
                             && (modifiers - KeyModifiers::SHIFT).is_empty();
@@ -232,7 +232,7 @@ fn ten_thousand_bursts_answer_nothing_and_the_documented_keys_answer_once() {
             }
             stage.wait(dice.roll(400));
             if dice.roll(8) == 0 {
-                stage.input(Input::Paste(dice.pick(&pastes).to_owned()));
+                stage.paste(dice.pick(&pastes));
                 continue;
             }
             let code = dice.pick(&codes);
@@ -267,6 +267,8 @@ struct Rules {
     mode: Where,
     shown: u64,
     last_key: u64,
+    /// The last key and when it came: the same again within 700 ms may only be held.
+    held: Option<(KeyCode, u64)>,
     answer: Option<&'static str>,
 }
 
@@ -285,8 +287,13 @@ enum Where {
 
 impl Rules {
     fn press(&mut self, code: KeyCode, now: u64) {
-        let armed = now >= self.shown + 400 && now >= self.last_key + 400;
+        let held = self.held.replace((code, now));
+        let again = held.is_some_and(|(last, at)| last == code && now < at + 700);
+        let armed = now >= self.shown + 400 && now >= self.last_key + 400 && !again;
         self.last_key = now;
+        if again && matches!(self.mode, Where::Confirming(_)) {
+            return;
+        }
         if self.answer.is_some() {
             return;
         }
@@ -338,6 +345,9 @@ impl Rules {
 
     fn paste(&mut self, text: &str, now: u64) {
         self.last_key = now;
+        if let Where::Confirming(_) = self.mode {
+            self.mode = Where::Watching;
+        }
         if let Where::Reason(typed) = self.mode {
             self.mode = Where::Reason(typed + text.chars().filter(|c| !c.is_control()).count());
         }
@@ -386,9 +396,13 @@ fn ten_thousand_sequences_end_as_the_rules_say() {
         let asked = dice.pick(&[Asked::Mild, Asked::Grave]);
         let token = format!("rpl_{run}");
         let early = dice.roll(3);
+        let mut held = None;
         for _ in 0..early {
-            stage.press(dice.pick(&['y', 'n', 'c', 'z']));
-            stage.wait(dice.roll(300));
+            let key = dice.pick(&['y', 'n', 'c', 'z']);
+            stage.press(key);
+            let gap = dice.roll(300);
+            stage.wait(gap);
+            held = Some((KeyCode::Char(key), 10_000 - gap));
         }
         ask(&mut stage, asked, &token);
         let start = stage.now.monotonic;
@@ -400,6 +414,7 @@ fn ten_thousand_sequences_end_as_the_rules_say() {
             mode: Where::Watching,
             shown: 10_000,
             last_key: 10_000,
+            held,
             answer: None,
         };
         for _ in 0..3 + dice.roll(8) {
@@ -407,7 +422,7 @@ fn ten_thousand_sequences_end_as_the_rules_say() {
             stage.wait(dice.pick(&[0, 20, 149, 150, 399, 400, 401, 700, 1200]));
             let now = at(&stage);
             if dice.roll(10) == 0 {
-                stage.input(Input::Paste("y\nc".into()));
+                stage.paste("y\nc");
                 rules.paste("y\nc", now);
                 continue;
             }

@@ -57,8 +57,8 @@ fn what_is_deleted_is_said_and_gone() {
         ["o"]
     );
     assert_eq!(stage.app.editor(), ("one tw", 6));
-    let control = |c| Input::Key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL));
-    assert_eq!(said(&mut stage, |stage| stage.input(control('w'))), ["tw"]);
+    let control = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
+    assert_eq!(said(&mut stage, |stage| stage.key(control('w'))), ["tw"]);
     assert_eq!(stage.app.editor(), ("one ", 4));
     stage.code(KeyCode::Home);
     assert_eq!(said(&mut stage, |stage| stage.code(KeyCode::Delete)), ["o"]);
@@ -92,17 +92,17 @@ fn the_line_is_reviewed_by_character_word_and_whole() {
             "{code:?}"
         );
     }
-    let word = |code| Input::Key(KeyEvent::new(code, KeyModifiers::CONTROL));
+    let word = |code| KeyEvent::new(code, KeyModifiers::CONTROL);
     assert_eq!(
-        said(&mut stage, |stage| stage.input(word(KeyCode::Left))),
+        said(&mut stage, |stage| stage.key(word(KeyCode::Left))),
         ["two"]
     );
     assert_eq!(
-        said(&mut stage, |stage| stage.input(word(KeyCode::Left))),
+        said(&mut stage, |stage| stage.key(word(KeyCode::Left))),
         ["one"]
     );
     assert_eq!(
-        said(&mut stage, |stage| stage.input(word(KeyCode::Right))),
+        said(&mut stage, |stage| stage.key(word(KeyCode::Right))),
         ["two"]
     );
 }
@@ -110,7 +110,7 @@ fn the_line_is_reviewed_by_character_word_and_whole() {
 #[test]
 fn pasted_text_is_one_line_without_controls_and_is_never_sent_by_itself() {
     let mut stage = typing(Config::default());
-    stage.input(Input::Paste("yes\r\nand\u{1b}[31m\tno\u{7}\n".into()));
+    stage.paste("yes\r\nand\u{1b}[31m\tno\u{7}\n");
     assert_eq!(stage.app.editor().0, "yes  and[31m no ");
     assert!(stage.sent.is_empty());
     stage.code(KeyCode::Enter);
@@ -120,15 +120,13 @@ fn pasted_text_is_one_line_without_controls_and_is_never_sent_by_itself() {
 #[test]
 fn an_answer_is_as_long_as_the_protocol_allows_and_what_is_left_out_is_told() {
     let mut stage = typing(Config::default());
-    stage.input(Input::Paste("ä".repeat(8192)));
+    stage.paste(&"ä".repeat(8192));
     assert_eq!(stage.app.editor().0.len(), 16 * 1024);
     let told = said(&mut stage, |stage| stage.press('z'));
     assert_eq!(told.len(), 1, "{told:?}");
     assert_eq!(stage.app.editor().0.len(), 16 * 1024);
     let mut stage = typing(Config::default());
-    let pasted = said(&mut stage, |stage| {
-        stage.input(Input::Paste("z".repeat(20_000)))
-    });
+    let pasted = said(&mut stage, |stage| stage.paste(&"z".repeat(20_000)));
     assert_eq!(pasted, told, "the same sentence");
     assert_eq!(stage.app.editor().0.len(), 16 * 1024);
 }

@@ -1,0 +1,509 @@
+//! From the terminal's bytes to strokes.
+//!
+//! Responsibilities: where each key, sequence and paste ends, by its bytes, by time and by size, whatever
+//! the terminal or somebody behind it sends. Not here: what a whole sequence is (`sequence`), what a key
+//! means (`keys::command`), the descriptor that is read (`runtime`).
+//!
+//! # Mental model
+//! Nothing that is read vanishes: it is a key, a paste, news of the focus, or noise, and each says that a
+//! hand is at work. Nothing waits for ever: a sequence that does not go on is over after [`UNFINISHED`], a
+//! paste after [`STALLED`]; what still comes of such a paste is swallowed until its end mark or Escape, so
+//! that none of it passes for a key. Ctrl-C is a key in the middle of anything.
+//!
+//! A sequence that came in several reads tells of each of them that a hand was at work then: its key
+//! alone would tell only of the last.
+//!
+//! # Worked example
+//! `ESC [ 1 ;` at 0 ms and nothing more: noise, read at 0 ms, told at 100 ms. `5 A` at 150 ms: the keys `5`
+//! and `A`, neither of which answers, because noise came less than 400 ms before.
+//!
+//! # Tuning by symptom
+//! Arrow keys over a slow line arrive as Escape and letters: raise [`ESCAPE`], and Escape stops speech that
+//! much later.
+
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::sequence::{self, Sequence};
+use super::stroke::{Stroke, Struck};
+
+/// How long an ESC waits for the rest of a sequence before it is the key Escape, which stops speech within
+/// 50 ms.
+const ESCAPE: Duration = Duration::from_millis(25);
+/// How long a sequence may take from its first byte: terminals send one at a time, networks cut few.
+const UNFINISHED: Duration = Duration::from_millis(100);
+/// How long a paste may pause.
+const STALLED: Duration = Duration::from_secs(1);
+/// The longest control sequence, in bytes: twice what any key sends.
+const LONGEST_SEQUENCE: usize = 64;
+/// How much of a paste is kept, in bytes: twice the longest answer, so that too long is told as such.
+const LONGEST_PASTE: usize = 32 * 1024;
+
+const ESC: u8 = 0x1b;
+const BEL: u8 = 0x07;
+const CTRL_C: u8 = 0x03;
+const PASTE_ENDS: &[u8] = b"\x1b[201~";
+
+/// Says what a line feed is: the Enter of a terminal that translates it, or Ctrl-J.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineFeed {
+    /// Enter.
+    Enter,
+    /// Ctrl-J.
+    ControlJ,
+}
+
+/// Reads the terminal's bytes.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    feed: LineFeed,
+    state: State,
+    /// When the first byte of what is unfinished was read.
+    since: Duration,
+    /// When its last one was.
+    last: Duration,
+    /// When an earlier read than the present one brought a part of it.
+    earlier: Option<Duration>,
+}
+
+/// Says what is unfinished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum State {
+    Ground,
+    /// An ESC, and nothing yet.
+    Escape,
+    /// What followed `ESC [`.
+    Control {
+        parameters: Vec<u8>,
+        overlong: bool,
+    },
+    /// A mouse's old form: so many bytes are to come.
+    Mouse(u8),
+    /// `ESC O`.
+    Single,
+    /// A text for a program, such as an answer to a question that nobody asked; begun by this letter.
+    Text {
+        by: u8,
+        begun: bool,
+        escape: bool,
+    },
+    /// A character of several bytes.
+    Character {
+        bytes: Vec<u8>,
+        alt: bool,
+    },
+    /// A paste; so much of its end mark was read.
+    Paste {
+        text: Vec<u8>,
+        mark: usize,
+    },
+    /// What still comes of a paste that was given up.
+    Swallow {
+        mark: usize,
+        told: bool,
+    },
+}
+
+impl Reader {
+    /// Makes one that has read nothing.
+    pub fn new(feed: LineFeed) -> Self {
+        Self {
+            feed,
+            state: State::Ground,
+            since: Duration::ZERO,
+            last: Duration::ZERO,
+            earlier: None,
+        }
+    }
+
+    /// Takes what one read brought, and gives what it ended, in order.
+    pub fn bytes(&mut self, bytes: &[u8], now: Duration) -> Vec<Stroke> {
+        let mut strokes = self.expire(now);
+        self.earlier = match self.state {
+            // Of each read that was swallowed it is told at once.
+            State::Ground | State::Swallow { .. } => None,
+            State::Escape
+            | State::Control { .. }
+            | State::Mouse(_)
+            | State::Single
+            | State::Text { .. }
+            | State::Character { .. }
+            | State::Paste { .. } => Some(self.last),
+        };
+        for byte in bytes {
+            self.byte(*byte, now, &mut strokes);
+            self.last = now;
+        }
+        strokes
+    }
+
+    /// Gives what is over because nothing more came until now.
+    pub fn expire(&mut self, now: Duration) -> Vec<Stroke> {
+        let mut strokes = Vec::new();
+        if self.deadline().is_none_or(|at| now < at) {
+            return strokes;
+        }
+        let read = self.last;
+        match std::mem::replace(&mut self.state, State::Ground) {
+            State::Ground => {}
+            State::Escape => self.key(KeyCode::Esc, false, read, &mut strokes),
+            // Nothing followed: it was a key with Alt, after all.
+            State::Control { parameters, .. } if parameters.is_empty() => {
+                self.key(KeyCode::Char('['), true, read, &mut strokes);
+            }
+            State::Single => self.key(KeyCode::Char('O'), true, read, &mut strokes),
+            State::Text {
+                by, begun: false, ..
+            } => {
+                self.key(KeyCode::Char(char::from(by)), true, read, &mut strokes);
+            }
+            State::Control { .. }
+            | State::Mouse(_)
+            | State::Text { .. }
+            | State::Character { .. } => self.end(Struck::Noise, read, &mut strokes),
+            State::Paste { text, mark } => {
+                self.end(pasted(text), read, &mut strokes);
+                self.end(Struck::Stalled, read, &mut strokes);
+                self.swallow_on(mark, true);
+            }
+            // It was Escape: the keyboard is the person's again.
+            State::Swallow { mark: 1, .. } => {}
+            State::Swallow { mark, .. } => {
+                self.end(Struck::Stalled, read, &mut strokes);
+                self.swallow_on(mark, true);
+            }
+        }
+        strokes
+    }
+
+    /// Gives when something is over if nothing more comes.
+    pub fn deadline(&self) -> Option<Duration> {
+        match &self.state {
+            State::Ground => None,
+            State::Escape => Some(self.since + ESCAPE),
+            State::Control { .. }
+            | State::Mouse(_)
+            | State::Single
+            | State::Text { .. }
+            | State::Character { .. } => Some(self.since + UNFINISHED),
+            State::Paste { .. } => Some(self.last + STALLED),
+            State::Swallow { mark: 1, .. } => Some(self.last + ESCAPE),
+            State::Swallow { told: false, .. } => Some(self.last + STALLED),
+            State::Swallow { told: true, .. } => None,
+        }
+    }
+
+    fn byte(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
+        match std::mem::replace(&mut self.state, State::Ground) {
+            State::Ground => self.ground(byte, now, strokes),
+            State::Escape => self.escaped(byte, now, strokes),
+            State::Control {
+                parameters,
+                overlong,
+            } => self.control(parameters, overlong, byte, now, strokes),
+            State::Mouse(left) => match (byte, left) {
+                (..0x20, _) => self.broken(byte, now, strokes),
+                (_, 1) => self.end(Struck::Noise, now, strokes),
+                (_, left) => self.state = State::Mouse(left - 1),
+            },
+            State::Single => match byte {
+                b'A'..=b'D' | b'F' | b'H' | b'P'..=b'S' => {
+                    // F3 has a letter here that is the cursor's place after `ESC [`.
+                    let what = match byte {
+                        b'R' => Struck::Key(KeyCode::F(3).into()),
+                        byte => struck(sequence::read(b"", byte)),
+                    };
+                    self.end(what, now, strokes);
+                }
+                byte => self.broken(byte, now, strokes),
+            },
+            State::Text { by, escape, .. } => match (byte, escape) {
+                (BEL, _) | (b'\\', true) => self.end(Struck::Noise, now, strokes),
+                (ESC, false) => self.text(by, true),
+                // What follows an ESC is a new sequence, and this one never ended.
+                (byte, true) => {
+                    self.end(Struck::Noise, now, strokes);
+                    self.begin(State::Escape, now);
+                    self.byte(byte, now, strokes);
+                }
+                (CTRL_C, false) => self.broken(byte, now, strokes),
+                (_, false) => self.text(by, false),
+            },
+            State::Character { bytes, alt } => self.character(bytes, alt, byte, now, strokes),
+            State::Paste { text, mark } => self.paste(text, mark, byte, now, strokes),
+            State::Swallow { mark, told } => self.swallow(mark, told, byte, now, strokes),
+        }
+    }
+
+    fn begin(&mut self, state: State, now: Duration) {
+        self.state = state;
+        self.since = now;
+        self.last = now;
+    }
+
+    fn text(&mut self, by: u8, escape: bool) {
+        self.state = State::Text {
+            by,
+            begun: true,
+            escape,
+        };
+    }
+
+    fn ground(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
+        match byte {
+            ESC => self.begin(State::Escape, now),
+            0xc2..=0xf4 => self.begin(
+                State::Character {
+                    bytes: vec![byte],
+                    alt: false,
+                },
+                now,
+            ),
+            0x80.. => self.end(Struck::Noise, now, strokes),
+            byte => self.end(Struck::Key(single(byte, self.feed)), now, strokes),
+        }
+    }
+
+    fn escaped(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
+        match byte {
+            b'[' => {
+                self.state = State::Control {
+                    parameters: Vec::new(),
+                    overlong: false,
+                }
+            }
+            b'O' => self.state = State::Single,
+            b']' | b'P' | b'_' | b'^' => {
+                self.state = State::Text {
+                    by: byte,
+                    begun: false,
+                    escape: false,
+                }
+            }
+            ESC => {
+                self.end(Struck::Key(KeyCode::Esc.into()), now, strokes);
+                self.begin(State::Escape, now);
+            }
+            0xc2..=0xf4 => {
+                self.state = State::Character {
+                    bytes: vec![byte],
+                    alt: true,
+                }
+            }
+            0x80.. => self.end(Struck::Noise, now, strokes),
+            byte => {
+                let key = single(byte, self.feed);
+                let modifiers = key.modifiers | KeyModifiers::ALT;
+                let key = KeyEvent::new(key.code, modifiers);
+                self.end(Struck::Key(key), now, strokes);
+            }
+        }
+    }
+
+    fn control(
+        &mut self,
+        mut parameters: Vec<u8>,
+        overlong: bool,
+        byte: u8,
+        now: Duration,
+        strokes: &mut Vec<Stroke>,
+    ) {
+        match byte {
+            b'[' if parameters.is_empty() => {
+                parameters.push(byte);
+                self.state = State::Control {
+                    parameters,
+                    overlong,
+                };
+            }
+            b'M' if parameters.is_empty() => self.state = State::Mouse(3),
+            0x20..=0x3f => {
+                let overlong = overlong || parameters.len() >= LONGEST_SEQUENCE;
+                if !overlong {
+                    parameters.push(byte);
+                }
+                self.state = State::Control {
+                    parameters,
+                    overlong,
+                };
+            }
+            0x40..=0x7e if overlong => self.end(Struck::Noise, now, strokes),
+            0x40..=0x7e => match sequence::read(&parameters, byte) {
+                Sequence::PasteBegins => self.begin(
+                    State::Paste {
+                        text: Vec::new(),
+                        mark: 0,
+                    },
+                    now,
+                ),
+                other => self.end(struck(other), now, strokes),
+            },
+            byte => self.broken(byte, now, strokes),
+        }
+    }
+
+    fn character(
+        &mut self,
+        mut bytes: Vec<u8>,
+        alt: bool,
+        byte: u8,
+        now: Duration,
+        strokes: &mut Vec<Stroke>,
+    ) {
+        bytes.push(byte);
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => {
+                let what = match text.chars().next() {
+                    Some(c) => Struck::Key(character_key(c, alt)),
+                    None => Struck::Noise,
+                };
+                self.end(what, now, strokes);
+            }
+            // So far it is one.
+            Err(error) if error.error_len().is_none() => {
+                self.state = State::Character { bytes, alt };
+            }
+            Err(_) => self.broken(byte, now, strokes),
+        }
+    }
+
+    fn paste(
+        &mut self,
+        mut text: Vec<u8>,
+        mark: usize,
+        byte: u8,
+        now: Duration,
+        strokes: &mut Vec<Stroke>,
+    ) {
+        if PASTE_ENDS.get(mark) == Some(&byte) {
+            if mark + 1 == PASTE_ENDS.len() {
+                self.end(pasted(text), now, strokes);
+            } else {
+                let mark = mark + 1;
+                self.state = State::Paste { text, mark };
+            }
+            return;
+        }
+        keep(&mut text, &PASTE_ENDS[..mark]);
+        match byte {
+            CTRL_C => {
+                self.end(pasted(text), now, strokes);
+                self.end(Struck::Key(single(byte, self.feed)), now, strokes);
+                self.state = State::Swallow {
+                    mark: 0,
+                    told: false,
+                };
+            }
+            ESC => self.state = State::Paste { text, mark: 1 },
+            byte => {
+                keep(&mut text, &[byte]);
+                self.state = State::Paste { text, mark: 0 };
+            }
+        }
+    }
+
+    fn swallow(
+        &mut self,
+        mark: usize,
+        told: bool,
+        byte: u8,
+        now: Duration,
+        strokes: &mut Vec<Stroke>,
+    ) {
+        self.end(Struck::Noise, now, strokes);
+        let mark = match byte {
+            CTRL_C => {
+                self.end(Struck::Key(single(byte, self.feed)), now, strokes);
+                0
+            }
+            byte if PASTE_ENDS.get(mark) == Some(&byte) => mark + 1,
+            ESC => 1,
+            _ => 0,
+        };
+        if mark < PASTE_ENDS.len() {
+            self.swallow_on(mark, told);
+        }
+    }
+
+    fn swallow_on(&mut self, mark: usize, told: bool) {
+        self.state = State::Swallow { mark, told };
+    }
+
+    /// Ends a sequence at a byte that can't belong to it, and reads that byte as one of its own.
+    fn broken(&mut self, byte: u8, now: Duration, strokes: &mut Vec<Stroke>) {
+        self.end(Struck::Noise, now, strokes);
+        self.ground(byte, now, strokes);
+    }
+
+    fn key(&mut self, code: KeyCode, alt: bool, read: Duration, strokes: &mut Vec<Stroke>) {
+        let key = match code {
+            KeyCode::Char(c) => character_key(c, alt),
+            code => code.into(),
+        };
+        self.end(Struck::Key(key), read, strokes);
+    }
+
+    /// Tells what was read, and of an earlier read of it that a hand was at work then.
+    fn end(&mut self, what: Struck, read: Duration, strokes: &mut Vec<Stroke>) {
+        let earlier = self.earlier.take().filter(|earlier| *earlier < read);
+        let noise = |read| Stroke {
+            what: Struck::Noise,
+            read,
+        };
+        strokes.extend(earlier.map(noise));
+        let stroke = Stroke { what, read };
+        // A thousand stray bytes of one read say no more than one.
+        if stroke.what != Struck::Noise || strokes.last() != Some(&stroke) {
+            strokes.push(stroke);
+        }
+    }
+}
+
+fn struck(sequence: Sequence) -> Struck {
+    match sequence {
+        Sequence::Key(key) => Struck::Key(key),
+        Sequence::Focus(on) => Struck::Focus(on),
+        // A paste that begins where none can is no paste.
+        Sequence::PasteBegins | Sequence::Unknown => Struck::Noise,
+    }
+}
+
+fn keep(text: &mut Vec<u8>, bytes: &[u8]) {
+    let room = LONGEST_PASTE.saturating_sub(text.len()).min(bytes.len());
+    text.extend_from_slice(&bytes[..room]);
+}
+
+fn pasted(text: Vec<u8>) -> Struck {
+    Struck::Paste(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Gives the key of a byte below 128.
+fn single(byte: u8, feed: LineFeed) -> KeyEvent {
+    let control = |c: u8| KeyEvent::new(KeyCode::Char(char::from(c)), KeyModifiers::CONTROL);
+    match byte {
+        b'\r' => KeyCode::Enter.into(),
+        b'\n' if feed == LineFeed::Enter => KeyCode::Enter.into(),
+        b'\t' => KeyCode::Tab.into(),
+        0x7f => KeyCode::Backspace.into(),
+        ESC => KeyCode::Esc.into(),
+        0 => control(b' '),
+        0x01..=0x1a => control(byte - 1 + b'a'),
+        0x1c..=0x1f => control(byte - 0x1c + b'4'),
+        byte => character_key(char::from(byte), false),
+    }
+}
+
+fn character_key(c: char, alt: bool) -> KeyEvent {
+    let mut modifiers = KeyModifiers::NONE;
+    if c.is_uppercase() {
+        modifiers |= KeyModifiers::SHIFT;
+    }
+    if alt {
+        modifiers |= KeyModifiers::ALT;
+    }
+    KeyEvent::new(KeyCode::Char(c), modifiers)
+}
+
+#[cfg(test)]
+mod tests;
