@@ -467,7 +467,11 @@ impl App {
                 self.wish(wishes);
                 self.questions_changed = Some(now.monotonic);
             }
-            if let What::PromptOpened(prompt) | What::PromptAnswerable(prompt) = &change.what {
+            if let What::PromptOpened(prompt)
+            | What::PromptAnswerable(prompt)
+            | What::PromptFreed(prompt)
+            | What::PromptUnheard(prompt) = &change.what
+            {
                 if self.by_policy(*prompt, now) {
                     continue;
                 }

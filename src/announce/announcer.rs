@@ -246,6 +246,8 @@ impl Announcer {
             | What::ToolCompleted { .. }
             | What::PromptOpened(_)
             | What::PromptAnswerable(_)
+            | What::PromptFreed(_)
+            | What::PromptUnheard(_)
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)

@@ -94,6 +94,8 @@ impl Announcer {
             | What::Output { .. }
             | What::PromptOpened(_)
             | What::PromptAnswerable(_)
+            | What::PromptFreed(_)
+            | What::PromptUnheard(_)
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)

@@ -7,10 +7,11 @@ use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, ResponseKind,
     Reversibility, RiskLevel,
 };
-use crate::session::{Prompt, Question, Sessions, Standing};
+use crate::session::{Prompt, Question, Sessions, Standing, TokenUse};
 
 use super::announcement::Kind;
 use super::announcer::{Announcer, Manner};
+use super::doubt::takes_two_steps;
 use super::phrase::Arg;
 use super::segment::Segment;
 use super::speakable;
@@ -94,13 +95,7 @@ impl Announcer {
                 self.clarification(prompt, asked, agent, left, longest)
             }
         };
-        if hides_something(prompt) {
-            segments.push(own(self.phrases.text("question.hidden", &[])));
-        }
-        let perhaps = self.perhaps_words(prompt);
-        if !perhaps.is_empty() {
-            segments.push(own(perhaps));
-        }
+        segments.extend(self.doubts(prompt).into_iter().map(own));
         segments
     }
 
@@ -177,6 +172,12 @@ impl Announcer {
             .map(|(key, value)| format!("{key}: {value}"))
             .collect();
         let text = |key: &str| Arg::Own(self.phrases.text(key, &[]));
+        let mut reversibility = self.phrases.text(reversibility, &[]);
+        let tool_says = self.tool_says(prompt);
+        if !tool_says.is_empty() {
+            reversibility.push(' ');
+            reversibility.push_str(&tool_says);
+        }
         vec![
             ("n", Arg::own(prompt.id.0)),
             ("agent", agent),
@@ -192,7 +193,7 @@ impl Announcer {
                 ),
             ),
             ("risk", text(risk)),
-            ("reversibility", text(reversibility)),
+            ("reversibility", Arg::Own(reversibility)),
             ("timeout", Arg::Own(self.timeout(prompt, left))),
             (
                 "context",
@@ -327,6 +328,10 @@ impl Announcer {
     /// Says how to answer, or why it can't be answered.
     pub fn keys(&self, prompt: &Prompt) -> String {
         let n = || [("n", Arg::own(prompt.id.0))];
+        if let TokenUse::Shared { with } = prompt.token_use {
+            let with = ("with", Arg::own(with.0));
+            return self.phrases.text("question.shared", &[with]);
+        }
         let unanswerable = match (prompt.standing, prompt.question.token()) {
             (Standing::NotAnswerable, _) => Some("question.one_way"),
             (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
@@ -343,7 +348,7 @@ impl Announcer {
             Question::Confirmation(asked) => {
                 let mut ways = Vec::new();
                 if asked.takes(&Decision::Accept) {
-                    let key = if prompt.wants_second_step() {
+                    let key = if takes_two_steps(prompt) {
                         pick("question.keys.accept_twice", "question.lines.accept_twice")
                     } else {
                         pick("question.keys.accept", "question.lines.accept")
@@ -548,22 +553,5 @@ fn cut(text: &str, longest: usize) -> String {
         format!("{beginning}…")
     } else {
         text.to_owned()
-    }
-}
-
-/// Tells whether a question carries characters that a person can neither see nor hear.
-pub fn hides_something(prompt: &Prompt) -> bool {
-    match &prompt.question {
-        Question::Confirmation(asked) => {
-            speakable::hides(&asked.action)
-                || asked.consequence.as_deref().is_some_and(speakable::hides)
-        }
-        Question::Clarification(asked) => {
-            speakable::hides(&asked.question)
-                || asked
-                    .choices
-                    .iter()
-                    .any(|choice| speakable::hides(&choice.label))
-        }
     }
 }

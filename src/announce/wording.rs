@@ -66,6 +66,12 @@ impl Announcer {
                     .about(About::Asks(*id))
                 })
             }
+            What::PromptFreed(id) | What::PromptUnheard(id) => {
+                self.prompt_draft(*id, sessions, |prompt| {
+                    Draft::new(Class::Alert, self.kind_of(prompt), self.asked_anew(prompt))
+                        .about(About::Asks(*id))
+                })
+            }
             What::PromptWarning {
                 prompt: id,
                 remaining,

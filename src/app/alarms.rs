@@ -104,11 +104,11 @@ impl App {
         let again = waited >= ALARMS[0];
         let mut args = vec![("n", Arg::own(prompt.id.0))];
         let high = match &prompt.question {
-            Question::Confirmation(asked) => {
-                if asked.risk_level == Some(RiskLevel::High) {
+            Question::Confirmation(_) => {
+                if prompt.risk() == Some(&RiskLevel::High) {
                     args.push(("risk", Arg::Own(phrases.text("question.risk.high", &[]))));
                 }
-                asked.risk_level == Some(RiskLevel::High) || asked.is_irreversible()
+                prompt.risk() == Some(&RiskLevel::High) || prompt.is_irreversible()
             }
             Question::Clarification(_) => false,
         };

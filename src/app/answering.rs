@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class};
+use crate::announce::{Arg, Class, takes_two_steps};
 use crate::keys::{Edit, Mode};
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
-use crate::session::{Prompt, PromptId, Question};
+use crate::session::{Prompt, PromptId, Question, TokenUse};
 
 use super::App;
 use super::gate::By;
@@ -288,7 +288,7 @@ impl App {
             Answer::Decision {
                 decision: Decision::Accept,
                 ..
-            } => prompt.wants_second_step(),
+            } => takes_two_steps(prompt),
             // Nobody knows what another decision does: it always takes the second step.
             Answer::Decision {
                 decision: Decision::Other(_),
@@ -298,7 +298,7 @@ impl App {
                 decision: Decision::Reject,
                 ..
             }
-            | Answer::Response(_) => false,
+            | Answer::Response(_) => prompt.token_use != TokenUse::Own,
         };
         if stated || contrary(prompt, &answer).is_some() {
             self.ask_to_confirm(prompt, answer, now);

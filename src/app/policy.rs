@@ -15,10 +15,10 @@
 //! A rule does nothing: the question names no tool, or an `accept` rule met a question that does not
 //! itself say low risk and reversible. Too much is rejected: name agents, tools or risks.
 
-use crate::announce::{Arg, Class, Kind, Trust, hides_something};
+use crate::announce::{Arg, Class, Kind, Trust, takes_two_steps};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Reversibility, RiskLevel};
-use crate::session::{Prompt, PromptId, Question, Sessions, Standing};
+use crate::session::{Prompt, PromptId, Question, Sessions, Standing, TokenUse};
 
 use super::App;
 
@@ -32,12 +32,7 @@ pub(super) enum Decider {
 }
 
 /// Finds the first rule that is about a question.
-fn rule_for<'a>(
-    rules: &'a [PolicyRule],
-    prompt: &Prompt,
-    sessions: &Sessions,
-    trust: &Trust,
-) -> Option<&'a PolicyRule> {
+fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Option<&'a PolicyRule> {
     let Question::Confirmation(asked) = &prompt.question else {
         // What an agent wants to know, no rule knows.
         return None;
@@ -55,7 +50,7 @@ fn rule_for<'a>(
         let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
         let tool = rule.tools.is_empty() || rule.tools.iter().any(about);
         let risk = rule.risks.is_empty() || rule.risks.contains(&risk_of(asked));
-        agent && tool && risk && is_fit(rule.decision, prompt, asked, sessions)
+        agent && tool && risk && is_fit(rule.decision, prompt, asked)
     })
 }
 
@@ -72,12 +67,7 @@ fn risk_of(asked: &AwaitingConfirmation) -> PolicyRisk {
 ///
 /// Accepting is the one that can do harm: the event itself must say low risk and reversible, its tool
 /// must not say otherwise, and nothing about the question may be unusual.
-fn is_fit(
-    decision: PolicyDecision,
-    prompt: &Prompt,
-    asked: &AwaitingConfirmation,
-    sessions: &Sessions,
-) -> bool {
+fn is_fit(decision: PolicyDecision, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
     match decision {
         PolicyDecision::Leave => true,
         PolicyDecision::Reject => asked.takes(&Decision::Reject),
@@ -95,16 +85,11 @@ fn is_fit(
                 )
                 | (None, None) => false,
             };
-            let tool_agrees = sessions.call_of(prompt).is_none_or(|call| {
-                !call.irreversible && matches!(call.risk, None | Some(RiskLevel::Low))
-            });
             asked.takes(&Decision::Accept)
                 && asked.risk_level == Some(RiskLevel::Low)
                 && says_reversible
-                && tool_agrees
-                && !asked.action.trim().is_empty()
-                && !prompt.wants_second_step()
-                && !hides_something(prompt)
+                && prompt.tool_risk().is_none()
+                && !takes_two_steps(prompt)
         }
     }
 }
@@ -120,17 +105,14 @@ impl App {
             return false;
         };
         // What is perhaps decided already is for the person to judge.
-        let doubtful = prompt.standing == Standing::Resumed;
+        let doubtful = prompt.standing == Standing::Resumed
+            || prompt.token_use != TokenUse::Own
+            || prompt.reply.perhaps().is_some();
         if doubtful || !prompt.is_answerable() || self.by_rule.contains(&id) {
             return false;
         }
-        let Some(rule) = rule_for(
-            &self.config.policy,
-            &prompt,
-            &self.sessions,
-            self.announcer.trust(),
-        )
-        .cloned() else {
+        let trust = self.announcer.trust();
+        let Some(rule) = rule_for(&self.config.policy, &prompt, trust).cloned() else {
             return false;
         };
         let words = self

@@ -37,6 +37,7 @@ mod reviewing;
 mod scanning;
 mod sequences;
 mod silence;
+mod tokens;
 mod tongues;
 mod typing;
 mod voice;

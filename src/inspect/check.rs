@@ -391,6 +391,8 @@ impl Checker {
             | What::Progress(_)
             | What::ToolCompleted { .. }
             | What::PromptAnswerable(_)
+            | What::PromptFreed(_)
+            | What::PromptUnheard(_)
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)

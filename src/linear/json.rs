@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::announce::normalise::is_hidden;
-use crate::announce::{About, Announcement, Mark};
+use crate::announce::{About, Announcement, Mark, takes_two_steps};
 use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
@@ -104,7 +104,7 @@ fn asks(app: &App, told: &Announcement, prompt: &Prompt) -> Value {
         );
         map.insert("deadline".into(), deadline.into());
         map.insert("tool".into(), prompt.tool.as_deref().into());
-        map.insert("second_step".into(), prompt.wants_second_step().into());
+        map.insert("second_step".into(), takes_two_steps(prompt).into());
         map.insert("answerable".into(), prompt.is_answerable().into());
     }
     fields
@@ -187,7 +187,7 @@ fn answers(prompt: &Prompt) -> Vec<String> {
             }
             lines.extend((1..=others).map(|at| format!("o {number} {at}")));
             // Nobody knows what another decision does: it takes the second step whatever the risk.
-            if others > 0 || (asked.takes(&Decision::Accept) && prompt.wants_second_step()) {
+            if others > 0 || (asked.takes(&Decision::Accept) && takes_two_steps(prompt)) {
                 lines.push(format!("c {number}"));
             }
             if asked.takes(&Decision::Reject) {

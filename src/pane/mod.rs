@@ -26,7 +26,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use crate::announce::{Arg, wrap};
+use crate::announce::{Arg, takes_two_steps, wrap};
 use crate::app::{App, Drawn};
 use crate::keys::Mode;
 use crate::protocol::{Now, ResponseKind};
@@ -226,7 +226,7 @@ fn key_words(app: &App) -> Vec<&'static str> {
 
 fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
     match &prompt.question {
-        Question::Confirmation(_) if prompt.wants_second_step() => vec!["keys.confirmation_twice"],
+        Question::Confirmation(_) if takes_two_steps(prompt) => vec!["keys.confirmation_twice"],
         Question::Confirmation(_) => vec!["keys.confirmation"],
         Question::Clarification(asked) => {
             let mut words: Vec<&'static str> = asked

@@ -304,6 +304,8 @@ pub struct OutputStreaming {
 pub struct AwaitingConfirmation {
     /// What would be done.
     pub action: String,
+    /// Whether the agent names that; else it is empty, or what its summary says.
+    pub names_action: bool,
     /// What happens if it is done.
     pub consequence: Option<String>,
     /// What an answer must echo; without one the question can't be answered.

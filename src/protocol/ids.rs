@@ -70,7 +70,7 @@ impl ReplyToken {
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
-    /// Gives the token's text, for the reply itself and for the JSON face's contract only.
+    /// Gives the token's text, for the reply itself, a digest, and the JSON face's contract only.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -184,10 +184,13 @@ fn timeout(fields: &mut Fields<'_, '_>) -> Option<u64> {
 
 fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
     let summary = fields.summary();
+    let action = fields.text("action");
     AwaitingConfirmation {
+        names_action: action
+            .as_deref()
+            .is_some_and(|text| !text.trim().is_empty()),
         // Without an action the summary is the best that can be told; the finding stays.
-        action: fields
-            .text("action")
+        action: action
             .or_else(|| summary.pick(Level::Normal).map(str::to_owned))
             .unwrap_or_default(),
         consequence: fields.text("consequence"),

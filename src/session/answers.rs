@@ -134,6 +134,7 @@ impl Sessions {
         if !self.answer_step(id, QuestionEvent::Decided, brings, now, observer) {
             return 0;
         }
+        self.use_token(id);
         if let Some(prompt) = self.prompts.get_mut(&id)
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
@@ -232,6 +233,10 @@ impl Sessions {
             return;
         };
         let key = prompt.key.clone();
+        self.pass_token_on(id);
+        let Some(prompt) = self.prompts.get(&id) else {
+            return;
+        };
         self.closed_bytes += prompt.question.weight();
         self.closed.push_back(id);
         while self.closed.len() > MOST_CLOSED

@@ -81,6 +81,10 @@ pub enum What {
     PromptOpened(PromptId),
     /// The link of an open question is back and its session speaks: it can be answered again.
     PromptAnswerable(PromptId),
+    /// The earlier question of the same token is over: this one can be answered now.
+    PromptFreed(PromptId),
+    /// The agent asks again what was answered here: perhaps the answer did not arrive.
+    PromptUnheard(PromptId),
     /// A question's time is running out.
     PromptWarning {
         /// Which question.

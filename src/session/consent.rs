@@ -12,7 +12,7 @@ use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::key::SessionKey;
 use super::model::{Consent, Session, Sight, ToolCall};
-use super::prompt::{Prompt, PromptId, Question};
+use super::prompt::{Prompt, PromptId, Question, ToolWord};
 use super::sessions::Sessions;
 
 /// How long an irreversible call may run before the person is told that nobody was asked: producers
@@ -30,13 +30,6 @@ impl Sessions {
             Some(known) => known == tool,
             None => weakly && names(&asked.action, tool),
         }
-    }
-
-    /// Gives the running call that a question is about, where one is known.
-    pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
-        let session = self.get(&prompt.key)?;
-        let at = session.find_tool(prompt.call_id.as_ref(), prompt.tool.as_deref()?)?;
-        session.tools.get(at)
     }
 
     /// Links a fresh question to a tool that already runs.
@@ -82,7 +75,12 @@ impl Sessions {
                 call.consent = Consent::Asked(id);
             }
             let (tool, call_id) = (call.tool.clone(), call.call_id.clone());
+            let word = ToolWord {
+                irreversible: call.irreversible,
+                risk: call.risk.clone(),
+            };
             if let Some(prompt) = self.prompts.get_mut(&id) {
+                prompt.tool_word = Some(word);
                 prompt.tool = Some(tool);
                 prompt.call_id = call_id;
             }

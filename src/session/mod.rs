@@ -25,6 +25,7 @@ mod outputs;
 mod prompt;
 mod questions;
 mod sessions;
+mod tokens;
 mod tools;
 
 pub use anomaly::{Anomaly, AnomalyKind, Danger};
@@ -36,8 +37,11 @@ pub use machines::{
 };
 pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
 pub use observe::{Observer, Step, Subject};
-pub use prompt::{Closing, Given, Prompt, PromptId, Question, ReplyState, Standing, Warning};
+pub use prompt::{
+    Closing, Given, Prompt, PromptId, Question, ReplyState, Standing, ToolWord, Warning,
+};
 pub use sessions::{Dropped, Sessions};
+pub use tokens::TokenUse;
 
 #[cfg(test)]
 mod tests;

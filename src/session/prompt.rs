@@ -11,6 +11,7 @@ use crate::protocol::{
 
 use super::key::SessionKey;
 use super::machines::{QuestionRun, ToolEvent};
+use super::tokens::TokenUse;
 
 /// Numbers a question within this run, from 1; never reused, so that "question 2" stays itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,16 +89,53 @@ impl Question {
 }
 
 impl Question {
-    /// Tells whether silence would accept something irreversible of medium or high risk (6.4.1).
-    pub fn accepts_by_silence(&self) -> bool {
+    /// Tells whether another question under the same token is this one, asked again.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.about() == other.about()
+    }
+
+    /// Gives what makes a question this one, whatever else is said of it: what is asked, about which
+    /// call, and what follows or can be chosen.
+    pub(super) fn about(&self) -> (bool, &str, Option<&str>, Option<&str>, Vec<&str>) {
         match self {
-            Self::Confirmation(asked) => {
-                asked.default_decision == Some(Decision::Accept)
-                    && asked.is_irreversible()
-                    && matches!(asked.risk_level, Some(RiskLevel::High | RiskLevel::Medium))
-            }
-            Self::Clarification(_) => false,
+            Self::Confirmation(asked) => (
+                true,
+                &asked.action,
+                asked.tool_call_id.as_ref().map(ToolCallId::as_str),
+                asked.consequence.as_deref(),
+                asked.tool.as_deref().into_iter().collect(),
+            ),
+            Self::Clarification(asked) => (
+                false,
+                &asked.question,
+                None,
+                asked.context.as_deref(),
+                asked
+                    .choices
+                    .iter()
+                    .flat_map(|choice| [choice.value.as_str(), choice.label.as_str()])
+                    .collect(),
+            ),
         }
+    }
+}
+
+/// Holds what the call that a question is about says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolWord {
+    /// Whether it can't be taken back.
+    pub irreversible: bool,
+    /// How much could go wrong.
+    pub risk: Option<RiskLevel>,
+}
+
+/// Orders risks; what is not stated is not known to be worse.
+fn grade(risk: Option<&RiskLevel>) -> u8 {
+    match risk {
+        None | Some(RiskLevel::Other(_)) => 0,
+        Some(RiskLevel::Low) => 1,
+        Some(RiskLevel::Medium) => 2,
+        Some(RiskLevel::High) => 3,
     }
 }
 
@@ -254,8 +292,8 @@ pub struct Prompt {
     pub opened: Now,
     /// When it was raised, on the monotonic clock: later than it came if it was held back.
     pub raised: Duration,
-    /// Whether its token was used before for something else: then nothing about it is routine.
-    pub reused_token: bool,
+    /// Whose its token is: if not its own alone, nothing about it is routine.
+    pub token_use: TokenUse,
     /// When the producer says that it asked.
     pub asked: Option<Timestamp>,
     /// How far the answer is.
@@ -264,6 +302,8 @@ pub struct Prompt {
     pub standing: Standing,
     /// The tool that it guards, where known.
     pub tool: Option<String>,
+    /// What that tool said of itself when it was called, where it was called before the question.
+    pub tool_word: Option<ToolWord>,
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     pub(super) perhaps_told: bool,
@@ -363,6 +403,7 @@ impl Prompt {
     pub fn is_answerable(&self) -> bool {
         self.standing.reaches()
             && self.question.token().is_some()
+            && !matches!(self.token_use, TokenUse::Shared { .. })
             && matches!(
                 self.reply,
                 ReplyState::Unanswered | ReplyState::TimedOut | ReplyState::Perhaps(_)
@@ -385,14 +426,57 @@ impl Prompt {
         )
     }
 
+    /// Gives the risk by the question's word, or by its tool's where that is worse.
+    pub fn risk(&self) -> Option<&RiskLevel> {
+        let stated = match &self.question {
+            Question::Confirmation(asked) => asked.risk_level.as_ref(),
+            Question::Clarification(_) => None,
+        };
+        self.tool_risk().or(stated)
+    }
+
+    /// Gives the risk that its tool states, where that is worse than what the question says.
+    pub fn tool_risk(&self) -> Option<&RiskLevel> {
+        let Question::Confirmation(asked) = &self.question else {
+            return None;
+        };
+        let said = self.tool_word.as_ref()?.risk.as_ref();
+        let worse =
+            grade(said) > grade(asked.risk_level.as_ref()).max(grade(Some(&RiskLevel::Low)));
+        said.filter(|_| worse)
+    }
+
+    /// Tells whether it can't be undone, by the question's word or by its tool's.
+    pub fn is_irreversible(&self) -> bool {
+        match &self.question {
+            Question::Confirmation(asked) => {
+                asked.is_irreversible() || self.tool_word.as_ref().is_some_and(|it| it.irreversible)
+            }
+            Question::Clarification(_) => false,
+        }
+    }
+
+    /// Tells whether silence would accept something irreversible of medium or high risk (6.4.1).
+    pub fn accepts_by_silence(&self) -> bool {
+        match &self.question {
+            Question::Confirmation(asked) => {
+                asked.default_decision == Some(Decision::Accept)
+                    && self.is_irreversible()
+                    && matches!(self.risk(), Some(RiskLevel::High | RiskLevel::Medium))
+            }
+            Question::Clarification(_) => false,
+        }
+    }
+
     /// Tells whether accepting needs a second step: high or unknown risk, irreversible by either
-    /// field or not said to be reversible, a default that turns silence into consent, or a question
+    /// field or not said to be reversible, each by the question's or its tool's word, an action that is
+    /// not named, a token that was used before, a default that turns silence into consent, or a question
     /// too long to be said in one go. A missing risk or reversibility is never taken for harmless.
     pub fn wants_second_step(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
-                let low = asked.risk_level == Some(RiskLevel::Low);
-                let mild = low || asked.risk_level == Some(RiskLevel::Medium);
+                let low = self.risk() == Some(&RiskLevel::Low);
+                let mild = low || self.risk() == Some(&RiskLevel::Medium);
                 let said_reversible = asked.irreversible == Some(false)
                     || matches!(
                         asked.reversibility,
@@ -400,15 +484,16 @@ impl Prompt {
                     );
                 let unsafe_default =
                     matches!(asked.default_decision, Some(Decision::Accept)) && !low;
-                asked.is_irreversible()
-                    || self.reused_token
+                self.is_irreversible()
+                    || self.token_use != TokenUse::Own
+                    || !asked.names_action
                     || !mild
                     || !said_reversible
                     || unsafe_default
                     || self.is_cut()
                     || self.turns_its_direction()
             }
-            Question::Clarification(_) => false,
+            Question::Clarification(_) => self.token_use != TokenUse::Own,
         }
     }
 

@@ -13,6 +13,7 @@ use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
 use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
 use super::sessions::{MOST_OPEN, Sessions};
+use super::tokens::{Claim, TokenUse};
 
 impl Sessions {
     /// Raises the questions that were held back while old events may have been replayed.
@@ -51,7 +52,7 @@ impl Sessions {
                 })
             };
             tell(What::PromptOpened(prompt.id));
-            if prompt.question.accepts_by_silence() {
+            if prompt.accepts_by_silence() {
                 tell(What::Danger(Danger::AcceptsBySilence { prompt: prompt.id }));
             }
         }
@@ -180,12 +181,10 @@ impl Sessions {
         event: AwaitingConfirmation,
         envelope: &Envelope,
     ) {
-        let question = Question::Confirmation(event);
-        let accepts_by_silence = question.accepts_by_silence();
-        let id = self.open(context, question, envelope);
+        let id = self.open(context, Question::Confirmation(event), envelope);
         if let Some(id) = id {
             self.link_question(id);
-            if accepts_by_silence && !self.held.contains(&id) {
+            if self.raised(id).is_some_and(Prompt::accepts_by_silence) {
                 context.push(What::Danger(Danger::AcceptsBySilence { prompt: id }));
             }
         }
@@ -207,38 +206,33 @@ impl Sessions {
         question: Question,
         envelope: &Envelope,
     ) -> Option<PromptId> {
-        let known = self.prompts.values().rev().find(|prompt| {
-            prompt.key == context.key
-                && question.token().is_some()
-                && prompt.question.token() == question.token()
-        });
-        let repeated = known.map(|known| known.question == question);
-        match repeated {
-            Some(true) => {
+        let token_use = match self.claim_token(&context.key, &question) {
+            Claim::Repeats(id) => {
                 // The same question under a new event id: it lives, and is not raised a second time.
                 self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
+                if self.doubt(id, context.now) {
+                    context.push(What::PromptUnheard(id));
+                }
                 return None;
             }
-            Some(false) => self.anomaly(context, AnomalyKind::TokenReused, String::new()),
-            None => {}
+            Claim::Use(token_use) => token_use,
+        };
+        if token_use != TokenUse::Own {
+            self.anomaly(context, AnomalyKind::TokenReused, String::new());
         }
-        // A token that means something else now: what was open under it must not be answered.
-        let reused_token = repeated == Some(false);
         let asked_again: Vec<PromptId> = self
             .prompts
             .values()
             .filter(|prompt| {
-                let same_token = reused_token && prompt.question.token() == question.token();
                 prompt.key == context.key
                     && prompt.is_open()
-                    && (same_token || asks_the_same(&prompt.question, &question))
+                    && prompt.question.token() != question.token()
+                    && asks_the_same(&prompt.question, &question)
             })
             .map(|prompt| prompt.id)
             .collect();
         for id in asked_again {
-            if !reused_token {
-                self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
-            }
+            self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
             self.close_told(context, id, Closing::AskedAgain);
         }
         let awaiting =
@@ -280,7 +274,7 @@ impl Sessions {
                 direction: context.direction,
                 opened: context.now,
                 raised: context.now.monotonic,
-                reused_token,
+                token_use,
                 asked: envelope.timestamp,
                 reply: ReplyState::Unanswered,
                 standing: if answerable {
@@ -289,6 +283,7 @@ impl Sessions {
                     Standing::NotAnswerable
                 },
                 tool: None,
+                tool_word: None,
                 call_id: None,
                 warned: Warning::None,
                 perhaps_told: false,

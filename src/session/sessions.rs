@@ -19,6 +19,7 @@ use super::model::{Consent, Phase, Session};
 use super::observe::Observer;
 use super::order::Waiting;
 use super::prompt::{Closing, Prompt, PromptId, ReplyState, Standing};
+use super::tokens::Tokens;
 
 /// How many sessions are kept; ended ones leave first, then the one that was silent longest.
 const MOST_SESSIONS: usize = 256;
@@ -88,6 +89,8 @@ pub struct Sessions {
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
     pub(super) waiting: Waiting,
+    pub(super) tokens: BTreeMap<LinkId, Tokens>,
+    pub(super) freed: Vec<PromptId>,
     pub(super) dropped: Dropped,
 }
 
@@ -208,7 +211,7 @@ impl Sessions {
                 Meeting::Different => arrived = Arrived::UnderUsedId,
             }
         }
-        let changes = if state.is_replayed(envelope.timestamp, now) {
+        let mut changes = if state.is_replayed(envelope.timestamp, now) {
             let mut changes = self.take_in_turn(&key, decoded, now, Arrived::Replayed, observer);
             changes.append(&mut self.take_followers(&key, now, observer));
             changes
@@ -218,6 +221,7 @@ impl Sessions {
             changes.append(&mut self.in_order(&key, decoded, arrived, now, observer));
             changes
         };
+        changes.append(&mut self.tell_freed(now));
         self.forget();
         changes
     }
@@ -266,6 +270,7 @@ impl Sessions {
         }
         self.tick_prompts(now, &mut changes);
         self.tick_unasked(now, &mut changes);
+        changes.append(&mut self.tell_freed(now));
         changes
     }
 

@@ -7,6 +7,7 @@ mod properties;
 mod questions;
 mod returned;
 mod rules;
+mod tokens;
 
 use std::time::Duration;
 

@@ -229,6 +229,8 @@ fn words(change: &Change, sessions: &Sessions) -> Option<String> {
         What::Unknown { event, .. } => &event.summary,
         What::SessionJoined
         | What::PromptAnswerable(_)
+        | What::PromptFreed(_)
+        | What::PromptUnheard(_)
         | What::PromptWarning { .. }
         | What::PromptTimedOut(_)
         | What::PromptPerhapsResolved(_)

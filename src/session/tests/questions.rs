@@ -256,21 +256,6 @@ fn a_server_that_sends_again_what_it_sent_before_is_the_one_that_asked() {
 }
 
 #[test]
-fn a_token_that_means_something_else_is_another_question_in_two_steps() {
-    let mut stage = Stage::new();
-    stage.start();
-    let mild = json!({"action": "Read the weather", "risk_level": "low", "irreversible": false});
-    let first = stage.ask_with("rpl_1", mild.clone());
-    assert!(!stage.sessions.prompt(first).unwrap().wants_second_step());
-    let mut other = mild;
-    other["action"] = "Delete all backups".into();
-    let second = stage.ask_with("rpl_1", other);
-    assert!(!stage.sessions.prompt(first).unwrap().is_open());
-    let second = stage.sessions.prompt(second).unwrap();
-    assert!(second.is_answerable() && second.wants_second_step());
-}
-
-#[test]
 fn what_differs_in_its_outcome_is_not_the_same_question() {
     let mut stage = Stage::new();
     stage.start();

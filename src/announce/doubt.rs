@@ -1,0 +1,109 @@
+//! What about a question is unusual, in words: what its tool says otherwise, whose its token is, what was
+//! hidden in it, what perhaps became of an answer.
+//!
+//! Responsibilities: those sentences, and whether a question takes two steps because of any of them. Not
+//! here: how the question itself is worded (`question`), asking for the second step (`app`).
+
+use crate::config::Verbosity;
+use crate::protocol::RiskLevel;
+use crate::session::{Prompt, Question, TokenUse};
+
+use super::announcer::Announcer;
+use super::phrase::Arg;
+use super::segment::Segment;
+use super::speakable;
+
+impl Announcer {
+    /// Says of a question's tool that its own word is worse than the question's; empty where it is not.
+    pub(super) fn tool_says(&self, prompt: &Prompt) -> String {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return String::new();
+        };
+        let risk = match prompt.tool_risk() {
+            Some(RiskLevel::Medium) => self.phrases.text("question.risk.medium", &[]),
+            Some(RiskLevel::High) => self.phrases.text("question.risk.high", &[]),
+            Some(RiskLevel::Low | RiskLevel::Other(_)) | None => String::new(),
+        };
+        let reversibility = if prompt.is_irreversible() && !asked.is_irreversible() {
+            self.phrases
+                .text("question.reversibility.irreversible", &[])
+        } else {
+            String::new()
+        };
+        if risk.is_empty() && reversibility.is_empty() {
+            return String::new();
+        }
+        let args = [
+            ("risk", Arg::Own(risk)),
+            ("reversibility", Arg::Own(reversibility)),
+        ];
+        self.phrases.text("question.tool_says", &args)
+    }
+
+    /// Says that a question can be answered whose token was another one's, or that the agent asks again
+    /// what was answered.
+    pub(super) fn asked_anew(&self, prompt: &Prompt) -> Vec<Segment> {
+        let perhaps = self.perhaps_words(prompt);
+        let key = if perhaps.is_empty() {
+            "question.freed"
+        } else {
+            "question.unheard"
+        };
+        let args = [
+            ("n", Arg::own(prompt.id.0)),
+            ("perhaps", Arg::Own(perhaps)),
+            ("subject", self.subject(prompt)),
+        ];
+        self.phrases.say(key, Verbosity::Normal, &args)
+    }
+
+    /// Says everything else about a question that nobody should overhear; empty where it is usual.
+    pub(super) fn doubts(&self, prompt: &Prompt) -> Vec<String> {
+        let text = |key: &str| self.phrases.text(key, &[]);
+        let mut doubts = Vec::new();
+        if hides_something(prompt) {
+            doubts.push(text("question.hidden"));
+        }
+        if let Question::Confirmation(asked) = &prompt.question
+            && !asked.names_action
+            && !asked.action.trim().is_empty()
+        {
+            doubts.push(text("question.unnamed"));
+        }
+        match prompt.token_use {
+            TokenUse::Own => {}
+            TokenUse::UsedBefore | TokenUse::Shared { .. } => doubts.push(text("question.reused")),
+        }
+        let perhaps = self.perhaps_words(prompt);
+        if !perhaps.is_empty() {
+            doubts.push(perhaps);
+        }
+        doubts
+    }
+}
+
+/// Tells whether accepting a question takes two steps.
+pub fn takes_two_steps(prompt: &Prompt) -> bool {
+    let hides = match &prompt.question {
+        Question::Confirmation(_) => hides_something(prompt),
+        Question::Clarification(_) => false,
+    };
+    hides || prompt.wants_second_step()
+}
+
+/// Tells whether a question carries characters that a person can neither see nor hear.
+pub fn hides_something(prompt: &Prompt) -> bool {
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            speakable::hides(&asked.action)
+                || asked.consequence.as_deref().is_some_and(speakable::hides)
+        }
+        Question::Clarification(asked) => {
+            speakable::hides(&asked.question)
+                || asked
+                    .choices
+                    .iter()
+                    .any(|choice| speakable::hides(&choice.label))
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Which reply tokens a link has seen, what they were for, and which were answered here (6.2).
+//!
+//! Responsibilities: remembering tokens as digests far beyond the questions themselves, telling a question
+//! that comes again from one that carries another one's token, letting a question wait for the other one of
+//! its token. Not here: how a question is opened (`questions`), what is said of it (`announce`).
+//!
+//! # Mental model
+//! A token is one question's, and takes one answer. It counts for the whole link, because whoever gets an
+//! answer goes by the token alone. A token is reused when another agent, another session or another action
+//! brings it, or when it was answered here before. While the earlier question is open the later one can't be
+//! answered; after that it can, and every answer to it takes two steps.
+//!
+//! # Worked example
+//! Agent A asks to save a file under `t`. Agent B asks to wipe a disk under `t`: it is asked, and can't be
+//! answered. A's question is rejected and closes: B's can be answered now, in two steps. A server that asks
+//! the very same unanswered question again reuses nothing.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt::Write;
+
+use ring::digest::{Context as Hasher, SHA256};
+
+use crate::protocol::{Now, ReplyToken, Urgency};
+
+use super::change::{Change, What};
+use super::key::SessionKey;
+use super::prompt::{Prompt, PromptId, Question};
+use super::sessions::Sessions;
+
+/// How many tokens a link remembers that a question brought: days of an agent that asks all the time, at
+/// less than half a megabyte.
+const MOST_ASKED: usize = 4096;
+/// How many tokens a link remembers that were answered here. Only a person's answers fill it, so that no
+/// server can make it forget.
+const MOST_ANSWERED: usize = 8192;
+
+/// Identifies a token, or what a question is about, without keeping its text: 128 bits of SHA-256, which
+/// nobody can make meet.
+type Digest = [u8; 16];
+
+/// Says whose a question's token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenUse {
+    /// Its own.
+    Own,
+    /// It was another question's, or was answered here before.
+    UsedBefore,
+    /// It is another question's, too, which is open and has the first claim to it.
+    Shared {
+        /// The other question.
+        with: PromptId,
+    },
+}
+
+/// Remembers digests up to a bound; the oldest leaves first.
+#[derive(Debug, Clone)]
+struct Memory<T> {
+    known: HashMap<Digest, T>,
+    order: VecDeque<Digest>,
+}
+
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
+        Self {
+            known: HashMap::new(),
+            order: VecDeque::new(),
+        }
+    }
+}
+
+impl<T> Memory<T> {
+    /// Remembers what came first under a digest.
+    fn note(&mut self, digest: Digest, value: T, most: usize) {
+        if self.known.contains_key(&digest) {
+            return;
+        }
+        self.known.insert(digest, value);
+        self.order.push_back(digest);
+        if self.order.len() > most
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+    }
+}
+
+/// Remembers the tokens of one link.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Tokens {
+    /// What each was asked for first.
+    asked: Memory<Digest>,
+    answered: Memory<()>,
+}
+
+#[cfg(test)]
+impl Tokens {
+    pub(super) fn is_within_bounds(&self) -> bool {
+        let asked = self.asked.known.len() == self.asked.order.len();
+        asked && self.asked.known.len() <= MOST_ASKED && self.answered.known.len() <= MOST_ANSWERED
+    }
+}
+
+/// Says what a question's token tells of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// It is a question of its own, or one that comes again without having been answered.
+    Use(TokenUse),
+    /// It is this open question, once more.
+    Repeats(PromptId),
+}
+
+impl Sessions {
+    /// Looks what a question's token was used for on its link, and remembers it.
+    pub(super) fn claim_token(&mut self, key: &SessionKey, question: &Question) -> Claim {
+        let Some(token) = question.token() else {
+            return Claim::Use(TokenUse::Own);
+        };
+        let holders = || {
+            self.prompts.values().filter(|prompt| {
+                prompt.key.link == key.link
+                    && prompt.is_open()
+                    && prompt.question.token() == Some(token)
+            })
+        };
+        let same = |prompt: &&Prompt| prompt.key == *key && prompt.question.is_same(question);
+        if let Some(repeated) = holders().find(same) {
+            return Claim::Repeats(repeated.id);
+        }
+        let first = holders().map(|prompt| prompt.id).next();
+        let (token, about) = (digest_of(token), digest_about(key, question));
+        let tokens = self.tokens.entry(key.link).or_default();
+        let elsewhere = tokens.asked.known.get(&token) != Some(&about);
+        let known = tokens.asked.known.contains_key(&token);
+        let answered = tokens.answered.known.contains_key(&token);
+        tokens.asked.note(token, about, MOST_ASKED);
+        Claim::Use(match first {
+            Some(with) => TokenUse::Shared { with },
+            None if answered || (known && elsewhere) => TokenUse::UsedBefore,
+            None => TokenUse::Own,
+        })
+    }
+
+    /// Remembers that an answer goes out under a question's token.
+    pub(super) fn use_token(&mut self, id: PromptId) {
+        if let Some(prompt) = self.prompts.get(&id)
+            && let Some(token) = prompt.question.token()
+        {
+            let tokens = self.tokens.entry(prompt.key.link).or_default();
+            tokens.answered.note(digest_of(token), (), MOST_ANSWERED);
+        }
+    }
+
+    /// Gives the token of a question that is over to the next one that waits for it.
+    pub(super) fn pass_token_on(&mut self, from: PromptId) {
+        let mut next = None;
+        for prompt in self.prompts.values_mut() {
+            if prompt.token_use != (TokenUse::Shared { with: from }) {
+                continue;
+            }
+            prompt.token_use = match next {
+                None => TokenUse::UsedBefore,
+                Some(with) => TokenUse::Shared { with },
+            };
+            next = next.or(Some(prompt.id));
+        }
+        self.freed.extend(next);
+    }
+
+    /// Tells of questions whose token is free for them now.
+    pub(super) fn tell_freed(&mut self, now: Now) -> Vec<Change> {
+        std::mem::take(&mut self.freed)
+            .into_iter()
+            .filter_map(|id| self.raised(id))
+            .filter(|prompt| prompt.is_answerable())
+            .map(|prompt| Change {
+                urgency: Urgency::Critical,
+                ..self.bare_change(prompt, now, What::PromptFreed(prompt.id))
+            })
+            .collect()
+    }
+}
+
+fn shortened(hasher: Hasher) -> Digest {
+    let mut digest = Digest::default();
+    for (to, from) in digest.iter_mut().zip(hasher.finish().as_ref()) {
+        *to = *from;
+    }
+    digest
+}
+
+fn digest_of(token: &ReplyToken) -> Digest {
+    let mut hasher = Hasher::new(&SHA256);
+    hasher.update(token.reveal().as_bytes());
+    shortened(hasher)
+}
+
+/// Gives a digest of who asks what: the same for a question that comes again.
+fn digest_about(key: &SessionKey, question: &Question) -> Digest {
+    struct Feed(Hasher);
+    impl Write for Feed {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut feed = Feed(Hasher::new(&SHA256));
+    // Writing into a hash can't fail; the form of `Debug` keeps the parts apart.
+    let _ = write!(
+        feed,
+        "{:?} {:?} {:?}",
+        key.agent,
+        key.session,
+        question.about()
+    );
+    shortened(feed.0)
+}
