@@ -364,10 +364,6 @@ impl App {
         let changes = self.sessions.tick(now);
         if !changes.is_empty() {
             self.tell(changes, now);
-            // A question whose time is over frees its place.
-            for link in 0..self.links.len() {
-                self.bound_questions(LinkId(link), now);
-            }
         }
         let told = self.announcer.tick(now, &self.sessions);
         for announcement in told {

@@ -339,7 +339,6 @@ impl Shell {
                 Effect::LastWords { link, words } => feeds.last_words(link, words),
                 Effect::ChangeWay { link, way } => feeds.change_way(link, way),
                 Effect::Close(link) => feeds.leave(link),
-                Effect::Reading { link, on } => feeds.reading(link, on),
                 Effect::Bell => output.bell(),
                 Effect::Copy(address) => output.copy(&address),
                 Effect::Notify(notice) => output.notify(&notice),
@@ -371,5 +370,4 @@ struct Open {
     handle: Option<LinkHandle>,
     /// What was named and how it is followed, where it may be followed by another way.
     origin: Option<(Source, LinkSettings)>,
-    reading: bool,
 }

@@ -6,12 +6,14 @@
 
 use crate::config::Verbosity;
 use crate::protocol::RiskLevel;
-use crate::session::{Prompt, Question, TokenUse};
+use crate::session::{Change, Prompt, Question, Sessions, Standing, TokenUse};
 
-use super::announcer::Announcer;
+use super::announcement::Kind;
+use super::announcer::{Announcer, Draft};
 use super::phrase::Arg;
 use super::segment::Segment;
 use super::speakable;
+use super::utterance::Class;
 
 impl Announcer {
     /// Says of a question's tool that its own word is worse than the question's; empty where it is not.
@@ -57,6 +59,28 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
+    /// Says, for each ten times as many, that questions of an agent wait for room.
+    pub(super) fn questions_waiting(
+        &self,
+        change: &Change,
+        waiting: usize,
+        sessions: &Sessions,
+    ) -> Vec<Draft> {
+        let mut rest = waiting;
+        while rest > 1 && rest % 10 == 0 {
+            rest /= 10;
+        }
+        if rest != 1 {
+            return Vec::new();
+        }
+        let agent = self.agent_name(&change.key, &change.agent, sessions);
+        let args = [("agent", Arg::Name(agent)), ("n", Arg::own(waiting))];
+        let segments = self
+            .phrases
+            .say("question.waiting", Verbosity::Normal, &args);
+        vec![Draft::new(Class::Alert, Kind::Hint, segments)]
+    }
+
     /// Says everything else about a question that nobody should overhear; empty where it is usual.
     pub(super) fn doubts(&self, prompt: &Prompt) -> Vec<String> {
         let text = |key: &str| self.phrases.text(key, &[]);
@@ -69,6 +93,12 @@ impl Announcer {
             && !asked.action.trim().is_empty()
         {
             doubts.push(text("question.unnamed"));
+        }
+        match prompt.standing {
+            Standing::LinkLost | Standing::Resumed => {
+                doubts.push(text("question.perhaps_answered"))
+            }
+            Standing::Live | Standing::NotAnswerable => {}
         }
         match prompt.token_use {
             TokenUse::Own => {}

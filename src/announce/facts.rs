@@ -96,6 +96,7 @@ impl Announcer {
             | What::PromptAnswerable(_)
             | What::PromptFreed(_)
             | What::PromptUnheard(_)
+            | What::QuestionsWaiting { .. }
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)

@@ -337,7 +337,8 @@ impl Announcer {
             (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
                 Some("question.no_token")
             }
-            (Standing::Live | Standing::Resumed | Standing::LinkLost, Some(_)) => None,
+            (Standing::LinkLost, Some(_)) => Some("question.lost"),
+            (Standing::Live | Standing::Resumed, Some(_)) => None,
         };
         if let Some(key) = unanswerable {
             return self.phrases.text(key, &[]);

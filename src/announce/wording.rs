@@ -72,6 +72,9 @@ impl Announcer {
                         .about(About::Asks(*id))
                 })
             }
+            What::QuestionsWaiting { waiting } => {
+                self.questions_waiting(change, *waiting, sessions)
+            }
             What::PromptWarning {
                 prompt: id,
                 remaining,

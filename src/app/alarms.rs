@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use crate::announce::Arg;
 use crate::protocol::{Now, RiskLevel};
-use crate::session::{Prompt, PromptId, Question};
+use crate::session::{Prompt, PromptId, Question, Standing};
 
 use super::asking::Shown;
 use super::{App, Effect};
@@ -68,15 +68,15 @@ impl Shown {
 impl App {
     /// Rings for a question that was just raised.
     pub(super) fn ring(&mut self, id: PromptId, now: Now) {
-        let Some(prompt) = self
-            .sessions
-            .prompt(id)
-            .filter(|prompt| prompt.is_answerable())
-            .cloned()
-        else {
+        let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return;
         };
-        self.call(&prompt, now);
+        if prompt.is_answerable() {
+            self.call(&prompt, now);
+        } else if prompt.standing == Standing::LinkLost && self.config.screen.bell {
+            // It came over a connection that is gone again: nobody can answer it now, and its time runs.
+            self.effects.push(Effect::Bell);
+        }
     }
 
     /// Rings again for a question that nobody answers.

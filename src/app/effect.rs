@@ -73,13 +73,6 @@ pub enum Effect {
     },
     /// Close a link for good.
     Close(LinkId),
-    /// Stop reading from a link, or go on.
-    Reading {
-        /// Which link.
-        link: LinkId,
-        /// Whether to read.
-        on: bool,
-    },
     /// Ring the bell.
     Bell,
     /// Send a notification through the terminal.

@@ -19,6 +19,11 @@ impl App {
             let args = [("count", Arg::own(sessions))];
             self.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
         }
+        if due(dropped.unasked, before.unasked) {
+            self.forgotten.unasked = dropped.unasked;
+            let args = [("count", Arg::own(dropped.unasked))];
+            self.say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
+        }
         if due(tools, before.tools) {
             self.forgotten.tools = tools;
             let args = [("count", Arg::own(tools))];
@@ -43,6 +48,7 @@ impl App {
             tools,
             outputs,
             questions,
+            unasked,
         } = dropped;
         (dropped != Dropped::default()).then(|| {
             let args = [
@@ -51,6 +57,7 @@ impl App {
                 ("tools", count(tools)),
                 ("outputs", count(outputs)),
                 ("questions", count(questions)),
+                ("unasked", count(unasked)),
                 ("duplicates", count(duplicates)),
             ];
             self.phrases().text("status.forgotten", &args)

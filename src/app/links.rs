@@ -14,7 +14,7 @@ use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
 use super::terms::Difference;
 use super::ways::Ways;
-use super::{App, Door, Effect, Recording, SourceSetup};
+use super::{App, Door, Recording, SourceSetup};
 
 /// A link that came back is told when something came over it, or when it held for this long: one
 /// that opens and closes at once is not back.
@@ -74,7 +74,6 @@ pub struct LinkView {
     pub(super) speaks: Speaks,
     /// Whether it was told that somebody speaks here in a name that nothing proved.
     pub(super) claim_told: bool,
-    full: bool,
 }
 
 /// Says what the person was told of a link last, so that each turn is told once.
@@ -130,7 +129,6 @@ impl LinkView {
             resumed_at: None,
             speaks: Speaks::default(),
             claim_told: false,
-            full: false,
         }
     }
 }
@@ -316,39 +314,10 @@ impl App {
         }
     }
 
-    /// With too many open questions nothing more is read, so that none is lost and none grows.
-    pub(super) fn bound_questions(&mut self, id: LinkId, now: Now) {
-        let full = self.sessions.is_full(id);
-        let Some(view) = self.links.get_mut(id.0) else {
-            return;
-        };
-        if full == view.full {
-            return;
-        }
-        view.full = full;
-        self.effects.push(Effect::Reading {
-            link: id,
-            on: !full,
-        });
-        if full {
-            let count = self
-                .sessions
-                .open_prompts()
-                .filter(|prompt| prompt.key.link == id)
-                .count();
-            let args = [
-                ("source", Arg::Own(view.name.clone())),
-                ("count", Arg::own(count)),
-            ];
-            self.say(Class::Alert, Kind::Connection, "link.full", &args, now);
-        }
-    }
-
     /// Takes what a link still held back, because nothing more comes that it could wait for.
     pub(super) fn release(&mut self, id: LinkId, now: Now) {
         let changes = self.sessions.release_link(id, now);
         self.tell(changes, now);
-        self.bound_questions(id, now);
     }
 
     fn lost(&mut self, id: LinkId, fault: &Fault, now: Now) {

@@ -132,7 +132,6 @@ impl App {
         if let Some(prompt) = asked {
             self.tell_recorded(id, number, prompt, now);
         }
-        self.bound_questions(id, now);
     }
 
     fn no_event(&mut self, id: LinkId, why: &NoEvent, now: Now) {

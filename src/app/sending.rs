@@ -131,7 +131,6 @@ impl App {
             },
         );
         self.questions_changed = Some(now.monotonic);
-        self.bound_questions(prompt.key.link, now);
     }
 
     /// Takes the outcome of an attempt to send.
@@ -159,7 +158,6 @@ impl App {
                     Receipt::Written => self.sessions.reply_written(sent.prompt, now),
                 };
                 self.tell(changes, now);
-                self.bound_questions(sent.link, now);
             }
             Err(undelivered) => self.undelivered(request, sent, &prompt, &undelivered, now),
         }

@@ -58,7 +58,6 @@ struct Stage {
     notices: Vec<Notice>,
     withdrawn: Vec<PromptId>,
     farewells: Vec<String>,
-    reading: Option<bool>,
     /// Whether nothing that is to be written is written.
     blocked: bool,
 }
@@ -151,7 +150,6 @@ impl Stage {
             notices: vec![],
             withdrawn: vec![],
             farewells: vec![],
-            reading: None,
             blocked: false,
         };
         stage.input(Input::Start);
@@ -206,7 +204,6 @@ impl Stage {
                 Effect::Notify(notice) => self.notices.push(notice),
                 Effect::Withdraw(prompt) => self.withdrawn.push(prompt),
                 Effect::Farewell(words) => self.farewells.push(words),
-                Effect::Reading { on, .. } => self.reading = Some(on),
                 Effect::Hush
                 | Effect::Ask { .. }
                 | Effect::Follow { .. }

@@ -393,6 +393,7 @@ impl Checker {
             | What::PromptAnswerable(_)
             | What::PromptFreed(_)
             | What::PromptUnheard(_)
+            | What::QuestionsWaiting { .. }
             | What::PromptWarning { .. }
             | What::PromptTimedOut(_)
             | What::PromptPerhapsResolved(_)

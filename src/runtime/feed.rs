@@ -71,7 +71,6 @@ impl Feeds {
                 news,
                 handle,
                 origin,
-                reading: true,
             });
         }
         Ok(Self {
@@ -92,9 +91,6 @@ impl Feeds {
             for step in 0..count {
                 let at = (self.turn + step) % count;
                 let open = &mut self.open[at];
-                if !open.reading {
-                    continue;
-                }
                 if let std::task::Poll::Ready(Some((_, event))) = open.news.poll_recv(context) {
                     self.turn = (at + 1) % count;
                     return std::task::Poll::Ready((open.id, event));
@@ -162,12 +158,6 @@ impl Feeds {
             if let Some(handle) = open.handle.take() {
                 self.leaving.push(handle.close());
             }
-        }
-    }
-
-    pub(super) fn reading(&mut self, link: LinkId, on: bool) {
-        if let Some(open) = self.open.get_mut(link.0) {
-            open.reading = on;
         }
     }
 

@@ -223,7 +223,7 @@ impl Sessions {
         now: Now,
         observer: &mut dyn Observer,
     ) {
-        self.held.retain(|held| *held != id);
+        self.held.remove(&id);
         let brings = Brings {
             given: None,
             how: Some(how),

@@ -85,6 +85,11 @@ pub enum What {
     PromptFreed(PromptId),
     /// The agent asks again what was answered here: perhaps the answer did not arrive.
     PromptUnheard(PromptId),
+    /// An agent has so many open questions that one more waits; it is asked when there is room.
+    QuestionsWaiting {
+        /// How many of this agent's wait now.
+        waiting: usize,
+    },
     /// A question's time is running out.
     PromptWarning {
         /// Which question.

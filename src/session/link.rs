@@ -65,6 +65,10 @@ impl LinkState {
         }
     }
 
+    pub(super) fn is_down(&self) -> bool {
+        self.burst == Burst::Down
+    }
+
     pub(super) fn is_answerable(&self) -> bool {
         self.answerable
     }

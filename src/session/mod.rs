@@ -15,6 +15,7 @@ mod answers;
 mod apply;
 mod change;
 mod consent;
+mod held;
 mod key;
 mod link;
 mod machines;

@@ -2,63 +2,21 @@
 
 use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Envelope, Now, StateChanged,
-    Unobserved, Urgency,
+    Unobserved,
 };
 
 use super::anomaly::{AnomalyKind, Danger};
 use super::apply::Context;
 use super::change::{Change, What};
-use super::key::{LinkId, SessionKey};
+use super::held::{Held, MOST_OPEN};
+use super::key::SessionKey;
 use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
 use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
-use super::sessions::{MOST_OPEN, Sessions};
+use super::sessions::Sessions;
 use super::tokens::{Claim, TokenUse};
 
 impl Sessions {
-    /// Raises the questions that were held back while old events may have been replayed.
-    pub(super) fn raise_held(&mut self, link: LinkId, now: Now) -> Vec<Change> {
-        let over = self
-            .links
-            .get_mut(&link)
-            .is_none_or(|state| state.end_burst_if_due(now.monotonic));
-        if !over {
-            return Vec::new();
-        }
-        let mine = |sessions: &Self, id: &PromptId| {
-            sessions
-                .prompts
-                .get(id)
-                .is_some_and(|prompt| prompt.key.link == link)
-        };
-        let raised: Vec<PromptId> = self
-            .held
-            .iter()
-            .copied()
-            .filter(|id| mine(self, id))
-            .collect();
-        self.held.retain(|id| !raised.contains(id));
-        for id in &raised {
-            if let Some(prompt) = self.prompts.get_mut(id) {
-                prompt.raised = now.monotonic;
-            }
-        }
-        let mut changes = Vec::new();
-        for prompt in raised.iter().filter_map(|id| self.prompts.get(id)) {
-            let mut tell = |what| {
-                changes.push(Change {
-                    urgency: Urgency::Critical,
-                    ..self.bare_change(prompt, now, what)
-                })
-            };
-            tell(What::PromptOpened(prompt.id));
-            if prompt.accepts_by_silence() {
-                tell(What::Danger(Danger::AcceptsBySilence { prompt: prompt.id }));
-            }
-        }
-        changes
-    }
-
     /// An event of the asking session on a link that is back: the same server is there.
     pub(super) fn revive(&mut self, key: &SessionKey) -> Vec<PromptId> {
         let mut revived = Vec::new();
@@ -69,7 +27,10 @@ impl Sessions {
             match prompt.standing {
                 Standing::LinkLost => {
                     prompt.standing = Standing::Live;
-                    revived.push(prompt.id);
+                    // What was never raised is not answerable again, but for the first time, and soon.
+                    if !self.held.contains_key(&prompt.id) {
+                        revived.push(prompt.id);
+                    }
                 }
                 // It was told already that it can be answered again.
                 Standing::Resumed => prompt.standing = Standing::Live,
@@ -82,7 +43,7 @@ impl Sessions {
     /// Closes a question and tells it, unless it was never raised.
     pub(super) fn close_told(&mut self, context: &mut Context, id: PromptId, how: Closing) {
         let (key, now) = (context.key.clone(), context.now);
-        if self.held.contains(&id) {
+        if self.is_held(id) {
             self.close(id, Closing::DecidedBefore, now, context.observer);
             return;
         }
@@ -164,7 +125,7 @@ impl Sessions {
             if prompt.key == context.key
                 && prompt.is_open()
                 && !prompt.perhaps_told
-                && !self.held.contains(&prompt.id)
+                && !self.held.contains_key(&prompt.id)
             {
                 prompt.perhaps_told = true;
                 told.push(prompt.id);
@@ -206,6 +167,10 @@ impl Sessions {
         question: Question,
         envelope: &Envelope,
     ) -> Option<PromptId> {
+        if !self.can_keep(&context.key, &question) {
+            self.dropped.unasked += 1;
+            return None;
+        }
         let token_use = match self.claim_token(&context.key, &question) {
             Claim::Repeats(id) => {
                 // The same question under a new event id: it lives, and is not raised a second time.
@@ -296,7 +261,10 @@ impl Sessions {
         self.bound_unsure(context);
         self.refresh_phase(&context.key);
         if context.replayed {
-            self.held.push(id);
+            self.held.insert(id, Held::Replay);
+        } else if self.waits_for_room(id) {
+            let waiting = self.waiting_for_room(&context.key);
+            context.push(What::QuestionsWaiting { waiting });
         } else {
             context.push(What::PromptOpened(id));
         }
@@ -314,9 +282,10 @@ impl Sessions {
     /// Questions that nobody can answer here may have no end of their own; the oldest leave, and it
     /// is told.
     fn bound_unsure(&mut self, context: &mut Context) {
-        let link = context.key.link;
+        let key = context.key.clone();
         let unanswerable = |prompt: &&Prompt| {
-            prompt.key.link == link
+            prompt.key.link == key.link
+                && prompt.key.agent == key.agent
                 && prompt.is_open()
                 && prompt.answer().is_none()
                 && !prompt.is_answerable()
@@ -338,7 +307,7 @@ impl Sessions {
                 how: how.clone(),
             };
             let change = self.bare_change(prompt, context.now, what);
-            let was_raised = !self.held.contains(id);
+            let was_raised = !self.is_held(*id);
             self.close(*id, how, context.now, context.observer);
             if was_raised {
                 context.add(change);

@@ -12,6 +12,7 @@ use super::answers::Brings;
 use super::apply::Context;
 use super::change::{Change, What};
 use super::consent::UNASKED_AFTER;
+use super::held::Held;
 use super::key::{LinkId, SessionKey};
 use super::link::{LinkState, Meeting};
 use super::machines::{QuestionEvent, QuestionRun};
@@ -25,8 +26,6 @@ use super::tokens::Tokens;
 const MOST_SESSIONS: usize = 256;
 /// How many agents' first departures are remembered.
 const MOST_TOLD: usize = 4096;
-/// How many questions of one link may be open before reading stops.
-pub(super) const MOST_OPEN: usize = 64;
 
 /// Says how an event came to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +74,8 @@ pub struct Dropped {
     pub outputs: u64,
     /// Closed questions that were forgotten.
     pub questions: u64,
+    /// Questions that were never asked, because too much was open.
+    pub unasked: u64,
 }
 
 /// Holds every session, question and link, and is the only one who changes them.
@@ -85,7 +86,7 @@ pub struct Sessions {
     pub(super) prompts: BTreeMap<PromptId, Prompt>,
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
-    pub(super) held: Vec<PromptId>,
+    pub(super) held: BTreeMap<PromptId, Held>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
     pub(super) waiting: Waiting,
@@ -131,15 +132,12 @@ impl Sessions {
         }
         let mut unsure = Vec::new();
         for prompt in self.prompts.values_mut() {
-            // What is held back was never raised: it waits for the next connection and is raised then,
-            // unless that one decides it. A server does not send again what it takes for delivered.
-            if prompt.key.link == link
-                && prompt.is_open()
-                && prompt.standing.reaches()
-                && !self.held.contains(&prompt.id)
-            {
+            if prompt.key.link == link && prompt.is_open() && prompt.standing.reaches() {
                 prompt.standing = Standing::LinkLost;
-                unsure.push(prompt.id);
+                // What is held back was never raised: what is known of it is told when it is.
+                if !self.held.contains_key(&prompt.id) {
+                    unsure.push(prompt.id);
+                }
             }
         }
         unsure
@@ -160,7 +158,7 @@ impl Sessions {
         }
         answerable
             .iter()
-            .filter(|prompt| prompt.is_answerable())
+            .filter(|prompt| prompt.is_answerable() && !self.is_held(prompt.id))
             .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)))
             .collect()
     }
@@ -168,11 +166,7 @@ impl Sessions {
     /// Takes the news that a link is down for good, and gives the open questions whose fate is now
     /// unknown, those included that were held back: no other connection comes to judge them.
     pub fn link_over(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
-        self.held.retain(|id| {
-            self.prompts
-                .get(id)
-                .is_some_and(|prompt| prompt.key.link != link)
-        });
+        self.let_go(link);
         self.link_lost(link, now)
     }
 
@@ -217,7 +211,7 @@ impl Sessions {
             changes
         } else {
             state.learn_skew(envelope.timestamp, now);
-            let mut changes = self.raise_held(link, now);
+            let mut changes = self.raise_due(now);
             changes.append(&mut self.in_order(&key, decoded, arrived, now, observer));
             changes
         };
@@ -264,10 +258,7 @@ impl Sessions {
     /// Brings what only time brings; what goes on by it does so under an observer's eyes.
     pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
         let mut changes = self.release_overdue(now, observer);
-        let links: Vec<LinkId> = self.links.keys().copied().collect();
-        for link in links {
-            changes.extend(self.raise_held(link, now));
-        }
+        changes.append(&mut self.raise_due(now));
         self.tick_prompts(now, &mut changes);
         self.tick_unasked(now, &mut changes);
         changes.append(&mut self.tell_freed(now));
@@ -276,17 +267,6 @@ impl Sessions {
 
     /// Gives the monotonic time at which [`Sessions::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
-        let bursts = self
-            .links
-            .iter()
-            .filter(|(link, _)| {
-                self.held.iter().any(|id| {
-                    self.prompts
-                        .get(id)
-                        .is_some_and(|prompt| prompt.key.link == **link)
-                })
-            })
-            .filter_map(|(_, state)| state.burst_ends());
         let prompts = self
             .prompts
             .values()
@@ -306,9 +286,9 @@ impl Sessions {
             .flat_map(|session| &session.tools)
             .filter(|call| matches!(call.consent, Consent::Missing(_)))
             .map(|call| call.since + UNASKED_AFTER);
-        bursts
-            .chain(prompts)
+        prompts
             .chain(unasked)
+            .chain(self.held_until())
             .chain(self.waiting.deadline())
             .min()
     }
@@ -340,14 +320,14 @@ impl Sessions {
     pub fn open_prompts(&self) -> impl Iterator<Item = &Prompt> {
         self.prompts
             .values()
-            .filter(|prompt| prompt.is_open() && !self.held.contains(&prompt.id))
+            .filter(|prompt| prompt.is_open() && !self.is_held(prompt.id))
     }
 
     /// Gives one question that was raised: what is held back is nobody's business yet.
     pub fn raised(&self, id: PromptId) -> Option<&Prompt> {
         self.prompts
             .get(&id)
-            .filter(|prompt| !self.held.contains(&prompt.id))
+            .filter(|prompt| !self.is_held(prompt.id))
     }
 
     /// Counts the actions of a session that the person rejected here.
@@ -356,17 +336,6 @@ impl Sessions {
             .values()
             .filter(|prompt| prompt.key == *key && prompt.was_rejected())
             .count()
-    }
-
-    /// Tells whether a link has so many questions waiting for an answer that nothing more may be read
-    /// from it. What can't be answered, or has timed out, does not count: nobody could free its place.
-    pub fn is_full(&self, link: LinkId) -> bool {
-        let waiting = |prompt: &&Prompt| {
-            prompt.key.link == link
-                && prompt.is_answerable()
-                && matches!(prompt.reply, ReplyState::Unanswered)
-        };
-        self.prompts.values().filter(waiting).count() >= MOST_OPEN
     }
 
     /// Gives when a question's time is over, on the monotonic clock.
@@ -418,7 +387,7 @@ impl Sessions {
             Standing::LinkLost => prompt.is_open(),
             Standing::NotAnswerable => false,
         };
-        matters && !self.held.contains(&prompt.id)
+        matters && !self.is_held(prompt.id)
     }
 
     fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {

@@ -231,6 +231,7 @@ fn words(change: &Change, sessions: &Sessions) -> Option<String> {
         | What::PromptAnswerable(_)
         | What::PromptFreed(_)
         | What::PromptUnheard(_)
+        | What::QuestionsWaiting { .. }
         | What::PromptWarning { .. }
         | What::PromptTimedOut(_)
         | What::PromptPerhapsResolved(_)

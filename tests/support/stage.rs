@@ -171,7 +171,6 @@ impl Stage {
                     | Effect::LastWords { .. }
                     | Effect::ChangeWay { .. }
                     | Effect::Close(_)
-                    | Effect::Reading { .. }
                     | Effect::Bell
                     | Effect::Copy(_)
                     | Effect::Notify(_)

@@ -207,23 +207,113 @@ fn leaving_waits_for_an_answer_that_is_under_way() {
 }
 
 #[test]
-fn sixty_four_questions_stop_the_reading_and_answering_one_goes_on() {
+fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
     let mut stage = Stage::new(PIPE);
-    for n in 0..64 {
+    for n in 0..80 {
         stage.ask(&format!("rpl_{n}"));
     }
-    assert_eq!(stage.reading, Some(false));
+    assert_eq!(stage.app.sessions().open_prompts().count(), 64);
+    let waiting: Vec<&String> = stage
+        .lines
+        .iter()
+        .filter(|line| line.contains("asked when there is room"))
+        .collect();
+    assert_eq!(waiting.len(), 2, "at 1 and at 10: {waiting:?}");
+    // Another agent's question is asked, its irreversible tool is heard, its end comes through.
+    let other = json!({"agent_id": "b", "agent_name": "Builder"});
+    stage.ask_with(
+        "rpl_b",
+        json!({"producer": other, "session_id": "sess_b", "action": "Deploy"}),
+    );
+    assert!(stage.heard("Deploy"), "{:?}", stage.lines.last());
+    stage.event(
+        "tool.invoked",
+        json!({"producer": other, "session_id": "sess_b", "tool": "wipe", "irreversible": true}),
+    );
+    stage.wait(2000);
+    assert!(stage.heard("wipe"), "{:?}", stage.lines.last());
+    stage.event(
+        "session.completed",
+        json!({"producer": other, "session_id": "sess_b", "summary_normal": "Built."}),
+    );
+    assert!(stage.heard("Built."));
+    // With room, the next one is asked, in its order.
+    assert!(!stage.heard("Send rpl_64"));
     stage.wait(3000);
     stage.type_line("n 5");
-    assert_eq!(
-        stage.reading,
-        Some(true),
-        "before its receipt, which comes over the same link"
-    );
+    assert!(stage.heard("Send rpl_64") && !stage.heard("Send rpl_65"));
+    // The end of its session closes all of them, asked or not.
+    stage.event("session.completed", json!({"summary_normal": "Done."}));
+    stage.wait(3000);
+    assert_eq!(stage.app.sessions().open_prompts().count(), 0);
+    assert!(!stage.heard("Send rpl_65"));
 }
 
 #[test]
-fn a_question_that_nobody_can_answer_never_stops_the_reading() {
+fn questions_beyond_the_memory_of_a_link_are_told_and_counted() {
+    let mut stage = Stage::new(PIPE);
+    for n in 0..30 {
+        let by = json!({"agent_id": format!("a{n}"), "agent_name": "Mailer"});
+        let long = "x".repeat(1 << 20);
+        stage.ask_with(
+            &format!("rpl_{n}"),
+            json!({"producer": by, "action": format!("{n}{long}")}),
+        );
+    }
+    assert!(stage.heard("Too many questions are open; 1 is not kept and can't be asked."));
+    let unasked = stage.app.sessions().dropped().unasked;
+    assert!((14..=15).contains(&unasked), "{unasked}");
+}
+
+#[test]
+fn a_question_over_a_link_that_flaps_is_told_and_rung_for_within_a_second() {
+    let mut stage = Stage::new(PIPE);
+    stage.link(
+        0,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::from_millis(300),
+        },
+    );
+    let asked = stage.now;
+    // The server replays its question over each connection, which holds for 0.2 s.
+    let question = json!({
+        "action": "Pay 500 euros", "reply_token": "rpl_1", "timeout_seconds": 60, "event_id": "evt_q",
+        "default_decision": "accept", "risk_level": "low", "irreversible": false, "urgency": "critical",
+        "timestamp": format!("{:.3}", asked.wall),
+    });
+    let mut told_after = None;
+    for _ in 0..6 {
+        stage.wait(300);
+        stage.link(0, LinkEvent::Connecting { attempt: 1 });
+        stage.link(0, LinkEvent::Connected);
+        let came = stage.now.monotonic;
+        stage.event("awaiting.confirmation", question.clone());
+        stage.wait(200);
+        stage.link(
+            0,
+            LinkEvent::Lost {
+                fault: Fault::Closed,
+                retry_in: Duration::from_millis(300),
+            },
+        );
+        if told_after.is_none() && stage.heard("Pay 500 euros") {
+            told_after = Some(stage.now.monotonic - came);
+        }
+    }
+    stage.wait(10);
+    assert!(stage.bells >= 1, "it rings");
+    let told = stage
+        .lines
+        .iter()
+        .find(|line| line.contains("Pay 500 euros"));
+    let told = told.unwrap();
+    assert!(told.contains("It is perhaps already answered."), "{told}");
+    assert!(told_after.is_some());
+}
+
+#[test]
+fn a_question_that_nobody_can_answer_waits_for_no_room() {
     let mut stage = Stage::new(PIPE);
     for n in 0..200 {
         stage.ask_with(
@@ -231,8 +321,8 @@ fn a_question_that_nobody_can_answer_never_stops_the_reading() {
             json!({"reply_token": null, "action": format!("Send {n}")}),
         );
     }
-    assert_eq!(stage.reading, None);
     assert!(stage.app.sessions().open_prompts().count() <= 65);
+    assert!(!stage.heard("when there is room"));
 }
 
 #[test]

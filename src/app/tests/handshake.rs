@@ -115,7 +115,6 @@ impl Rig {
                 | Effect::Quit(_) => self.wishes.push(effect),
                 Effect::Speak(_)
                 | Effect::Hush
-                | Effect::Reading { .. }
                 | Effect::Bell
                 | Effect::Copy(_)
                 | Effect::Notify(_)

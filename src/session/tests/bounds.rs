@@ -126,7 +126,7 @@ fn texts_that_are_only_shown_are_cut() {
 }
 
 #[test]
-fn a_question_held_back_when_its_link_is_lost_waits_for_the_next_connection() {
+fn a_question_held_back_when_its_link_is_lost_is_raised_within_a_second_with_a_doubt() {
     let asked_before = |stage: &mut Stage| {
         stage.wait(10_000);
         let old = stage.event(
@@ -141,22 +141,54 @@ fn a_question_held_back_when_its_link_is_lost_waits_for_the_next_connection() {
                 .iter()
                 .any(|what| matches!(what, What::PromptOpened(_)))
         );
+        stage.wait(200);
         stage.sessions.link_lost(LINK, stage.now)
     };
+    let id = PromptId(1);
+    let standing = |stage: &Stage| stage.sessions.prompt(id).unwrap().standing;
+    // No connection comes: it is raised all the same, and can't be answered.
     let mut stage = Stage::new();
     assert_eq!(asked_before(&mut stage), [], "nobody knows of it yet");
-    assert_eq!(stage.wait(5_000), []);
-    stage.sessions.link_connected(LINK, stage.now);
-    let raised = stage.wait(1_000);
-    assert!(
-        raised.contains(&What::PromptOpened(PromptId(1))),
-        "{raised:?}"
-    );
+    assert_eq!(stage.wait(799), []);
+    assert_eq!(stage.wait(1), [What::PromptOpened(id)]);
+    assert_eq!(standing(&stage), Standing::LinkLost);
+    // A connection comes and goes on and off: it is raised within the second, as perhaps answered.
+    let mut stage = Stage::new();
+    asked_before(&mut stage);
+    let mut raised = Vec::new();
+    for ms in [300, 200, 200, 300] {
+        raised.extend(stage.wait(ms));
+        stage.sessions.link_connected(LINK, stage.now);
+        raised.extend(stage.wait(100));
+        if raised.is_empty() {
+            assert_eq!(stage.sessions.link_lost(LINK, stage.now), []);
+        }
+    }
+    assert_eq!(raised, [What::PromptOpened(id)]);
+    assert_ne!(standing(&stage), Standing::Live);
     // Where no other connection comes, its fate is told to be unknown.
     let mut stage = Stage::new();
     asked_before(&mut stage);
-    assert_eq!(stage.sessions.link_over(LINK, stage.now), [PromptId(1)]);
+    assert_eq!(stage.sessions.link_over(LINK, stage.now), [id]);
     assert_eq!(stage.sessions.open_prompts().count(), 1);
+}
+
+#[test]
+fn what_a_held_question_s_session_says_on_the_next_connection_decides_it() {
+    let mut stage = Stage::new();
+    let old = stage.event(
+        "awaiting.confirmation",
+        json!({"action": "Send", "reply_token": "rpl_1", "timeout_seconds": 300}),
+    );
+    let end = stage.event("session.completed", json!({}));
+    stage.wait(5000);
+    stage.sessions.link_connected(LINK, stage.now);
+    stage.put(LINK, &old);
+    stage.sessions.link_lost(LINK, stage.now);
+    stage.sessions.link_connected(LINK, stage.now);
+    let told = stage.put(LINK, &end);
+    assert!(closed(&told).is_none(), "it was never raised: {told:?}");
+    assert_eq!(stage.wait(3000), []);
 }
 
 #[test]
