@@ -495,7 +495,7 @@ impl Run {
             4 => {
                 let changes = self.sessions.release_link(link, self.now);
                 self.witness.hear(&changes);
-                self.sessions.link_lost(link);
+                self.sessions.link_lost(link, self.now);
             }
             5 => self.sessions.link_connected(link, self.now),
             6..=8 => self.answer(dice),
