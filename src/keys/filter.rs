@@ -73,21 +73,22 @@ impl Filter {
 
     /// Takes a key. `typing` is while text is typed, where slow keys would make every letter a wait.
     pub fn take(&mut self, key: KeyEvent, typing: bool, now: Duration) -> Pass {
-        let last = self.last.replace((key.code, now));
+        let code = letter(key.code);
+        let last = self.last.replace((code, now));
         let before = last.map(|(_, at)| at);
         let down = match key.kind {
             KeyEventKind::Release => std::mem::take(&mut self.down),
-            KeyEventKind::Press | KeyEventKind::Repeat => self.down.replace((key.code, now)),
+            KeyEventKind::Press | KeyEventKind::Repeat => self.down.replace((code, now)),
         };
         if !self.slow.is_zero() && !typing {
-            return self.slowly(key, before, now);
+            return self.slowly(KeyEvent { code, ..key }, before, now);
         }
         if key.kind == KeyEventKind::Release {
             return Pass::Ignored;
         }
-        let down = down.is_some_and(|(code, at)| code == key.code && now < at + REPEAT);
-        let bounced = last.is_some_and(|(code, at)| {
-            !self.bounce.is_zero() && code == key.code && now < at + self.bounce
+        let down = down.is_some_and(|(last, at)| last == code && now < at + REPEAT);
+        let bounced = last.is_some_and(|(last, at)| {
+            !self.bounce.is_zero() && last == code && now < at + self.bounce
         });
         if bounced {
             Pass::Ignored
@@ -132,6 +133,14 @@ impl Filter {
     }
 }
 
+/// A letter is the same key with Shift or caps lock, which may come and go while it is held.
+fn letter(code: KeyCode) -> KeyCode {
+    match code {
+        KeyCode::Char(c) => KeyCode::Char(c.to_lowercase().next().unwrap_or(c)),
+        code => code,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +170,7 @@ mod tests {
         assert_eq!(take(&mut filter, 'y', 660), counts(660, Some(0), true));
         assert_eq!(take(&mut filter, 'y', 690), counts(690, Some(660), true));
         assert_eq!(take(&mut filter, 'y', 1390), counts(1390, Some(690), false));
+        assert_eq!(take(&mut filter, 'Y', 1400), counts(1400, Some(1390), true));
         let mut filter = Filter::default();
         take(&mut filter, 'y', 0);
         let release = KeyEvent {

@@ -141,40 +141,49 @@ impl Reader {
     /// Gives what is over because nothing more came until now.
     pub fn expire(&mut self, now: Duration) -> Vec<Stroke> {
         let mut strokes = Vec::new();
-        if self.deadline().is_none_or(|at| now < at) {
-            return strokes;
+        // The end of one thing may be the beginning of another.
+        while self.deadline().is_some_and(|at| now >= at) {
+            self.expire_one(&mut strokes);
         }
+        strokes
+    }
+
+    fn expire_one(&mut self, strokes: &mut Vec<Stroke>) {
         let read = self.last;
         match std::mem::replace(&mut self.state, State::Ground) {
             State::Ground => {}
-            State::Escape => self.key(KeyCode::Esc, false, read, &mut strokes),
+            State::Escape => self.key(KeyCode::Esc, false, read, strokes),
             // Nothing followed: it was a key with Alt, after all.
             State::Control { parameters, .. } if parameters.is_empty() => {
-                self.key(KeyCode::Char('['), true, read, &mut strokes);
+                self.key(KeyCode::Char('['), true, read, strokes);
             }
-            State::Single => self.key(KeyCode::Char('O'), true, read, &mut strokes),
+            State::Single => self.key(KeyCode::Char('O'), true, read, strokes),
             State::Text {
                 by, begun: false, ..
             } => {
-                self.key(KeyCode::Char(char::from(by)), true, read, &mut strokes);
+                self.key(KeyCode::Char(char::from(by)), true, read, strokes);
+            }
+            // Perhaps that of a new sequence.
+            State::Text { escape: true, .. } => {
+                self.end(Struck::Noise, read, strokes);
+                self.begin(State::Escape, read);
             }
             State::Control { .. }
             | State::Mouse(_)
             | State::Text { .. }
-            | State::Character { .. } => self.end(Struck::Noise, read, &mut strokes),
+            | State::Character { .. } => self.end(Struck::Noise, read, strokes),
             State::Paste { text, mark } => {
-                self.end(pasted(text), read, &mut strokes);
-                self.end(Struck::Stalled, read, &mut strokes);
+                self.end(pasted(text), read, strokes);
+                self.end(Struck::Stalled, read, strokes);
                 self.swallow_on(mark, true);
             }
             // It was Escape: the keyboard is the person's again.
             State::Swallow { mark: 1, .. } => {}
             State::Swallow { mark, .. } => {
-                self.end(Struck::Stalled, read, &mut strokes);
+                self.end(Struck::Stalled, read, strokes);
                 self.swallow_on(mark, true);
             }
         }
-        strokes
     }
 
     /// Gives when something is over if nothing more comes.

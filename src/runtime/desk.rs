@@ -8,7 +8,6 @@
 //! stop and quit stay the terminal's, and so does its handling of output. Where the terminal has no
 //! echo of its own (Emacs's shell, expect), somebody else edits lines, and hearken reads whole ones.
 
-use std::io::Write;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -247,9 +246,7 @@ pub(super) fn restore() {
     let Ok(before) = BEFORE.lock() else { return };
     if let Some(before) = before.as_ref() {
         if before.paste {
-            let mut out = std::io::stdout();
-            let _ = out.write_all(PASTE_OFF.as_bytes());
-            let _ = out.flush();
+            let _ = super::writer::write_at_once(PASTE_OFF.as_bytes().to_vec());
         }
         let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before.modes);
     }

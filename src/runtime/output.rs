@@ -289,11 +289,14 @@ impl Output {
         if self.face == Face::Full && takes {
             for words in self.farewell.drain(..) {
                 let line = format!("hearken: {words}\n");
-                let mut out = io::stdout();
-                let written = out.write_all(line.as_bytes()).and_then(|()| out.flush());
-                if written.is_err() {
-                    // Where neither can be written, nobody is left to read.
-                    let _ = io::stderr().write_all(line.as_bytes());
+                match super::writer::write_at_once(line.clone().into_bytes()) {
+                    Ok(()) => {}
+                    // Standard error is most often the same terminal, which takes nothing.
+                    Err(error) if error.kind() == io::ErrorKind::TimedOut => {}
+                    Err(_) => {
+                        // Where neither can be written, nobody is left to read.
+                        let _ = io::stderr().write_all(line.as_bytes());
+                    }
                 }
             }
         }

@@ -147,13 +147,19 @@ fn enter() -> io::Result<()> {
     )
 }
 
-/// Undoes everything that the full face does to a terminal; each step is tried whatever the others did.
+/// Undoes everything that the full face does to a terminal, as far as the terminal takes it.
 pub(super) fn restore() {
-    let _ = execute!(io::stdout(), EndSynchronizedUpdate);
-    let _ = execute!(io::stdout(), DisableFocusChange);
-    let _ = execute!(io::stdout(), DisableBracketedPaste);
-    let _ = execute!(io::stdout(), LeaveAlternateScreen);
-    let _ = execute!(io::stdout(), Show);
+    let mut undo = Vec::new();
+    // A list of bytes takes everything.
+    let _ = queue!(
+        undo,
+        EndSynchronizedUpdate,
+        DisableFocusChange,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        Show
+    );
+    let _ = super::writer::write_at_once(undo);
     let _ = disable_raw_mode();
 }
 

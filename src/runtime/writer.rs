@@ -5,6 +5,7 @@
 //! nobody reads any more or nothing can be written. Not here: what is written (`output`, `linear`,
 //! `screen`), what follows from a full pipe (the loop reads no source until there is room).
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -20,6 +21,8 @@ const ROOM: usize = 256 * 1024;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// How often it is looked, at the end, whether the last lines are gone.
 const LOOK: Duration = Duration::from_millis(5);
+/// How long the last signs to a terminal may take.
+const AT_ONCE: Duration = Duration::from_millis(500);
 
 /// Is the way to the writing thread; `T` stands for what a piece of text shows.
 #[derive(Debug)]
@@ -198,6 +201,22 @@ impl<T: Send + 'static> Writer<T> {
             }
         }
     }
+}
+
+/// Writes to standard output past everything that waits, for a way out that waits for nobody.
+///
+/// # Errors
+/// What the system says; `TimedOut` where the terminal takes nothing.
+pub(super) fn write_at_once(bytes: Vec<u8>) -> io::Result<()> {
+    // No lock is shared with a write that never returns.
+    let mut out = File::from(rustix::io::dup(io::stdout())?);
+    let (done, told) = channel();
+    std::thread::spawn(move || {
+        // Who waited too long is gone.
+        let _ = done.send(out.write_all(&bytes));
+    });
+    told.recv_timeout(AT_ONCE)
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 #[cfg(test)]

@@ -219,6 +219,33 @@ impl Terminal {
             .unwrap();
     }
 
+    /// Claims a size that no terminal of ours could show.
+    pub fn claim(&mut self, columns: u16, rows: u16) {
+        let (master, _) = self.ends.as_ref().unwrap();
+        master
+            .resize(PtySize {
+                rows,
+                cols: columns,
+                pixel_width: 0,
+                pixel_height: 0,
+            })
+            .unwrap();
+    }
+
+    /// Stops the terminal's output as Ctrl-S does where the terminal takes that key, or lets it go on.
+    pub fn stop_output(&mut self, stopped: bool) {
+        let (master, _) = self.ends.as_ref().unwrap();
+        let flags = rustix::fs::OFlags::WRONLY | rustix::fs::OFlags::NOCTTY;
+        let name = master.tty_name().unwrap();
+        let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
+        let action = if stopped {
+            rustix::termios::Action::OOff
+        } else {
+            rustix::termios::Action::OOn
+        };
+        rustix::termios::tcflow(&slave, action).unwrap();
+    }
+
     /// Takes the terminal away from under the program.
     pub fn hang_up(&mut self) {
         // The reading thread has an end of the terminal of its own; it lets go of that as soon as it can't

@@ -1,0 +1,465 @@
+//! Random hands at the real input path, in virtual time: bytes, `keys::Reader`, the app. Every acceptance is
+//! explained by a model that was written from docs/questions.md and sees nothing but the bytes and when they
+//! were read, and when a question was in sight.
+//!
+//! `cargo test` does a part of it; with the feature `fuzz` it is a million keys, as `.ci/run` wants it.
+
+mod model;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hearken::announce::{Manner, Phrases};
+use hearken::app::{
+    App, Door, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
+};
+use hearken::config::Config;
+use hearken::keys::{LineFeed, Reader, Stroke};
+use hearken::protocol::{KeyRing, Now};
+use hearken::session::LinkId;
+use hearken::transport::{Frame, LinkEvent};
+use serde_json::{Value, json};
+
+use model::{Model, Step};
+
+const KEYS: usize = if cfg!(feature = "fuzz") {
+    1_000_000
+} else {
+    20_000
+};
+
+/// Rolls the dice (xorshift64*).
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+
+    fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+        list[usize::try_from(self.next()).unwrap() % list.len()]
+    }
+}
+
+/// What a terminal shows of what is written to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Glass {
+    Shows,
+    /// It takes nothing.
+    Stopped,
+    /// It has no size.
+    Sizeless,
+}
+
+/// A person at a terminal with a question open, always.
+struct Rig {
+    app: App,
+    now: Now,
+    reader: Reader,
+    glass: Glass,
+    model: Model,
+    asked: u64,
+    events: u64,
+    accepted: usize,
+    keys: usize,
+    over: bool,
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+impl Rig {
+    fn new(phrases: &Arc<Phrases>, asked: u64) -> Self {
+        let app = App::new(Setup {
+            config: Config::default(),
+            phrases: Arc::clone(phrases),
+            manner: Manner::Keys,
+            keymap: Default::default(),
+            scan: None,
+            lines: None,
+            face: ("start.face.full", "start.why.terminal"),
+            voice: VoiceWish::Silent,
+            copies: false,
+            until: Until::Asked,
+            keys: KeyRing::default(),
+            seed: 7,
+            sources: vec![SourceSetup {
+                name: "one".into(),
+                answerable: true,
+                door: Door::Open,
+                ..SourceSetup::default()
+            }],
+        });
+        let now = Now {
+            monotonic: Duration::from_secs(1),
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let mut rig = Self {
+            app,
+            now,
+            reader: Reader::new(LineFeed::ControlJ),
+            glass: Glass::Shows,
+            model: Model::default(),
+            asked,
+            events: 0,
+            accepted: 0,
+            keys: 0,
+            over: false,
+        };
+        rig.input(Input::Start);
+        rig.link(LinkEvent::Connected);
+        rig.wait(2000);
+        rig.ask(false);
+        rig
+    }
+
+    fn link(&mut self, event: LinkEvent) {
+        self.input(Input::Link {
+            link: LinkId(0),
+            event,
+        });
+    }
+
+    fn event(&mut self, kind: &str, fields: Value) {
+        self.events += 1;
+        let mut event = json!({
+            "@context": "https://aaep-protocol.org/context/v1",
+            "type": format!("aaep:agent.{kind}"), "event_id": format!("evt_{}", self.events),
+            "session_id": format!("sess_{}", self.asked), "timestamp": format!("{:.3}", self.now.wall),
+            "producer": {"agent_id": "a", "agent_name": "Mailer"},
+        });
+        for (key, value) in fields.as_object().unwrap() {
+            event[key] = value.clone();
+        }
+        let text = event.to_string();
+        self.link(LinkEvent::Frame(Frame { text }));
+    }
+
+    /// Asks the next question, in one step or in two.
+    fn ask(&mut self, high: bool) {
+        self.asked += 1;
+        let token = format!("rpl_{}", self.asked);
+        self.model.asked(&token, high);
+        let risk = if high { "high" } else { "low" };
+        self.event("session.started", json!({"summary_normal": "Begun."}));
+        self.event(
+            "awaiting.confirmation",
+            json!({"action": "Send it", "consequence": "It is gone", "reply_token": token, "timeout_seconds": 100_000,
+                "default_decision": "reject", "risk_level": risk, "irreversible": high, "urgency": "critical"}),
+        );
+    }
+
+    fn input(&mut self, input: Input) {
+        let mut facts = vec![input];
+        while let Some(fact) = facts.pop() {
+            let read = match &fact {
+                Input::Stroke(stroke) => Some(stroke.read),
+                _ => None,
+            };
+            for effect in self.app.update(fact, self.now) {
+                match effect {
+                    Effect::Send { body, request, .. } => {
+                        self.answered(&body, read);
+                        facts.push(Input::Link {
+                            link: LinkId(0),
+                            event: LinkEvent::Replied {
+                                request,
+                                outcome: Ok(hearken::transport::Receipt::Taken),
+                            },
+                        });
+                    }
+                    Effect::Quit(_) | Effect::Close(_) => self.over = true,
+                    _ => {}
+                }
+            }
+            if facts.is_empty() && self.glass == Glass::Shows && self.app.wants_sight() {
+                facts.push(self.frame());
+            }
+        }
+    }
+
+    /// Draws the shown question, and tells the model.
+    fn frame(&mut self) -> Input {
+        let at = self.now.monotonic;
+        let (shown, prompt) = self.app.shown().unwrap();
+        let token = prompt.question.token().unwrap().reveal().to_owned();
+        self.model.in_sight(&token, at);
+        let drawn = Drawn {
+            prompt: shown.prompt,
+            page: 0,
+            pages: 1,
+        };
+        Input::Drawn {
+            showing: Showing::Page(drawn),
+            at,
+        }
+    }
+
+    fn blank(&mut self) {
+        self.model.out_of_sight();
+        self.input(Input::Drawn {
+            showing: Showing::Blank,
+            at: self.now.monotonic,
+        });
+    }
+
+    fn answered(&mut self, body: &str, read: Option<Duration>) {
+        let body: Value = serde_json::from_str(body).unwrap();
+        if body["decision"] == "accept" {
+            let token = body["reply_token"].as_str().unwrap();
+            let read = read.expect("accepted without a key");
+            if let Err(why) = self.model.explain(token, read, self.now) {
+                panic!("{token} accepted at {read:?}: {why}\n{}", self.model);
+            }
+            self.accepted += 1;
+        }
+        self.model.closed();
+    }
+
+    /// Reads bytes now, and lets the loop judge them so much later.
+    fn read(&mut self, bytes: &[u8], late: u64) {
+        let at = self.now.monotonic;
+        self.keys += 1;
+        self.model.read(bytes, self.now);
+        let strokes = self.reader.bytes(bytes, at);
+        self.judge(strokes, late);
+    }
+
+    fn judge(&mut self, strokes: Vec<Stroke>, late: u64) {
+        if strokes.is_empty() {
+            return;
+        }
+        self.now = self.now.after(ms(late));
+        for stroke in strokes {
+            self.input(Input::Stroke(stroke));
+        }
+        self.go_on();
+    }
+
+    /// A question that was decided closes, and the next one is asked.
+    fn go_on(&mut self) {
+        if self.model.is_closed() && !self.over {
+            self.event("session.completed", json!({"summary_normal": "Done."}));
+            let high = self.asked.is_multiple_of(2);
+            self.ask(high);
+        }
+    }
+
+    /// Lets time pass, deadline by deadline.
+    fn wait(&mut self, time: u64) {
+        let end = self.now.monotonic + ms(time);
+        loop {
+            let next = [self.app.deadline(), self.reader.deadline()];
+            let Some(at) = next.into_iter().flatten().min().filter(|at| *at <= end) else {
+                break;
+            };
+            let ahead = at.saturating_sub(self.now.monotonic);
+            self.now = self.now.after(ahead);
+            let strokes = self.reader.expire(self.now.monotonic);
+            self.judge(strokes, 0);
+            self.input(Input::Deadline);
+            self.go_on();
+        }
+        self.now = self.now.after(end.saturating_sub(self.now.monotonic));
+    }
+
+    /// Answers as somebody does who was away: everything is left first, then the keys of the documents.
+    fn answer_carefully(&mut self) {
+        if self.glass != Glass::Shows {
+            self.glass = Glass::Shows;
+            self.blank();
+        }
+        self.wait(1500);
+        for bytes in [&b"\x1b[201~"[..], b"\x1b", b"\x1b"] {
+            self.read(bytes, 0);
+            self.wait(1000);
+        }
+        let before = self.accepted;
+        let high = self.model.is_high();
+        self.read(b"y", 0);
+        self.wait(1000);
+        if high {
+            self.read(b"c", 0);
+            self.wait(1000);
+        }
+        assert_eq!(self.accepted, before + 1, "not accepted:\n{}", self.model);
+    }
+}
+
+/// What hands and terminals send.
+const SENT: [&[u8]; 44] = [
+    b"y",
+    b"y",
+    b"y",
+    b"y",
+    b"y",
+    b"Y",
+    b"c",
+    b"c",
+    b"c",
+    b"c",
+    b"n",
+    b"z",
+    b"d",
+    b"a",
+    b"o",
+    b"e",
+    b"1",
+    b"s",
+    b"\r",
+    b" ",
+    b"\t",
+    b"\x1b",
+    b"\x7f",
+    b"\x1b[A",
+    b"\x1bOB",
+    b"\x1b[15~",
+    b"\x1by",
+    b"?",
+    b"/",
+    b"q",
+    b"\x1b[121;1:3u",
+    b"\x1b[99;1:3u",
+    b"\x1b[121;1:2u",
+    b"\x1b[I",
+    b"\x1b[O",
+    b"\x1b[1;",
+    b"\x1b[99z",
+    b"\xff",
+    b"\xc3",
+    b"\x1b[",
+    b"\x1b[M",
+    b"\x1b]0;y",
+    b"\x1b[200~y\nc\x1b[201~",
+    b"\x1b[200~y",
+];
+
+/// The times around every rule, and a long one.
+const GAPS: [u64; 20] = [
+    0, 1, 20, 24, 25, 60, 99, 100, 149, 150, 200, 399, 400, 401, 699, 700, 999, 1000, 1500, 61_000,
+];
+
+#[test]
+fn every_acceptance_among_random_hands_is_explained() {
+    let seed = std::env::var("HEARKEN_FUZZ_SEED").map_or(2026, |seed| seed.parse().unwrap());
+    let mut dice = Dice(seed);
+    let phrases = Arc::new(Phrases::english().unwrap());
+    let mut rig = Rig::new(&phrases, 0);
+    let (mut keys, mut accepted) = (0, 0);
+    while keys < KEYS {
+        if rig.over || rig.keys > 5000 {
+            keys += rig.keys;
+            accepted += rig.accepted;
+            rig = Rig::new(&phrases, rig.asked);
+        }
+        if dice.one_in(40) {
+            rig.answer_carefully();
+            continue;
+        }
+        match dice.below(60) {
+            0 => {
+                rig.glass = Glass::Sizeless;
+                rig.blank();
+            }
+            1 => rig.glass = Glass::Stopped,
+            2..=6 => {
+                let was = std::mem::replace(&mut rig.glass, Glass::Shows);
+                if was != Glass::Stopped {
+                    // Another size.
+                    rig.blank();
+                }
+                rig.input(Input::Deadline);
+            }
+            // The machine sleeps, and one of its clocks with it; or the program is stopped.
+            7 => {
+                let asleep =
+                    jiff::SignedDuration::from_secs(i64::try_from(dice.below(90)).unwrap());
+                rig.now.wall = rig.now.wall.checked_add(asleep).unwrap();
+            }
+            8 => rig.now = rig.now.after(ms(dice.below(90_000))),
+            _ => {
+                let mut bytes = dice.pick(&SENT).to_vec();
+                while dice.one_in(5) {
+                    bytes.extend(dice.pick(&SENT));
+                }
+                let late = if dice.one_in(4) { dice.below(300) } else { 0 };
+                if dice.one_in(6) && bytes.len() > 1 {
+                    let rest = bytes.split_off(
+                        1 + usize::try_from(dice.below(bytes.len() as u64 - 1)).unwrap(),
+                    );
+                    rig.read(&bytes, late);
+                    rig.wait(dice.below(110));
+                    rig.read(&rest, 0);
+                } else {
+                    rig.read(&bytes, late);
+                }
+            }
+        }
+        if !rig.over {
+            let gap = dice.pick(&GAPS);
+            // Mostly as slowly as people type.
+            let gap = if dice.one_in(2) { gap } else { gap + 450 };
+            rig.wait(gap);
+        }
+    }
+    eprintln!("{keys} reads, {accepted} acceptances, all explained");
+    assert!(
+        accepted >= KEYS / 50,
+        "only {accepted} acceptances in {keys}"
+    );
+}
+
+#[test]
+fn the_model_does_not_explain_everything() {
+    let now = |at: u64| Now {
+        monotonic: ms(at),
+        wall: jiff::Timestamp::UNIX_EPOCH.checked_add(ms(at)).unwrap(),
+    };
+    let explains = |high, steps: &[Step]| {
+        let mut model = Model::default();
+        model.asked("t", high);
+        model.in_sight("t", ms(1000));
+        let mut last = 0;
+        for (at, bytes) in steps {
+            model.read(bytes, now(*at));
+            last = *at;
+        }
+        model.explain("t", ms(last), now(last)).is_ok()
+    };
+    assert!(explains(false, &[(1400, b"y")]));
+    assert!(explains(true, &[(1400, b"y"), (1550, b"c")]));
+    assert!(explains(
+        true,
+        &[(1400, b"y"), (1900, b"y"), (1930, b"\x1b[O"), (2000, b"c")]
+    ));
+    for (high, steps) in [
+        (false, &[(1399, &b"y"[..])][..]),
+        (false, &[(1400, b"n")]),
+        (false, &[(1100, b"\xff"), (1499, b"y")]),
+        (false, &[(1500, b"zy")]),
+        (false, &[(1000, b"y"), (1660, b"y")]),
+        (false, &[(1400, b"\x1b[200~"), (2000, b"y")]),
+        (false, &[(1400, b"\x1b[200~"), (5000, b"y")]),
+        (true, &[(1400, b"y")]),
+        (true, &[(1400, b"y"), (1500, b"c")]),
+        (true, &[(1400, b"y"), (1600, b"z"), (2000, b"c")]),
+        (true, &[(1400, b"y"), (1600, b"\x1b[1;"), (2000, b"c")]),
+        (true, &[(1400, b"y"), (1600, b"\x1b[I"), (2000, b"c")]),
+        (true, &[(1400, b"y"), (61_800, b"c")]),
+        (true, &[(1200, b"y"), (2000, b"c")]),
+    ] {
+        assert!(!explains(high, steps), "{steps:?}");
+    }
+}
