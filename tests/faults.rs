@@ -411,7 +411,10 @@ fn a_question_that_outlives_its_connection_is_asked_once_and_answered_on_the_nex
         "The connection was lost with question 1 open",
     );
     child.announced("connection", "is back");
-    child.announced("confirmation", "question 1 can be answered again");
+    child.announced(
+        "confirmation",
+        "Question 1 can be answered again, and is perhaps already decided",
+    );
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");
     let asked = |line: &&String| line.contains("If accepted: It leaves.");

@@ -29,7 +29,10 @@ impl Announcer {
         let key = match how {
             Closing::SessionEnded => "question.closed.session",
             Closing::AskedAgain => "question.closed.asked_again",
+            Closing::Unsubscribed if given.is_some() => "question.closed.unsubscribed.answered",
+            Closing::Unsubscribed => "question.closed.unsubscribed",
             Closing::LinkGone => "question.closed.link",
+            Closing::Unheard => "question.closed.unheard",
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
                 match &prompt.reply {
                     ReplyState::Settling(..) | ReplyState::Resolved(..) => {

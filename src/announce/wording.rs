@@ -91,8 +91,13 @@ impl Announcer {
                     .about(About::Tells(*id))
             }),
             What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
+                let key = if prompt.is_answerable() {
+                    "question.perhaps"
+                } else {
+                    "question.perhaps.closed"
+                };
                 let segments = self.fill(
-                    "question.perhaps",
+                    key,
                     self.verbosity_of(change.key.link),
                     &[("n", Arg::own(id.0))],
                 );

@@ -20,6 +20,10 @@ const RATE_WINDOW: Duration = Duration::from_secs(5);
 /// How often a lower rate is asked for at most: the producer needs time to keep to the last one.
 const RATE_PAUSE: Duration = Duration::from_secs(60);
 
+/// A subscription that ends sooner is not asked for again on the same connection: that could go round
+/// for ever.
+const LASTING: Duration = Duration::from_secs(5);
+
 /// Holds what was agreed with a producer.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Agreement {
@@ -27,6 +31,8 @@ pub(super) struct Agreement {
     pub(super) location: Option<String>,
     pub(super) asked: Capabilities,
     pub(super) honored: Capabilities,
+    /// When it was agreed.
+    pub(super) at: Duration,
     /// The change that was asked for last, while its answer is awaited.
     pub(super) changing: Option<(u64, Capabilities)>,
     /// When what is not urgent came, within [`RATE_WINDOW`].
@@ -162,18 +168,72 @@ impl App {
     }
 
     pub(super) fn change_failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        let reason = self.fault_words(fault);
+        if matches!(fault, Fault::Status { .. }) {
+            self.change_refused(id, reason, now);
+            return;
+        }
+        if let Some(view) = self.links.get_mut(id.0)
+            && let Handshake::Agreed(agreed) = &mut view.handshake
+        {
+            // Whom the change did not reach is asked with the next one.
+            agreed.changing = None;
+        }
+        self.tell_unchanged(id, reason, now);
+    }
+
+    /// A change was refused: what was agreed stays, and the same is not asked again at every turn.
+    pub(super) fn change_refused(&mut self, id: LinkId, reason: String, now: Now) {
         if let Some(view) = self.links.get_mut(id.0)
             && let Handshake::Agreed(agreed) = &mut view.handshake
             && let Some((_, change)) = agreed.changing.take()
-            && matches!(fault, Fault::Status { .. })
         {
-            // It said no, and is not asked the same again at every turn; whom the change did not
-            // reach is asked with the next one.
             agreed.asked = agreed.asked.amended(&change);
         }
+        self.tell_unchanged(id, reason, now);
+    }
+
+    /// Takes the end of the subscription that the producer says (5.8): what it asked is decided by its
+    /// defaults (5.8.2), and a connection that carries both ways is asked for a new one.
+    pub(super) fn closed(&mut self, id: LinkId, reason: String, agreed: Duration, now: Now) {
+        self.release(id, now);
+        self.set_handshake(id, Handshake::Idle);
+        self.effects.push(Effect::LastWords {
+            link: id,
+            words: None,
+        });
+        let inside = self
+            .links
+            .get(id.0)
+            .is_some_and(|view| view.door == Door::Inside);
+        let lasted = now.monotonic >= agreed + LASTING;
+        let key = if inside && lasted {
+            "link.closed.again"
+        } else {
+            "link.closed"
+        };
         let args = [
             ("source", Arg::Own(self.source_name(id))),
-            ("reason", Arg::Own(self.fault_words(fault))),
+            ("text", Arg::Agent(reason, None)),
+        ];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        let changes = self.sessions.unsubscribed(id, now);
+        self.tell(changes, now);
+        if inside && lasted {
+            self.shake_hands_inside(id);
+        } else if inside {
+            // Who ends it as soon as it is agreed is asked after a pause, by a new connection.
+            let reason = self.phrases().text("rejected.closed", &[]);
+            self.turn_away(id, reason, None, true);
+            self.close_refused(id, now);
+        }
+    }
+
+    /// Tells that terms could not be changed.
+    fn tell_unchanged(&mut self, id: LinkId, reason: String, now: Now) {
+        let args = [
+            ("source", Arg::Own(self.source_name(id))),
+            ("reason", Arg::Own(reason)),
         ];
         self.say(
             Class::Outcome,

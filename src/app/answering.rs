@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::announce::{Arg, Class, takes_two_steps};
 use crate::keys::{Edit, Mode};
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
-use crate::session::{Prompt, PromptId, Question, TokenUse};
+use crate::session::{Prompt, PromptId, Question, Standing, TokenUse};
 
 use super::App;
 use super::gate::By;
@@ -66,6 +66,10 @@ impl App {
             )
         };
         self.confirming = Some((now, answer));
+        if prompt.standing == Standing::Resumed {
+            let args = [("n", Arg::own(prompt.id.0))];
+            self.tell_about(Class::Response, prompt, "reply.perhaps", &args, now);
+        }
         self.tell_about(Class::Response, prompt, key, &args, now);
     }
 

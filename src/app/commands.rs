@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::{Decision, Now};
-use crate::session::{Prompt, PromptId, Question, Standing};
+use crate::session::{Prompt, PromptId, Question, QuestionRun, Standing};
 
 use super::gate::By;
 use super::reviewing::Leap;
@@ -252,6 +252,12 @@ impl App {
             .iter()
             .map(|prompt| {
                 let n = ("n", Arg::own(prompt.id.0));
+                if prompt.standing != Standing::Live {
+                    return self.announcer.phrases().text("reply.perhaps", &[n]);
+                }
+                if prompt.reply.run() == QuestionRun::TimedOut {
+                    return self.announcer.phrases().text("quit.default.over", &[n]);
+                }
                 match &prompt.question {
                     Question::Confirmation(asked) => {
                         let key = match &asked.default_decision {

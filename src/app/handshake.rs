@@ -336,6 +336,7 @@ impl App {
             location: location.clone(),
             asked,
             honored: accepted.honored.clone(),
+            at: now.monotonic,
             changing: None,
             arrivals: VecDeque::new(),
             slowed: None,
@@ -463,32 +464,33 @@ impl App {
                 }
                 self.close_refused(id, now);
             }
-            (HandshakeMessage::Rejected(rejected), Handshake::Agreed(_)) => {
-                // A refused change ends the subscription (5.7).
-                let source = self.source_name(id);
-                let reason = self.phrases().text(rejection(rejected.code), &[]);
-                let args = [("source", Arg::Own(source)), ("reason", Arg::Own(reason))];
-                self.say(
-                    Class::Outcome,
-                    Kind::Connection,
-                    "link.change_refused",
-                    &args,
-                    now,
-                );
-                self.set_handshake(id, Handshake::Idle);
-                let link = id;
-                self.effects.push(Effect::LastWords { link, words: None });
+            (HandshakeMessage::Rejected(rejected), Handshake::Agreed(agreed)) => {
+                // Without a change under way it is about nothing of ours.
+                if agreed.changing.is_some() {
+                    let reason = self.phrases().text(rejection(rejected.code), &[]);
+                    self.change_refused(id, reason, now);
+                }
             }
-            (HandshakeMessage::Closed { reason }, _) => {
-                let args = [
-                    ("source", Arg::Own(self.source_name(id))),
-                    ("text", Arg::Agent(reason, None)),
-                ];
-                self.say(Class::Outcome, Kind::Connection, "link.closed", &args, now);
-                self.set_handshake(id, Handshake::Idle);
-                let link = id;
-                self.effects.push(Effect::LastWords { link, words: None });
+            (
+                HandshakeMessage::Closed {
+                    subscription,
+                    reason,
+                },
+                Handshake::Agreed(agreed),
+            ) => {
+                // Another one's end on the same connection is none of ours.
+                if subscription.is_none_or(|of| of == agreed.id) {
+                    let agreed_at = agreed.at;
+                    self.closed(id, reason, agreed_at, now);
+                }
             }
+            (
+                HandshakeMessage::Closed { .. },
+                Handshake::Idle
+                | Handshake::Manifest { .. }
+                | Handshake::Asked { .. }
+                | Handshake::Plain,
+            ) => {}
             (
                 HandshakeMessage::Accepted(_) | HandshakeMessage::Rejected(_),
                 Handshake::Idle | Handshake::Manifest { .. } | Handshake::Plain,
@@ -547,7 +549,7 @@ impl App {
             .unwrap_or_default()
     }
 
-    fn set_handshake(&mut self, id: LinkId, to: Handshake) {
+    pub(super) fn set_handshake(&mut self, id: LinkId, to: Handshake) {
         if to == Handshake::Plain {
             // Whoever has no handshake has proven nothing.
             self.announcer.trust_mut().prove(id, None);

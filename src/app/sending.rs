@@ -40,7 +40,15 @@ impl App {
         self.wish(wishes);
         let n = ("n", Arg::own(prompt.id.0));
         let subject = ("subject", self.announcer.subject(prompt));
-        if prompt.standing == Standing::Resumed {
+        let confirmed = matches!(
+            answer,
+            Answer::Decision {
+                decision: Decision::Accept,
+                ..
+            }
+        );
+        // Who took the second step heard it there.
+        if prompt.standing == Standing::Resumed && !confirmed {
             let args = std::slice::from_ref(&n);
             self.tell_about(Class::Response, prompt, "reply.perhaps", args, now);
         }

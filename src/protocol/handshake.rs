@@ -380,6 +380,8 @@ pub enum HandshakeMessage {
     Rejected(Rejected),
     /// It ends the subscription (5.8).
     Closed {
+        /// Which one; absent where it does not say.
+        subscription: Option<String>,
         /// The producer's own words, cut.
         reason: String,
     },
@@ -424,6 +426,10 @@ pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
             retry_after: value.get("retry_after_seconds").and_then(Value::as_u64),
         })),
         "subscription.close" => Some(HandshakeMessage::Closed {
+            subscription: value
+                .get("subscription_id")
+                .and_then(Value::as_str)
+                .map(str::to_owned),
             reason: words("reason_message").unwrap_or_default(),
         }),
         _ => None,

@@ -144,7 +144,7 @@ impl Sessions {
             self.anomaly(context, AnomalyKind::TimestampDecreased, String::new());
         }
         self.follow_numbers(context, number, starts);
-        let revived = self.revive(&context.key);
+        let revived = self.revive(context, envelope.event_id.is_some());
         // The first event made the session what it is; every other one steps its machine.
         let refused = !first && context.step(Subject::Session, life, happened).is_err();
         let overtaken = starts && late && self.was_overtaken(context, number);

@@ -345,6 +345,25 @@ state_machine! {
     }
 }
 
+impl QuestionRun {
+    /// Tells whether an answer has gone out and nothing speaks against its arrival.
+    pub(super) fn is_delivered(self) -> bool {
+        match self {
+            Self::Sending | Self::SendingAgain | Self::Written | Self::Sent => true,
+            Self::Absent
+            | Self::Unanswered
+            | Self::Retrying
+            | Self::RetryingAgain
+            | Self::Perhaps
+            | Self::TimedOut
+            | Self::Settling
+            | Self::Resolved
+            | Self::PerhapsResolved
+            | Self::Withdrawn => false,
+        }
+    }
+}
+
 impl OutputEvent {
     /// Says what a chunk is.
     pub fn chunk(complete: bool) -> Self {

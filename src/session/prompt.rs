@@ -205,8 +205,12 @@ pub enum Closing {
     AskedAgain,
     /// It was already decided before we connected; it was never raised.
     DecidedBefore,
+    /// The producer ended the subscription that it was asked in (5.8.2).
+    Unsubscribed,
     /// The link is gone and its time is over.
     LinkGone,
+    /// The link is back, nothing was heard of the question there, and its time is over.
+    Unheard,
 }
 
 impl Closing {
@@ -229,7 +233,9 @@ impl Closing {
             | Self::SessionEnded
             | Self::AskedAgain
             | Self::DecidedBefore
-            | Self::LinkGone => None,
+            | Self::Unsubscribed
+            | Self::LinkGone
+            | Self::Unheard => None,
         }
     }
 }
@@ -307,6 +313,8 @@ pub struct Prompt {
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     pub(super) perhaps_told: bool,
+    /// Whether it came as old news: its time runs since it was asked.
+    pub(super) replayed: bool,
     /// In which epoch of its session it was asked.
     pub(super) epoch: u32,
     /// How many calls its session had made when it was asked.
@@ -471,7 +479,7 @@ impl Prompt {
     /// Tells whether accepting needs a second step: high or unknown risk, irreversible by either
     /// field or not said to be reversible, each by the question's or its tool's word, an action that is
     /// not named, a token that was used before, a default that turns silence into consent, or a question
-    /// too long to be said in one go. A missing risk or reversibility is never taken for harmless.
+    /// that is perhaps decided or too long to be said in one go. A missing risk or reversibility is never taken for harmless.
     pub fn wants_second_step(&self) -> bool {
         match &self.question {
             Question::Confirmation(asked) => {
@@ -487,6 +495,7 @@ impl Prompt {
                 self.is_irreversible()
                     || self.token_use != TokenUse::Own
                     || !asked.names_action
+                    || self.standing == Standing::Resumed
                     || !mild
                     || !said_reversible
                     || unsafe_default
@@ -535,10 +544,11 @@ impl Prompt {
     /// Gives when the producer's time is over on our monotonic clock.
     ///
     /// `skew` is the link's smallest seen difference between receiving and stamping, in
-    /// milliseconds: what exceeds it is the time this event was under way.
+    /// milliseconds: what exceeds it is the time this event was under way. Of old news all of it was,
+    /// even before that difference is known.
     pub fn expires(&self, skew: Option<i64>) -> Option<Duration> {
         let timeout = Duration::from_secs(self.question.timeout_seconds()?);
-        let under_way = match (self.asked, skew) {
+        let under_way = match (self.asked, skew.or(self.replayed.then_some(0))) {
             (Some(asked), Some(skew)) => {
                 let difference = self.opened.wall.as_millisecond() - asked.as_millisecond() - skew;
                 Duration::from_millis(u64::try_from(difference).unwrap_or(0))

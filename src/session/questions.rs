@@ -1,8 +1,8 @@
 //! How questions come, go and may be decided: raising, holding back, closing (chapter 6).
 
 use crate::protocol::{
-    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Envelope, Now, StateChanged,
-    Unobserved,
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Envelope, Event, Now,
+    StateChanged,
 };
 
 use super::anomaly::{AnomalyKind, Danger};
@@ -17,27 +17,103 @@ use super::sessions::Sessions;
 use super::tokens::{Claim, TokenUse};
 
 impl Sessions {
-    /// An event of the asking session on a link that is back: the same server is there.
-    pub(super) fn revive(&mut self, key: &SessionKey) -> Vec<PromptId> {
+    /// An event of the asking session on a link that is back: somebody there knows it. New events with
+    /// ids come from who runs it; what has no ids may be told again by who only remembers it.
+    pub(super) fn revive(&mut self, context: &Context, has_id: bool) -> Vec<PromptId> {
+        let standing = if has_id && !context.replayed {
+            Standing::Live
+        } else {
+            Standing::Resumed
+        };
         let mut revived = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key != *key || !prompt.is_open() {
+            if prompt.key != context.key || !prompt.is_open() {
                 continue;
             }
             match prompt.standing {
+                // What else is replayed may decide it: until that is over it waits.
+                Standing::LinkLost if context.replayed => {
+                    if !self.shown_again.contains(&prompt.id) {
+                        self.shown_again.push(prompt.id);
+                    }
+                }
                 Standing::LinkLost => {
-                    prompt.standing = Standing::Live;
+                    prompt.standing = standing;
                     // What was never raised is not answerable again, but for the first time, and soon.
                     if !self.held.contains_key(&prompt.id) {
                         revived.push(prompt.id);
                     }
                 }
                 // It was told already that it can be answered again.
-                Standing::Resumed => prompt.standing = Standing::Live,
+                Standing::Resumed => prompt.standing = standing,
                 Standing::Live | Standing::NotAnswerable => {}
             }
         }
         revived
+    }
+
+    /// Notes that an event was sent once more. What was heard before proves nothing of now: whoever keeps
+    /// a list can send it. Only a question that is itself shown again is perhaps still open.
+    pub(super) fn note_shown_again(&mut self, key: &SessionKey, event: &Event) {
+        let token = match event {
+            Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
+            Event::AwaitingClarification(asked) => asked.reply_token.as_ref(),
+            Event::SessionStarted(_)
+            | Event::SessionCompleted(_)
+            | Event::SessionErrored(_)
+            | Event::SessionCancelled(_)
+            | Event::StateChanged(_)
+            | Event::Progress(_)
+            | Event::ToolInvoked(_)
+            | Event::ToolCompleted(_)
+            | Event::OutputStreaming(_)
+            | Event::HandoffRequested(_)
+            | Event::Unknown(_) => None,
+        };
+        for prompt in self.prompts.values() {
+            if prompt.key == *key
+                && prompt.is_open()
+                && prompt.standing == Standing::LinkLost
+                && token.is_some()
+                && prompt.question.token() == token
+                && !self.shown_again.contains(&prompt.id)
+            {
+                self.shown_again.push(prompt.id);
+            }
+        }
+    }
+
+    /// Makes questions answerable whose session was in what a server replayed, and that nothing in there
+    /// decided.
+    pub(super) fn revive_shown_again(&mut self, now: Now) -> Vec<Change> {
+        let mut revived = Vec::new();
+        for id in std::mem::take(&mut self.shown_again) {
+            let Some(prompt) = self.prompts.get_mut(&id) else {
+                continue;
+            };
+            if !prompt.is_open() || prompt.standing != Standing::LinkLost {
+                continue;
+            }
+            let over = self
+                .links
+                .get_mut(&prompt.key.link)
+                .is_none_or(|link| link.end_burst_if_due(now.monotonic));
+            if over {
+                prompt.standing = Standing::Resumed;
+                // What was never raised is not answerable again, but for the first time, and soon.
+                if !self.held.contains_key(&id) {
+                    revived.push(id);
+                }
+            } else {
+                self.shown_again.push(id);
+            }
+        }
+        revived
+            .iter()
+            .filter_map(|id| self.prompts.get(id))
+            .filter(|prompt| prompt.is_answerable())
+            .map(|prompt| self.bare_change(prompt, now, What::PromptAnswerable(prompt.id)))
+            .collect()
     }
 
     /// Closes a question and tells it, unless it was never raised.
@@ -57,7 +133,9 @@ impl Sessions {
             | Closing::SessionEnded
             | Closing::AskedAgain
             | Closing::DecidedBefore
-            | Closing::LinkGone => {}
+            | Closing::Unsubscribed
+            | Closing::LinkGone
+            | Closing::Unheard => {}
         }
         self.close(id, how.clone(), now, context.observer);
         context.push(What::PromptClosed { prompt: id, how });
@@ -126,6 +204,7 @@ impl Sessions {
                 && prompt.is_open()
                 && !prompt.perhaps_told
                 && !self.held.contains_key(&prompt.id)
+                && !prompt.reply.run().is_delivered()
             {
                 prompt.perhaps_told = true;
                 told.push(prompt.id);
@@ -173,8 +252,12 @@ impl Sessions {
         }
         let token_use = match self.claim_token(&context.key, &question) {
             Claim::Repeats(id) => {
-                // The same question under a new event id: it lives, and is not raised a second time.
-                self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
+                // The same question under a new event id: it lives, and is not raised a second time. Who
+                // shows it again to somebody that was away breaks no rule.
+                let sure = self.prompts.get(&id).map(|known| known.standing);
+                if !context.replayed && sure == Some(Standing::Live) {
+                    self.anomaly(context, AnomalyKind::QuestionRepeated, String::new());
+                }
                 if self.doubt(id, context.now) {
                     context.push(What::PromptUnheard(id));
                 }
@@ -252,6 +335,7 @@ impl Sessions {
                 call_id: None,
                 warned: Warning::None,
                 perhaps_told: false,
+                replayed: context.replayed,
                 epoch,
                 invocations,
                 beside_a_tool,
@@ -313,24 +397,6 @@ impl Sessions {
                 context.add(change);
             }
         }
-    }
-
-    /// Makes the questions of a session answerable again that is heard on the new connection.
-    pub(super) fn answerable_again(
-        &mut self,
-        key: SessionKey,
-        envelope: &Envelope,
-        now: Now,
-    ) -> Vec<Change> {
-        let revived = self.revive(&key);
-        let mut nobody = Unobserved;
-        let mut context = Context::new(key, envelope, now, false, &mut nobody);
-        for id in revived {
-            if self.prompts.get(&id).is_some_and(Prompt::is_answerable) {
-                context.push(What::PromptAnswerable(id));
-            }
-        }
-        context.into_changes()
     }
 }
 

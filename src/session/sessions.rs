@@ -87,6 +87,8 @@ pub struct Sessions {
     pub(super) closed: VecDeque<PromptId>,
     pub(super) closed_bytes: usize,
     pub(super) held: BTreeMap<PromptId, Held>,
+    /// Questions of a lost link whose session was in what was replayed on the new one.
+    pub(super) shown_again: Vec<PromptId>,
     pub(super) next_prompt: u64,
     pub(super) told: BTreeSet<(SessionKey, AnomalyKind)>,
     pub(super) waiting: Waiting,
@@ -163,6 +165,27 @@ impl Sessions {
             .collect()
     }
 
+    /// Takes the news that a subscription is over: by 5.8.2 what was asked in it and not answered is
+    /// decided by its default now.
+    pub fn unsubscribed(&mut self, link: LinkId, now: Now) -> Vec<Change> {
+        let open: Vec<Prompt> = self
+            .open_prompts()
+            .filter(|prompt| prompt.key.link == link)
+            .cloned()
+            .collect();
+        let mut changes = Vec::new();
+        for prompt in open {
+            let how = Closing::Unsubscribed;
+            self.close(prompt.id, how.clone(), now, &mut Unobserved);
+            let what = What::PromptClosed {
+                prompt: prompt.id,
+                how,
+            };
+            changes.push(self.bare_change(&prompt, now, what));
+        }
+        changes
+    }
+
     /// Takes the news that a link is down for good, and gives the open questions whose fate is now
     /// unknown, those included that were held back: no other connection comes to judge them.
     pub fn link_over(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
@@ -199,8 +222,8 @@ impl Sessions {
                 Meeting::First => {}
                 Meeting::Again => {
                     self.dropped.duplicates += 1;
-                    // A server that sends again what it sent before is the one that asked.
-                    return self.answerable_again(key, envelope, now);
+                    self.note_shown_again(&key, &decoded.event);
+                    return self.revive_shown_again(now);
                 }
                 Meeting::Different => arrived = Arrived::UnderUsedId,
             }
@@ -211,7 +234,8 @@ impl Sessions {
             changes
         } else {
             state.learn_skew(envelope.timestamp, now);
-            let mut changes = self.raise_due(now);
+            let mut changes = self.revive_shown_again(now);
+            changes.append(&mut self.raise_due(now));
             changes.append(&mut self.in_order(&key, decoded, arrived, now, observer));
             changes
         };
@@ -258,6 +282,7 @@ impl Sessions {
     /// Brings what only time brings; what goes on by it does so under an observer's eyes.
     pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
         let mut changes = self.release_overdue(now, observer);
+        changes.append(&mut self.revive_shown_again(now));
         changes.append(&mut self.raise_due(now));
         self.tick_prompts(now, &mut changes);
         self.tick_unasked(now, &mut changes);
@@ -267,6 +292,11 @@ impl Sessions {
 
     /// Gives the monotonic time at which [`Sessions::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
+        let shown_again = self.shown_again.iter().filter_map(|id| {
+            self.links
+                .get(&self.prompts.get(id)?.key.link)?
+                .burst_ends()
+        });
         let prompts = self
             .prompts
             .values()
@@ -288,6 +318,7 @@ impl Sessions {
             .map(|call| call.since + UNASKED_AFTER);
         prompts
             .chain(unasked)
+            .chain(shown_again)
             .chain(self.held_until())
             .chain(self.waiting.deadline())
             .min()
@@ -409,15 +440,15 @@ impl Sessions {
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
                     changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
                 } else {
-                    self.close(id, Closing::LinkGone, now, &mut Unobserved);
-                    changes.push(self.bare_change(
-                        &prompt,
-                        now,
-                        What::PromptClosed {
-                            prompt: id,
-                            how: Closing::LinkGone,
-                        },
-                    ));
+                    let link = self.links.get(&prompt.key.link);
+                    let how = if link.is_some_and(LinkState::is_down) {
+                        Closing::LinkGone
+                    } else {
+                        Closing::Unheard
+                    };
+                    self.close(id, how.clone(), now, &mut Unobserved);
+                    let what = What::PromptClosed { prompt: id, how };
+                    changes.push(self.bare_change(&prompt, now, what));
                 }
             } else if prompt.next_warning().is_some_and(|(at, _)| left <= at) {
                 if let Some(prompt) = self.prompts.get_mut(&id) {

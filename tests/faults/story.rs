@@ -145,7 +145,10 @@ pub fn outlive(kind: Kind, hands: Hands) {
         "The connection was lost with question 1 open",
     );
     child.announced("connection", "is back");
-    child.announced("confirmation", "question 1 can be answered again");
+    child.announced(
+        "confirmation",
+        "Question 1 can be answered again, and is perhaps already decided",
+    );
     child.say("n 1");
     child.announced("session_completed", "Planner is done.");
     let asked = |line: &&String| line.contains("If accepted: It leaves.");

@@ -28,8 +28,7 @@ fn a_server_that_resumes_and_waits_can_be_answered_with_a_warning() {
     let mut child = lost_with_a_question(&server, &folder);
     child.announced(
         "confirmation",
-        "The connection is back where it broke off, and nothing more is said there. Question 1 can be \
-         answered again, and is perhaps already decided.",
+        "The connection is back. Question 1 can be answered again, and is perhaps already decided.",
     );
     child.say("n 1");
     child.announced("reply", "Question 1 is perhaps already decided.");

@@ -238,24 +238,6 @@ fn the_second_step_is_wanted_unless_all_is_known_to_be_mild() {
 }
 
 #[test]
-fn a_server_that_sends_again_what_it_sent_before_is_the_one_that_asked() {
-    let mut stage = Stage::new();
-    stage.start();
-    let question = stage.event(
-        "awaiting.confirmation",
-        json!({"action": "x", "reply_token": "rpl_1", "timeout_seconds": 300}),
-    );
-    stage.put(LINK, &question);
-    stage.sessions.link_lost(LINK, stage.now);
-    stage.sessions.link_connected(LINK, stage.now);
-    assert_eq!(
-        stage.put(LINK, &question),
-        [What::PromptAnswerable(PromptId(1))]
-    );
-    assert!(stage.sessions.prompt(PromptId(1)).unwrap().is_answerable());
-}
-
-#[test]
 fn what_differs_in_its_outcome_is_not_the_same_question() {
     let mut stage = Stage::new();
     stage.start();

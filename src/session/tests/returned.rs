@@ -47,3 +47,127 @@ fn a_doubtful_question_runs_out_and_is_lost_like_any_other() {
     assert!(what(told).contains(&What::PromptTimedOut(id)));
     assert!(stage.sessions.prompt(id).unwrap().is_answerable());
 }
+
+impl Stage {
+    fn unnamed(&mut self, kind: &str, fields: Value) -> Vec<What> {
+        let mut event = self.event(kind, fields);
+        event.as_object_mut().unwrap().remove("event_id");
+        self.put(LINK, &event)
+    }
+}
+
+/// Who sends a list of what was may be another one than who waits.
+#[test]
+fn a_replayed_duplicate_makes_no_question_surely_answerable() {
+    let mut stage = Stage::new();
+    stage.start();
+    let question = stage.event(
+        "awaiting.confirmation",
+        json!({"action": "Send", "consequence": "It leaves.", "reply_token": "rpl_1", "timeout_seconds": 60,
+               "default_decision": "reject", "urgency": "critical", "risk_level": "low", "irreversible": false}),
+    );
+    let progress = stage.event("progress.updated", json!({"progress": {"percent": 1}}));
+    stage.put(LINK, &question);
+    stage.put(LINK, &progress);
+    let id = PromptId(1);
+    stage.sessions.link_lost(LINK, stage.now);
+    stage.wait(5000);
+    stage.sessions.link_connected(LINK, stage.now);
+    assert_eq!(stage.put(LINK, &progress), []);
+    assert_eq!(stage.wait(2000), [], "it says nothing of the question");
+    assert!(!stage.sessions.prompt(id).unwrap().is_answerable());
+    stage.put(LINK, &question);
+    stage.wait(2000);
+    let prompt = stage.sessions.prompt(id).unwrap();
+    assert_eq!(prompt.standing, Standing::Resumed, "it is perhaps open");
+    assert!(prompt.is_answerable() && prompt.wants_second_step());
+    // A new event of the session is by who runs it.
+    stage.on("progress.updated", json!({"progress": {"percent": 2}}));
+    let prompt = stage.sessions.prompt(id).unwrap();
+    assert_eq!(prompt.standing, Standing::Live);
+    assert!(!prompt.wants_second_step());
+}
+
+#[test]
+fn a_server_without_ids_that_is_heard_again_is_believed_with_a_doubt() {
+    let (mut stage, id) = lost_with_a_question();
+    let told = stage.unnamed("progress.updated", json!({"progress": {"percent": 1}}));
+    assert!(told.contains(&What::PromptAnswerable(id)), "{told:?}");
+    let prompt = stage.sessions.prompt(id).unwrap();
+    assert_eq!(prompt.standing, Standing::Resumed);
+    assert!(prompt.is_answerable() && prompt.wants_second_step());
+}
+
+#[test]
+fn a_question_that_is_shown_again_in_what_is_replayed_is_answerable_unless_that_decides_it() {
+    for decided in [false, true] {
+        let mut stage = Stage::new();
+        stage.start();
+        let asked = json!({"action": "Send", "consequence": "It leaves.", "reply_token": "rpl_1", "timeout_seconds": 60,
+                           "default_decision": "reject", "urgency": "critical", "timestamp": "2026-01-01T00:00:00.000Z"});
+        stage.unnamed("awaiting.confirmation", asked.clone());
+        let id = PromptId(1);
+        stage.sessions.link_lost(LINK, stage.now);
+        stage.wait(5000);
+        stage.sessions.link_connected(LINK, stage.now);
+        let mut told = stage.unnamed("awaiting.confirmation", asked);
+        if decided {
+            let left = json!({"from_state": "awaiting_input", "to_state": "thinking", "timestamp": "2026-01-01T00:00:03.000Z"});
+            told.extend(stage.unnamed("state.changed", left));
+        }
+        assert!(!told.contains(&What::PromptAnswerable(id)), "{told:?}");
+        let repeated = AnomalyKind::QuestionRepeated;
+        assert!(!anomalies(&told).contains(&repeated), "it breaks no rule");
+        let later = stage.wait(250);
+        assert_eq!(later.contains(&What::PromptAnswerable(id)), !decided);
+        let prompt = stage.sessions.prompt(id).unwrap();
+        assert_eq!(prompt.is_open(), !decided);
+        assert_eq!(prompt.standing == Standing::Resumed, !decided);
+    }
+}
+
+#[test]
+fn a_question_of_which_nothing_is_heard_on_the_new_connection_ends_as_that() {
+    let (mut stage, id) = lost_with_a_question();
+    let told = stage.wait(60_000);
+    let how = Closing::Unheard;
+    assert!(
+        told.contains(&What::PromptClosed { prompt: id, how }),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn nobody_hears_that_an_answered_question_may_be_decided() {
+    let mut stage = Stage::new();
+    stage.start();
+    let id = stage.ask("rpl_1");
+    stage.answer(id, Decision::Accept);
+    let told = stage.on("progress.updated", json!({"progress": {"percent": 1}}));
+    assert!(!told.contains(&What::PromptPerhapsResolved(id)), "{told:?}");
+    let told = stage.on(
+        "output.streaming",
+        json!({"chunk": "I go on.", "position": 0, "complete": true}),
+    );
+    assert!(!told.contains(&What::PromptPerhapsResolved(id)), "{told:?}");
+}
+
+#[test]
+fn the_age_of_a_replayed_question_shortens_its_time() {
+    let mut stage = Stage::new();
+    let question = stage.event(
+        "awaiting.confirmation",
+        json!({"action": "Send", "consequence": "It leaves.", "reply_token": "rpl_1", "timeout_seconds": 60,
+               "default_decision": "reject", "urgency": "critical"}),
+    );
+    stage.wait(50_000);
+    stage.sessions.link_connected(LINK, stage.now);
+    stage.put(LINK, &question);
+    let told = stage.wait(250);
+    assert!(told.contains(&What::PromptOpened(PromptId(1))), "{told:?}");
+    let told = stage.wait(9750);
+    assert!(
+        told.contains(&What::PromptTimedOut(PromptId(1))),
+        "{told:?}"
+    );
+}

@@ -109,6 +109,8 @@ impl Dialogue {
                 return Line::NoSubscriptions;
             }
         }
+        let id = envelope.id.and_then(|id| id.get().parse::<u64>().ok());
+        let ours = id.is_some_and(|id| (1..=self.last_id).contains(&id));
         let text = |raw: &RawValue| Line::Message(raw.get().to_owned());
         match (envelope.method.as_deref(), envelope.id) {
             (Some("aaep.event" | "aaep.close"), None) => {
@@ -128,8 +130,9 @@ impl Dialogue {
             (Some(_), None) => Line::Nothing,
             (None, _) => match (envelope.result, envelope.error) {
                 (Some(result), _) => text(result),
-                (None, Some(error)) => Line::Message(refusal(&error)),
-                (None, None) => Line::Nothing,
+                (None, Some(error)) if ours => Line::Message(refusal(&error)),
+                // It is about no request of ours, and ends nothing.
+                (None, Some(_) | None) => Line::Nothing,
             },
         }
     }
@@ -245,34 +248,19 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_a_rejection() {
-        for (line, words) in [
-            (
-                r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"busy"}}"#,
-                "busy (JSON-RPC error -32000)",
-            ),
-            // It answers another request, or nobody knows which.
-            (
-                r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"what?"}}"#,
-                "what? (JSON-RPC error -32601)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32601,"message":"what?"}}"#,
-                "what? (JSON-RPC error -32601)",
-            ),
-            (
-                r#"{"jsonrpc":"2.0","id":"1","error":{"code":-32600}}"#,
-                " (JSON-RPC error -32600)",
-            ),
-        ] {
-            match answered(line) {
-                Line::Message(text) => {
-                    let message: Value = serde_json::from_str(&text).unwrap();
-                    assert_eq!(message["type"], "subscription.rejected");
-                    assert_eq!(message["reason_message"], words, "{line}");
-                }
-                other => panic!("{other:?}"),
-            }
+    fn an_error_to_our_request_is_a_rejection_and_one_to_nobodys_ends_nothing() {
+        let busy = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"busy"}}"#;
+        let Line::Message(text) = answered(busy) else {
+            panic!("{:?}", answered(busy));
+        };
+        let message: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(message["type"], "subscription.rejected");
+        assert_eq!(message["reason_message"], "busy (JSON-RPC error -32000)");
+        for id in ["null", "2", "0", "\"1\""] {
+            let line = format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"what?"}}}}"#
+            );
+            assert_eq!(answered(&line), Line::Nothing, "{line}");
         }
     }
 

@@ -134,3 +134,85 @@ fn event(name: &str, summary: &str) -> Value {
         "summary_normal": summary,
     })
 }
+
+/// A subscription on one connection that lasted, with a question open in it.
+fn subscribed_with_a_question() -> Rig {
+    let mut rig = Rig::new(Door::Inside);
+    rig.link(LinkEvent::Connected);
+    rig.take();
+    let text = consent(json!({})).to_string();
+    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.event("session.started", json!({}));
+    rig.event(
+        "awaiting.confirmation",
+        json!({"reply_token": "rpl_1", "action": "Send it", "consequence": "It is sent",
+            "timeout_seconds": 600, "default_decision": "reject"}),
+    );
+    rig.now = rig.now.after(Duration::from_secs(30));
+    rig.input(Input::Deadline);
+    rig.take();
+    rig.lines.clear();
+    rig
+}
+
+fn requests(rig: &mut Rig) -> usize {
+    let asks = |wish: &Effect| matches!(wish, Effect::Send { body, .. } if body.contains("subscription.request"));
+    rig.take().iter().filter(|wish| asks(wish)).count()
+}
+
+#[test]
+fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one() {
+    let mut rig = subscribed_with_a_question();
+    let close = |id: &str| {
+        json!({"type": "subscription.close", "subscription_id": id, "reason_message": "Bye."})
+            .to_string()
+    };
+    let text = close("sub_of_somebody_else");
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert_eq!(rig.lines, [] as [String; 0], "another one's end");
+    assert_eq!(requests(&mut rig), 0);
+    let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert!(
+        rig.heard("one ends the subscription, and is asked for a new one. It says: Bye."),
+        "{:?}",
+        rig.lines
+    );
+    assert!(
+        rig.heard("Question 1 is closed, because its subscription has ended. The agent then takes it as rejected."),
+        "{:?}",
+        rig.lines
+    );
+    assert_eq!(requests(&mut rig), 1);
+    let text = consent(json!({})).to_string();
+    rig.link(LinkEvent::Frame(Frame { text }));
+    // Who ends it at once is not asked in a circle.
+    let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert_eq!(requests(&mut rig), 0);
+}
+
+#[test]
+fn a_refused_change_leaves_what_was_agreed() {
+    let mut rig = subscribed_with_a_question();
+    line(&mut rig, "load low");
+    assert!(rig.take().iter().any(|wish| matches!(wish, Effect::Send { body, .. } if body.contains("subscription.renegotiate"))));
+    let text = rejection("capabilities_incompatible").to_string();
+    rig.link(LinkEvent::Frame(Frame { text: text.clone() }));
+    assert!(
+        rig.heard("one did not take the change of terms") && rig.heard("The old ones stay."),
+        "{:?}",
+        rig.lines
+    );
+    assert!(matches!(rig.app.links[0].handshake, Handshake::Agreed(_)));
+    rig.lines.clear();
+    // A refusal of nothing is about nothing.
+    rig.link(LinkEvent::Frame(Frame { text }));
+    assert_eq!(rig.lines, [] as [String; 0]);
+    line(&mut rig, "n 1");
+    assert!(
+        rig.take()
+            .iter()
+            .any(|wish| matches!(wish, Effect::Send { body, .. } if body.contains("rpl_1")))
+    );
+}

@@ -193,7 +193,10 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
         text: text.to_string(),
     }));
     rig.event("progress.updated", json!({"progress": {"percent": 1}}));
-    assert!(rig.heard("question 1 can be answered again"));
+    rig.now = rig.now.after(Duration::from_secs(30));
+    rig.input(Input::Deadline);
+    // Its events are older than the connection: they show who is there, and not what was decided since.
+    assert!(rig.heard("Question 1 can be answered again, and is perhaps already decided"));
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     rig.take();
