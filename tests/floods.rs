@@ -35,7 +35,9 @@ fn event(number: usize, name: &str, fields: &Value) -> String {
 }
 
 fn large(number: usize) -> String {
-    let text = "The quick brown fox jumps over the lazy dog. ".repeat(LARGE / 45);
+    // Another text each time, so that a screen changes.
+    let sentence = format!("The quick brown fox jumps {number} times over the lazy dog. ");
+    let text = sentence.repeat(LARGE / sentence.len());
     event(
         number,
         "output.streaming",
@@ -116,26 +118,10 @@ fn a_reader_that_stopped_makes_the_server_wait_and_costs_no_memory() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Nobody reads a line of it. The server gets rid of what fits into hearken and the system, and no more.
-    let mut before = 0;
-    let mut since = Instant::now();
-    while since.elapsed() < Duration::from_secs(2) {
-        std::thread::yield_now();
-        std::thread::sleep(Duration::from_millis(20));
-        let now = taken.load(Ordering::Relaxed);
-        if now != before || now == 0 {
-            (before, since) = (now, Instant::now());
-        }
-        assert!(now < 40, "{now} messages of 4 MiB were taken");
-    }
-    let status =
-        std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
-    let kilobytes = peak.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
-    assert!(
-        kilobytes.is_none_or(|peak| peak * 1024 < MEMORY),
-        "{peak:?}"
-    );
+    // Nobody reads a line of it.
+    let messages = stands_still(&taken, 0);
+    assert!(messages < 40, "{messages} messages of 4 MiB were taken");
+    bounded(child.id());
     // It still hears signals.
     let id = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
@@ -148,6 +134,37 @@ fn a_reader_that_stopped_makes_the_server_wait_and_costs_no_memory() {
         std::thread::sleep(Duration::from_millis(5));
     };
     assert_eq!(status.code(), Some(143));
+}
+
+/// Waits until the server gets rid of nothing more, which fits into hearken and the system, and gives how
+/// many messages that were; it must come beyond a number.
+fn stands_still(taken: &AtomicUsize, beyond: usize) -> usize {
+    let until = Instant::now() + PATIENCE;
+    let mut before = 0;
+    let mut since = Instant::now();
+    while since.elapsed() < Duration::from_secs(2) {
+        assert!(
+            Instant::now() < until,
+            "{before} messages were taken, and no end"
+        );
+        std::thread::sleep(Duration::from_millis(20));
+        let now = taken.load(Ordering::Relaxed);
+        if now != before || now <= beyond {
+            (before, since) = (now, Instant::now());
+        }
+    }
+    before
+}
+
+/// Holds a process to its memory.
+fn bounded(id: u32) {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let peak = status.lines().find(|line| line.starts_with("VmHWM:"));
+    let kilobytes = peak.and_then(|line| line.split_whitespace().nth(1)?.parse::<usize>().ok());
+    assert!(
+        kilobytes.is_none_or(|peak| peak * 1024 < MEMORY),
+        "{peak:?}"
+    );
 }
 
 fn capture(folder: &tempfile::TempDir, events: usize) -> String {

@@ -43,13 +43,13 @@ pub const UNENDED: usize = 16 * 1024;
 /// bounds the memory of one output that never completes.
 pub const HELD: usize = 256 * 1024;
 
-/// The longest chunk that is taken whole, in bytes: an hour of speech, and as much as a whole event may be
-/// (AAEP 3.7). Of a longer one the middle is left out before anybody looks for sentences in it, and that is
+/// The longest chunk that is taken whole, in bytes: half an hour of speech, twice the longest text that AAEP
+/// 3.7 recommends, and read for sentences in some ten milliseconds, for which a key may have to wait. Of a longer one the middle is left out before anybody looks for sentences in it, and that is
 /// told where it stood.
-pub const LONGEST_CHUNK: usize = 64 * 1024;
+pub const LONGEST_CHUNK: usize = 32 * 1024;
 
 /// How much of [`LONGEST_CHUNK`] is the end of such a chunk: where a text arrives is worth more than its middle.
-const END_OF_CHUNK: usize = 16 * 1024;
+const END_OF_CHUNK: usize = 8 * 1024;
 
 /// After how many pauses a hint in what may be the middle of a word is believed.
 const BELIEVE: u32 = 3;
