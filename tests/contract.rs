@@ -233,7 +233,7 @@ fn the_schema_refuses_what_is_no_announcement() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let good = serde_json::json!({
         "at": "2026-01-01T00:00:00.000Z", "class": "alert", "kind": "danger", "session": null, "agent": null,
-        "text": "x", "spoken": "x", "language": "en", "own_words": true,
+        "text": "x", "spoken": "x", "language": "en", "direction": "ltr", "own_words": true,
     });
     assert!(validator.is_valid(&good));
     for (field, value) in [

@@ -12,7 +12,11 @@
 //! The person knows `zh-Hant-TW` and `en`. An event in `fr` with variants in `zh` and `en-GB` is heard
 //! in `zh` (script fallback); without that variant in `en-GB`; with neither in `fr`.
 
-use crate::protocol::{Level, Summary, fit};
+use crate::protocol::{Decoded, Event, Level, Summary, UNDETERMINED, Wanted, direction_of, fit};
+use crate::session::{LinkId, Prompt};
+
+use super::announcer::Announcer;
+use super::phrase::Arg;
 
 /// Finds the best offer for the person's languages, best first; gives its place and the wanted tag.
 pub fn best<'w>(wanted: &'w [String], offered: &[&str]) -> Option<(usize, &'w str)> {
@@ -59,6 +63,67 @@ pub(super) fn pick<'a>(
             let (_, tag, text) = summary.variants.first()?;
             Some((text, Some(tag)))
         })
+}
+
+impl Announcer {
+    /// Puts a question into the person's language, as far as its producer sent it in that (11.5.1).
+    pub fn put_into_language(&self, link: LinkId, decoded: &mut Decoded) {
+        let hints = &mut decoded.envelope.localization;
+        let wanted = Wanted {
+            languages: self.languages_of(link),
+            fallbacks: &hints.fallback_chain,
+        };
+        let own = hints.primary_language.as_deref();
+        let main = match &mut decoded.event {
+            Event::AwaitingConfirmation(asked) => asked.put_into(own, wanted),
+            Event::AwaitingClarification(asked) => asked.put_into(own, wanted),
+            Event::SessionStarted(_)
+            | Event::SessionCompleted(_)
+            | Event::SessionErrored(_)
+            | Event::SessionCancelled(_)
+            | Event::StateChanged(_)
+            | Event::Progress(_)
+            | Event::ToolInvoked(_)
+            | Event::ToolCompleted(_)
+            | Event::OutputStreaming(_)
+            | Event::HandoffRequested(_)
+            | Event::Unknown(_) => return,
+        };
+        if main != hints.primary_language {
+            // A variant brings its own direction.
+            hints.text_direction = main.as_deref().map(direction_of);
+            hints.primary_language = main;
+        }
+    }
+
+    /// Gives a text of a question that is perhaps in another language than the rest of it.
+    pub(super) fn exact_in(&self, prompt: &Prompt, text: &str, other: Option<&String>) -> Arg {
+        match other {
+            None => self.exact(prompt, text),
+            Some(tag) => {
+                let known = Some(tag.clone()).filter(|tag| tag != UNDETERMINED);
+                Arg::Exact(text.to_owned(), known)
+            }
+        }
+    }
+
+    /// Names the language of such a text; empty where it is that of the rest.
+    pub(super) fn language_name(&self, other: Option<&String>) -> Arg {
+        let Some(tag) = other else {
+            return Arg::own("");
+        };
+        if tag == UNDETERMINED {
+            return Arg::Own(self.phrases.text("question.in.unknown", &[]));
+        }
+        let language = tag.split(['-', '_']).next().unwrap_or_default();
+        let key = format!("language.name.{}", language.to_ascii_lowercase());
+        let name = if self.phrases.has(&key) {
+            Arg::Own(self.phrases.text(&key, &[]))
+        } else {
+            Arg::Name(tag.clone())
+        };
+        Arg::Own(self.phrases.text("question.in", &[("language", name)]))
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Load, Verbosity};
-use crate::protocol::{Now, Urgency};
+use crate::protocol::{Now, Urgency, direction_of};
 use crate::session::{Change, LinkId, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
@@ -39,7 +39,11 @@ impl Announcer {
         };
         let mut announcement = self.number(Draft { class, ..draft }, change.at);
         announcement.key = Some(change.key.clone());
-        announcement.direction = change.direction;
+        // A text that was picked in another language runs in the direction of that.
+        announcement.direction = match announcement.language() {
+            Some(tag) if change.language.as_deref() != Some(tag) => Some(direction_of(tag)),
+            Some(_) | None => change.direction,
+        };
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
         let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
         if may_be_silent

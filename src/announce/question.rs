@@ -187,22 +187,33 @@ impl Announcer {
             ),
             (
                 "consequence",
-                self.exact(
+                self.exact_in(
                     prompt,
                     &cut(asked.consequence.as_deref().unwrap_or_default(), longest),
+                    asked.consequence_in.as_ref(),
                 ),
+            ),
+            (
+                "consequence_in",
+                self.language_name(asked.consequence_in.as_ref()),
             ),
             ("risk", text(risk)),
             ("reversibility", Arg::Own(reversibility)),
             ("timeout", Arg::Own(self.timeout(prompt, left))),
             (
                 "context",
-                self.exact(
+                self.exact_in(
                     prompt,
                     asked.summary.detailed.as_deref().unwrap_or_default(),
+                    asked.why_in.as_ref(),
                 ),
             ),
-            ("more", self.exact(prompt, &more.join(". "))),
+            ("why_in", self.language_name(asked.why_in.as_ref())),
+            (
+                "more",
+                self.exact_in(prompt, &more.join(". "), asked.more_in.as_ref()),
+            ),
+            ("more_in", self.language_name(asked.more_in.as_ref())),
             ("keys", Arg::Own(self.keys(prompt))),
         ]
     }
@@ -228,11 +239,13 @@ impl Announcer {
             ),
             (
                 "context",
-                self.exact(
+                self.exact_in(
                     prompt,
                     &cut(asked.context.as_deref().unwrap_or_default(), longest),
+                    asked.why_in.as_ref(),
                 ),
             ),
+            ("why_in", self.language_name(asked.why_in.as_ref())),
             ("choices", Arg::own("")),
             ("timeout", Arg::own("")),
             ("keys", Arg::own("")),
@@ -250,7 +263,11 @@ impl Announcer {
             room = left;
             let args = [
                 ("n", Arg::own(index + 1)),
-                ("label", self.exact(prompt, &choice.label)),
+                (
+                    "label",
+                    self.exact_in(prompt, &choice.label, choice.label_in.as_ref()),
+                ),
+                ("label_in", self.language_name(choice.label_in.as_ref())),
             ];
             segments.extend(
                 self.phrases

@@ -42,6 +42,8 @@ struct Field<'a> {
     /// Its number, of a choice.
     n: usize,
     text: Cow<'a, str>,
+    /// Its language where that is another one than the question's.
+    language: Option<&'a String>,
     /// What is said where there is none.
     missing: &'static str,
     /// Whether the decision is about it.
@@ -100,7 +102,17 @@ impl Announcer {
                 );
                 for (field, piece) in part {
                     let text = self.exact_or(prompt, piece, field.missing);
-                    let args = [("n", Arg::own(field.n)), ("text", text)];
+                    let text = match (text, field.language) {
+                        (Arg::Exact(text, _), Some(_)) => {
+                            self.exact_in(prompt, &text, field.language)
+                        }
+                        (text, _) => text,
+                    };
+                    let args = [
+                        ("n", Arg::own(field.n)),
+                        ("text", text),
+                        ("in", self.language_name(field.language)),
+                    ];
                     segments.extend(self.phrases.say(field.key, Verbosity::Normal, &args));
                 }
                 if at + 1 < count {
@@ -133,13 +145,16 @@ fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
                 ..action
             });
             if let Some(text) = &asked.consequence {
-                fields.push(Field::new("question.part.consequence", text, true));
+                let consequence = Field::new("question.part.consequence", text, true);
+                fields.push(consequence.spoken_in(asked.consequence_in.as_ref()));
             }
             if let Some(text) = &asked.summary.detailed {
-                fields.push(Field::new("question.part.why", text, false));
+                let why = Field::new("question.part.why", text, false);
+                fields.push(why.spoken_in(asked.why_in.as_ref()));
             }
             fields.extend(asked.extra_context.iter().map(|(name, text)| {
                 let more = Field::new("question.part.more", "", false);
+                let more = more.spoken_in(asked.more_in.as_ref());
                 Field {
                     text: Cow::Owned(clean_lines(&format!("{name}: {text}")).into_owned()),
                     ..more
@@ -154,6 +169,7 @@ fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
             });
             fields.extend(asked.choices.iter().enumerate().map(|(at, choice)| {
                 let label = Field::new("question.part.choice", &choice.label, true);
+                let label = label.spoken_in(choice.label_in.as_ref());
                 Field { n: at + 1, ..label }
             }));
             if let Some(response) = &asked.default_response {
@@ -161,7 +177,8 @@ fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
                 fields.push(Field::new("question.part.default", text, true));
             }
             if let Some(text) = &asked.context {
-                fields.push(Field::new("question.part.why", text, true));
+                let why = Field::new("question.part.why", text, true);
+                fields.push(why.spoken_in(asked.why_in.as_ref()));
             }
         }
     }
@@ -169,11 +186,16 @@ fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
 }
 
 impl<'a> Field<'a> {
+    fn spoken_in(self, language: Option<&'a String>) -> Self {
+        Self { language, ..self }
+    }
+
     fn new(key: &'static str, text: &'a str, decides: bool) -> Self {
         Self {
             key,
             n: 0,
             text: clean_lines(text),
+            language: None,
             missing: "question.part.empty",
             decides,
         }

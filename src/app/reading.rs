@@ -104,10 +104,11 @@ impl App {
         }
     }
 
-    fn event(&mut self, id: LinkId, decoded: Decoded, now: Now) {
+    fn event(&mut self, id: LinkId, mut decoded: Decoded, now: Now) {
         if !self.event_instead(id, now) {
             return;
         }
+        self.announcer.put_into_language(id, &mut decoded);
         let Some(view) = self.links.get_mut(id.0) else {
             return;
         };

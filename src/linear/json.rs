@@ -6,8 +6,9 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::announce::direction::is_right_to_left;
 use crate::announce::normalise::is_hidden;
-use crate::announce::{About, Announcement, Mark, takes_two_steps};
+use crate::announce::{About, Announcement, Mark, Segment, takes_two_steps};
 use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
@@ -43,6 +44,7 @@ pub fn json(app: &App, told: &Announcement) -> String {
     put("text", told.text().into());
     put("spoken", told.spoken().into());
     put("language", told.written_in().into());
+    put("direction", direction(told).into());
     put(
         "own_words",
         told.segments
@@ -62,6 +64,17 @@ pub fn json(app: &App, told: &Announcement) -> String {
         }
     }
     escaped(&Value::Object(map).to_string())
+}
+
+/// Names the direction in which the words run: that of the agent's, where there are any.
+fn direction(told: &Announcement) -> &'static str {
+    let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
+    let runs_left = |it: &Segment| is_right_to_left(&it.text, told.direction);
+    if agents.into_iter().any(runs_left) {
+        "rtl"
+    } else {
+        "ltr"
+    }
 }
 
 /// Writes what nobody sees as JSON's own escapes: a reader gets the same text, and a terminal that

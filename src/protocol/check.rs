@@ -16,6 +16,7 @@ use super::relations::relations;
 use super::schema::{CoreType, ENVELOPE, MOST_LANGUAGES, PRODUCER, SUMMARIES};
 use super::shape::{self, is_id};
 use super::stamp;
+use super::variants::tag_of;
 
 /// The largest event that 3.7 recommends, in bytes.
 const LARGEST_EVENT: usize = 64 * 1024;
@@ -61,6 +62,10 @@ const FOR_A_PERSON: [&str; 16] = [
     "context_summary",
     "default_response",
 ];
+
+/// The texts of a question that can have variants in other languages (11.5.1), and its lists of texts.
+const VARIED: [&str; 4] = ["action", "consequence", "question", "context"];
+const VARIED_LISTS: [&str; 2] = ["choices", "options"];
 
 /// Runs steps 2 to 9 over an event.
 pub(super) fn check(
@@ -255,7 +260,9 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
             name == "language" || core.is_some_and(|core| core.wild.contains(&name.as_str()));
         let variant = ["summary_terse_", "summary_normal_", "summary_detailed_"]
             .iter()
-            .any(|level| name.strip_prefix(level).is_some_and(|tag| !tag.is_empty()));
+            .any(|level| name.strip_prefix(level).is_some_and(|tag| !tag.is_empty()))
+            || core.is_some_and(|core| is_variant(name, VARIED.iter(), core));
+        let variants = core.is_some_and(|core| is_variant(name, VARIED_LISTS.iter(), core));
         if wild {
             findings.find(
                 Rule::OtherSpelling,
@@ -276,6 +283,15 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
                     format!("must be a string, not {}", kind_of(value)),
                 );
             }
+        } else if variants {
+            if !value.is_array() {
+                findings.find(
+                    Rule::WrongType,
+                    "11.5.1",
+                    name,
+                    format!("must be an array, not {}", kind_of(value)),
+                );
+            }
         } else if core.is_some() {
             findings.find(
                 Rule::ForbiddenField,
@@ -285,6 +301,18 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
             );
         }
     }
+}
+
+/// Tells whether a name is that of a variant of one of some fields that a type has.
+fn is_variant<'a>(
+    name: &str,
+    mut varied: impl Iterator<Item = &'a &'static str>,
+    core: &CoreType,
+) -> bool {
+    let has = |field: &str| {
+        core.fields.iter().any(|known| known.name == field) || core.wild.contains(&field)
+    };
+    varied.any(|field| has(field) && tag_of(name, field).is_some())
 }
 
 /// Checks that text for a person says its language (11.1).

@@ -147,7 +147,9 @@ fn wild_spellings_are_read() {
         asked.choices[1],
         Choice {
             value: "b".into(),
-            label: "blue".into()
+            label: "blue".into(),
+            labels: Vec::new(),
+            label_in: None,
         }
     );
     assert_eq!(

@@ -4,6 +4,7 @@
 //! survive what it does not know.
 
 use super::ids::{OutputId, ReplyToken, ToolCallId};
+use super::variants::Variant;
 
 /// Names a verbosity level of a summary (2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,6 +40,15 @@ impl Summary {
             .map(|(_, tag, text)| tag.len() + text.len())
             .sum();
         text(&self.terse) + text(&self.normal) + text(&self.detailed) + variants
+    }
+    /// Gives the variants of a level.
+    pub fn at(&self, level: Level) -> Vec<Variant> {
+        let here = self.variants.iter().filter(|(at, ..)| *at == level);
+        here.map(|(_, language, text)| Variant {
+            language: language.clone(),
+            text: text.clone(),
+        })
+        .collect()
     }
     /// Picks the text for a level; a missing one falls back first to the nearest shorter, then to
     /// the nearest longer form.
@@ -330,6 +340,16 @@ pub struct AwaitingConfirmation {
     pub tool_call_id: Option<ToolCallId>,
     /// The tool that it guards, where the producer says so.
     pub tool: Option<String>,
+    /// The action in other languages, until one is picked (11.5.1).
+    pub actions: Vec<Variant>,
+    /// The consequence in other languages, until one is picked.
+    pub consequences: Vec<Variant>,
+    /// The language of the consequence where it is another one than the action's.
+    pub consequence_in: Option<String>,
+    /// The language of the detailed summary where it is another one than the action's.
+    pub why_in: Option<String>,
+    /// The language of the further context where it is another one than the action's.
+    pub more_in: Option<String>,
 }
 
 impl AwaitingConfirmation {
@@ -363,6 +383,10 @@ pub struct Choice {
     pub value: String,
     /// What is said.
     pub label: String,
+    /// The label in other languages, until one is picked (11.5.1).
+    pub labels: Vec<Variant>,
+    /// The language of the label where it is another one than the question's.
+    pub label_in: Option<String>,
 }
 
 /// Asks for information and blocks until it is there (4.4.2).
@@ -386,6 +410,12 @@ pub struct AwaitingClarification {
     pub context: Option<String>,
     /// What the producer assumes without an answer.
     pub default_response: Option<String>,
+    /// The question in other languages, until one is picked (11.5.1).
+    pub questions: Vec<Variant>,
+    /// The context in other languages, until one is picked.
+    pub contexts: Vec<Variant>,
+    /// The language of the context where it is another one than the question's.
+    pub why_in: Option<String>,
 }
 
 /// Asks somebody else to take over (4.4.3).

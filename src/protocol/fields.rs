@@ -7,12 +7,16 @@ use serde_json::{Map, Value};
 
 use super::event::{Level, Summary};
 use super::finding::{Findings, Rule};
+use super::variants::{Part, Variant, tag_of, variants};
 
 /// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
 const LONGEST_NAME: usize = 256;
 
 /// How many entries of a list or object from the wire are kept; the rest is noted as left out.
 const MOST_ENTRIES: usize = 256;
+
+/// How many languages of a list of choices are kept: more than any person lists.
+const MOST_LISTS: usize = 32;
 
 /// Gives access to one JSON object, field by field.
 pub(super) struct Fields<'a, 'f> {
@@ -163,6 +167,23 @@ impl<'a, 'f> Fields<'a, 'f> {
             .take(MOST_ENTRIES)
             .map(|(key, value)| (key.clone(), plain(value)))
             .collect()
+    }
+
+    /// Reads the variants of a question's text in other languages (11.5.1).
+    pub(super) fn variants(&self, part: Part) -> Vec<Variant> {
+        variants(self.map, part.field())
+    }
+
+    /// Reads the variants of a list of texts, as far as they have its length.
+    pub(super) fn lists(&self, name: &str, length: usize) -> Vec<(String, Vec<String>)> {
+        let lists = self.map.iter().filter_map(|(field, value)| {
+            let tag = tag_of(field, name)?;
+            let texts = value.as_array()?.iter().map(Value::as_str);
+            let texts: Option<Vec<&str>> = texts.collect();
+            let texts = texts.filter(|texts| texts.len() == length)?;
+            Some((tag, texts.into_iter().map(str::to_owned).collect()))
+        });
+        lists.take(MOST_LISTS).collect()
     }
 
     /// Reads the summaries with their language variants.

@@ -30,6 +30,7 @@ mod schema;
 mod shape;
 mod stamp;
 mod texts;
+mod variants;
 
 pub use clock::Now;
 pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
@@ -52,6 +53,7 @@ pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserve
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
 pub use texts::{Texts, bare};
+pub use variants::{Part, UNDETERMINED, Variant, Wanted, direction_of};
 
 /// The version that this subscriber claims in its messages.
 pub const AAEP_VERSION: &str = "1.0.0";

@@ -10,6 +10,7 @@ use super::fields::{Fields, plain};
 use super::finding::Findings;
 use super::ids::{OutputId, ReplyToken, ToolCallId};
 use super::schema::CoreType;
+use super::variants::{Part, Variant, variants};
 
 /// How many allowed replies are kept, as many as the schema has; more is a finding (`schema`).
 const MOST_REPLIES: usize = 32;
@@ -211,6 +212,14 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
         extra_context: fields.context("extra_context"),
         tool_call_id: fields.name("tool_call_id").map(ToolCallId),
         tool: fields.name("tool"),
+        actions: match fields.has("action") {
+            true => fields.variants(Part::Action),
+            false => summary.at(Level::Normal),
+        },
+        consequences: fields.variants(Part::Consequence),
+        consequence_in: None,
+        why_in: None,
+        more_in: None,
         summary,
     }
 }
@@ -244,12 +253,25 @@ fn clarification(fields: &mut Fields<'_, '_>) -> AwaitingClarification {
         takes_several: fields.boolean("multi_select") == Some(true),
         context: fields.text("context"),
         default_response: fields.text("default_response"),
+        questions: fields.variants(Part::Question),
+        contexts: fields.variants(Part::Context),
+        why_in: None,
     }
 }
 
 fn choices(fields: &mut Fields<'_, '_>, name: &str) -> Vec<Choice> {
     let entries = fields.array(name).unwrap_or_default();
-    entries.iter().filter_map(choice).collect()
+    let mut choices: Vec<Choice> = entries.iter().filter_map(choice).collect();
+    // Plain texts have their variants in a list of the same length beside theirs.
+    if choices.len() == entries.len() {
+        for (language, labels) in fields.lists(name, choices.len()) {
+            for (choice, text) in choices.iter_mut().zip(labels) {
+                let language = language.clone();
+                choice.labels.push(Variant { language, text });
+            }
+        }
+    }
+    choices
 }
 
 /// Reads one choice, an object or a plain value.
@@ -258,6 +280,8 @@ fn choice(value: &Value) -> Option<Choice> {
         Value::String(text) => Some(Choice {
             value: text.clone(),
             label: text.clone(),
+            labels: Vec::new(),
+            label_in: None,
         }),
         Value::Object(map) => {
             let first = |names: &[&str]| {
@@ -271,12 +295,16 @@ fn choice(value: &Value) -> Option<Choice> {
             let value = first(&["value", "id", "key"]).or_else(|| label.clone());
             value.map(|value| Choice {
                 label: label.unwrap_or_else(|| value.clone()),
+                labels: variants(map, "label"),
+                label_in: None,
                 value,
             })
         }
         Value::Number(_) | Value::Bool(_) => Some(Choice {
             value: plain(value),
             label: plain(value),
+            labels: Vec::new(),
+            label_in: None,
         }),
         Value::Null | Value::Array(_) => None,
     }

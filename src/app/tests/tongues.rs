@@ -226,3 +226,134 @@ fn what_is_no_language_changes_nothing_and_one_alone_does_not_go_round() {
     }
     assert!(stage.app.announcer().languages_of(LinkId(0)).len() <= 16);
 }
+
+/// Asks somebody who knows these languages, in English with variants.
+fn asked_in(languages: &[&str], kind: &str, mut fields: Value) -> Stage {
+    let mut config = Config::default();
+    config.announce.languages = languages.iter().map(|tag| (*tag).to_owned()).collect();
+    let mut stage = Stage::with(PIPE, config);
+    stage.lines.clear();
+    fields["localization_hints"] = json!({"primary_language": "en-US", "text_direction": "ltr"});
+    fields["reply_token"] = json!("rpl_1");
+    fields["timeout_seconds"] = json!(300);
+    fields["urgency"] = json!("critical");
+    stage.event(kind, fields);
+    stage
+}
+
+fn languages_of(stage: &Stage) -> Vec<(String, Option<String>)> {
+    let mut told = stage.app.history().iter();
+    let asked = told
+        .find(|told| told.text().starts_with("Question 1."))
+        .unwrap();
+    let agents = asked
+        .segments
+        .iter()
+        .filter(|it| it.mark == crate::announce::Mark::Agent);
+    agents
+        .map(|it| (it.text.clone(), it.language.clone()))
+        .collect()
+}
+
+fn in_language(text: &str, tag: &str) -> (String, Option<String>) {
+    (text.to_owned(), Some(tag.to_owned()))
+}
+
+#[test]
+fn a_confirmation_is_asked_in_the_persons_language_where_it_was_sent() {
+    let fields = json!({"action": "Send the letter", "consequence": "It is gone",
+        "action_de": "Den Brief senden", "consequence_de": "Er ist weg", "action_fr": "Envoyer la lettre",
+        "risk_level": "low", "irreversible": false});
+    let kind = "awaiting.confirmation";
+    let stage = asked_in(&["de-AT", "en"], kind, fields.clone());
+    assert_eq!(
+        languages_of(&stage),
+        [
+            in_language("Den Brief senden", "de"),
+            in_language("Er ist weg", "de")
+        ]
+    );
+    assert!(stage.heard("If accepted: Er ist weg"), "{:?}", stage.lines);
+    let stage = asked_in(&["en-GB", "de"], kind, fields.clone());
+    assert_eq!(
+        languages_of(&stage),
+        [
+            in_language("Send the letter", "en-US"),
+            in_language("It is gone", "en-US")
+        ]
+    );
+    // What is not to be had in that language says in which it is.
+    let stage = asked_in(&["fr"], kind, fields.clone());
+    assert_eq!(
+        languages_of(&stage),
+        [
+            in_language("Envoyer la lettre", "fr"),
+            in_language("It is gone", "en-US")
+        ]
+    );
+    assert!(
+        stage.heard("If accepted, in English: It is gone"),
+        "{:?}",
+        stage.lines
+    );
+    // So does a summary in another language than the action.
+    let mut mixed = fields;
+    mixed["action_de"] = json!(null);
+    mixed["summary_detailed"] = json!("All of it");
+    mixed["summary_detailed_de"] = json!("Alles davon");
+    let mut stage = asked_in(&["de"], kind, mixed);
+    stage.type_line("d 1");
+    assert!(
+        stage.heard("Why, in German: Alles davon"),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn a_clarification_is_asked_and_answered_in_the_persons_language() {
+    let kind = "awaiting.clarification";
+    for choices in [
+        json!([{"value": "s", "label": "small", "label_de": "klein"},
+               {"value": "l", "label": "large", "label_de": "gro\u{df}"}]),
+        json!(["s", "l"]),
+    ] {
+        let fields = json!({"question": "Which size?", "question_de": "Welche Gr\u{f6}\u{df}e?",
+            "context": "Two fit", "choices": choices, "choices_de": ["klein", "gro\u{df}"]});
+        let mut stage = asked_in(&["de"], kind, fields);
+        assert!(stage.heard("Welche Gr\u{f6}\u{df}e?"), "{:?}", stage.lines);
+        assert!(stage.heard("Choice 2: gro\u{df}."), "{:?}", stage.lines);
+        assert!(stage.heard("Why, in English: Two fit"), "{:?}", stage.lines);
+        stage.wait(2500);
+        stage.type_line("a 1 gro\u{df}");
+        stage.type_line("a gro\u{df}");
+        assert_eq!(
+            stage.sent[0].1["response"], "l",
+            "what is sent stays the producer's"
+        );
+    }
+}
+
+#[test]
+fn a_variant_brings_its_direction() {
+    let fields = json!({"action": "Send", "action_he": "API \u{5e9}\u{5dc}\u{5d7}",
+        "risk_level": "low", "irreversible": false});
+    let stage = asked_in(&["he"], "awaiting.confirmation", fields.clone());
+    let direction = |stage: &Stage| {
+        let prompt = stage.app.prompt(PromptId(1)).unwrap();
+        prompt.direction
+    };
+    assert_eq!(direction(&stage), Some(crate::protocol::TextDirection::Rtl));
+    let stage = asked_in(&["en"], "awaiting.confirmation", fields);
+    assert_eq!(direction(&stage), Some(crate::protocol::TextDirection::Ltr));
+    // A summary's does, too.
+    let mut stage = asked_in(&["he"], "awaiting.confirmation", json!({"action": "Send"}));
+    stage.event(
+        "session.started",
+        json!({"session_id": "sess_2", "summary_normal": "Go", "summary_normal_he": "API \u{5e9}\u{5dc}",
+               "localization_hints": {"primary_language": "en", "text_direction": "ltr"}}),
+    );
+    let mut told = stage.app.history().iter();
+    let told = told.find(|told| told.text().contains("API")).unwrap();
+    assert_eq!(told.direction, Some(crate::protocol::TextDirection::Rtl));
+}

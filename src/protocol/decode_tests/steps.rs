@@ -326,6 +326,44 @@ fn rules_between_two_fields_are_held() {
 }
 
 #[test]
+fn variants_of_a_questions_texts_are_known_where_the_field_is() {
+    let event = |kind: &str, fields: Value| {
+        let mut event = with(json!({"type": format!("aaep:agent.awaiting.{kind}"),
+            "reply_token": "rpl_12345678", "timeout_seconds": 60, "urgency": "critical"}));
+        event.as_object_mut().unwrap().remove("tool");
+        for (name, value) in fields.as_object().unwrap() {
+            event[name] = value.clone();
+        }
+        let found = rules(&event);
+        let about = [Rule::ForbiddenField, Rule::WrongType];
+        found
+            .into_iter()
+            .filter(|rule| about.contains(rule))
+            .collect::<Vec<_>>()
+    };
+    let fine = json!({"action_de": "Senden", "consequence_zh_Hant": "x"});
+    assert_eq!(event("confirmation", fine), []);
+    let fine = json!({"question_de": "Wie?", "context_de": "Darum", "choices_de": ["a"], "options_de": ["a"]});
+    assert_eq!(event("clarification", fine), []);
+    for (kind, fields, rule) in [
+        ("confirmation", json!({"action_de": 1}), Rule::WrongType),
+        ("clarification", json!({"choices_de": "a"}), Rule::WrongType),
+        (
+            "confirmation",
+            json!({"question_de": "Wie?"}),
+            Rule::ForbiddenField,
+        ),
+        (
+            "confirmation",
+            json!({"action_kind": "x"}),
+            Rule::ForbiddenField,
+        ),
+    ] {
+        assert_eq!(event(kind, fields.clone()), [rule], "{fields}");
+    }
+}
+
+#[test]
 fn limits_are_told_and_cost_nothing() {
     for (fields, times) in [
         (json!({"args_summary": "x".repeat(16 * 1024 + 1)}), 1),

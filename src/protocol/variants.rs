@@ -1,0 +1,231 @@
+//! The texts of a question in several languages, and which of them counts (11.5.1).
+//!
+//! Responsibilities: reading a field's variants, picking the person's language for a question, telling the
+//! direction of a language. Not here: which languages a person has (`config`), how a language is named (`announce`).
+//!
+//! # Mental model
+//! A question is put into the person's language once, when it comes, so that what is shown, judged and answered is
+//! one text. What it wants decides: its action, or what it asks. A text beside it that is not to be had in that
+//! language stays in its own, and says which.
+
+use serde_json::{Map, Value};
+
+use super::envelope::TextDirection;
+use super::event::{AwaitingClarification, AwaitingConfirmation, Level};
+use super::language::fit;
+
+/// How many variants of one field are kept: more languages than any person lists.
+const MOST_VARIANTS: usize = 32;
+/// The tag of a language that nobody names.
+pub const UNDETERMINED: &str = "und";
+
+/// Names a text of a question that can have variants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// `action`.
+    Action,
+    /// `consequence`.
+    Consequence,
+    /// `question`.
+    Question,
+    /// `context`.
+    Context,
+}
+
+impl Part {
+    /// Gives the name of its field.
+    pub fn field(self) -> &'static str {
+        match self {
+            Self::Action => "action",
+            Self::Consequence => "consequence",
+            Self::Question => "question",
+            Self::Context => "context",
+        }
+    }
+}
+
+/// Holds one text in one more language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Its language (BCP 47).
+    pub language: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Reads the tag of a variant's name behind its field: `yo`, `en_US`, `zh-Hant`.
+pub(super) fn tag_of(name: &str, field: &str) -> Option<String> {
+    let tag = name
+        .strip_prefix(field)?
+        .strip_prefix('_')?
+        .replace('_', "-");
+    let mut pieces = tag.split('-');
+    let language = pieces.next()?;
+    let is_tag = (2..=3).contains(&language.len())
+        && language.bytes().all(|b| b.is_ascii_alphabetic())
+        && pieces
+            .all(|it| (2..=8).contains(&it.len()) && it.bytes().all(|b| b.is_ascii_alphanumeric()));
+    is_tag.then_some(tag)
+}
+
+/// Reads the variants of a field.
+pub(super) fn variants(map: &Map<String, Value>, field: &str) -> Vec<Variant> {
+    map.iter()
+        .filter_map(|(name, value)| {
+            let text = value.as_str().filter(|text| !text.is_empty())?.to_owned();
+            let language = tag_of(name, field)?;
+            Some(Variant { language, text })
+        })
+        .take(MOST_VARIANTS)
+        .collect()
+}
+
+/// Tells in which direction a language is written: by its script where the tag names one.
+pub fn direction_of(tag: &str) -> TextDirection {
+    let mut pieces = tag.split(['-', '_']).map(str::to_ascii_lowercase);
+    let language = pieces.next().unwrap_or_default();
+    let script = pieces.find(|piece| piece.len() == 4);
+    let runs_left = match script.as_deref() {
+        Some("arab" | "hebr" | "thaa" | "syrc" | "nkoo" | "adlm" | "rohg" | "aran") => true,
+        Some(_) => false,
+        None => matches!(
+            language.as_str(),
+            "ar" | "he" | "iw" | "fa" | "ur" | "ps" | "sd" | "ug" | "yi" | "dv" | "ckb"
+        ),
+    };
+    if runs_left {
+        TextDirection::Rtl
+    } else {
+        TextDirection::Ltr
+    }
+}
+
+/// Says what a person reads, best first, and what the producer would try then.
+#[derive(Debug, Clone, Copy)]
+pub struct Wanted<'a> {
+    /// The languages of the person.
+    pub languages: &'a [String],
+    /// The producer's own chain.
+    pub fallbacks: &'a [String],
+}
+
+impl Wanted<'_> {
+    /// Puts the best of a text's languages in its place; gives the language that it is in then.
+    fn put(self, text: &mut String, own: Option<&str>, variants: &[Variant]) -> Option<String> {
+        let found = self.languages.iter().chain(self.fallbacks).find_map(|tag| {
+            let base = own.filter(|_| !text.is_empty());
+            let base = base.and_then(|own| Some((fit(tag, own)?, 0)));
+            let others = variants.iter().enumerate();
+            let others = others.filter_map(|(at, it)| Some((fit(tag, &it.language)?, at + 1)));
+            base.into_iter().chain(others).min().map(|(_, at)| at)
+        });
+        // A text that is to be had in no other way is better than none.
+        let found = found.unwrap_or(usize::from(text.is_empty()));
+        match found.checked_sub(1).and_then(|at| variants.get(at)) {
+            Some(variant) => {
+                text.clone_from(&variant.text);
+                Some(variant.language.clone())
+            }
+            None => own.map(str::to_owned),
+        }
+    }
+
+    /// Does the same for a text beside the one that decides; gives its language where that is another one.
+    fn put_beside(
+        self,
+        text: &mut Option<String>,
+        own: Option<&str>,
+        variants: &[Variant],
+        main: Option<&str>,
+    ) -> Option<String> {
+        let mut words = text.take().unwrap_or_default();
+        let language = self.put(&mut words, own, variants);
+        *text = Some(words).filter(|words| !words.is_empty());
+        text.as_ref()?;
+        other(language, main)
+    }
+}
+
+/// Gives a language where it is another one than the deciding text's.
+fn other(language: Option<String>, main: Option<&str>) -> Option<String> {
+    match (language, main) {
+        (None, None) => None,
+        (Some(one), Some(main)) if fit(main, &one).is_some() => None,
+        (Some(one), _) => Some(one),
+        (None, Some(_)) => Some(UNDETERMINED.to_owned()),
+    }
+}
+
+impl AwaitingConfirmation {
+    /// Puts the question into the person's language, as far as the producer sent it; gives the language of its
+    /// action.
+    pub fn put_into(&mut self, own: Option<&str>, wanted: Wanted<'_>) -> Option<String> {
+        let main = wanted.put(&mut self.action, own, &std::mem::take(&mut self.actions));
+        let consequences = std::mem::take(&mut self.consequences);
+        self.consequence_in =
+            wanted.put_beside(&mut self.consequence, own, &consequences, main.as_deref());
+        let details = std::mem::take(&mut self.summary.variants)
+            .into_iter()
+            .filter(|(level, ..)| *level == Level::Detailed)
+            .map(|(_, language, text)| Variant { language, text });
+        let details: Vec<Variant> = details.collect();
+        self.why_in = wanted.put_beside(&mut self.summary.detailed, own, &details, main.as_deref());
+        self.more_in = other(own.map(str::to_owned), main.as_deref());
+        main
+    }
+}
+
+impl AwaitingClarification {
+    /// Puts the question into the person's language, as far as the producer sent it; gives the language of what
+    /// is asked.
+    pub fn put_into(&mut self, own: Option<&str>, wanted: Wanted<'_>) -> Option<String> {
+        let main = wanted.put(
+            &mut self.question,
+            own,
+            &std::mem::take(&mut self.questions),
+        );
+        let contexts = std::mem::take(&mut self.contexts);
+        self.why_in = wanted.put_beside(&mut self.context, own, &contexts, main.as_deref());
+        for choice in &mut self.choices {
+            let labels = std::mem::take(&mut choice.labels);
+            let language = wanted.put(&mut choice.label, own, &labels);
+            choice.label_in = other(language, main.as_deref());
+        }
+        self.summary.variants.clear();
+        main
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variant_is_known_by_a_tag_behind_its_field() {
+        for (name, tag) in [
+            ("action_de", Some("de")),
+            ("action_zh_Hant_TW", Some("zh-Hant-TW")),
+            ("action_en-US", Some("en-US")),
+            ("action_type", None),
+            ("action_", None),
+            ("action", None),
+            ("actions_de", None),
+            ("action_de_x", None),
+        ] {
+            assert_eq!(tag_of(name, "action").as_deref(), tag, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_language_has_a_direction_and_its_script_goes_before() {
+        for (tag, direction) in [
+            ("ar-EG", TextDirection::Rtl),
+            ("he", TextDirection::Rtl),
+            ("en", TextDirection::Ltr),
+            ("az-Arab", TextDirection::Rtl),
+            ("ur-Latn", TextDirection::Ltr),
+        ] {
+            assert_eq!(direction_of(tag), direction, "{tag}");
+        }
+    }
+}
