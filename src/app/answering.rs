@@ -8,7 +8,7 @@ use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
 use crate::session::{Prompt, PromptId, Question, Standing, TokenUse};
 
 use super::App;
-use super::gate::By;
+use super::gate::{By, Meant};
 
 /// The second step counts only this long after the first: a burst of keys is no decision.
 const STEP_APART: Duration = Duration::from_millis(150);
@@ -19,7 +19,7 @@ impl App {
         if self.take_back(number, false, now) {
             return;
         }
-        let Some(prompt) = self.ready(number, by, now) else {
+        let Some(prompt) = self.ready(number, Meant::Accept, by, now) else {
             return;
         };
         if !self.is_told_whole(&prompt, now) {
@@ -77,7 +77,7 @@ impl App {
     pub(super) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
         let Mode::Confirming(waiting) = self.mode else {
             // Without a first step there is nothing to confirm; the question says what it wants.
-            if let Some(prompt) = self.ready(number, by, now) {
+            if let Some(prompt) = self.ready(number, Meant::Confirm, by, now) {
                 let keys = self.announcer.keys(&prompt);
                 self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
             }
@@ -97,7 +97,7 @@ impl App {
             self.stay_open(now);
             return;
         }
-        let prompt = self.still_there(waiting, now);
+        let prompt = self.still_there(waiting, Meant::Confirm, now);
         self.mode = Mode::Watching;
         let Some(prompt) = prompt else { return };
         self.send(&prompt, answer, now);
@@ -116,7 +116,12 @@ impl App {
         if self.take_back(number, true, now) {
             return;
         }
-        let Some(prompt) = self.ready(number, by, now) else {
+        let meant = if rationale.is_some() {
+            Meant::RejectBecause
+        } else {
+            Meant::Reject
+        };
+        let Some(prompt) = self.ready(number, meant, by, now) else {
             return;
         };
         match &prompt.question {
@@ -131,7 +136,7 @@ impl App {
 
     /// Opens the editor for the reason of a rejection; what is sent is a rejection and nothing else.
     pub(super) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
-        let Some(prompt) = self.ready(number, by, now) else {
+        let Some(prompt) = self.ready(number, Meant::RejectBecause, by, now) else {
             return;
         };
         match &prompt.question {
@@ -147,7 +152,7 @@ impl App {
     /// Answers a clarification in words or with a number; without a text, opens the editor.
     pub(super) fn answer(&mut self, number: Option<u64>, text: Option<String>, by: By, now: Now) {
         let (number, text) = self.addressed(number, text, by);
-        let Some(prompt) = self.ready(number, by, now) else {
+        let Some(prompt) = self.ready(number, Meant::Text, by, now) else {
             return;
         };
         let Question::Clarification(asked) = &prompt.question else {
@@ -169,7 +174,7 @@ impl App {
 
     /// Takes a choice by its number; without one, waits for digits.
     pub(super) fn choose(&mut self, number: Option<u64>, choice: Option<usize>, by: By, now: Now) {
-        let Some(prompt) = self.ready(number, by, now) else {
+        let Some(prompt) = self.ready(number, Meant::Choice(choice), by, now) else {
             return;
         };
         if prompt.question.choices() == 0 {
@@ -242,7 +247,7 @@ impl App {
             return;
         }
         // Whoever typed an answer and pressed Enter means it; only the question must still be there.
-        let Some(prompt) = self.still_there(id, now) else {
+        let Some(prompt) = self.still_there(id, Meant::Text, now) else {
             self.mode = Mode::Watching;
             return;
         };

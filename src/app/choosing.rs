@@ -16,7 +16,7 @@ use crate::protocol::{Answer, Now, Response};
 use crate::session::{Prompt, PromptId, Question};
 
 use super::App;
-use super::gate::By;
+use super::gate::{By, Meant};
 
 /// What stands between the values where several are picked: the protocol carries one text (6.6.1).
 const BETWEEN: &str = ", ";
@@ -153,7 +153,7 @@ impl App {
         let by = By::Begun;
         let picked = std::mem::take(&mut self.choosing.picked);
         if typed == 0 && !picked.is_empty() {
-            let Some(prompt) = self.ready(Some(id), by, now) else {
+            let Some(prompt) = self.ready(Some(id), Meant::Choice(None), by, now) else {
                 return;
             };
             let Question::Clarification(asked) = &prompt.question else {

@@ -93,6 +93,7 @@ fn looks(what: Foreign) -> &'static str {
     match what {
         Foreign::Html => "foreign.html",
         Foreign::Text => "foreign.text",
+        Foreign::Binary => "foreign.binary",
         Foreign::Value => "foreign.value",
         Foreign::Untyped => "foreign.untyped",
         Foreign::Typed => "foreign.typed",

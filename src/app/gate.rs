@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class};
 use crate::keys::Press;
-use crate::protocol::{Now, ResponseKind};
-use crate::session::{Prompt, PromptId, Question, Standing};
+use crate::protocol::Now;
+use crate::session::{Prompt, PromptId, Standing};
 
 use super::App;
 use super::asking::NotYet;
@@ -22,6 +22,40 @@ pub(super) enum By {
     },
     /// The end of an answer whose beginning was let through: the question only must still be there.
     Begun,
+}
+
+/// Says what was to be answered: a line that must name its question is shown how with the same decision,
+/// so that whoever meant no is never handed a yes to copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Meant {
+    /// Yes.
+    Accept,
+    /// The second step.
+    Confirm,
+    /// No.
+    Reject,
+    /// No, with a reason.
+    RejectBecause,
+    /// Words or a number.
+    Text,
+    /// A choice by its number, unless it is still to be chosen.
+    Choice(Option<usize>),
+}
+
+impl Meant {
+    /// Gives a line that means it for one question.
+    fn line(self, prompt: PromptId) -> String {
+        let n = prompt.0;
+        match self {
+            Self::Accept => format!("y {n}"),
+            Self::Confirm => format!("c {n}"),
+            Self::Reject => format!("n {n}"),
+            // Without the sign, the number could be a part of the text.
+            Self::RejectBecause => format!("r #{n} TEXT"),
+            Self::Text => format!("a #{n} TEXT"),
+            Self::Choice(choice) => format!("o {n} {}", choice.unwrap_or(1)),
+        }
+    }
 }
 
 impl App {
@@ -49,7 +83,13 @@ impl App {
     }
 
     /// Finds the question that an answer is meant for, if it may be answered now; says why not.
-    pub(super) fn ready(&mut self, number: Option<u64>, by: By, now: Now) -> Option<Prompt> {
+    pub(super) fn ready(
+        &mut self,
+        number: Option<u64>,
+        meant: Meant,
+        by: By,
+        now: Now,
+    ) -> Option<Prompt> {
         let answerable = self.meant();
         let shown = self.shown.as_ref().map(|shown| shown.prompt);
         let wanted = number.map(PromptId).or(shown);
@@ -85,7 +125,7 @@ impl App {
                     "reply.which",
                     &[
                         ("count", Arg::own(answerable)),
-                        ("example", Arg::Own(example(&prompt))),
+                        ("example", Arg::Own(meant.line(prompt.id))),
                     ],
                     now,
                 );
@@ -94,7 +134,7 @@ impl App {
             if changed {
                 let args = [
                     ("n", Arg::own(prompt.id.0)),
-                    ("example", Arg::Own(example(&prompt))),
+                    ("example", Arg::Own(meant.line(prompt.id))),
                 ];
                 self.respond("reply.changed", &args, now);
                 return None;
@@ -120,8 +160,8 @@ impl App {
     }
 
     /// Finds a question again that the person has begun to answer: it only must still be there.
-    pub(super) fn still_there(&mut self, number: u64, now: Now) -> Option<Prompt> {
-        self.ready(Some(number), By::Begun, now)
+    pub(super) fn still_there(&mut self, number: u64, meant: Meant, now: Now) -> Option<Prompt> {
+        self.ready(Some(number), meant, By::Begun, now)
     }
 
     pub(super) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
@@ -157,27 +197,5 @@ impl App {
                 );
             }
         }
-    }
-}
-
-/// Gives a line that answers a question by its number.
-fn example(prompt: &Prompt) -> String {
-    let n = prompt.id.0;
-    match &prompt.question {
-        Question::Confirmation(_) => format!("y {n}"),
-        Question::Clarification(asked)
-            if asked
-                .accepted_response_kinds
-                .contains(&ResponseKind::MultipleChoice) =>
-        {
-            format!("o {n} 1")
-        }
-        Question::Clarification(asked)
-            if asked.accepted_response_kinds.contains(&ResponseKind::YesNo) =>
-        {
-            format!("y {n}")
-        }
-        // Without the sign, the number could be the answer.
-        Question::Clarification(_) => format!("a #{n} TEXT"),
     }
 }

@@ -18,6 +18,8 @@ pub enum Foreign {
     Html,
     /// Text that is no JSON.
     Text,
+    /// Bytes that are no text.
+    Binary,
     /// JSON that is no object: a list, a number, a text.
     Value,
     /// An object without a type.
@@ -46,6 +48,7 @@ impl Foreign {
         match self {
             Self::Html => "a web page",
             Self::Text => "plain text",
+            Self::Binary => "data that is no text",
             Self::Value => "JSON that is no object",
             Self::Untyped => "JSON without a type",
             Self::Typed => "JSON of another kind",
@@ -72,8 +75,18 @@ pub(super) fn of_text(text: &str) -> Option<Foreign> {
         Some('<') if begins("<!doctype html") || begins("<html") || begins("<head") => {
             Some(Foreign::Html)
         }
+        Some(_) if !is_legible(text) => Some(Foreign::Binary),
         Some(_) | None => Some(Foreign::Text),
     }
+}
+
+/// Tells whether somebody could read it: it has something to be seen, and no signs that no text has. What a
+/// length out of step leaves of a message has neither.
+fn is_legible(text: &str) -> bool {
+    // Lines, columns and pages, and what programs that colour their output send.
+    let usual = |c: char| c.is_whitespace() || matches!(c, '\u{7}' | '\u{8}' | '\u{1b}');
+    let seen = |c: char| !c.is_control() && !c.is_whitespace() && c != char::REPLACEMENT_CHARACTER;
+    text.chars().any(seen) && !text.chars().any(|c| c.is_control() && !usual(c))
 }
 
 /// Judges an object; `None` where it is AAEP.
@@ -250,6 +263,12 @@ mod tests {
             ("Compiling x", Some(Foreign::Text)),
             ("", Some(Foreign::Text)),
             ("{\"type\": \"aaep:", None),
+            (
+                "\u{1b}[1mGr\u{fffd}\u{fffd}e\u{1b}[0m\r",
+                Some(Foreign::Text),
+            ),
+            ("\u{1}/", Some(Foreign::Binary)),
+            ("\u{fffd}\u{fffd}", Some(Foreign::Binary)),
         ] {
             assert_eq!(of_text(text), wanted, "{text}");
         }

@@ -89,6 +89,7 @@ const ENDED: &str = "sh has ended.";
 const GARBAGE: &str =
     "A message from sh can't be understood: not valid JSON. Everything else goes on.";
 /// What is told of a message that is no JSON at all, beside others and before all others.
+const NO_TEXT: &str = "Something that sh sent is not AAEP. It looks like data that is no text. Everything else goes on.";
 const STRANGE: &str =
     "Something that sh sent is not AAEP. It looks like plain text. Everything else goes on.";
 const STRANGE_SO_FAR: &str = "What sh sends is not AAEP so far. It looks like plain text.";
@@ -114,7 +115,7 @@ rows! {
     blank_lines ([Rpc, Bare], Whole): r"shake; printf '\n \n\r\n'; cat e1 e2 e3; printf '\n\n'; cat e4 e5 e6 e7; finish" => [START, ENDED];
     words_between_the_messages ([Rpc, Bare], Whole):
         r"shake; cat e1; printf 'Loading the model\n\033[31m50%%\033[0m\r\n[1, 2]\n'; cat e2 e3; echo done; cat e4 e5 e6 e7; finish" => [START, STRANGE, ENDED];
-    bytes_that_are_no_text ([Rpc, Bare], Whole): r"shake; cat e1 e2; printf '\377\376\000\001\n'; cat e3 e4 e5 e6 e7; finish" => [START, STRANGE, ENDED];
+    bytes_that_are_no_text ([Rpc, Bare], Whole): r"shake; cat e1 e2; printf '\377\376\000\001\n'; cat e3 e4 e5 e6 e7; finish" => [START, NO_TEXT, ENDED];
     a_loud_standard_error ([Rpc, Bare], Whole):
         "shake; cat e1 e2; many 50331648 e >&2; yes trouble | head -n 20000 >&2; cat e3 e4 e5 e6 e7; finish" => [START, ENDED];
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::duplex::{Exchange, Hands, Kind, Peer, Turn};
 use super::server::BEFORE_ANSWER;
 use super::story::{
-    BACK, End, GARBAGE, LOST, START, STRANGE, TOO_LARGE, heard, outlive, stories, watch,
+    BACK, End, GARBAGE, LOST, NO_TEXT, START, STRANGE, TOO_LARGE, heard, outlive, stories, watch,
 };
 use super::{once, read, see_through};
 use End::{Over, Whole};
@@ -85,11 +85,12 @@ stories! {
         at.bytes(&piece).events(3, BEFORE_ANSWER + 1).finish();
     }] => &[START, TOO_LARGE];
     socket_a_length_that_is_a_little_too_long ([Lengths], BOTH, Whole): &[|at| {
-        // The next message's length is taken for the end of this one, and what follows makes no sense.
+        // The next message's length is taken for the end of this one, and what follows makes no sense: the
+        // event itself is heard, and what stands behind it is none.
         let mut event = at.event(3);
         event[3] = event[3].wrapping_add(4);
         at.open(3).bytes(&event).events(4, 6).left();
-    }] => &[START, GARBAGE, OUT_OF_STEP, BACK];
+    }] => &[START, NO_TEXT, OUT_OF_STEP, BACK];
     socket_a_length_that_is_too_short ([Lengths], BOTH, Whole): &[|at| {
         let mut event = at.event(3);
         event[2] = event[2].wrapping_sub(1);
@@ -119,7 +120,7 @@ stories! {
         let bytes = at.wrap("~~~~");
         let bytes: Vec<u8> = bytes.iter().map(|byte| if *byte == b'~' { 0xff } else { *byte }).collect();
         at.open(3).bytes(&bytes).events(3, BEFORE_ANSWER + 1).finish();
-    }] => &[START, STRANGE];
+    }] => &[START, NO_TEXT];
     socket_neither_framing (EITHER, [Kept], Over(1)): &[|at| { at.bytes(b"HTTP/1.1 400 Bad Request\r\n\r\n").left(); }]
         => &["Connected to S, without a handshake.", NEITHER];
 }

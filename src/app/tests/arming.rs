@@ -189,6 +189,38 @@ fn lines_answer_with_a_number_and_bare_only_when_it_is_clear() {
 }
 
 #[test]
+fn a_line_that_must_name_its_question_is_shown_how_with_its_own_decision() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.wait(1);
+    stage.ask("rpl_2");
+    stage.wait(5000);
+    for (line, example) in [
+        ("y", "y 1"),
+        ("n", "n 1"),
+        ("c", "c 1"),
+        ("r too dear", "r #1 TEXT"),
+        ("a later", "a #1 TEXT"),
+        ("o 3", "o 1 3"),
+    ] {
+        stage.lines.clear();
+        stage.type_line(line);
+        let told = format!("2 questions are open. Say which one, for example: {example}.");
+        assert!(stage.heard(&told), "{line}: {:?}", stage.lines);
+    }
+    assert!(stage.sent.is_empty());
+    // The same just after the question changed.
+    stage.type_line("n 1");
+    stage.wait(100);
+    stage.type_line("n");
+    assert!(
+        stage.heard("Say that it is the one you mean: n 2."),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
 fn a_line_read_before_the_question_was_written_does_not_count() {
     let mut stage = Stage::new(PIPE);
     let early = stage.now.monotonic;
