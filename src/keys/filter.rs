@@ -15,7 +15,7 @@
 
 use std::time::Duration;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyEventKind};
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// Repeats of a held key come closer than this, the first one too: keyboards wait 250 to 660 ms.
 const REPEAT: Duration = Duration::from_millis(700);
@@ -47,7 +47,7 @@ pub struct Filter {
     slow: Duration,
     last: Option<(KeyCode, Duration)>,
     /// The key that was pressed last, as long as nothing tells that it was let go.
-    down: Option<(KeyCode, Duration)>,
+    down: Option<(KeyCode, KeyModifiers, Duration)>,
     held: Option<Held>,
 }
 
@@ -74,11 +74,13 @@ impl Filter {
     /// Takes a key. `typing` is while text is typed, where slow keys would make every letter a wait.
     pub fn take(&mut self, key: KeyEvent, typing: bool, now: Duration) -> Pass {
         let code = letter(key.code);
+        // Shift may come and go while a key is held; with another modifier it is another key.
+        let chord = key.modifiers - KeyModifiers::SHIFT;
         let last = self.last.replace((code, now));
         let before = last.map(|(_, at)| at);
         let down = match key.kind {
             KeyEventKind::Release => std::mem::take(&mut self.down),
-            KeyEventKind::Press | KeyEventKind::Repeat => self.down.replace((code, now)),
+            KeyEventKind::Press | KeyEventKind::Repeat => self.down.replace((code, chord, now)),
         };
         if !self.slow.is_zero() && !typing {
             return self.slowly(KeyEvent { code, ..key }, before, now);
@@ -86,7 +88,8 @@ impl Filter {
         if key.kind == KeyEventKind::Release {
             return Pass::Ignored;
         }
-        let down = down.is_some_and(|(last, at)| last == code && now < at + REPEAT);
+        let down =
+            down.is_some_and(|(last, held, at)| last == code && held == chord && now < at + REPEAT);
         let bounced = last.is_some_and(|(last, at)| {
             !self.bounce.is_zero() && last == code && now < at + self.bounce
         });
@@ -144,7 +147,6 @@ fn letter(code: KeyCode) -> KeyCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crossterm::event::KeyModifiers;
 
     fn take(filter: &mut Filter, c: char, ms: u64) -> Pass {
         let key = KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE);
@@ -179,6 +181,17 @@ mod tests {
         };
         assert_eq!(filter.take(release, false, ms(80)), Pass::Ignored);
         assert_eq!(take(&mut filter, 'y', 500), counts(500, Some(80), false));
+    }
+
+    #[test]
+    fn a_key_with_another_modifier_is_another_key() {
+        let mut filter = Filter::default();
+        take(&mut filter, 'y', 0);
+        let alt = KeyEvent::new(KeyCode::Char('y'), KeyModifiers::ALT);
+        assert_eq!(
+            filter.take(alt, false, ms(100)),
+            counts(100, Some(0), false)
+        );
     }
 
     #[test]

@@ -455,12 +455,16 @@ impl Reader {
 
     /// Tells what was read, and of an earlier read of it that a hand was at work then.
     fn end(&mut self, what: Struck, read: Duration, strokes: &mut Vec<Stroke>) {
-        let earlier = self.earlier.take().filter(|earlier| *earlier < read);
         let noise = |read| Stroke {
             what: Struck::Noise,
             read,
         };
+        let earlier = self.earlier.take();
         strokes.extend(earlier.map(noise));
+        if earlier.is_some() && what == Struck::Focus(false) {
+            // By itself it is no hand at work, but a sequence in pieces is.
+            strokes.push(noise(read));
+        }
         let stroke = Stroke { what, read };
         // A thousand stray bytes of one read say no more than one.
         if stroke.what != Struck::Noise || strokes.last() != Some(&stroke) {

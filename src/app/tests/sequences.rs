@@ -287,8 +287,13 @@ enum Where {
 
 impl Rules {
     fn press(&mut self, code: KeyCode, now: u64) {
-        let held = self.held.replace((code, now));
-        let again = held.is_some_and(|(last, at)| last == code && now < at + 700);
+        // With Shift it is the same key.
+        let key = match code {
+            KeyCode::Char(c) => KeyCode::Char(c.to_ascii_lowercase()),
+            code => code,
+        };
+        let held = self.held.replace((key, now));
+        let again = held.is_some_and(|(last, at)| last == key && now < at + 700);
         let armed = now >= self.shown + 400 && now >= self.last_key + 400 && !again;
         self.last_key = now;
         if again && matches!(self.mode, Where::Confirming(_)) {
