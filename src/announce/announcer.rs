@@ -12,7 +12,7 @@ use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 
 use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
-use crate::session::{Change, LinkId, SessionKey, Sessions, What};
+use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
 use super::coalesce::{self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy};
@@ -214,12 +214,18 @@ impl Announcer {
             What::Output {
                 output,
                 event,
-                after_rejection,
+                after,
             } => {
-                if let Some(action) = after_rejection {
-                    let args = [("action", Arg::Exact(action.clone(), None))];
+                if let Some(after) = after {
+                    let args = [("action", Arg::Exact(after.action.clone(), None))];
+                    let key = match after.fate {
+                        Fate::Rejected => "output.after_rejection",
+                        Fate::Declined => "output.after_declined",
+                        Fate::TimedOut => "output.after_timeout",
+                        Fate::Elsewhere => "output.after_elsewhere",
+                    };
                     let level = self.verbosity_of(change.key.link);
-                    let segments = self.phrases.say("output.after_rejection", level, &args);
+                    let segments = self.phrases.say(key, level, &args);
                     told.push(self.publish(
                         change,
                         sessions,

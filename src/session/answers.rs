@@ -8,11 +8,12 @@ use jiff::Timestamp;
 
 use crate::protocol::{Answer, Machine, Now, Unobserved};
 
+use super::aftermath::Fate;
 use super::anomaly::Danger;
 use super::change::{Change, What};
 use super::machines::{QuestionEvent, QuestionRun};
 use super::observe::{Observer, Relay, Subject};
-use super::prompt::{Closing, Given, PromptId, ReplyState};
+use super::prompt::{Closing, Given, Prompt, PromptId, ReplyState};
 use super::sessions::Sessions;
 
 /// How many closed questions are kept for looking back.
@@ -139,11 +140,13 @@ impl Sessions {
             && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
             prompt.events_at_answer = Some(session.events);
-            // What the agent says next must not be heard as the deed; its words may come before the
-            // server's receipt.
-            if prompt.was_rejected() {
-                session.rejected = Some(prompt.question.subject().to_owned());
-            }
+        }
+        // What the agent says next must not be heard as the deed; its words may come before the server's
+        // receipt.
+        if self.prompts.get(&id).is_some_and(Prompt::was_rejected) {
+            self.follow(id, Fate::Rejected);
+        } else {
+            self.follow_no_more(id);
         }
         attempt
     }
@@ -204,9 +207,8 @@ impl Sessions {
         self.plain_step(id, QuestionEvent::GivenUp, now);
         if let Some(prompt) = self.prompts.get(&id)
             && prompt.reply.run() == QuestionRun::Unanswered
-            && let Some(session) = self.sessions.get_mut(&prompt.key)
         {
-            session.rejected = None;
+            self.follow_no_more(id);
         }
     }
 

@@ -8,6 +8,7 @@ use crate::protocol::{
     UnknownEvent, Urgency,
 };
 
+use super::aftermath::Aftermath;
 use super::anomaly::{Anomaly, Danger};
 use super::key::SessionKey;
 use super::prompt::{Closing, PromptId};
@@ -74,8 +75,8 @@ pub enum What {
         output: Option<OutputId>,
         /// The chunk.
         event: OutputStreaming,
-        /// The rejected action after which this is the first text, to be introduced as such.
-        after_rejection: Option<String>,
+        /// The action that was not allowed here, of which this is the first text: to be introduced as such.
+        after: Option<Aftermath>,
     },
     /// A question was opened.
     PromptOpened(PromptId),

@@ -10,6 +10,7 @@
 //! brings (warnings, probable timeouts, a tool that runs unasked); [`Sessions::deadline`] says when
 //! to call it. Identifiers count per link and agent, so that no source can touch another's state.
 
+mod aftermath;
 mod anomaly;
 mod answers;
 mod apply;
@@ -29,6 +30,7 @@ mod sessions;
 mod tokens;
 mod tools;
 
+pub use aftermath::{Aftermath, Fate};
 pub use anomaly::{Anomaly, AnomalyKind, Danger};
 pub use change::{Change, Ended, What};
 pub use key::{LinkId, SessionKey};

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use crate::protocol::{OutputId, Progress, RiskLevel, SessionId, ToolCallId};
 
+use super::aftermath::Aftermath;
 use super::key::SessionKey;
 use super::machines::{AgentState, Lifecycle, OutputRun, ToolRun};
 use super::prompt::PromptId;
@@ -154,7 +155,8 @@ pub struct Session {
     pub(super) last_stamp: Option<Timestamp>,
     /// The states that events since the last state change imply (4.2.1).
     pub(super) implied: BTreeSet<AgentState>,
-    pub(super) rejected: Option<String>,
+    /// What the agent's next words are introduced with.
+    pub(super) aftermath: Option<Aftermath>,
     /// How often something of it was not heard: its beginning, missing numbers, a connection that was
     /// lost. Nobody is blamed for what may have been said in between: what was last heard of in an
     /// earlier epoch may have gone on since.
@@ -207,7 +209,7 @@ impl Session {
             unfilled: 0,
             last_stamp: None,
             implied: BTreeSet::new(),
-            rejected: None,
+            aftermath: None,
             epoch: 0,
             state_epoch: 0,
             unseen_questions: 0,

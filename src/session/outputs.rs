@@ -65,11 +65,16 @@ impl Sessions {
         }
         output.position = event.position.or(output.position);
         output.had_text = !event.chunk.is_empty();
-        let after_rejection = if event.chunk.trim().is_empty() {
+        let after = if event.chunk.trim().is_empty() {
             None
         } else {
-            session.rejected.take()
+            session.aftermath.take()
         };
+        if let Some(after) = &after
+            && let Some(prompt) = self.prompts.get_mut(&after.prompt)
+        {
+            prompt.introduced = true;
+        }
         self.implies(context, AgentState::WritingOutput);
         for kind in found {
             self.anomaly(context, kind, String::new());
@@ -78,7 +83,7 @@ impl Sessions {
         context.push(What::Output {
             output: event.output_id.clone(),
             event,
-            after_rejection,
+            after,
         });
         if has_text {
             self.perhaps_resolved(context);

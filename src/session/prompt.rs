@@ -313,6 +313,8 @@ pub struct Prompt {
     pub(super) call_id: Option<ToolCallId>,
     pub(super) warned: Warning,
     pub(super) perhaps_told: bool,
+    /// Whether the agent's words after it were introduced.
+    pub(super) introduced: bool,
     /// Whether it came as old news: its time runs since it was asked.
     pub(super) replayed: bool,
     /// In which epoch of its session it was asked.
@@ -461,6 +463,14 @@ impl Prompt {
                 asked.is_irreversible() || self.tool_word.as_ref().is_some_and(|it| it.irreversible)
             }
             Question::Clarification(_) => false,
+        }
+    }
+
+    /// Tells whether the end of its time allows it, or asks for no action at all.
+    pub(super) fn accepts_when_silent(&self) -> bool {
+        match &self.question {
+            Question::Confirmation(asked) => asked.default_decision == Some(Decision::Accept),
+            Question::Clarification(_) => true,
         }
     }
 

@@ -137,7 +137,9 @@ impl Sessions {
             | Closing::LinkGone
             | Closing::Unheard => {}
         }
+        let overdue = self.is_overdue(id);
         self.close(id, how.clone(), now, context.observer);
+        self.follow_closing(id, overdue);
         context.push(What::PromptClosed { prompt: id, how });
     }
 
@@ -335,6 +337,7 @@ impl Sessions {
                 call_id: None,
                 warned: Warning::None,
                 perhaps_told: false,
+                introduced: false,
                 replayed: context.replayed,
                 epoch,
                 invocations,

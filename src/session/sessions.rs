@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::protocol::{Decoded, Now, Severity, Unobserved};
 
+use super::aftermath::Fate;
 use super::anomaly::{Anomaly, AnomalyKind};
 use super::answers::Brings;
 use super::apply::Context;
@@ -438,6 +439,9 @@ impl Sessions {
                 if prompt.standing.reaches() {
                     let nothing = Brings::default();
                     self.answer_step(id, QuestionEvent::TimeEnded, nothing, now, &mut Unobserved);
+                    if !prompt.accepts_when_silent() {
+                        self.follow(id, Fate::TimedOut);
+                    }
                     changes.push(self.bare_change(&prompt, now, What::PromptTimedOut(id)));
                 } else {
                     let link = self.links.get(&prompt.key.link);

@@ -1,5 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod aftermath;
 mod bounds;
 mod linked;
 mod order;
@@ -282,18 +283,16 @@ fn a_declined_tool_is_no_danger_and_the_next_output_is_introduced() {
         "output.streaming",
         json!({"chunk": "Sent!", "position": 0, "complete": false}),
     );
-    assert!(first.iter().any(|what| matches!(what, What::Output { after_rejection: Some(action), .. } if action == "Send an email to Bob")));
+    assert!(first.iter().any(|what| matches!(what, What::Output { after: Some(after), .. } if after.action == "Send an email to Bob" && after.fate == Fate::Rejected)));
     let second = stage.on(
         "output.streaming",
         json!({"chunk": " Bye.", "position": 5, "complete": true}),
     );
-    assert!(second.iter().all(|what| !matches!(
-        what,
-        What::Output {
-            after_rejection: Some(_),
-            ..
-        }
-    )));
+    assert!(
+        second
+            .iter()
+            .all(|what| !matches!(what, What::Output { after: Some(_), .. }))
+    );
 }
 
 #[test]

@@ -115,6 +115,9 @@ impl Sessions {
             self.anomaly(context, kind, event.tool.clone());
         }
         context.push(What::ToolInvoked(event));
+        if let Consent::Asked(id) = consent {
+            self.was_done(id);
+        }
         match (linked, consent) {
             (Some(id), _) | (None, Consent::Asked(id)) => {
                 if self.prompts.get(&id).is_some_and(Prompt::is_open) {
@@ -191,6 +194,14 @@ impl Sessions {
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),
             (Some(_) | None, Some(_) | None) => None,
         };
+        if let Some(ToolCall {
+            consent: Consent::Asked(id),
+            ..
+        }) = &call
+            && succeeded
+        {
+            self.was_done(*id);
+        }
         let elapsed = call
             .as_ref()
             .map(|call| context.now.monotonic.saturating_sub(call.since));

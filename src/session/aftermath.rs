@@ -1,0 +1,150 @@
+//! What became of an action that was asked about, until the agent's next words are told.
+//!
+//! Responsibilities: when those words are to be introduced, and as what. Not here: how a question is closed
+//! (`answers`, `questions`), the words (`announce`).
+//!
+//! Some agents claim the deed whatever was decided ("Sent!"): what they say right after a decision that was
+//! no consent is introduced as their claim, once a question.
+
+use crate::protocol::{Answer, Decision};
+
+use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState};
+use super::sessions::Sessions;
+
+/// Says why an action was perhaps not allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The person rejected it here.
+    Rejected,
+    /// What the agent did next implies that it was rejected.
+    Declined,
+    /// The time for an answer was over.
+    TimedOut,
+    /// It was decided somewhere else, and nothing shows how.
+    Elsewhere,
+}
+
+/// Holds what the agent's next words are introduced with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aftermath {
+    pub(super) prompt: PromptId,
+    /// The action.
+    pub action: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+impl Sessions {
+    /// Notes what the agent's next words are to be introduced with. Somebody else's decision never takes
+    /// the place of the person's own, and one question is introduced by it only once.
+    pub(super) fn follow(&mut self, id: PromptId, fate: Fate) {
+        let Some(prompt) = self.prompts.get(&id) else {
+            return;
+        };
+        let Some(session) = self.sessions.get_mut(&prompt.key) else {
+            return;
+        };
+        let own = fate == Fate::Rejected;
+        let earlier = session.aftermath.as_ref().map(|earlier| earlier.fate);
+        if own || (!prompt.introduced && earlier != Some(Fate::Rejected)) {
+            session.aftermath = Some(Aftermath {
+                prompt: id,
+                action: prompt.question.subject().to_owned(),
+                fate,
+            });
+        }
+    }
+
+    /// Forgets that the agent's next words are to be introduced because of this question.
+    pub(super) fn follow_no_more(&mut self, id: PromptId) {
+        if let Some(prompt) = self.prompts.get(&id)
+            && let Some(session) = self.sessions.get_mut(&prompt.key)
+        {
+            session.aftermath.take_if(|it| it.prompt == id);
+        }
+    }
+
+    /// Notes that an action was done, which is only introduced where the person rejected it.
+    pub(super) fn was_done(&mut self, id: PromptId) {
+        if !self.prompts.get(&id).is_some_and(Prompt::was_rejected) {
+            self.follow_no_more(id);
+        }
+    }
+
+    /// Notes what a question's closing says of its action; `overdue` is whether its time was over.
+    pub(super) fn follow_closing(&mut self, id: PromptId, overdue: bool) {
+        let Some(prompt) = self.prompts.get(&id) else {
+            return;
+        };
+        match fate_of(prompt, overdue) {
+            Some(fate) => self.follow(id, fate),
+            None => self.was_done(id),
+        }
+    }
+
+    /// Tells whether a question's time was over by now: by our own count, or by the producer's clock,
+    /// which is the only one that a recording has.
+    pub(super) fn is_overdue(&self, id: PromptId) -> bool {
+        let Some(prompt) = self.prompts.get(&id) else {
+            return false;
+        };
+        let last = self
+            .sessions
+            .get(&prompt.key)
+            .and_then(|session| session.last_stamp);
+        let by_stamps = match (prompt.question.timeout_seconds(), prompt.asked, last) {
+            (Some(timeout), Some(asked), Some(last)) => {
+                u64::try_from(last.as_second() - asked.as_second())
+                    .is_ok_and(|passed| passed >= timeout)
+            }
+            (Some(_) | None, Some(_) | None, Some(_) | None) => false,
+        };
+        prompt.reply == ReplyState::TimedOut || by_stamps
+    }
+}
+
+/// Gives what became of a closed question's action; `None` where it was allowed, where it was decided here,
+/// and where its closing says nothing of it.
+fn fate_of(prompt: &Prompt, overdue: bool) -> Option<Fate> {
+    match &prompt.question {
+        Question::Confirmation(_) => {}
+        Question::Clarification(_) => return None,
+    }
+    let (given, how) = match &prompt.reply {
+        ReplyState::Withdrawn(how) => (None, how),
+        ReplyState::PerhapsResolved(given, how) => (Some(&given.answer), how),
+        ReplyState::Unanswered
+        | ReplyState::Sending(_)
+        | ReplyState::Retrying(_)
+        | ReplyState::SendingAgain(_)
+        | ReplyState::RetryingAgain(_)
+        | ReplyState::Perhaps(_)
+        | ReplyState::Written(_)
+        | ReplyState::Sent(_)
+        | ReplyState::TimedOut
+        | ReplyState::Settling(..)
+        | ReplyState::Resolved(..) => return None,
+    };
+    let overdue = overdue && given.is_none();
+    let went_on = matches!(how, Closing::StateLeft { .. } | Closing::ToolWentOn { .. });
+    match (given, how.implied()) {
+        _ if !went_on => None,
+        // The person's own one is introduced as such already.
+        (
+            Some(Answer::Decision {
+                decision: Decision::Reject,
+                ..
+            }),
+            _,
+        ) => None,
+        (_, Some(Decision::Accept)) => None,
+        // Silence accepts this one.
+        (None, None) if overdue && prompt.accepts_when_silent() => None,
+        (None, Some(Decision::Reject | Decision::Other(_)) | None) if overdue => {
+            Some(Fate::TimedOut)
+        }
+        (_, Some(Decision::Reject | Decision::Other(_))) => Some(Fate::Declined),
+        (None, None) => Some(Fate::Elsewhere),
+        (Some(_), None) => None,
+    }
+}
