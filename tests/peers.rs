@@ -9,6 +9,8 @@
 
 #[path = "peers/appendix.rs"]
 mod appendix;
+#[path = "peers/blips.rs"]
+mod blips;
 #[path = "support/child.rs"]
 #[allow(dead_code, reason = "not every test that shares it uses all of it")]
 mod child;

@@ -69,6 +69,37 @@ impl Announcer {
         self.phrases.say(key, Verbosity::Normal, &args)
     }
 
+    /// Words a question whose connection was lost, by its key and what stands in it. What the agent takes for
+    /// granted is said only where no answer went out.
+    pub fn unsure(&self, prompt: &Prompt) -> (&'static str, Vec<(&'static str, Arg)>) {
+        let n = ("n", Arg::own(prompt.id.0));
+        match &prompt.reply {
+            ReplyState::Sending(given) | ReplyState::Sent(given) => {
+                let answer = Arg::Own(self.answer_words(prompt, &given.answer));
+                ("question.unsure.answered", vec![n, ("answer", answer)])
+            }
+            ReplyState::Unanswered
+            | ReplyState::Retrying(_)
+            | ReplyState::SendingAgain(_)
+            | ReplyState::RetryingAgain(_)
+            | ReplyState::Perhaps(_)
+            | ReplyState::Written(_)
+            | ReplyState::TimedOut
+            | ReplyState::Settling(..)
+            | ReplyState::Resolved(..)
+            | ReplyState::PerhapsResolved(..)
+            | ReplyState::Withdrawn(_) => (
+                "question.unsure",
+                vec![
+                    n,
+                    ("subject", self.subject(prompt)),
+                    ("default", Arg::Own(self.default(prompt))),
+                    ("perhaps", Arg::Own(self.perhaps_words(prompt))),
+                ],
+            ),
+        }
+    }
+
     /// Says of an answer that nobody acknowledged that it perhaps arrived; empty of every other one.
     pub fn perhaps_words(&self, prompt: &Prompt) -> String {
         match &prompt.reply {

@@ -236,7 +236,8 @@ impl Announcer {
             && self.verbosity_of(change.key.link) != Verbosity::Terse
             && !text.contains(message.as_str())
         {
-            text.push_str(". ");
+            let ends = text.trim_end().ends_with(['.', '!', '?', '…', '。']);
+            text.push_str(if ends { " " } else { ". " });
             text.push_str(message);
         }
         let hint = agents(change, event.remediation_hint.as_deref());
@@ -489,6 +490,9 @@ impl Announcer {
             }
             Danger::PerhapsUnasked { tool, done: true } => {
                 ("danger.perhaps_unasked.done", Some(tool), None, leave)
+            }
+            Danger::PerhapsUnaskedLost { tool } => {
+                ("danger.perhaps_unasked.lost", Some(tool), None, leave)
             }
             Danger::DoneAfterRejection { tool, prompt } => {
                 ("danger.rejected", Some(tool), Some(*prompt), leave)

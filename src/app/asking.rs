@@ -74,6 +74,11 @@ impl App {
 
     /// Keeps the shown question true: it stays as long as it wants an answer.
     pub(super) fn refresh_shown(&mut self, now: Now) {
+        self.refresh_after(None, now);
+    }
+
+    /// The same, right after a question was asked for the first time: that one is not asked once more.
+    fn refresh_after(&mut self, asked: Option<PromptId>, now: Now) {
         let current = self.shown.as_ref().map(|shown| shown.prompt);
         let stays = current
             .and_then(|id| self.sessions.prompt(id))
@@ -86,9 +91,9 @@ impl App {
             .first()
             .filter(|prompt| prompt.is_answerable() && !self.is_left_alone(prompt.id))
             .map(|prompt| prompt.id);
-        let had_one = current.is_some();
+        let ask_again = current.is_some() && next != asked;
         if next != current {
-            self.show(next, had_one, now);
+            self.show(next, ask_again, now);
         }
     }
 
@@ -143,7 +148,7 @@ impl App {
             self.mode = Mode::Watching;
             self.respond("quit.stay", &[], now);
         }
-        self.refresh_shown(now);
+        self.refresh_after(Some(id), now);
         self.ring(id, now);
     }
 

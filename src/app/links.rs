@@ -403,13 +403,8 @@ impl App {
             };
             let wishes = self.queue.withdraw(prompt.id, now.monotonic);
             self.wish(wishes);
-            let args = [
-                ("n", Arg::own(prompt.id.0)),
-                ("subject", self.announcer.subject(&prompt)),
-                ("default", Arg::Own(self.announcer.default(&prompt))),
-                ("perhaps", Arg::Own(self.announcer.perhaps_words(&prompt))),
-            ];
-            self.tell_about(Class::Alert, &prompt, "question.unsure", &args, now);
+            let (key, args) = self.announcer.unsure(&prompt);
+            self.tell_about(Class::Alert, &prompt, key, &args, now);
         }
         self.questions_changed = Some(now.monotonic);
     }

@@ -287,6 +287,11 @@ impl App {
             .tools
             .iter()
             .map(|call| {
+                // It may have ended since.
+                if session.is_unheard() {
+                    let args = [("tool", Arg::Tool(call.tool.clone()))];
+                    return phrases.text("status.tool.lost", &args);
+                }
                 let since = self.announcer.time(now.saturating_sub(call.since));
                 let args = [
                     ("tool", Arg::Tool(call.tool.clone())),
@@ -330,8 +335,13 @@ impl App {
             .state
             .as_deref()
             .filter(|_| session.phase == Phase::Running && !waits);
+        let key = if session.is_unheard() {
+            "status.session.lost"
+        } else {
+            "status.session"
+        };
         phrases.text(
-            "status.session",
+            key,
             &[
                 (
                     "agent",

@@ -342,7 +342,9 @@ impl Checker {
             What::Danger(danger) => {
                 (item.place, item.severity) = match danger {
                     // Where a part is not in the stream, nobody is accused by what is missing.
-                    Danger::PerhapsUnasked { .. } => (Place::Order, Severity::Warning),
+                    Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
+                        (Place::Order, Severity::Warning)
+                    }
                     Danger::Unasked { .. }
                     | Danger::DoneAfterRejection { .. }
                     | Danger::AcceptsBySilence { .. }

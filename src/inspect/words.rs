@@ -62,6 +62,9 @@ pub(super) fn of_danger(danger: &Danger) -> &'static str {
         Danger::PerhapsUnasked { done: true, .. } => {
             "an irreversible tool succeeded, and perhaps nobody was asked: not everything is in the stream"
         }
+        Danger::PerhapsUnaskedLost { .. } => {
+            "an irreversible tool had begun when the stream ended, and perhaps nobody was asked"
+        }
         Danger::DoneAfterRejection { .. } => "the tool succeeded although it was rejected",
         Danger::AcceptsBySilence { .. } => {
             "silence accepts something irreversible of medium or high risk"

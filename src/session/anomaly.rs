@@ -140,6 +140,11 @@ pub enum Danger {
         /// Whether it already succeeded.
         done: bool,
     },
+    /// An irreversible call had begun when its connection was lost, and no question about it was heard.
+    PerhapsUnaskedLost {
+        /// The tool.
+        tool: String,
+    },
     /// A call succeeded although its question was rejected (A.8.5).
     DoneAfterRejection {
         /// The tool.
@@ -181,6 +186,7 @@ impl Danger {
             Self::Unasked { done: true, .. } => "unasked_done",
             Self::PerhapsUnasked { done: false, .. } => "perhaps_unasked",
             Self::PerhapsUnasked { done: true, .. } => "perhaps_unasked_done",
+            Self::PerhapsUnaskedLost { .. } => "perhaps_unasked_lost",
             Self::DoneAfterRejection { .. } => "done_after_rejection",
             Self::AcceptsBySilence { .. } => "accepts_by_silence",
             Self::AnsweredAfterEnd { .. } => "answered_after_end",
@@ -191,7 +197,9 @@ impl Danger {
     /// Gives the section of AAEP whose rule protects the person from it.
     pub fn section(&self) -> &'static str {
         match self {
-            Self::Unasked { .. } | Self::PerhapsUnasked { .. } => "A.8.4",
+            Self::Unasked { .. }
+            | Self::PerhapsUnasked { .. }
+            | Self::PerhapsUnaskedLost { .. } => "A.8.4",
             Self::DoneAfterRejection { .. } => "A.8.5",
             Self::AcceptsBySilence { .. } => "6.4.1",
             Self::AnsweredAfterEnd { .. } => "6.8",
@@ -204,6 +212,7 @@ impl Danger {
         match self {
             Self::Unasked { tool, .. }
             | Self::PerhapsUnasked { tool, .. }
+            | Self::PerhapsUnaskedLost { tool }
             | Self::DoneAfterRejection { tool, .. }
             | Self::ActsAfterEnd { tool } => Some(tool),
             Self::AcceptsBySilence { .. } | Self::AnsweredAfterEnd { .. } => None,

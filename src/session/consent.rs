@@ -32,6 +32,29 @@ impl Sessions {
         }
     }
 
+    /// Tells whether the call that an open question is about runs beside one of the same tool that no
+    /// question is about yet: the same question that comes now is the other one's.
+    pub(super) fn is_beside_its_like(&self, prompt: &Prompt) -> bool {
+        let Some(session) = self.sessions.get(&prompt.key) else {
+            return false;
+        };
+        let own = |call: &&ToolCall| call.call_id.is_some() && call.call_id == prompt.call_id;
+        let Some(own) = session.tools.iter().find(own) else {
+            return false;
+        };
+        let asked = self.asked_calls(&prompt.key);
+        session.tools.iter().any(|call| {
+            call.tool == own.tool && call.call_id.as_ref().is_some_and(|id| !asked.contains(&id))
+        })
+    }
+
+    /// Gives the calls of a session that an open question is about.
+    fn asked_calls(&self, key: &SessionKey) -> Vec<&ToolCallId> {
+        let open = self.prompts.values();
+        let open = open.filter(|prompt| prompt.key == *key && prompt.is_open());
+        open.filter_map(|prompt| prompt.call_id.as_ref()).collect()
+    }
+
     /// Links a fresh question to a tool that already runs.
     pub(super) fn link_question(&mut self, id: PromptId) {
         let Some(prompt) = self.prompts.get(&id) else {
@@ -40,6 +63,7 @@ impl Sessions {
         let Question::Confirmation(asked) = &prompt.question else {
             return;
         };
+        let taken: Vec<ToolCallId> = self.asked_calls(&prompt.key).into_iter().cloned().collect();
         let Some(session) = self.sessions.get_mut(&prompt.key) else {
             return;
         };
@@ -51,7 +75,7 @@ impl Sessions {
         };
         let pending_calls = session.tools.iter_mut().filter(pending).count();
         let by_id = asked.tool_call_id.is_some();
-        let chosen = session.tools.iter_mut().find(|call| {
+        let fits = |call: &&mut ToolCall| {
             if by_id {
                 call.call_id == asked.tool_call_id
             } else if pending_calls == 1 {
@@ -59,7 +83,14 @@ impl Sessions {
             } else {
                 names(&asked.action, &call.tool) || asked.tool.as_deref() == Some(&call.tool)
             }
-        });
+        };
+        // One that another question is about comes after one that none is about.
+        let is_taken = |call: &ToolCall| {
+            let id = call.call_id.as_ref();
+            id.is_some_and(|id| taken.contains(id))
+        };
+        let fitting = session.tools.iter_mut().filter(fits);
+        let chosen = fitting.min_by_key(|call| is_taken(call));
         if let Some(call) = chosen {
             if call.irreversible {
                 match call.consent {
@@ -202,12 +233,19 @@ impl Sessions {
                 continue;
             }
             let (key, agent) = (session.key.clone(), session.agent.clone());
+            let unheard = session.is_unheard();
             for call in &mut session.tools {
                 let Consent::Missing(sight) = call.consent else {
                     continue;
                 };
                 if now.monotonic >= call.since + UNASKED_AFTER {
                     call.consent = Consent::MissingTold(sight);
+                    let danger = if unheard {
+                        let tool = call.tool.clone();
+                        Danger::PerhapsUnaskedLost { tool }
+                    } else {
+                        Danger::unasked(&call.tool, false, sight)
+                    };
                     changes.push(Change {
                         key: key.clone(),
                         agent: agent.clone(),
@@ -217,7 +255,7 @@ impl Sessions {
                         fallbacks: Vec::new(),
                         direction: None,
                         replayed: false,
-                        what: What::Danger(Danger::unasked(&call.tool, false, sight)),
+                        what: What::Danger(danger),
                     });
                 }
             }

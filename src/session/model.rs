@@ -163,6 +163,8 @@ pub struct Session {
     epoch: u32,
     /// The epoch of the last state.
     state_epoch: u32,
+    /// How many events it had when its connection was last lost.
+    events_at_loss: Option<u64>,
     /// How many questions may be in what was not heard.
     pub(super) unseen_questions: u64,
     /// The number of the first event that was heard.
@@ -212,6 +214,7 @@ impl Session {
             aftermath: None,
             epoch: 0,
             state_epoch: 0,
+            events_at_loss: None,
             unseen_questions: 0,
             first_number: None,
             invocations: 0,
@@ -258,10 +261,16 @@ impl Session {
 
     /// Notes that its connection was lost: numbers will show what is missing, without them anything may be.
     pub(super) fn connection_lost(&mut self) {
+        self.events_at_loss = Some(self.events);
         match self.numbering {
             Numbering::Next(_) => {}
             Numbering::Unknown | Numbering::Absent | Numbering::Mixed => self.miss(u64::MAX),
         }
+    }
+
+    /// Tells whether its connection was lost and nothing of it came since: what it does now is not known.
+    pub fn is_unheard(&self) -> bool {
+        !self.is_ended() && self.events_at_loss == Some(self.events)
     }
 
     /// Notes the state that the agent says it is in.

@@ -278,6 +278,7 @@ impl Sessions {
                     && prompt.is_open()
                     && prompt.question.token() != question.token()
                     && asks_the_same(&prompt.question, &question)
+                    && !self.is_beside_its_like(prompt)
             })
             .map(|prompt| prompt.id)
             .collect();

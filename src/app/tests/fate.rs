@@ -294,3 +294,50 @@ fn leaving_names_the_answer_that_did_not_arrive() {
         assert!(stage.heard(words), "{:?}", stage.lines);
     }
 }
+
+#[test]
+fn a_connection_lost_after_the_answer_names_the_answer_and_no_default() {
+    let mut stage = accepted();
+    stage.outcome(Ok(Receipt::Taken));
+    let told = stage.hears(|stage| {
+        let fault = Fault::Closed;
+        stage.link(
+            0,
+            LinkEvent::Lost {
+                fault,
+                retry_in: Duration::from_secs(1),
+            },
+        );
+    });
+    assert!(told.contains("The connection was lost after your answer to question 1: accept. What the agent made of it is not known."), "{told}");
+    assert!(!told.contains("rejected"), "{told}");
+    let told = stage.hears(|stage| stage.type_line("t"));
+    assert!(
+        told.contains("not heard since its connection ended; before that your answer is with it"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_question_that_is_asked_under_another_token_is_asked_once() {
+    let mut stage = Stage::new(PIPE);
+    stage.ask_with("rpl_1", json!({"action": "Send it"}));
+    let told = stage.hears(|stage| stage.ask_with("rpl_2", json!({"action": "Send it"})));
+    assert!(
+        told.contains("Question 1 is closed, because the agent asks it again."),
+        "{told}"
+    );
+    assert_eq!(told.matches("Question 2").count(), 1, "{told}");
+}
+
+#[test]
+fn a_reason_that_ends_by_itself_gets_no_second_full_stop() {
+    let mut stage = Stage::new(PIPE);
+    let told = stage.hears(|stage| {
+        stage.event(
+            "session.errored",
+            json!({"summary_normal": "Blocked by policy.", "error_message": "hate_speech"}),
+        );
+    });
+    assert!(told.contains("Blocked by policy. hate_speech"), "{told}");
+}

@@ -171,3 +171,64 @@ fn the_age_of_a_replayed_question_shortens_its_time() {
         "{told:?}"
     );
 }
+
+#[test]
+fn a_call_whose_connection_is_lost_is_neither_said_to_run_nor_to_be_unasked_for_sure() {
+    let mut stage = Stage::new();
+    stage.on("session.started", json!({"sequence_number": 0}));
+    let call = json!({"tool": "send_email", "tool_call_id": "call_1", "irreversible": true, "sequence_number": 1});
+    stage.on("tool.invoked", call);
+    let unheard = |stage: &Stage| stage.sessions.iter().any(Session::is_unheard);
+    assert!(!unheard(&stage));
+    stage.sessions.link_lost(LINK, stage.now);
+    assert!(unheard(&stage));
+    let told = stage.wait(3_000);
+    let tool = "send_email".to_owned();
+    assert_eq!(dangers(&told), [Danger::PerhapsUnaskedLost { tool }]);
+    // The same server after all, and the numbers say that nothing is missing.
+    stage.sessions.link_connected(LINK, stage.now);
+    assert!(unheard(&stage), "a connection says nothing of the session");
+    stage.now = stage.now.after(Duration::from_secs(2));
+    let done = json!({"tool": "send_email", "tool_call_id": "call_1", "status": "success", "sequence_number": 2});
+    let told = stage.on("tool.completed", done);
+    let (tool, done) = ("send_email".to_owned(), true);
+    assert_eq!(dangers(&told), [Danger::Unasked { tool, done }]);
+    assert!(!unheard(&stage));
+}
+
+#[test]
+fn two_calls_of_one_tool_are_asked_about_in_two_questions() {
+    for more in [
+        json!({}),
+        json!({"irreversible": false, "risk_level": "high"}),
+    ] {
+        let mut stage = Stage::new();
+        stage.start();
+        let call = |stage: &mut Stage, id: &str| {
+            let mut fields =
+                json!({"tool": "send_email", "tool_call_id": id, "irreversible": true});
+            for (key, value) in more.as_object().unwrap() {
+                fields[key] = value.clone();
+            }
+            stage.on("tool.invoked", fields);
+        };
+        let action = json!({"action": "Call send_email with: to=bob"});
+        call(&mut stage, "call_1");
+        let first = stage.ask_with("rpl_1", action.clone());
+        call(&mut stage, "call_2");
+        let second = stage.ask_with("rpl_2", action.clone());
+        assert!(stage.sessions.prompt(first).unwrap().is_answerable());
+        // Each is closed by its own call's end.
+        stage.answer(second, Decision::Reject);
+        let told = stage.done("send_email", "call_2", "error");
+        assert_eq!(closed(&told).map(|(id, _)| id), Some(second));
+        assert!(stage.sessions.prompt(first).unwrap().is_answerable());
+        // The one call asked about once more is one question.
+        let again = stage.ask_with("rpl_3", action);
+        assert!(!stage.sessions.prompt(first).unwrap().is_open());
+        stage.answer(again, Decision::Accept);
+        let told = stage.done("send_email", "call_1", "success");
+        assert_eq!(closed(&told).map(|(id, _)| id), Some(again));
+        assert_eq!(dangers(&told), []);
+    }
+}
