@@ -336,17 +336,18 @@ impl App {
     fn start(&mut self, now: Now) {
         let text = |app: &Self, key: &str| Arg::Own(app.announcer.phrases().text(key, &[]));
         let voice = match self.voice {
-            VoiceState::Off => "start.voice.off",
-            VoiceState::LeftToReader => "start.voice.reader",
+            VoiceState::Off => text(self, "start.voice.off"),
+            VoiceState::LeftToReader => text(self, "start.voice.reader"),
+            // It tells by itself when it is there.
             VoiceState::Checking
             | VoiceState::Ready { .. }
             | VoiceState::Lost { .. }
-            | VoiceState::None { .. } => "start.voice.checking",
+            | VoiceState::None { .. } => Arg::own(""),
         };
         let args = [
             ("face", text(self, self.face.0)),
             ("why", text(self, self.face.1)),
-            ("voice", text(self, voice)),
+            ("voice", voice),
         ];
         self.say(Class::Outcome, Kind::Hint, "start.face", &args, now);
         let known = self.announcer.phrases().language().to_owned();
@@ -490,6 +491,12 @@ impl App {
         self.emit(announcement, now);
     }
 
+    /// Says in the program's own name what only whoever wants it in detail hears; others find it by looking.
+    fn say_in_detail(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
+        let announcement = self.announcer.say_in_detail(class, kind, key, args, now);
+        self.emit(announcement, now);
+    }
+
     /// Answers a key or a line.
     fn respond(&mut self, key: &str, args: &Args<'_>, now: Now) {
         self.say(Class::Response, Kind::Reply, key, args, now);
@@ -513,7 +520,7 @@ impl App {
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);
             }
-            Aloud::Shown => self.put(announcement),
+            Aloud::Shown | Aloud::Seen => self.put(announcement),
             Aloud::Kept => {}
         }
         self.note_said(now);

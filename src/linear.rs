@@ -23,7 +23,7 @@ use crate::announce::direction::{
     ISOLATE_LEFT, POP, balanced, can_reorder, has_right_to_left, isolate,
 };
 use crate::announce::normalise::balance;
-use crate::announce::{Announcement, Arg, Mark, Segment, wrap};
+use crate::announce::{Aloud, Announcement, Arg, Mark, Segment, wrap};
 use crate::app::App;
 use crate::protocol::{TextDirection, is_direction_sign};
 
@@ -71,7 +71,12 @@ const FILL: &str = "_";
 const NARROWEST: usize = 12;
 
 /// Writes one announcement as plain text, each line ended by a line feed.
+///
+/// Nothing is written of what is left out of what is read in the order of time ([`Aloud::Seen`]).
 pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> String {
+    if told.aloud == Aloud::Seen {
+        return String::new();
+    }
     let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
     let time = format!("({time})");
     let label = Label {
@@ -89,19 +94,29 @@ pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> Str
                 first: asks(Arg::Name(app.agent_of(prompt))),
                 further: asks(Arg::own("")),
             };
-            let shown: Vec<_> = told
+            let shown: Vec<&Segment> = told
                 .segments
                 .iter()
                 .filter(|segment| !segment.text.is_empty())
                 .collect();
-            let last = shown.len().saturating_sub(1);
-            for (at, segment) in shown.into_iter().enumerate() {
-                let label = match segment.mark {
-                    Mark::Own => &label,
-                    Mark::Agent => &asker,
-                };
-                let of_it = std::slice::from_ref(segment);
-                let text = isolated(&segment.text, of_it, told.direction, page.order);
+            // What hearken says in one go needs one line; each part of the agent's has its own.
+            let parts: Vec<&[&Segment]> = shown
+                .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
+                .collect();
+            let last = parts.len().saturating_sub(1);
+            for (at, part) in parts.into_iter().enumerate() {
+                let of_agent = part.iter().any(|segment| segment.mark == Mark::Agent);
+                let label = if of_agent { &asker } else { &label };
+                let words: Vec<&str> = part
+                    .iter()
+                    .map(|segment| match segment.mark {
+                        Mark::Own => segment.shown.as_deref().unwrap_or(&segment.text),
+                        // What an agent asks is shown to the letter.
+                        Mark::Agent => &segment.text,
+                    })
+                    .collect();
+                let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
+                let text = isolated(&words.join(" "), &of_it, told.direction, page.order);
                 let end = (at == last).then_some(time.as_str());
                 put_lines(&mut out, label, &text, end, page);
             }

@@ -213,7 +213,7 @@ fn the_end_of_standard_input_changes_nothing() {
         "{lines:?}"
     );
     assert!(
-        lines[0].contains("Face: linear, because you asked for it. Voice: none"),
+        lines[0].starts_with("Note: hearken, lines, no voice. ("),
         "{lines:?}"
     );
 }
@@ -258,7 +258,7 @@ fn a_recording_is_private_and_plays_into_the_same_lines() {
             .iter()
             .map(|line| serde_json::from_str::<Value>(line).unwrap())
             .filter(|value| value["kind"] != "connection" && value["kind"] != "hint")
-            .map(|value| format!("{} {} {}", value["kind"], value["class"], value["spoken"]))
+            .map(|value| format!("{} {} {}", value["kind"], value["class"], value["text"]))
             .collect()
     };
     assert_eq!(texts(&again), texts(&live));
@@ -450,7 +450,7 @@ fn a_reader_that_stops_reading_does_not_stop_the_keys() {
 fn with_a_screen_reader_the_first_line_says_lines_and_no_voice_of_its_own() {
     let arguments = ["demo", "--scenario", "tool", "--screen-reader", "yes"];
     let mut terminal = Terminal::start(100, 30, &arguments);
-    let first = "hearken. Face: linear, because a screen reader is at work. Voice: none, because the screen reader";
+    let first = "hearken, lines, your screen reader speaks.";
     terminal.wait_until("the first line", |screen| {
         let screen: String = screen.split_whitespace().collect::<Vec<_>>().join(" ");
         screen.contains(first)

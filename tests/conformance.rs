@@ -454,7 +454,7 @@ fn capture(program: &str, message: &str, answer: Option<&str>) -> String {
         Some("accept") => {
             hearken.announced("confirmation", "send_email");
             hearken.say("y 1");
-            hearken.announced("reply", "second step");
+            hearken.announced("reply", "to confirm");
             hearken.say("c 1");
         }
         Some(_) => {

@@ -184,7 +184,7 @@ fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() 
     // The keys are armed a moment after the question was written.
     std::thread::sleep(Duration::from_millis(600));
     writeln!(stdin, "n 1").unwrap();
-    wait("Answer to question 1 sent");
+    wait("Sent.");
     let reply = server.posted.recv_timeout(PATIENCE).unwrap();
     assert_eq!(
         (&reply["reply_token"], &reply["decision"]),

@@ -413,9 +413,7 @@ fn start(peer: &dyn Peer, settings: &TempDir, more: &[&str]) -> Hearken {
 fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
     peer.send(&question(n));
     child.wait("the question", |line| line.contains("Send the letter"));
-    child.wait("the keys", |line| {
-        line.contains("reject it") || line.contains("Type")
-    });
+    child.wait("the keys", |line| line.contains(&format!("d {}", n / 10)));
     child.say(&format!("y {}", n / 10));
     let reply = peer.receive();
     let mut keys: Vec<&str> = reply
@@ -446,7 +444,7 @@ fn ask(peer: &mut dyn Peer, child: &mut Hearken, n: u32) -> String {
             .parse::<jiff::Timestamp>()
             .is_ok()
     );
-    child.wait("sent", |line| line.contains("sent"));
+    child.wait("sent", |line| line.contains("Sent."));
     reply["subscription_id"].as_str().unwrap().to_owned()
 }
 
@@ -472,7 +470,7 @@ fn play(mut peer: impl Peer) {
     let settings = tempfile::tempdir().unwrap();
     let mut child = start(&peer, &settings, &["--plain-pair"]);
     peer.accept();
-    child.wait("the connection", |line| line.contains("Connected to "));
+    child.wait("the connection", |line| line.contains("Connected"));
     let started = event(
         1,
         "session.started",

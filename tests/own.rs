@@ -76,7 +76,10 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
         of("session_completed"),
     );
     assert_eq!((started.len(), ended.len()), (2, 2), "{lines:#?}");
-    assert!(started.contains(&"Started."), "{started:?}");
+    assert!(
+        started.contains(&"Weather Guide is looking up the weather in Lisbon."),
+        "{started:?}"
+    );
     assert!(
         started.iter().any(|text| text.contains("The request was")),
         "{started:?}"

@@ -145,7 +145,7 @@ fn answered(hearken: &mut Hearken) {
     hearken.wait("answer that went out", |line| {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = line["text"].as_str().unwrap();
-        line["kind"] == "reply" && text.contains("sent")
+        line["kind"] == "reply" && text.contains("Sent.")
             || line["kind"] == "confirmation" && text.contains("Your answer was")
     });
 }
@@ -205,9 +205,9 @@ fn an_email_is_accepted() {
     let mut hearken = watch(&peer);
     asked(&peer, &mut hearken);
     hearken.say("y 1");
-    hearken.announced("reply", "second step");
+    hearken.announced("reply", "to confirm");
     hearken.say("c 1");
-    hearken.announced("reply", "Accepting question 1");
+    hearken.announced("reply", "Accepting");
     // The producer may settle the question before it answers our POST: then nobody hears "sent".
     hearken.announced("tool_completed", "Email sent to recipient@example.com");
     hearken.announced("confirmation", "settled. Your answer was: accept");
@@ -221,7 +221,7 @@ fn an_email_is_rejected() {
     let mut hearken = watch(&peer);
     asked(&peer, &mut hearken);
     hearken.say("n 1");
-    hearken.announced("reply", "Rejecting question 1");
+    hearken.announced("reply", "Rejecting");
     hearken.announced("tool_completed", "User declined to authorize this action");
     hearken.announced("confirmation", "settled. Your answer was: reject");
     // What the agent says next must not be heard as the deed.
@@ -253,7 +253,7 @@ fn a_server_that_dies_with_a_question_open_and_comes_back() {
     hearken.announced("reply", "can't be answered");
     asked(&peer, &mut hearken);
     hearken.say("y 2");
-    hearken.announced("reply", "second step");
+    hearken.announced("reply", "to confirm");
     hearken.say("c 2");
     hearken.announced("tool_completed", "Email sent");
     hearken.announced("confirmation", "settled. Your answer was: accept");

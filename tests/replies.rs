@@ -26,12 +26,12 @@ fn an_email_is_accepted_in_two_steps() {
         let asked = child.announced("confirmation", "Question 1");
         assert_eq!(asked["class"], "alert");
         child.say("y 1");
-        child.announced("reply", "second step");
+        child.announced("reply", "to confirm");
         assert_eq!(producer.replies().len(), 0);
         child.say("c 1");
-        child.announced("reply", "Accepting question 1");
+        child.announced("reply", "Accepting");
         child.announced("confirmation", "settled. Your answer was: accept");
-        child.announced("tool_completed", "send email done");
+        child.announced("tool_completed", "is sent");
         child.announced("session_completed", "Finished");
         assert_eq!(producer.replies().len(), 1);
     });
@@ -42,7 +42,7 @@ fn an_email_is_rejected_with_a_reason() {
     with("email", |child, producer| {
         child.announced("confirmation", "Question 1");
         child.say("r not now");
-        child.announced("reply", "Rejecting question 1");
+        child.announced("reply", "Rejecting");
         child.announced("confirmation", "settled. Your answer was: reject");
         child.announced("output", "You rejected");
         let replies = producer.replies();
@@ -64,7 +64,7 @@ fn a_choice_is_sent_as_its_value() {
             "{asked}"
         );
         child.say("o 1");
-        child.announced("reply", "Answering question 1");
+        child.announced("reply", "Answering");
         child.announced("clarification", "settled. Your answer was");
         assert_eq!(producer.replies().len(), 1);
     });

@@ -112,7 +112,7 @@ fn a_paste_that_never_ends_leaves_the_keyboard() {
         });
         within("reply", producer.until_replies(1)).await;
         tokio::task::block_in_place(|| {
-            terminal.wait("settled");
+            terminal.wait("Rejecting");
             terminal.press("\x1b[<0;1;\x03");
             assert_eq!(terminal.exit(), 130);
         });

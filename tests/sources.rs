@@ -92,7 +92,7 @@ fn a_unix_socket_is_followed_and_answered() {
     assert_eq!(reply["type"], "confirmation.reply");
     assert_eq!(reply["reply_token"], "rpl_abc");
     assert_eq!(reply["decision"], "accept");
-    child.wait("sent", |line| line.contains("sent"));
+    child.wait("sent", |line| line.contains("Sent."));
     drop(server);
     drop(reader);
     child.wait("the loss", |line| line.contains("is lost"));

@@ -152,7 +152,7 @@ fn answered(mut child: Hearken, shaken: &str) {
     child.announced("connection", shaken);
     child.announced("confirmation", "");
     child.say("y 1");
-    child.announced("reply", "second step");
+    child.announced("reply", "to confirm");
     child.say("c 1");
     child.announced("confirmation", "settled. Your answer was: accept");
     child.announced("session_completed", "");

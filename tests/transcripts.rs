@@ -132,7 +132,7 @@ fn the_capture_is_what_the_demo_plays() {
         let mut child = tokio::task::spawn_blocking(move || {
             child.announced("confirmation", "Send an email");
             child.say("y 1");
-            child.announced("reply", "second step");
+            child.announced("reply", "to confirm");
             child.say("c 1");
             child.announced("session_completed", "");
             child

@@ -61,8 +61,12 @@ pub enum Kind {
 pub enum Aloud {
     /// It is, in its class.
     Yes,
-    /// It is shown and kept, and not spoken: repeated, old, or below the person's load.
+    /// It is shown in every face and kept, and not spoken: old news, or a broken rule that costs nothing.
     Shown,
+    /// It is kept, and shown where a person looks around (the pane, JSON); it is left out of what is heard or
+    /// read in the order of time, speech and lines: the person is quiet, muted its agent or wants less, or
+    /// other words say the same.
+    Seen,
     /// It is kept in the history only.
     Kept,
     /// It is spoken, and neither shown nor kept: by the time one could look back, it means nothing.
@@ -152,6 +156,14 @@ impl Announcement {
     /// Gives the words as they are spoken, on one line.
     pub fn spoken(&self) -> String {
         join_spoken(&self.segments)
+    }
+
+    /// Gives the words that a voice is given: none where it is shown or kept and not spoken.
+    pub fn said(&self) -> String {
+        match self.aloud {
+            Aloud::Yes | Aloud::Heard => self.spoken(),
+            Aloud::Shown | Aloud::Seen | Aloud::Kept => String::new(),
+        }
     }
 
     /// Tells whether all words are the agent's: then every face puts its name before them.

@@ -12,7 +12,7 @@ use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 
 use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
-use crate::session::{Change, Fate, LinkId, SessionKey, Sessions, What};
+use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
 
 use super::announcement::{About, Aloud, Announcement, Kind, Weight};
 use super::coalesce::{self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy};
@@ -26,6 +26,7 @@ use super::segment::Segment;
 use super::speakable::{self, Profile};
 use super::trust::Trust;
 use super::utterance::{Class, Cue, Mark};
+use super::ways::Ways;
 
 /// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
 const MOST_OUTPUTS: usize = 256;
@@ -80,6 +81,10 @@ pub struct Announcer {
     pub(super) muted: BTreeMap<(LinkId, AgentId), bool>,
     /// The agents whose hints that a sentence ends are not believed any more.
     unbelieved: BTreeSet<(LinkId, AgentId)>,
+    /// The ways to an answer that were told in full, and with which question.
+    pub(super) ways_told: BTreeMap<Ways, PromptId>,
+    /// How many announcements were left out because the person wanted less.
+    pub(super) left_out: u64,
     /// What time it is, for moments in an agent's text.
     pub(super) wall: Option<Timestamp>,
 }
@@ -152,6 +157,8 @@ impl Announcer {
             muted: BTreeMap::new(),
             trust: Trust::default(),
             unbelieved: BTreeSet::new(),
+            ways_told: BTreeMap::new(),
+            left_out: 0,
             wall: None,
         }
     }
@@ -269,6 +276,11 @@ impl Announcer {
                         .into_iter()
                         .map(|draft| self.publish(change, sessions, draft)),
                 );
+                if let What::PromptOpened(id) = &change.what
+                    && let Some(prompt) = sessions.prompt(*id)
+                {
+                    self.ways_were_told(prompt);
+                }
             }
         }
         told

@@ -67,7 +67,7 @@ impl Announcer {
         sessions: &Sessions,
     ) -> Vec<Draft> {
         let mut rest = waiting;
-        while rest > 1 && rest % 10 == 0 {
+        while rest > 1 && rest.is_multiple_of(10) {
             rest /= 10;
         }
         if rest != 1 {

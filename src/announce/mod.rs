@@ -9,6 +9,7 @@
 mod announcement;
 mod announcer;
 mod away;
+mod brief;
 pub mod coalesce;
 mod delivery;
 pub mod direction;
@@ -37,6 +38,7 @@ mod template;
 mod tongue;
 mod trust;
 pub mod utterance;
+mod ways;
 mod whole;
 mod wording;
 mod wrap;

@@ -506,10 +506,13 @@ mod tests {
     fn the_persons_dictionary_reaches_every_spoken_word_and_no_shown_one() {
         let dictionary = Pronunciation::new([("nginx", "engine x"), ("started", "begun")]);
         let phrases = Phrases::english().unwrap().pronouncing(dictionary);
-        let args = [("summary", Arg::Agent("Restarting nginx".into(), None))];
+        let args = [
+            ("agent", Arg::Name("Ops".into())),
+            ("summary", Arg::Agent("Restarting nginx".into(), None)),
+        ];
         let said = phrases.say("session.started", Verbosity::Normal, &args);
-        assert_eq!(join(&said), "Started: Restarting nginx");
-        assert_eq!(join_spoken(&said), "begun: Restarting engine x");
+        assert_eq!(join(&said), "Ops started: Restarting nginx");
+        assert_eq!(join_spoken(&said), "Ops begun: Restarting engine x");
         let args = [("a", Arg::Exact("kill nginx".into(), None))];
         let exact = super::tests::phrases("q = \"{a}\"");
         let exact = exact.pronouncing(Pronunciation::new([("nginx", "engine x")]));

@@ -12,6 +12,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions};
 
 use super::announcement::{About, Aloud, Announcement, AnnouncementId, Kind, Weight};
 use super::announcer::{Announcer, Draft};
+use super::brief::names;
 use super::naming::{is_namesake, look};
 use super::phrase::{Arg, Phrases};
 use super::segment::Segment;
@@ -46,13 +47,17 @@ impl Announcer {
         };
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
         let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
-        if may_be_silent
-            && (change.replayed
-                || self.is_muted(&change.key, &change.agent)
-                || self.is_below_load(&change.key, announcement.kind, class)
-                || self.is_repeated(&announcement))
-        {
-            announcement.aloud = Aloud::Shown;
+        if may_be_silent {
+            let unwanted = self.is_muted(&change.key, &change.agent)
+                || self.is_below_load(&change.key, announcement.kind, class);
+            if unwanted {
+                self.left_out += 1;
+            }
+            if unwanted || self.is_repeated(&announcement) {
+                announcement.aloud = Aloud::Seen;
+            } else if change.replayed {
+                announcement.aloud = Aloud::Shown;
+            }
         }
         if announcement.aloud == Aloud::Yes && self.is_named(&change.key, &change.agent, sessions) {
             self.name_speaker(&mut announcement);
@@ -108,7 +113,8 @@ impl Announcer {
     fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
         let wanted = matches!(announcement.class, Class::Alert | Class::Response);
         if self.settings.quiet && !wanted && announcement.aloud == Aloud::Yes {
-            announcement.aloud = Aloud::Shown;
+            announcement.aloud = Aloud::Seen;
+            self.left_out += 1;
         }
         let announcement = Arc::new(announcement);
         self.history.push(Arc::clone(&announcement));
@@ -123,7 +129,9 @@ impl Announcer {
         };
         let speaker_id = (key.link, agent.clone());
         let same = self.last_speaker.as_ref() == Some(&speaker_id);
-        let named_already = matches!(announcement.about, Some(About::Asks(_)));
+        let begins = announcement.segments.first();
+        let named_already = matches!(announcement.about, Some(About::Asks(_)))
+            || begins.is_some_and(|segment| names(&segment.text, agent));
         let goes_on = same && announcement.kind == Kind::Output;
         if !goes_on && !named_already {
             let segment = speaker(agent, &self.phrases);
@@ -215,6 +223,12 @@ impl Announcer {
         };
         let args = [("agent", Arg::Name(called)), ("mark", mark)];
         self.phrases.text(phrase, &args)
+    }
+
+    /// Gives how many announcements were left out of speech and lines because the person wanted less, and
+    /// counts anew.
+    pub fn take_left_out(&mut self) -> u64 {
+        std::mem::take(&mut self.left_out)
     }
 
     fn is_repeated(&mut self, announcement: &Announcement) -> bool {

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, ResponseKind,
-    Reversibility, RiskLevel,
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, Reversibility,
+    RiskLevel,
 };
-use crate::session::{Prompt, Question, Sessions, Standing, TokenUse};
+use crate::session::{Prompt, Question, Sessions, Standing};
 
 use super::announcement::Kind;
 use super::announcer::{Announcer, Manner};
-use super::doubt::takes_two_steps;
-use super::phrase::Arg;
+use super::phrase::{Arg, Args};
 use super::segment::Segment;
 use super::speakable;
 use super::utterance::Mark;
@@ -88,14 +87,21 @@ impl Announcer {
         let mut segments = match &prompt.question {
             Question::Confirmation(asked) => {
                 let args = self.confirmation_args(prompt, asked, agent, left, longest);
-                self.phrases
-                    .say("question.confirmation", Verbosity::Normal, &args)
+                self.headed("question.head", "question.confirmation", &args)
             }
             Question::Clarification(asked) => {
                 self.clarification(prompt, asked, agent, left, longest)
             }
         };
         segments.extend(self.doubts(prompt).into_iter().map(own));
+        segments
+    }
+
+    /// Words a question under a head of its own: a face that heads it otherwise leaves that out, and nothing
+    /// else.
+    fn headed(&self, head: &str, key: &str, args: &Args<'_>) -> Vec<Segment> {
+        let mut segments = self.phrases.say(head, Verbosity::Normal, args);
+        segments.extend(self.phrases.say(key, Verbosity::Normal, args));
         segments
     }
 
@@ -113,8 +119,7 @@ impl Announcer {
         match &prompt.question {
             Question::Confirmation(asked) => {
                 let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
-                self.phrases
-                    .say("question.details", Verbosity::Normal, &args)
+                self.headed("question.details.head", "question.details", &args)
             }
             Question::Clarification(asked) => {
                 self.clarification(prompt, asked, agent, left, usize::MAX)
@@ -214,7 +219,7 @@ impl Announcer {
                 self.exact_in(prompt, &more.join(". "), asked.more_in.as_ref()),
             ),
             ("more_in", self.language_name(asked.more_in.as_ref())),
-            ("keys", Arg::Own(self.keys(prompt))),
+            ("keys", Arg::Own(self.keys_now(prompt))),
         ]
     }
 
@@ -290,7 +295,7 @@ impl Announcer {
             segments.push(own(self.phrases.text("question.several", &[])));
         }
         segments.extend(self.timeout_segments(prompt, asked, left, longest));
-        segments.push(own(self.keys(prompt)));
+        segments.push(own(self.keys_now(prompt)));
         segments
     }
 
@@ -340,86 +345,6 @@ impl Announcer {
         };
         self.phrases
             .text(key, &[("time", Arg::Own(self.time(left)))])
-    }
-
-    /// Says how to answer, or why it can't be answered.
-    pub fn keys(&self, prompt: &Prompt) -> String {
-        let n = || [("n", Arg::own(prompt.id.0))];
-        if let TokenUse::Shared { with } = prompt.token_use {
-            let with = ("with", Arg::own(with.0));
-            return self.phrases.text("question.shared", &[with]);
-        }
-        let unanswerable = match (prompt.standing, prompt.question.token()) {
-            (Standing::NotAnswerable, _) => Some("question.one_way"),
-            (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
-                Some("question.no_token")
-            }
-            (Standing::LinkLost, Some(_)) => Some("question.lost"),
-            (Standing::Live | Standing::Resumed, Some(_)) => None,
-        };
-        if let Some(key) = unanswerable {
-            return self.phrases.text(key, &[]);
-        }
-        let lines = self.manner == Manner::Lines;
-        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
-        match &prompt.question {
-            Question::Confirmation(asked) => {
-                let mut ways = Vec::new();
-                if asked.takes(&Decision::Accept) {
-                    let key = if takes_two_steps(prompt) {
-                        pick("question.keys.accept_twice", "question.lines.accept_twice")
-                    } else {
-                        pick("question.keys.accept", "question.lines.accept")
-                    };
-                    ways.push(self.phrases.text(key, &n()));
-                }
-                if asked.takes(&Decision::Reject) {
-                    let key = pick("question.keys.reject", "question.lines.reject");
-                    ways.push(self.phrases.text(key, &n()));
-                }
-                for (at, other) in asked.others().enumerate() {
-                    let args = [
-                        ("n", Arg::own(prompt.id.0)),
-                        ("i", Arg::own(at + 1)),
-                        ("answer", Arg::Own(self.decision_words(other))),
-                    ];
-                    let key = pick("question.keys.other", "question.lines.other");
-                    ways.push(self.phrases.text(key, &args));
-                }
-                ways.push(self.phrases.text(
-                    pick("question.keys.details", "question.lines.details"),
-                    &n(),
-                ));
-                let args = [("ways", Arg::Own(ways.join(", ")))];
-                self.phrases.text(
-                    pick("question.keys.confirm", "question.lines.confirm"),
-                    &args,
-                )
-            }
-            Question::Clarification(asked) => {
-                let ways: Vec<String> = asked
-                    .accepted_response_kinds
-                    .iter()
-                    .map(|kind| match kind {
-                        ResponseKind::MultipleChoice => {
-                            pick("question.keys.choice", "question.lines.choice")
-                        }
-                        ResponseKind::YesNo => {
-                            pick("question.keys.yes_no", "question.lines.yes_no")
-                        }
-                        ResponseKind::Numeric => {
-                            pick("question.keys.number", "question.lines.number")
-                        }
-                        ResponseKind::Freetext | ResponseKind::Other(_) => {
-                            pick("question.keys.text", "question.lines.text")
-                        }
-                    })
-                    .map(|key| self.phrases.text(key, &n()))
-                    .collect();
-                let or = self.phrases.text("question.or", &[]);
-                ways.join(&format!(" {or} "))
-            }
-        }
     }
 
     pub(super) fn warn(

@@ -23,20 +23,7 @@ impl Announcer {
     pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
         let one = |draft: Draft| vec![draft];
         match &change.what {
-            What::SessionStarted(event) => one(self.phrase(
-                change,
-                Class::Outcome,
-                Kind::SessionStarted,
-                "session.started",
-                &[
-                    ("parent", self.parent(change, sessions)),
-                    (
-                        "summary",
-                        self.summary(change, &event.summary, Kind::SessionStarted),
-                    ),
-                    ("request", agents(change, event.request_text.as_deref())),
-                ],
-            )),
+            What::SessionStarted(event) => one(self.started(change, event, sessions)),
             What::SessionJoined => one(self.phrase(
                 change,
                 Class::Outcome,
@@ -47,8 +34,10 @@ impl Announcer {
             What::SessionEnded(ended) => one(self.ended(change, ended, sessions)),
             What::StateChanged(event) => one(self.state(change, event)),
             What::Progress(event) => one(self.progress(change, event)),
-            What::ToolInvoked(event) => one(self.invoked(change, event)),
-            What::ToolCompleted { event, elapsed } => one(self.completed(change, event, *elapsed)),
+            What::ToolInvoked(event) => one(self.invoked(change, event, sessions)),
+            What::ToolCompleted { event, elapsed } => {
+                one(self.completed(change, event, *elapsed, sessions))
+            }
             What::Handoff(event) => one(self.handoff(change, event)),
             What::Unknown { type_name, event } => {
                 self.unknown(change, type_name, &event.summary, event.asks)
@@ -104,12 +93,10 @@ impl Announcer {
                 Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
             }),
             What::PromptClosed { prompt: id, how } => self.prompt_draft(*id, sessions, |prompt| {
-                Draft::new(
-                    Class::Outcome,
-                    self.kind_of(prompt),
-                    self.closed(prompt, how),
-                )
-                .about(About::Tells(*id))
+                let (segments, aloud) = self.settled(prompt, how);
+                Draft::new(Class::Outcome, self.kind_of(prompt), segments)
+                    .about(About::Tells(*id))
+                    .aloud(aloud)
             }),
             // Text is cut into sentences elsewhere.
             What::Output { .. } => Vec::new(),
@@ -151,7 +138,7 @@ impl Announcer {
     }
 
     /// Picks a summary of a level by language.
-    fn summary_at(&self, change: &Change, summary: &Summary, level: Verbosity) -> Arg {
+    pub(super) fn summary_at(&self, change: &Change, summary: &Summary, level: Verbosity) -> Arg {
         let level = match level {
             Verbosity::Terse => Level::Terse,
             Verbosity::Normal => Level::Normal,
@@ -282,7 +269,9 @@ impl Announcer {
                 &[("state", name(Some(&event.to_state)))],
             )
         };
-        Draft::new(Class::Activity, Kind::State, segments).topic("state")
+        Draft::new(Class::Activity, Kind::State, segments)
+            .topic("state")
+            .aloud(self.aloud_of_state(change, event))
     }
 
     fn progress(&self, change: &Change, event: &Progress) -> Draft {
@@ -325,7 +314,7 @@ impl Announcer {
         .topic("progress")
     }
 
-    fn invoked(&self, change: &Change, event: &ToolInvoked) -> Draft {
+    fn invoked(&self, change: &Change, event: &ToolInvoked, sessions: &Sessions) -> Draft {
         // Tersely, a tool's name is shorter than a sentence about it.
         let is_terse = self.level(change.key.link, Kind::ToolInvoked) == Verbosity::Terse;
         let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
@@ -333,11 +322,13 @@ impl Announcer {
             summary => summary,
         };
         let bare = !matches!(&summary, Arg::Agent(..));
-        let key = match (event.irreversible, bare) {
-            (Some(true), true) => "tool.invoked.irreversible.bare",
-            (Some(true), false) => "tool.invoked.irreversible",
-            (Some(false) | None, true) => "tool.invoked.bare",
-            (Some(false) | None, false) => "tool.invoked",
+        let grave =
+            event.irreversible == Some(true) && !self.was_agreed_to(change, event, sessions);
+        let key = match (grave, bare) {
+            (true, true) => "tool.invoked.irreversible.bare",
+            (true, false) => "tool.invoked.irreversible",
+            (false, true) => "tool.invoked.bare",
+            (false, false) => "tool.invoked",
         };
         self.phrase(
             change,
@@ -361,9 +352,10 @@ impl Announcer {
         change: &Change,
         event: &ToolCompleted,
         elapsed: Option<Duration>,
+        sessions: &Sessions,
     ) -> Draft {
         let key = match &event.status {
-            ToolStatus::Success => "tool.success",
+            ToolStatus::Success => self.succeeded(change, event, sessions),
             ToolStatus::Error => "tool.error",
             ToolStatus::Timeout => "tool.timeout",
             ToolStatus::Other(_) => "tool.other",
@@ -426,7 +418,7 @@ impl Announcer {
     }
 
     /// Names the agent whose sub-agent a change comes from; empty where it is nobody's.
-    fn parent(&self, change: &Change, sessions: &Sessions) -> Arg {
+    pub(super) fn parent(&self, change: &Change, sessions: &Sessions) -> Arg {
         sessions
             .get(&change.key)
             .map_or_else(|| Arg::own(""), |session| self.parent_of(session, sessions))
@@ -471,7 +463,7 @@ impl Announcer {
         };
         let class = match aloud {
             Aloud::Yes => Class::Outcome,
-            Aloud::Shown | Aloud::Kept | Aloud::Heard => Class::Activity,
+            Aloud::Shown | Aloud::Seen | Aloud::Kept | Aloud::Heard => Class::Activity,
         };
         Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
     }

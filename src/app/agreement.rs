@@ -13,7 +13,8 @@ use crate::session::{AnomalyKind, Change, LinkId, What};
 use crate::transport::{Ask, Fault};
 
 use super::handshake::Handshake;
-use super::{App, Door, Effect, terms};
+use super::terms::Difference;
+use super::{App, Door, Effect, LinkView, terms};
 
 /// Over how long arrivals are counted against the rate that was agreed.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
@@ -261,6 +262,8 @@ impl App {
         let name = view.name.clone();
         let phrases = self.announcer.phrases();
         let words: Vec<String> = told.iter().map(|one| one.words(phrases)).collect();
+        // Whoever is not asked must know it; the rest matters to those who look.
+        let unasked = told.iter().any(Difference::leaves_unasked);
         let key = if told.is_empty() {
             "link.terms_kept"
         } else {
@@ -273,14 +276,41 @@ impl App {
             ("source", Arg::Own(name.clone())),
             ("terms", Arg::Own(words.join("; "))),
         ];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        if unasked {
+            self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        } else {
+            self.say_in_detail(Class::Outcome, Kind::Connection, key, &args, now);
+        }
         if let Some(notes) = notes {
             let args = [
                 ("source", Arg::Own(name)),
                 ("text", Arg::Agent(notes, None)),
             ];
-            self.say(Class::Outcome, Kind::Connection, "link.notes", &args, now);
+            self.say_in_detail(Class::Outcome, Kind::Connection, "link.notes", &args, now);
         }
+    }
+
+    /// Says how a source that is there is followed and which of its terms differ, for whoever looks.
+    pub(super) fn connection_words(&self, view: &LinkView) -> Option<String> {
+        let phrases = self.announcer.phrases();
+        let how = match (view.answerable, &view.handshake) {
+            (false, _) | (true, Handshake::Asked { .. } | Handshake::Manifest { .. }) => {
+                return None;
+            }
+            (true, Handshake::Agreed(_)) => "link.handshake",
+            (true, Handshake::Idle | Handshake::Plain) => "link.plain_pair",
+        };
+        let terms: Vec<String> = view
+            .terms_told
+            .iter()
+            .map(|one| one.words(phrases))
+            .collect();
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("how", Arg::Own(phrases.text(how, &[]))),
+            ("terms", Arg::Own(terms.join("; "))),
+        ];
+        Some(phrases.text("status.connection", &args))
     }
 
     /// Tells of a silence that nobody can explain, ever more rarely.

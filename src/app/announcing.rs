@@ -77,7 +77,8 @@ impl App {
             };
             Some(announcer.phrases().text(key, &[]))
         });
-        self.respond(key, &[("kept", Arg::Own(kept))], now);
+        let args = [("kept", Arg::Own(kept)), self.left_out()];
+        self.respond(key, &args, now);
         for announcement in freed {
             self.emit(announcement, now);
         }

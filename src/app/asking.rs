@@ -187,6 +187,30 @@ impl App {
             .announcer
             .phrases()
             .say(key, self.announcer.verbosity(), args);
+        self.tell_of(class, prompt, key, segments, now);
+    }
+
+    /// Says something about a question in the program's own name, in short for people.
+    pub(super) fn tell_about_in_short(
+        &mut self,
+        class: Class,
+        prompt: &Prompt,
+        (key, short): (&str, &str),
+        args: &Args<'_>,
+        now: Now,
+    ) {
+        let segments = self.announcer.in_short(key, short, args);
+        self.tell_of(class, prompt, key, segments, now);
+    }
+
+    fn tell_of(
+        &mut self,
+        class: Class,
+        prompt: &Prompt,
+        key: &str,
+        segments: Vec<Segment>,
+        now: Now,
+    ) {
         // What an answer brings is told as such; what happens to a question, as a question.
         let kind = if key.starts_with("reply.") {
             Kind::Reply

@@ -12,7 +12,7 @@ use super::gate::By;
 use super::reviewing::Leap;
 use super::spelling::Way;
 use super::stream::LinkPhase;
-use super::{App, Effect, Exit};
+use super::{App, Effect, Exit, LinkView};
 
 /// How long leaving waits for an answer that is under way.
 const LAST_ANSWER: Duration = Duration::from_secs(10);
@@ -385,6 +385,19 @@ impl App {
             words.push(phrases.text("status.nothing", &[]));
         }
         words.extend(self.forgotten_words());
+        let there =
+            |view: &&LinkView| matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming);
+        words.extend(
+            self.links
+                .iter()
+                .filter(there)
+                .filter_map(|view| self.connection_words(view)),
+        );
+        let face = [
+            ("face", Arg::Own(phrases.text(self.face.0, &[]))),
+            ("why", Arg::Own(phrases.text(self.face.1, &[]))),
+        ];
+        words.push(phrases.text("status.face", &face));
         self.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
     }
 

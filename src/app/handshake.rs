@@ -427,7 +427,7 @@ impl App {
         }
         view.way_told = Some(key);
         let args = [("source", Arg::Own(view.name.clone()))];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.say_in_detail(Class::Outcome, Kind::Connection, key, &args, now);
     }
 
     fn handshake_message(&mut self, id: LinkId, message: HandshakeMessage, now: Now) -> bool {

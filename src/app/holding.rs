@@ -22,7 +22,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
+use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::keys::Mode;
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
@@ -67,7 +67,8 @@ enum Notice {
 
 impl Holding {
     fn waits(&self, told: &Announcement) -> bool {
-        self.typing || (self.held && told.class != Class::Response)
+        // What no line is written of need not wait for one.
+        told.aloud != Aloud::Seen && (self.typing || (self.held && told.class != Class::Response))
     }
 
     /// Keeps something urgent unsaid.

@@ -218,17 +218,29 @@ impl App {
                 };
                 let made = view.recording.as_ref().map(|recording| recording.made);
                 let source = ("source", Arg::Own(view.name.clone()));
-                let (key, more) = match made {
-                    None => ("link.connected", ("how", Arg::Own(how))),
+                match made {
+                    None => {
+                        let args = [source, ("how", Arg::Own(how))];
+                        // With one source it needs no name; how it connected is a matter of detail.
+                        let short = match self.links.len() {
+                            0 | 1 => "link.connected.only",
+                            _ => "link.connected.short",
+                        };
+                        let announcement = self.announcer.say_in_short(
+                            (Class::Outcome, Kind::Connection),
+                            ("link.connected", short),
+                            &args,
+                            now,
+                        );
+                        self.emit(announcement, now);
+                    }
                     Some(made) => {
                         let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
-                        (
-                            "replay.started",
-                            ("made", Arg::own(made.unwrap_or_default())),
-                        )
+                        let made = ("made", Arg::own(made.unwrap_or_default()));
+                        let key = "replay.started";
+                        self.say(Class::Outcome, Kind::Connection, key, &[source, made], now);
                     }
-                };
-                self.say(Class::Outcome, Kind::Connection, key, &[source, more], now);
+                }
             }
         }
     }

@@ -262,8 +262,21 @@ impl App {
             );
             self.wish(wishes);
         }
-        let phrase = if muted { "mute.on" } else { "mute.off" };
-        self.respond(phrase, &[("agent", Arg::Name(name))], now);
+        let name = ("agent", Arg::Name(name));
+        if muted {
+            self.respond("mute.on", &[name], now);
+        } else {
+            let args = [name, self.left_out()];
+            self.respond("mute.off", &args, now);
+        }
+    }
+
+    /// Gives how much was left out while the person wanted less; nothing where it was nothing.
+    pub(super) fn left_out(&mut self) -> (&'static str, Arg) {
+        match self.announcer.take_left_out() {
+            0 => ("n", Arg::own("")),
+            n => ("n", Arg::own(n)),
+        }
     }
 
     fn name_of(&self, key: &SessionKey) -> String {
@@ -283,7 +296,12 @@ impl App {
             let wishes = self.queue.drop_unwanted(|_| true, now.monotonic);
             self.wish(wishes);
         }
-        self.respond(if quiet { "quiet.on" } else { "quiet.off" }, &[], now);
+        if quiet {
+            self.respond("quiet.on", &[], now);
+        } else {
+            let args = [self.left_out()];
+            self.respond("quiet.off", &args, now);
+        }
     }
 
     /// Lets everything be said to its end from now on, or be interrupted again.

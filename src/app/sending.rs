@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::announce::{Arg, Class};
+use crate::announce::{Arg, Class, takes_two_steps};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{LinkId, Prompt, PromptId, QuestionRun, ReplyState, Standing};
 use crate::transport::{Fault, Receipt, Undelivered};
@@ -40,6 +40,7 @@ impl App {
         self.wish(wishes);
         let n = ("n", Arg::own(prompt.id.0));
         let subject = ("subject", self.announcer.subject(prompt));
+        let several = ("several", self.number_among_several(prompt));
         let confirmed = matches!(
             answer,
             Answer::Decision {
@@ -57,13 +58,14 @@ impl App {
                 decision: Decision::Accept,
                 ..
             } => {
-                self.tell_about(
-                    Class::Response,
-                    prompt,
-                    "reply.accepting",
-                    &[n, subject],
-                    now,
-                );
+                // The second step has just said what it is about.
+                let short = match takes_two_steps(prompt) {
+                    true => "reply.accepting.confirmed",
+                    false => "reply.accepting.short",
+                };
+                let keys = ("reply.accepting", short);
+                let args = [n, subject, several];
+                self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Reject,
@@ -72,13 +74,9 @@ impl App {
                 // The person's own words are read back: they go out to the agent.
                 let reason = rationale.clone().unwrap_or_default();
                 let reason = ("reason", Arg::Exact(reason, None));
-                self.tell_about(
-                    Class::Response,
-                    prompt,
-                    "reply.rejecting",
-                    &[n, subject, reason],
-                    now,
-                );
+                let keys = ("reply.rejecting", "reply.rejecting.short");
+                let args = [n, subject, reason, several];
+                self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
             }
             Answer::Decision {
                 decision: Decision::Other(_),
@@ -86,16 +84,23 @@ impl App {
             }
             | Answer::Response(_) => {
                 let words = self.announcer.answer_words(prompt, &answer);
-                self.tell_about(
-                    Class::Response,
-                    prompt,
-                    "reply.answering",
-                    &[n, ("answer", Arg::Own(words))],
-                    now,
-                );
+                let keys = ("reply.answering", "reply.answering.short");
+                let args = [n, ("answer", Arg::Own(words)), several];
+                self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
             }
         }
         self.dispatch(prompt, answer, Decider::Person, now);
+    }
+
+    /// Gives the number of a question where others are open, too; else nobody need hear it.
+    fn number_among_several(&self, prompt: &Prompt) -> Arg {
+        let open = self.sessions.open_prompts();
+        let others = open.filter(|other| other.id != prompt.id).count();
+        Arg::own(if others == 0 {
+            String::new()
+        } else {
+            prompt.id.0.to_string()
+        })
     }
 
     /// Sends an answer that has been told.
@@ -159,7 +164,9 @@ impl App {
                 // Where the agent's events came first, the outcome is already told.
                 if prompt.is_open() {
                     let n = ("n", Arg::own(prompt.id.0));
-                    self.tell_about(Class::Outcome, &prompt, "reply.sent", &[n], now);
+                    let several = ("several", self.number_among_several(&prompt));
+                    let keys = ("reply.sent", "reply.sent.short");
+                    self.tell_about_in_short(Class::Outcome, &prompt, keys, &[n, several], now);
                 }
                 let changes = match receipt {
                     Receipt::Taken => self.sessions.reply_sent(sent.prompt, now),

@@ -101,6 +101,11 @@ impl Difference {
             && self.honored.is_known_from(&other.honored)
     }
 
+    /// Tells whether it keeps questions from the person.
+    pub(super) fn leaves_unasked(&self) -> bool {
+        matches!(self.phrase, "terms.confirmation" | "terms.clarification")
+    }
+
     /// Words it.
     pub(super) fn words(&self, phrases: &Phrases) -> String {
         let args = [

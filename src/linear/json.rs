@@ -42,7 +42,7 @@ pub fn json(app: &App, told: &Announcement) -> String {
             .into(),
     );
     put("text", told.text().into());
-    put("spoken", told.spoken().into());
+    put("spoken", told.said().into());
     put("language", told.written_in().into());
     put("direction", direction(told).into());
     put(

@@ -141,7 +141,7 @@ fn at(area: Rect, row: usize) -> Position {
 /// Tells whether an entry is for the screen at all.
 fn is_shown(told: &Announcement) -> bool {
     match told.aloud {
-        Aloud::Yes | Aloud::Shown => !told.shown().is_empty(),
+        Aloud::Yes | Aloud::Shown | Aloud::Seen => !told.shown().is_empty(),
         Aloud::Heard | Aloud::Kept => false,
     }
 }

@@ -42,7 +42,7 @@ fn is_blanked(after: &str) -> bool {
         let rest = value.strip_prefix(*word);
         rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
     };
-    value.starts_with("***") || value.starts_with("•••") || BLANKS.iter().any(|it| blank(&it))
+    value.starts_with("***") || value.starts_with("•••") || BLANKS.iter().any(blank)
 }
 
 /// Checks what relates two fields of a payload.

@@ -29,13 +29,15 @@ fn play_with_a_handshake(mut peer: impl Peer) {
     let mut child = start(&peer, &settings, &[]);
     peer.accept();
     shake(&mut peer, 1);
-    child.wait("the handshake", |line| line.contains("has shaken hands"));
-    child.wait("the terms", |line| {
-        line.contains("at most 3 messages a second, not 50")
-    });
+    child.wait("the connection", |line| line.contains("Connected"));
     let started = json!({"summary_normal": "Planner is here."});
     peer.send(&event(1, "session.started", started));
     child.wait("the session", |line| line.contains("Planner is here."));
+    // How it connected and in which terms is told to whoever asks.
+    child.say("t");
+    child.wait("the terms", |line| {
+        line.contains("at most 3 messages a second, not 50")
+    });
     assert_eq!(ask(&mut peer, &mut child, 10), "sub_1");
     let mut subscription = "sub_1";
     if peer.returns() {

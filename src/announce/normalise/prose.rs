@@ -407,10 +407,9 @@ fn block<'a>(line: &'a str, words: &'a Words) -> Option<(&'a str, &'a str, &'a s
             )
         });
     }
-    if line.starts_with('>') {
+    if let Some(behind) = line.strip_prefix('>') {
         let text = line.trim_start_matches(['>', ' ']);
-        let is_quote =
-            line[1..].starts_with([' ', '>']) || line[1..].starts_with(char::is_alphabetic);
+        let is_quote = behind.starts_with([' ', '>']) || behind.starts_with(char::is_alphabetic);
         return is_quote.then_some((words.quote.as_ref(), "", text));
     }
     if let Some(text) = ["- ", "* ", "+ ", "• ", "– "].into_iter().find_map(after) {

@@ -47,7 +47,7 @@ fn high_risk_takes_two_steps_and_any_other_key_leaves_it_open() {
     stage.wait(500);
     stage.press('y');
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("This needs a second step"));
+    assert!(stage.heard("to confirm"));
     stage.wait(500);
     stage.press('z');
     assert!(stage.heard("Not confirmed. Question 1 is still open"));
@@ -379,7 +379,7 @@ fn a_terminal_without_a_size_takes_no_answer_but_to_what_was_heard() {
     stage.see(0, 1);
     stage.wait(500);
     stage.press('y');
-    assert!(stage.heard("This needs a second step"));
+    assert!(stage.heard("to confirm"));
     stage.wait(500);
     stage.draw(Showing::Blank);
     assert!(stage.heard("Not confirmed"));
@@ -486,7 +486,7 @@ fn what_slow_and_trembling_hands_do_ends_no_second_step() {
         }
     };
     hold(&mut stage, 'y');
-    assert!(stage.heard("This needs a second step"));
+    assert!(stage.heard("to confirm"));
     stage.press('x');
     stage.wait(1000);
     hold(&mut stage, 'c');

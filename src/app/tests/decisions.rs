@@ -91,7 +91,7 @@ fn a_reason_is_typed_and_goes_out_with_the_rejection() {
     assert_eq!(stage.decision(), Some("reject"));
     assert_eq!(stage.sent[0].1["decision_rationale"], "too much");
     assert!(
-        stage.heard("Rejecting question 1: Send rpl_1. Your reason: too much"),
+        stage.heard("Rejecting: Send rpl_1. Your reason: too much"),
         "{:?}",
         stage.lines
     );

@@ -229,7 +229,7 @@ fn what_perhaps_arrived_is_not_sent_again_when_it_is_taken_back() {
 fn what_was_only_written_has_perhaps_not_been_read_when_the_connection_is_lost() {
     let mut stage = accepted();
     stage.outcome(Ok(Receipt::Written));
-    assert!(stage.heard("Answer to question 1 sent."));
+    assert!(stage.heard("Sent."));
     let told = stage.hears(|stage| {
         stage.link(
             0,

@@ -161,7 +161,7 @@ fn a_line_that_goes_on_hears_once_that_a_question_waits_and_the_question_after_i
     stage.input(Input::LineLeft);
     let words = said(&mut stage);
     assert!(words.contains("Send rpl 1"), "{words}");
-    assert!(words.contains("within 3 minutes and 58 seconds"), "{words}");
+    assert!(words.contains("in 3 minutes and 58 seconds"), "{words}");
     assert!(words.contains("It broke"), "{words}");
 }
 

@@ -54,7 +54,10 @@ fn the_verbosity_of_a_source_is_its_own_and_stays_so() {
     });
     let started = json!({"summary_terse": "Short.", "summary_normal": "Middle.", "summary_detailed": "Long."});
     both(&mut stage, "session.started", &started);
-    assert_eq!(stage.lines, ["Started: Middle.", "Started: Short."]);
+    assert_eq!(
+        stage.lines,
+        ["Agent 0 started: Middle.", "Agent 1 started: Short."]
+    );
     stage.lines.clear();
     stage.type_line("v");
     assert_eq!(stage.lines, ["Verbosity: detailed. own keeps terse."]);
@@ -110,14 +113,14 @@ fn the_load_of_a_source_is_its_own() {
     let spoken: Vec<&str> = stage.spoken.iter().map(|(_, text)| text.as_str()).collect();
     let told = spoken.join(" ");
     assert!(
-        told.contains("Started: Off.") && told.contains("One."),
+        told.contains("Agent 0 started: Off.") && told.contains("One."),
         "{told}"
     );
     assert!(
         !told.contains("Agent 1"),
         "under low load neither starts nor parts are said: {told}"
     );
-    assert!(stage.heard("Started: Off."), "it is shown");
+    assert!(stage.heard("Agent 1 started: Off."), "it is shown");
 }
 
 #[test]
@@ -129,7 +132,10 @@ fn the_languages_of_a_source_are_its_own() {
     let started = json!({"summary_normal": "Hello.", "summary_normal_de": "Hallo.",
                          "localization_hints": {"primary_language": "en"}});
     both(&mut stage, "session.started", &started);
-    assert_eq!(stage.lines, ["Started: Hello.", "Started: Hallo."]);
+    assert_eq!(
+        stage.lines,
+        ["Agent 0 started: Hello.", "Agent 1 started: Hallo."]
+    );
 }
 
 #[test]

@@ -167,7 +167,11 @@ fn a_reason_is_read_back_and_a_missing_action_is_told() {
     );
     stage.wait(3_000);
     stage.type_line("r too dear");
-    assert!(stage.heard("Rejecting question 1: The agent does not say what it wants to do. Your reason: too dear"), "{:?}", stage.lines);
+    assert!(
+        stage.heard("Rejecting: The agent does not say what it wants to do. Your reason: too dear"),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("t");
     assert!(
         stage.heard("Mailer: your answer is with it"),

@@ -157,5 +157,8 @@ fn what_is_urgent_waits_two_seconds_at_most_when_nothing_may_be_interrupted() {
     stage.wait(2_000);
     let id = stage.spoken[0].0;
     stage.input(Input::Voice(VoiceEvent::Cut(id)));
-    assert_eq!(stage.said()[1], "Question 1.", "two seconds are enough");
+    assert!(
+        stage.said()[1].starts_with("Question 1."),
+        "two seconds are enough"
+    );
 }

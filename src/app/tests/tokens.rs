@@ -91,16 +91,14 @@ fn a_tool_that_contradicts_its_question_is_told_and_takes_two_steps() {
     );
     stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
     assert!(
-        stage.heard(
-            "Low risk. It can be undone. The tool itself says: High risk. It can't be undone."
-        ),
+        stage.heard("Low risk. Can be undone. The tool itself says: High risk. Can't be undone."),
         "{:?}",
         stage.lines
     );
     stage.wait(3000);
     stage.type_line("y 1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("Type c 1 to confirm accepting"));
+    assert!(stage.heard("Type c 1 to confirm: "));
 }
 
 #[test]
