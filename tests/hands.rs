@@ -4,6 +4,8 @@
 //!
 //! `cargo test` does a part of it; with the feature `fuzz` it is a million keys, as `.ci/run` wants it.
 
+#![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
+
 mod model;
 
 use std::sync::Arc;
@@ -29,7 +31,7 @@ const KEYS: usize = if cfg!(feature = "fuzz") {
 };
 
 /// Rolls the dice (xorshift64*).
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
@@ -39,15 +41,15 @@ impl Dice {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
     }
 
-    fn below(&mut self, bound: u64) -> u64 {
+    pub fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    fn one_in(&mut self, n: u64) -> bool {
+    pub fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
 
-    fn pick<T: Copy>(&mut self, list: &[T]) -> T {
+    pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[usize::try_from(self.next()).unwrap() % list.len()]
     }
 }
@@ -299,7 +301,7 @@ impl Rig {
 }
 
 /// What hands and terminals send.
-const SENT: [&[u8]; 44] = [
+pub const SENT: [&[u8]; 44] = [
     b"y",
     b"y",
     b"y",

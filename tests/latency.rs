@@ -29,19 +29,19 @@ const LOOSE: Duration = Duration::from_millis(100);
 const ROUNDS: usize = 3;
 
 /// A reply, and when its first bytes were there.
-type Arrived = (Instant, Value);
+pub type Arrived = (Instant, Value);
 
 /// Is a plain pair that streams without rest.
-struct Flood {
-    url: String,
-    asked: Sender<String>,
-    replies: Receiver<Arrived>,
+pub struct Flood {
+    pub url: String,
+    pub asked: Sender<String>,
+    pub replies: Receiver<Arrived>,
     sent: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
 }
 
 impl Flood {
-    fn start(rate: u32) -> Self {
+    pub fn start(rate: u32) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let (asked, questions) = channel::<String>();
@@ -161,7 +161,7 @@ fn stream_events(
     }
 }
 
-fn event(id: &str, session: &str, kind: &str, fields: Value) -> String {
+pub fn event(id: &str, session: &str, kind: &str, fields: Value) -> String {
     let mut event = json!({
         "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{kind}"),
         "event_id": format!("evt_{id}"), "session_id": format!("sess_{session}"),

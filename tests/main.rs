@@ -31,6 +31,8 @@ mod matrix;
 mod musts;
 mod order;
 mod own;
+#[cfg(feature = "fuzz")]
+mod pty;
 mod replies;
 mod screens;
 mod sight;

@@ -108,6 +108,24 @@ impl Terminal {
         writer.flush().unwrap();
     }
 
+    /// Sends bytes as they are, whole sequences or parts of them.
+    #[cfg(feature = "fuzz")]
+    pub fn send(&mut self, bytes: &[u8]) {
+        let (_, writer) = self.ends.as_mut().unwrap();
+        writer.write_all(bytes).unwrap();
+        writer.flush().unwrap();
+    }
+
+    /// Tells how much of what was sent lies in the terminal, unread by the program.
+    #[cfg(feature = "fuzz")]
+    pub fn unread(&self) -> u64 {
+        let (master, _) = self.ends.as_ref().unwrap();
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOCTTY;
+        let name = master.tty_name().unwrap();
+        let slave = rustix::fs::open(name, flags, rustix::fs::Mode::empty()).unwrap();
+        rustix::io::ioctl_fionread(&slave).unwrap()
+    }
+
     /// Gives the screen as text.
     pub fn screen(&self) -> String {
         self.parser.screen().contents()

@@ -1,0 +1,437 @@
+//! Random hands at the real program in a pseudo-terminal, against a server that asks one question after the
+//! other: every acceptance that arrives there is explained by what was written to the terminal, and when.
+//!
+//! A real clock can't be explained to the millisecond. What is written is read after the write began, and
+//! before the terminal was seen empty and before the answer arrived: an acceptance is unexplained only if no
+//! moment in between could make it right. So no slow machine makes a false alarm, and a key that answers
+//! sooner than docs/questions.md allows still fails. Keys that quit or leave the source are not sent.
+
+#![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
+
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::hands::{Dice, SENT};
+use crate::latency::{Flood, event};
+use crate::support::PATIENCE;
+use crate::support::terminal::Terminal;
+
+const ARM: Duration = Duration::from_millis(400);
+const APART: Duration = Duration::from_millis(150);
+const HELD: Duration = Duration::from_millis(700);
+const UNFINISHED: Duration = Duration::from_millis(100);
+/// The kernel hands a write over a little later than the write returns, and the program looks at its clock a
+/// little later than it reads.
+const HANDED_OVER: Duration = Duration::from_millis(100);
+/// An answer that comes so long after a key was read is not that key's.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+/// How many acceptances there must be for so many seconds.
+const ENOUGH: (u64, u64) = (20, 300);
+
+const PASTE: &[u8] = b"\x1b[200~";
+const LOOKS_AWAY: &[u8] = b"\x1b[O";
+const RELEASES: [&[u8]; 2] = [b"\x1b[121;1:3u", b"\x1b[99;1:3u"];
+const REPEATED: &[u8] = b"\x1b[121;1:2u";
+
+/// What was written at a time, and the earliest and the latest moment at which it was read.
+struct Written {
+    earliest: Instant,
+    latest: Instant,
+    bytes: Vec<u8>,
+    /// When, at the earliest, the question that was open then came into sight.
+    sight: Instant,
+}
+
+/// What the documents say of an answer, as far as bytes and bounds can tell.
+#[derive(Default)]
+struct Hands {
+    written: Vec<Written>,
+}
+
+impl Hands {
+    fn write(&mut self, bytes: &[u8], earliest: Instant, latest: Instant, sight: Instant) {
+        // The focus going out is no hand at work.
+        let mut bytes = bytes.to_vec();
+        while let Some(from) = bytes.windows(3).position(|it| it == LOOKS_AWAY) {
+            bytes.drain(from..from + 3);
+        }
+        if !bytes.is_empty() {
+            self.written.push(Written {
+                earliest,
+                latest,
+                bytes,
+                sight,
+            });
+        }
+    }
+
+    /// Says why no key may have accepted, with an answer that arrived then.
+    fn explain(&self, two_steps: bool, arrived: Instant) -> Result<(), String> {
+        let mut why = String::new();
+        for last in (0..self.written.len()).rev() {
+            let written = &self.written[last];
+            if written.earliest > arrived {
+                continue;
+            }
+            if arrived > written.latest + ANSWERS_WITHIN {
+                break;
+            }
+            let explained = if two_steps {
+                self.second_step(last, arrived)
+            } else {
+                self.first_step(last, arrived)
+            };
+            match explained {
+                Ok(()) => return Ok(()),
+                Err(reason) => {
+                    why.push_str(&format!("{}: {reason}; ", written.bytes.escape_ascii()));
+                }
+            }
+        }
+        Err(why)
+    }
+
+    /// Tells whether `y` may have been read as the first key after a quiet time, before a moment.
+    fn first_step(&self, at: usize, before: Instant) -> Result<(), String> {
+        let written = &self.written[at];
+        let read = written.latest.min(before);
+        if !matches!(written.bytes[0], b'y' | b'Y') {
+            return Err("no key that accepts".into());
+        }
+        if self.is_pasted(at) {
+            return Err("it was pasted".into());
+        }
+        if read < written.sight + ARM {
+            return Err(format!("in sight for {:?}", read - written.sight));
+        }
+        let Some(previous) = at.checked_sub(1).map(|at| &self.written[at]) else {
+            return Ok(());
+        };
+        let quiet = read.saturating_duration_since(previous.earliest);
+        if quiet < ARM {
+            return Err(format!("quiet for {quiet:?}"));
+        }
+        // Right after half a sequence it was perhaps no key, but the rest of that.
+        let whole = at
+            .checked_sub(2)
+            .is_none_or(|at| previous.earliest >= self.written[at].latest + UNFINISHED);
+        let key = matches!(previous.bytes[..], [b'y' | b'Y']) && !self.is_pasted(at - 1);
+        if key && whole && quiet < HELD {
+            return Err(format!("perhaps held, {quiet:?} after the same key"));
+        }
+        Ok(())
+    }
+
+    /// Tells whether a `c` in what was written last may have confirmed an earlier `y`.
+    fn second_step(&self, last: usize, arrived: Instant) -> Result<(), String> {
+        let end = &self.written[last];
+        let read = end.latest.min(arrived);
+        let mut why = "no second step is there".to_owned();
+        for place in (0..end.bytes.len()).filter(|at| matches!(end.bytes[*at], b'c' | b'C')) {
+            for first in (0..last).rev() {
+                let begin = &self.written[first];
+                let apart = read.saturating_duration_since(begin.earliest);
+                let explained = if apart < APART {
+                    Err(format!("{apart:?} apart"))
+                } else {
+                    self.first_step(first, read - APART)
+                        .and_then(|()| self.nothing_between(first, last, place))
+                };
+                match explained {
+                    Ok(()) => return Ok(()),
+                    Err(reason) => why = reason,
+                }
+            }
+        }
+        Err(why)
+    }
+
+    /// Between the steps there are only repeats of the key, and releases.
+    fn nothing_between(&self, first: usize, last: usize, place: usize) -> Result<(), String> {
+        let mut held = self.written[first].latest;
+        for at in first..=last {
+            let written = &self.written[at];
+            let from = usize::from(at == first);
+            let to = if at == last {
+                place
+            } else {
+                written.bytes.len()
+            };
+            let mut between = written.bytes.get(from..to).unwrap_or_default();
+            while let Some(first) = between.first() {
+                if matches!(first, b'y' | b'Y')
+                    && written.earliest.saturating_duration_since(held) < HELD
+                {
+                    between = &between[1..];
+                    held = written.latest;
+                } else if let Some(rest) = between.strip_prefix(REPEATED) {
+                    between = rest;
+                    held = written.latest;
+                } else if let Some(rest) = RELEASES.iter().find_map(|it| between.strip_prefix(*it))
+                {
+                    between = rest;
+                } else {
+                    return Err(format!("{} in between", between.escape_ascii()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After the beginning of a paste all is swallowed, at least until something begins with Escape.
+    fn is_pasted(&self, at: usize) -> bool {
+        for written in self.written[..at].iter().rev() {
+            let bytes = &written.bytes;
+            if let Some(last) = bytes.iter().rposition(|byte| matches!(byte, 0x1b | 3)) {
+                return bytes[last..].starts_with(PASTE);
+            }
+        }
+        false
+    }
+}
+
+/// A person at the program, with a question open, always.
+struct Rig {
+    terminal: Terminal,
+    flood: Flood,
+    hands: Hands,
+    asked: u64,
+    sight: Instant,
+    keys: u64,
+    accepted: u64,
+    resized: u64,
+    unexplained: Vec<String>,
+}
+
+impl Rig {
+    fn new() -> Self {
+        // A few events a second besides the questions.
+        let flood = Flood::start(5);
+        let arguments = ["watch", &flood.url, "--face", "full", "--voice", "none"];
+        let mut terminal = Terminal::start(100, 30, &arguments);
+        terminal.wait("Connected");
+        let mut rig = Self {
+            terminal,
+            flood,
+            hands: Hands::default(),
+            asked: 0,
+            sight: Instant::now(),
+            keys: 0,
+            accepted: 0,
+            resized: 0,
+            unexplained: Vec::new(),
+        };
+        rig.ask();
+        rig
+    }
+
+    fn two_steps(&self) -> bool {
+        self.asked.is_multiple_of(2)
+    }
+
+    fn ask(&mut self) {
+        self.asked += 1;
+        let n = self.asked;
+        let high = self.two_steps();
+        let risk = if high { "high" } else { "low" };
+        let fields = json!({
+            "action": format!("Do thing {n}"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 3000,
+            "default_decision": "reject", "risk_level": risk, "irreversible": high, "urgency": "critical",
+        });
+        self.sight = Instant::now();
+        let asked = event(&format!("q{n}"), "asks", "awaiting.confirmation", fields);
+        self.flood.asked.send(asked).unwrap();
+    }
+
+    /// Writes, and waits until it was read.
+    fn write(&mut self, bytes: &[u8]) {
+        self.keys += 1;
+        let earliest = Instant::now();
+        self.terminal.send(bytes);
+        // What is written is not read later than now, until the terminal was seen empty.
+        loop {
+            self.terminal.let_pass(Duration::from_millis(5));
+            if self.terminal.unread() == 0 {
+                break;
+            }
+            assert!(
+                earliest.elapsed() < PATIENCE,
+                "it reads nothing any more:\n{}",
+                self.terminal.screen()
+            );
+        }
+        let latest = Instant::now() + HANDED_OVER;
+        self.hands.write(bytes, earliest, latest, self.sight);
+        self.judge();
+    }
+
+    fn wait(&mut self, time: u64) {
+        let until = Instant::now() + Duration::from_millis(time);
+        while Instant::now() < until {
+            let rest = until.saturating_duration_since(Instant::now());
+            self.terminal.let_pass(rest.min(Duration::from_millis(50)));
+            self.judge();
+        }
+    }
+
+    /// Explains what arrived; a question that was decided closes, and the next one is asked.
+    fn judge(&mut self) {
+        while let Ok((arrived, reply)) = self.flood.replies.try_recv() {
+            let token = format!("rpl_{}", self.asked);
+            let explained = if reply["reply_token"] != token.as_str() {
+                Err("it is not the question".to_owned())
+            } else if reply["decision"] == "accept" {
+                self.accepted += 1;
+                self.hands.explain(self.two_steps(), arrived)
+            } else {
+                Ok(())
+            };
+            if let Err(why) = explained {
+                self.unexplained.push(format!("{reply}: {why}"));
+            }
+            let fields = json!({"from_state": "awaiting_input", "to_state": "thinking"});
+            let id = format!("s{}", self.asked);
+            let settled = event(&id, "asks", "state.changed", fields);
+            self.flood.asked.send(settled).unwrap();
+            self.ask();
+        }
+    }
+
+    /// Another size: the question is out of sight until it is drawn anew.
+    fn resize(&mut self, columns: u16, rows: u16) {
+        let began = Instant::now();
+        let from = self.terminal.raw().len();
+        self.terminal.resize(columns, rows);
+        self.resized += 1;
+        while began.elapsed() < Duration::from_secs(2) {
+            self.wait(5);
+            // Only a screen that is drawn anew shows that the program knows of it.
+            if self.terminal.raw()[from..]
+                .windows(4)
+                .any(|it| it == b"\x1b[2J")
+            {
+                self.sight = self.sight.max(began);
+                return;
+            }
+        }
+    }
+
+    /// Answers as the documents say; not always with enough patience.
+    fn answer(&mut self, dice: &mut Dice) {
+        for bytes in [&b"\x1b[201~"[..], b"\x1b", b"\x1b"] {
+            self.write(bytes);
+            self.wait(60);
+        }
+        self.wait(dice.pick(&[300, 380, 450, 700, 1000]));
+        let two_steps = self.two_steps();
+        self.write(b"y");
+        if two_steps {
+            self.wait(dice.pick(&[100, 140, 160, 250, 600]));
+            self.write(b"c");
+        }
+        self.wait(200);
+    }
+}
+
+/// Rolls what hands and terminals send: anything but what quits or leaves.
+fn roll(dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        if dice.one_in(3) {
+            bytes.push(u8::try_from(32 + dice.below(95)).unwrap());
+        } else {
+            bytes.extend(dice.pick(&SENT));
+        }
+        if !dice.one_in(5) {
+            break;
+        }
+    }
+    bytes.retain(|byte| !matches!(byte, b'q' | b'Q' | b'x' | b'X'));
+    bytes
+}
+
+#[test]
+fn every_acceptance_of_the_program_in_a_terminal_is_explained() {
+    let seconds = std::env::var("HEARKEN_PTY_SECONDS").map_or(300, |it| it.parse().unwrap());
+    let seed = std::env::var("HEARKEN_FUZZ_SEED").map_or(2026, |seed| seed.parse().unwrap());
+    let mut dice = Dice(seed);
+    let mut rig = Rig::new();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    while Instant::now() < until {
+        if dice.one_in(6) {
+            rig.answer(&mut dice);
+            continue;
+        }
+        if dice.one_in(15) {
+            let columns = dice.pick(&[60, 80, 100, 132]);
+            let rows = dice.pick(&[20, 24, 30, 43]);
+            rig.resize(columns, rows);
+        }
+        let mut bytes = roll(&mut dice);
+        if dice.one_in(6) && bytes.len() > 1 {
+            let at = 1 + usize::try_from(dice.below(bytes.len() as u64 - 1)).unwrap();
+            let rest = bytes.split_off(at);
+            rig.write(&bytes);
+            rig.wait(dice.below(110));
+            rig.write(&rest);
+        } else if !bytes.is_empty() {
+            rig.write(&bytes);
+        }
+        rig.wait(dice.pick(&[0, 20, 60, 100, 150, 200, 300, 390, 420, 500, 710]));
+    }
+    rig.wait(500);
+    eprintln!(
+        "{seconds} seconds, {} writes, {} sizes, {} questions, {} acceptances, {} unexplained",
+        rig.keys,
+        rig.resized,
+        rig.asked,
+        rig.accepted,
+        rig.unexplained.len()
+    );
+    assert!(rig.unexplained.is_empty(), "{}", rig.unexplained.join("\n"));
+    assert!(
+        rig.accepted > ENOUGH.0 * seconds / ENOUGH.1,
+        "only {} acceptances:\n{}",
+        rig.accepted,
+        rig.terminal.screen()
+    );
+}
+
+#[test]
+fn the_bounds_do_not_explain_everything() {
+    let start = Instant::now();
+    let at = |ms: u64| start + Duration::from_millis(ms);
+    let explains = |two_steps, steps: &[(u64, &[u8])], arrived| {
+        let mut hands = Hands::default();
+        for (ms, bytes) in steps {
+            hands.write(bytes, at(*ms), at(*ms + 110), at(1000));
+        }
+        hands.explain(two_steps, at(arrived)).is_ok()
+    };
+    assert!(explains(false, &[(1400, b"y")], 1405));
+    // The machine was slow: it may have been read so late.
+    assert!(explains(false, &[(900, b"z"), (1350, b"y")], 1405));
+    assert!(explains(true, &[(1400, b"y"), (1550, b"c")], 1555));
+    assert!(explains(
+        true,
+        &[(1400, b"y"), (1500, b"y"), (1600, b"c")],
+        1605
+    ));
+    for (two_steps, steps, arrived) in [
+        (false, &[(1390, &b"y"[..])][..], 1395),
+        (false, &[(1500, b"n")], 1505),
+        (false, &[(1500, b"zy")], 1505),
+        (false, &[(1500, b"z"), (1800, b"y")], 1805),
+        (false, &[(1500, b"\xff"), (1700, b"y")], 2500),
+        (false, &[(1000, b"y"), (1500, b"y")], 1505),
+        (false, &[(1500, b"y"), (4000, b"z")], 4005),
+        (false, &[(1400, b"\x1b[200~"), (2000, b"y")], 2005),
+        (true, &[(1400, b"y")], 1405),
+        (true, &[(1400, b"y"), (1500, b"c")], 1505),
+        (true, &[(1200, b"y"), (1500, b"c")], 1505),
+        (true, &[(1400, b"y"), (1500, b"z"), (1600, b"c")], 1605),
+    ] {
+        assert!(!explains(two_steps, steps, arrived), "{steps:?}");
+    }
+}
