@@ -191,8 +191,8 @@ fn asked(peer: &Peer, hearken: &mut Hearken) -> Value {
         "recipient@example.com",
         "cannot be easily undone",
         "High risk",
-        "can't be undone",
-        "rejected",
+        "Can't be undone",
+        "Silence rejects it",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

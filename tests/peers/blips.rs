@@ -79,7 +79,7 @@ impl Asker {
 
     /// Waits for its question and gives it.
     fn question(self, hearken: &mut Hearken, n: u32) -> Value {
-        let question = hearken.announced("confirmation", &format!("Question {n}. Call"));
+        let question = hearken.announced("confirmation", &format!("Question {n}."));
         assert!(question["text"].as_str().unwrap().contains(self.tool));
         question
     }
@@ -160,7 +160,7 @@ fn decide(peer: &Peer, question: &Value, decision: &str) {
 
 fn accept(hearken: &mut Hearken, n: u32) {
     hearken.say(&format!("y {n}"));
-    hearken.announced("reply", "second step");
+    hearken.announced("reply", "to confirm");
     hearken.say(&format!("c {n}"));
     answered(hearken);
 }
