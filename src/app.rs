@@ -4,7 +4,7 @@
 //! [`App::deadline`] says when to call again with [`Input::Deadline`]. The same inputs give the same
 //! effects. Not here: sockets, screens, engines, the clock (`runtime`).
 //!
-//! The folder: `input` and `effect` (what comes in and goes out), `links` (news of sources), `handshake`,
+//! The folder: `input` and `effect` (what comes in and goes out), `links` and `waiting` (news of sources), `handshake`,
 //! `proof`, `refusal`, `agreement` and `terms` (what is agreed with them), `alarms` (bell, notification and
 //! title for a question), `asking` (which question is shown), `sight` (when it may be answered), `gate` (whether
 //! this answer counts for it), `answering` and `clarifying` (what the person decides), `sending` (what
@@ -48,6 +48,7 @@ mod terms;
 mod tuning;
 mod typing;
 mod view;
+mod waiting;
 mod ways;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -376,6 +377,7 @@ impl App {
         self.tick_line(now);
         self.alarm(now);
         self.tick_links(now);
+        self.tick_waiting(now);
         if self.flush_at.is_some_and(|at| now.monotonic >= at) {
             self.flush_at = None;
             self.effects.push(Effect::FlushInput);

@@ -14,6 +14,7 @@ use crate::transport::{Ask, Fault};
 
 use super::handshake::Handshake;
 use super::terms::Difference;
+use super::waiting::Waiting;
 use super::{App, Door, Effect, LinkView, terms};
 
 /// Over how long arrivals are counted against the rate that was agreed.
@@ -322,6 +323,8 @@ impl App {
             return;
         }
         view.silence_due = seconds.saturating_mul(2);
+        // This says more than that nothing came yet.
+        view.waiting = Waiting::Over;
         let source = ("source", Arg::Own(view.name.clone()));
         // Above a minute nobody wants to know the seconds.
         let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);

@@ -13,6 +13,7 @@ use super::handshake::Handshake;
 use super::programs::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
 use super::terms::Difference;
+use super::waiting::Waiting;
 use super::ways::Ways;
 use super::{App, Door, Recording, SourceSetup};
 
@@ -63,6 +64,8 @@ pub struct LinkView {
     /// After how many seconds of silence the next word of it is due.
     pub(super) silence_due: u64,
     told: Told,
+    /// What its start is waited for.
+    pub(super) waiting: Waiting,
     /// When a link that came back is taken for steady.
     pub(super) steady_at: Option<Duration>,
     /// Whether this attempt follows a subscription again that its server may still know.
@@ -97,7 +100,10 @@ impl LinkView {
     /// Gives when time alone changes something about it.
     pub(super) fn due(&self) -> Option<Duration> {
         let resumed = self.resumed_at.map(|(at, _)| at);
-        [self.steady_at, resumed].into_iter().flatten().min()
+        [self.steady_at, resumed, self.waits_until()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     pub(super) fn new(id: LinkId, source: SourceSetup, ids: &mut u64) -> Self {
@@ -106,6 +112,11 @@ impl LinkView {
             name: source.name,
             phase: LinkPhase::Disconnected,
             answerable: source.answerable,
+            // What a recording holds is there or is not.
+            waiting: match source.recording {
+                Some(_) => Waiting::Over,
+                None => Waiting::Unbegun,
+            },
             recording: source.recording,
             program: source.program,
             remarks: Remarks::default(),
@@ -154,6 +165,7 @@ impl App {
         match event {
             LinkEvent::Connecting { attempt } => {
                 view.phase.step(StreamEvent::Connect, attempt);
+                view.waiting.connecting(now);
                 self.shake_hands(id);
             }
             LinkEvent::Connected => self.connected(id, now),
@@ -172,6 +184,7 @@ impl App {
             LinkEvent::Answered { request, outcome } => self.answered(id, request, outcome, now),
             LinkEvent::Silent { seconds } => self.silent(id, seconds, now),
             LinkEvent::Dropped { fault, count } => {
+                view.waiting = Waiting::Over;
                 view.dropped += count;
                 let args = [
                     ("count", Arg::own(count)),
@@ -190,6 +203,7 @@ impl App {
             return;
         };
         view.phase.step(StreamEvent::Connected, 0);
+        view.waiting.connected(now);
         let told = view.told;
         // What the person changed while nobody was there.
         self.renew_terms(id);
@@ -339,6 +353,7 @@ impl App {
             return;
         };
         view.phase.step(StreamEvent::Disconnect, 0);
+        view.waiting.lost();
         view.steady_at = None;
         view.resumed_at = None;
         let key = match view.told {

@@ -15,6 +15,7 @@ use crate::session::{LinkId, What};
 use crate::transport::Frame;
 
 use super::App;
+use super::waiting::Waiting;
 
 /// How many bytes of a frame of many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
@@ -46,6 +47,7 @@ impl App {
             return;
         }
         view.silence_due = 0;
+        view.waiting = Waiting::Over;
         view.ways.works();
         view.phase.receive();
         match dialect::read(text) {

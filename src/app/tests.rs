@@ -41,6 +41,7 @@ mod tokens;
 mod tongues;
 mod typing;
 mod voice;
+mod waiting;
 
 /// Drives an [`App`] on a clock of its own and keeps what came out.
 struct Stage {

@@ -40,7 +40,7 @@ const MOST_CHANGES: u32 = 6;
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Ways {
     /// The one that is gone; absent where there is only one.
-    now: Option<Way>,
+    pub(super) now: Option<Way>,
     /// Those that the manifest lists, in its order; absent until one was read.
     listed: Option<Vec<Way>>,
     /// Those that did not work since one did last, and why.

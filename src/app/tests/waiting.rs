@@ -1,0 +1,158 @@
+//! Sources that connect slowly, or send nothing from their start.
+
+use super::*;
+use crate::transport::Way;
+
+const LATE: &str = "It may be well: some servers answer only when something happens.";
+const SILENT: &str =
+    "S is connected, and no agent there has sent anything yet. Perhaps none is working.";
+
+/// Begins with one source, whose first attempt to connect begins now.
+fn begun(source: SourceSetup) -> Stage {
+    let name = "S".to_owned();
+    let mut stage = Stage::of(KEYS, vec![SourceSetup { name, ..source }]);
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.lines.clear();
+    stage
+}
+
+fn plain() -> SourceSetup {
+    SourceSetup {
+        answerable: true,
+        way: Some(Way::PlainPair),
+        ..SourceSetup::default()
+    }
+}
+
+fn lost() -> LinkEvent {
+    LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::from_secs(1),
+    }
+}
+
+#[test]
+fn a_source_that_still_connects_is_told_once_after_four_seconds() {
+    let mut stage = begun(plain());
+    stage.wait(3_999);
+    assert_eq!(stage.lines, [""; 0]);
+    stage.wait(1);
+    // Of such a server nobody knows whether it is there before its first event.
+    assert_eq!(stage.lines, [format!("Still connecting to S. {LATE}")]);
+    stage.wait(600_000);
+    assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
+    stage.link(0, LinkEvent::Connected);
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.wait(60_000);
+    assert!(!stage.heard("is connected, and no agent"));
+}
+
+#[test]
+fn an_answer_that_cannot_wait_for_an_event_is_not_excused_with_one() {
+    // A WebSocket is opened at once or not at all, and so is a manifest given.
+    for (door, way) in [
+        (Door::Inside, Some(Way::WebSocket)),
+        (Door::Inside, None),
+        (Door::Beside, Some(Way::EventStream)),
+    ] {
+        let mut stage = begun(SourceSetup {
+            door,
+            way,
+            ..plain()
+        });
+        stage.wait(5_000);
+        assert_eq!(stage.lines, ["Still connecting to S."], "{door:?}");
+    }
+}
+
+#[test]
+fn a_source_that_is_silent_from_its_start_is_told_once_as_one_that_may_be_well() {
+    let mut stage = begun(plain());
+    stage.wait(1_000);
+    stage.link(0, LinkEvent::Connected);
+    stage.lines.clear();
+    stage.wait(9_999);
+    assert_eq!(stage.lines, [""; 0]);
+    stage.wait(1);
+    assert_eq!(stage.lines, [SILENT]);
+    stage.wait(600_000);
+    stage.link(0, lost());
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.wait(60_000);
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(60_000);
+    assert!(stage.heard("is back"));
+    assert!(!stage.heard("Still connecting"), "{:?}", stage.lines);
+    let told = stage.lines.iter().filter(|line| *line == SILENT);
+    assert_eq!(told.count(), 1);
+}
+
+#[test]
+fn a_source_that_begins_in_time_adds_nothing() {
+    let mut stage = begun(plain());
+    stage.wait(3_999);
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(9_999);
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.wait(60_000);
+    assert!(!stage.heard("Still connecting"));
+    assert!(!stage.heard("no agent there"));
+    // What can't be read was sent too.
+    let mut stage = begun(plain());
+    stage.link(0, LinkEvent::Connected);
+    let text = "{".to_owned();
+    stage.link(0, LinkEvent::Frame(Frame { text }));
+    stage.wait(60_000);
+    assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_failure_is_told_in_the_place_of_a_wait() {
+    let mut stage = begun(plain());
+    stage.link(0, lost());
+    for attempt in 2..9 {
+        stage.link(0, LinkEvent::Connecting { attempt });
+        stage.wait(5_000);
+        stage.link(0, lost());
+    }
+    assert_eq!(stage.lines.len(), 1, "{:?}", stage.lines);
+    assert!(stage.heard("S can't be reached"));
+    // It was never silent before: its first connection is.
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(10_000);
+    assert_eq!(stage.lines.last().unwrap(), SILENT);
+    let mut stage = begun(plain());
+    let fault = Fault::Closed;
+    stage.link(0, LinkEvent::Failed { fault });
+    stage.wait(60_000);
+    assert!(!stage.heard("Still connecting"), "{:?}", stage.lines);
+    let mut stage = begun(plain());
+    stage.link(0, LinkEvent::Connected);
+    stage.link(0, LinkEvent::Ended);
+    stage.wait(60_000);
+    assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_doubt_that_a_source_is_there_is_not_followed_by_a_lesser_one() {
+    let mut stage = begun(plain());
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(2_000);
+    stage.link(0, LinkEvent::Silent { seconds: 2 });
+    stage.wait(60_000);
+    assert!(stage.heard("it is not sure that it is still there"));
+    assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_recording_is_not_waited_for() {
+    let mut stage = begun(SourceSetup {
+        recording: Some(Recording::default()),
+        ..SourceSetup::default()
+    });
+    stage.wait(60_000);
+    stage.link(0, LinkEvent::Connected);
+    stage.lines.clear();
+    stage.wait(60_000);
+    assert_eq!(stage.lines, [""; 0]);
+}
