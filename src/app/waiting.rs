@@ -136,7 +136,11 @@ impl App {
                 Waiting::Unbegun | Waiting::Known | Waiting::Over => continue,
             };
             view.waiting = next;
-            let why = view.may_answer_late().then_some(late).unwrap_or_default();
+            let why = if view.may_answer_late() {
+                late
+            } else {
+                String::new()
+            };
             let args = [
                 ("source", Arg::Own(view.name.clone())),
                 ("why", Arg::Own(why)),
