@@ -164,28 +164,36 @@ fn answered(mut child: Hearken, shaken: &str) {
 fn every_door_of_the_demo_is_followed_and_answered() {
     let folder = tempfile::tempdir().unwrap();
     let socket = format!("unix:{}/demo.sock", folder.path().display());
-    for (place, source) in [
-        ("127.0.0.1:0", "http"),
-        ("127.0.0.1:0", "ws"),
-        (socket.as_str(), socket.as_str()),
-    ] {
-        let (_server, words) = serve(&["--serve", place, "--scenario", "email"]);
-        let source = match source {
-            "http" => url(&words),
-            "ws" => url(&words).replace("http://", "ws://"),
-            other => other.to_owned(),
-        };
-        let name = source.split(':').next().unwrap().to_owned();
-        let shaken = match name.as_str() {
-            "http" => "by a handshake",
-            _ => "has shaken hands",
-        };
-        answered(follow(&[&source], "", folder.path(), &name), shaken);
-    }
-    let own = env!("CARGO_BIN_EXE_hearken");
-    let program = ["--", own, "demo", "--serve", "-", "--scenario", "email"];
-    let child = follow(&program, "", folder.path(), "pipes");
-    answered(child, "has shaken hands");
+    let (socket, folder) = (socket.as_str(), folder.path());
+    // Each plays in real time, so all of them play at once.
+    std::thread::scope(|scope| {
+        for (place, source) in [
+            ("127.0.0.1:0", "http"),
+            ("127.0.0.1:0", "ws"),
+            (socket, socket),
+        ] {
+            scope.spawn(move || {
+                let (_server, words) = serve(&["--serve", place, "--scenario", "email"]);
+                let source = match source {
+                    "http" => url(&words),
+                    "ws" => url(&words).replace("http://", "ws://"),
+                    other => other.to_owned(),
+                };
+                let name = source.split(':').next().unwrap().to_owned();
+                let shaken = match name.as_str() {
+                    "http" => "by a handshake",
+                    _ => "has shaken hands",
+                };
+                answered(follow(&[&source], "", folder, &name), shaken);
+            });
+        }
+        scope.spawn(move || {
+            let own = env!("CARGO_BIN_EXE_hearken");
+            let program = ["--", own, "demo", "--serve", "-", "--scenario", "email"];
+            let child = follow(&program, "", folder, "pipes");
+            answered(child, "has shaken hands");
+        });
+    });
 }
 
 #[test]
