@@ -35,9 +35,9 @@ const QUESTIONS: [&str; 10] = [
     "Turn off the garden water at noon.",
 ];
 
-/// How much of a recording the recogniser hears: the number and the longest action, with room for a busy
+/// How much of a recording the recogniser hears: the number, the risk and the longest action, with room for a busy
 /// machine; what follows from accepting comes after.
-const HEARD: Duration = Duration::from_secs(7);
+const HEARD: Duration = Duration::from_secs(9);
 
 /// The shortest pause that parts two sentences; the silence inside a word is shorter.
 const PAUSE: Duration = Duration::from_millis(120);

@@ -11,7 +11,9 @@ from pocketsphinx import Decoder, get_model_path
 
 NUMBERS = "one two three four five six seven eight nine ten".split()
 # What may follow the question before the stop key cuts it.
-TAIL = "if accepted they leave your list you can move them back at any time low risk".split()
+TAIL = "if accepted they leave your list you can move them back at any time".split()
+# What is said of every one of them before its action.
+RISK = "low risk can be undone"
 
 
 def grammar(candidates):
@@ -22,7 +24,7 @@ def grammar(candidates):
     choices = " | ".join(f"( {words} )" for words in candidates)
     return (
         "#JSGF V1.0;\ngrammar question;\n"
-        f"public <question> = question ( {' | '.join(NUMBERS)} ) <action>{tail} ;\n"
+        f"public <question> = question ( {' | '.join(NUMBERS)} ) {RISK} <action>{tail} ;\n"
         f"<action> = {choices} ;\n"
     )
 
