@@ -196,7 +196,7 @@ fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() 
         json!({"from_state": "awaiting_input", "to_state": "thinking"}),
     ));
     put(agents.ask(1, "rpl_second", "Wipe the archive"));
-    wait("d 2 for details");
+    wait("n 2, d 2.");
 
     let words: Vec<&str> =
         "The quick brown fox jumps over the lazy dog while nobody looks at it again. "

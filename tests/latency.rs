@@ -25,6 +25,8 @@ const BOUND: Duration = Duration::from_millis(10);
 /// What a debug build may take at the median. Its slowest answers among other tests, which take the machine
 /// for most of a second at times, prove nothing of it.
 const LOOSE: Duration = Duration::from_millis(100);
+/// For how long the same key again is a key that is held (docs/questions.md), and somewhat more.
+const HELD: Duration = Duration::from_millis(800);
 /// A machine that is busy with something else at one time is not at three.
 const ROUNDS: usize = 3;
 
@@ -218,6 +220,7 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
     );
     terminal.wait("Connected");
     let mut times = Vec::new();
+    let mut early = 0;
     let started = (Instant::now(), flood.sent.load(Ordering::Acquire));
     for n in 1..=answers {
         let token = format!("rpl_{n}");
@@ -228,7 +231,7 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
         let asked = event(&format!("q{n}"), "asks", "awaiting.confirmation", fields);
         flood.asked.send(asked).unwrap();
         terminal.wait(&format!("number {n}, from"));
-        let pressed = Instant::now();
+        let mut pressed = Instant::now();
         // The same key twice in a moment would be a key that is held.
         let (key, decision) = match n % 2 {
             0 => ("n", "reject"),
@@ -240,6 +243,14 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
             match flood.replies.try_recv() {
                 Ok(reply) => break reply,
                 Err(_) => assert!(pressed.elapsed() < PATIENCE, "no reply {n}"),
+            }
+            // No hand is as quick as this test: on a busy machine it presses before the program knows that
+            // its own write has returned, and such a key is for something else. It says so, and nothing went.
+            if pressed.elapsed() > HELD && terminal.screen().contains("Not yet.") {
+                early += 1;
+                assert!(early * 4 <= answers, "{early} keys of {n} were too early");
+                pressed = Instant::now();
+                terminal.press(key);
             }
             terminal.let_pass(Duration::from_micros(200));
         };
@@ -254,7 +265,7 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
     let rate = f64::from(u32::try_from(events).unwrap()) / started.0.elapsed().as_secs_f64();
     times.sort();
     let figures = format!(
-        "{answers} answers at {rate:.0} events a second: median {:.1?}, p99 {:.1?}, worst {:.1?}",
+        "{answers} answers ({early} pressed again) at {rate:.0} events a second: median {:.1?}, p99 {:.1?}, worst {:.1?}",
         percentile(&times, 50),
         percentile(&times, 99),
         times[times.len() - 1],
