@@ -61,8 +61,9 @@ use crate::announce::{
 };
 use crate::config::Config;
 use crate::keys::{Command, Filter, Keymap, Mode};
+use crate::link::LinkId;
 use crate::protocol::{Answer, KeyRing, Now, fit};
-use crate::session::{Change, Dropped, LinkId, PromptId, Sessions, What};
+use crate::session::{Change, Dropped, PromptId, Sessions, What};
 use crate::voice::VoiceEvent;
 
 pub use alarms::Notice;

@@ -14,6 +14,7 @@ pub mod doctor;
 pub mod inspect;
 pub mod keys;
 pub mod linear;
+pub mod link;
 pub mod pane;
 pub mod protocol;
 pub mod runtime;

@@ -25,9 +25,9 @@ use std::time::{Duration, Instant};
 use crate::announce::Utterance;
 use crate::app::{App, Effect, Exit, Input, VoiceWish};
 use crate::dialect;
+use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::Now;
-use crate::session::LinkId;
-use crate::transport::{Frame, LinkEvent, LinkHandle, LinkNews, LinkSettings, Recorder, Source};
+use crate::transport::{LinkHandle, LinkNews, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
 /// Is the process that speaks by the platform's own speech.

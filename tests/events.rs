@@ -5,8 +5,9 @@ use std::time::Duration;
 use hearken::announce::{Announcement, Class, Kind};
 use hearken::config::{Config, Verbosity};
 use hearken::dialect;
+use hearken::link::LinkId;
 use hearken::protocol::Now;
-use hearken::session::{LinkId, Sessions};
+use hearken::session::Sessions;
 use serde_json::{Value, json};
 
 use crate::documents::holds_generated;

@@ -16,8 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
 use hearken::inspect::{Checker, Format, Tracer};
+use hearken::link::LinkId;
 use hearken::protocol::{Answer, Decision, DecodeError, Decoded, Event, Now, Response, decode};
-use hearken::session::{Change, LinkId, Phase, Prompt, PromptId, SessionKey, Sessions, What};
+use hearken::session::{Change, Phase, Prompt, PromptId, SessionKey, Sessions, What};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 

@@ -17,9 +17,8 @@ use hearken::app::{
 };
 use hearken::config::Config;
 use hearken::keys::{LineFeed, Reader, Stroke};
+use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
-use hearken::session::LinkId;
-use hearken::transport::{Frame, LinkEvent};
 use serde_json::{Value, json};
 
 use model::{Model, Step};
@@ -178,7 +177,7 @@ impl Rig {
                             link: LinkId(0),
                             event: LinkEvent::Replied {
                                 request,
-                                outcome: Ok(hearken::transport::Receipt::Taken),
+                                outcome: Ok(hearken::link::Receipt::Taken),
                             },
                         });
                     }

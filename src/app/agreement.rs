@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
+use crate::link::{Ask, Fault, LinkId};
 use crate::protocol::{Capabilities, Decoded, EventFilters, Now, Urgency, renegotiate};
-use crate::session::{AnomalyKind, Change, LinkId, What};
-use crate::transport::{Ask, Fault};
+use crate::session::{AnomalyKind, Change, What};
 
 use super::handshake::Handshake;
 use super::terms::Difference;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
-use crate::session::{LinkId, PromptId};
-use crate::transport::{Ask, Course, Way};
+use crate::link::{Ask, Course, LinkId, Way};
+use crate::session::PromptId;
 
 use super::alarms::Notice;
 
@@ -31,7 +31,7 @@ pub enum Effect {
     Speak(Utterance),
     /// Fall silent at once.
     Hush,
-    /// Post an answer; its outcome comes back as [`crate::transport::LinkEvent::Replied`] with this number.
+    /// Post an answer; its outcome comes back as [`crate::link::LinkEvent::Replied`] with this number.
     Send {
         /// To whom.
         link: LinkId,
@@ -40,7 +40,7 @@ pub enum Effect {
         /// The message.
         body: String,
     },
-    /// Make one request beside a stream; its answer comes back as [`crate::transport::LinkEvent::Answered`] with this
+    /// Make one request beside a stream; its answer comes back as [`crate::link::LinkEvent::Answered`] with this
     /// number.
     Ask {
         /// Of whom.

@@ -5,8 +5,8 @@
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::Foreign;
+use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session::LinkId;
 
 use super::stream::StreamEvent;
 use super::{App, Effect};

@@ -17,12 +17,11 @@ use std::collections::VecDeque;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
+use crate::link::{Ask, Course, Fault, HttpAnswer, LinkId};
 use crate::protocol::{
     AAEP_VERSION, Accepted, Capabilities, HandshakeMessage, Manifest, Now, RejectionCode,
     SignatureFault, SubscriptionRequest, is_understood, read_handshake, subscription_close,
 };
-use crate::session::LinkId;
-use crate::transport::{Ask, Course, Fault, HttpAnswer};
 
 use super::agreement::Agreement;
 use super::refusal::rejection;

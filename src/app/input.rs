@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use crate::announce::Announcement;
 use crate::keys::Stroke;
-use crate::session::LinkId;
-use crate::transport::LinkEvent;
+use crate::link::{LinkEvent, LinkId};
 use crate::voice::VoiceEvent;
 
 use super::sight::Showing;

@@ -2,8 +2,9 @@
 
 use crate::announce::Arg;
 use crate::keys::Mode;
+use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session::{LinkId, Prompt};
+use crate::session::Prompt;
 
 use super::stream::StreamEvent;
 use super::{App, Effect};

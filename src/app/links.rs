@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
 use crate::config::HandshakeConfig;
+use crate::link::{Fault, LinkEvent, LinkId};
 use crate::protocol::{Capabilities, Now, Unobserved};
-use crate::session::{LinkId, PromptId, Standing};
-use crate::transport::{Fault, LinkEvent};
+use crate::session::{PromptId, Standing};
 
 use super::foreign::Speaks;
 use super::handshake::Handshake;

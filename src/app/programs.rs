@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use crate::announce::Arg;
+use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session::LinkId;
 
 use super::App;
 

@@ -4,8 +4,8 @@
 //! signatures themselves (`protocol`), what follows from a doubt (`handshake`).
 
 use crate::announce::{Arg, Class, Kind};
+use crate::link::LinkId;
 use crate::protocol::{Accepted, AgentId, Claim, KeyRing, Manifest, Now, SignatureFault};
-use crate::session::LinkId;
 
 use super::App;
 

@@ -10,9 +10,9 @@
 
 use crate::announce::{Arg, Class, Kind};
 use crate::dialect::{self, NoEvent, Texts};
+use crate::link::{Frame, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
-use crate::session::{LinkId, What};
-use crate::transport::Frame;
+use crate::session::What;
 
 use super::App;
 use super::waiting::Waiting;

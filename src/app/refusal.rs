@@ -4,9 +4,8 @@
 //! Not here: what was asked for (`handshake`), proof (`proof`).
 
 use crate::announce::{Arg, Class, Kind};
+use crate::link::{Course, Fault, LinkId};
 use crate::protocol::{Now, Rejected, RejectionCode, SignatureFault, subscription_close};
-use crate::session::LinkId;
-use crate::transport::{Course, Fault};
 
 use super::handshake::Handshake;
 use super::ways::Failing;

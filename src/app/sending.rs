@@ -5,9 +5,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::announce::{Arg, Class, takes_two_steps};
+use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
-use crate::session::{LinkId, Prompt, PromptId, QuestionRun, ReplyState, Standing};
-use crate::transport::{Fault, Receipt, Undelivered};
+use crate::session::{Prompt, PromptId, QuestionRun, ReplyState, Standing};
 
 use super::policy::Decider;
 use super::{App, Effect};

@@ -9,8 +9,8 @@ use jiff::Timestamp;
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, HandshakeConfig, SourceAnnounce};
 use crate::keys::{Keymap, Scan};
+use crate::link::Way;
 use crate::protocol::{Answer, KeyRing};
-use crate::transport::Way;
 
 /// Says where lines come from, which decides when one counts as an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,7 +87,7 @@ pub enum Door {
     /// By requests beside the stream ([`Effect::Ask`](super::Effect::Ask)), before it is opened: HTTP.
     Beside,
     /// By the first messages on the connection itself, after
-    /// [`LinkEvent::Connected`](crate::transport::LinkEvent::Connected).
+    /// [`LinkEvent::Connected`](crate::link::LinkEvent::Connected).
     Inside,
 }
 

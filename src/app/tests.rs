@@ -12,9 +12,9 @@ use super::*;
 use crate::announce::{Beat, Phrases, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::keys::{Stroke, Struck};
+use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
-use crate::transport::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 mod alarms;
 mod arming;

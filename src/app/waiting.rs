@@ -7,9 +7,8 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
+use crate::link::{LinkId, Way};
 use crate::protocol::Now;
-use crate::session::LinkId;
-use crate::transport::Way;
 
 use super::App;
 use super::handshake::Handshake;

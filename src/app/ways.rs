@@ -24,9 +24,8 @@
 //! - After days, a source that could go on by another way is given up: it is too low.
 
 use crate::announce::{Arg, Class, Kind};
+use crate::link::{Fault, LinkId, Way};
 use crate::protocol::{Manifest, Now, SignatureFault};
-use crate::session::LinkId;
-use crate::transport::{Fault, Way};
 
 use super::handshake::Handshake;
 use super::stream::StreamEvent;

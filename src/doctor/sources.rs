@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use super::report::{Finding, Part};
 use crate::config::{Config, SourceConfig};
+use crate::link::{Ask, Course, Fault, LinkEvent};
 use crate::runtime::settings::token;
-use crate::transport::{
-    self, Ask, Course, Fault, LinkEvent, LinkSettings, LinkSink, Source, SourceError, Tls,
-};
+use crate::transport::{self, LinkSettings, LinkSink, Source, SourceError, Tls};
 
 /// Bounds the wait for one source; a server on the other side of the world answers in far less.
 const LIMIT: Duration = Duration::from_secs(8);

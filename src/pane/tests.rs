@@ -15,9 +15,9 @@ use crate::app::{Door, Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
 use crate::keys::Stroke;
+use crate::link::{Frame as Message, LinkEvent};
 use crate::protocol::KeyRing;
 use crate::session::LinkId;
-use crate::transport::{Frame as Message, LinkEvent};
 
 const LOOK: Look = Look {
     theme: ThemeChoice::Terminal,

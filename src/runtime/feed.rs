@@ -6,11 +6,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::dialect;
-use crate::session::LinkId;
+use crate::link::{Fault, Frame, LinkEvent, LinkId, Way};
 use crate::transport::file::{self, Line};
-use crate::transport::{
-    self, Frame, LinkEvent, LinkHandle, LinkNews, LinkSettings, LinkSink, Source, Way,
-};
+use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Source};
 
 use super::Open;
 
@@ -222,12 +220,12 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
                 LinkEvent::Frame(Frame { text })
             }
             Ok(Line::TooLong) => LinkEvent::Dropped {
-                fault: transport::Fault::TooLarge { limit },
+                fault: Fault::TooLarge { limit },
                 count: 1,
             },
             Err(error) => {
                 tell(LinkEvent::Failed {
-                    fault: transport::Fault::Unusable(error.to_string()),
+                    fault: Fault::Unusable(error.to_string()),
                 })
                 .await;
                 return;

@@ -13,11 +13,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::link::LinkId;
 use crate::protocol::{AgentId, Now, Urgency};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
-use super::key::{LinkId, SessionKey};
+use super::key::SessionKey;
 use super::link::LinkState;
 use super::prompt::{Prompt, PromptId, Question, ReplyState, Standing};
 use super::sessions::Sessions;

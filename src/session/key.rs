@@ -1,10 +1,7 @@
 //! Whose state is whose.
 
+use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
-
-/// Names a source; the order is the order on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct LinkId(pub usize);
 
 /// Names a session: two agents under one session id have each their own state (A.9, pattern 1), and
 /// the same ids from another link are somebody else's.

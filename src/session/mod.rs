@@ -30,10 +30,12 @@ mod sessions;
 mod tokens;
 mod tools;
 
+// A session names its source; whoever knows sessions alone knows it by this.
+pub use crate::link::LinkId;
 pub use aftermath::{Aftermath, Fate};
 pub use anomaly::{Anomaly, AnomalyKind, Danger};
 pub use change::{Change, Ended, What};
-pub use key::{LinkId, SessionKey};
+pub use key::SessionKey;
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
     QuestionRun, ToolEvent, ToolRun,

@@ -19,12 +19,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::link::LinkId;
 use crate::protocol::{Decoded, Now};
 
 use super::anomaly::AnomalyKind;
 use super::apply::Context;
 use super::change::Change;
-use super::key::{LinkId, SessionKey};
+use super::key::SessionKey;
 use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::observe::Observer;

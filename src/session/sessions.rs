@@ -5,6 +5,7 @@ use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
 
+use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, Severity, Unobserved};
 
 use super::aftermath::Fate;
@@ -14,7 +15,7 @@ use super::apply::Context;
 use super::change::{Change, What};
 use super::consent::UNASKED_AFTER;
 use super::held::Held;
-use super::key::{LinkId, SessionKey};
+use super::key::SessionKey;
 use super::link::{LinkState, Meeting};
 use super::machines::{QuestionEvent, QuestionRun};
 use super::model::{Consent, Phase, Session};

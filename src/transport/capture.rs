@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::clean::clean;
 use super::recorded::beside;
-use super::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
 
 /// The largest recording, both files together, in bytes: days of an agent's talk, and far less than a
 /// stream without end would leave of a disk.

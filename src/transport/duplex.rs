@@ -18,10 +18,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::backoff::Backoff;
-use super::exchange::Course;
 use super::link::{Link, LinkSettings, Poster, REPLIES_UNDER_WAY, Reader};
 use super::sink::{LinkSink, SinkGone};
-use super::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{Course, Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How long a silent connection must last to count as good; see `sse`.
 const GOOD_AFTER: Duration = Duration::from_secs(5);

@@ -11,10 +11,10 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Method, Url};
 use tokio::sync::mpsc;
 
-use super::Fault;
 use super::http::{SharedClient, bearer, fault_of, retry_after_of};
 use super::link::LinkSettings;
 use super::source::{Endpoints, check};
+use crate::link::{Ask, Course, Fault, HttpAnswer};
 
 /// The largest answer that is taken in: a signed manifest is a few kilobytes, a message of the
 /// protocol at most 64 KiB (3.7).
@@ -31,49 +31,6 @@ pub(super) const PREFIX: &str = "/aaep/v1";
 
 /// Where producers put their manifest (5.10.2).
 const MANIFEST: &str = "/.well-known/aaep-manifest.json";
-
-/// Names one request beside the stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ask {
-    /// The manifest is wanted.
-    Manifest,
-    /// A subscription is asked for with this message.
-    Subscribe(String),
-    /// Something is told to the subscription, and its answer wanted.
-    Tell(String),
-}
-
-/// Holds the answer to an [`Ask`], before anybody has read it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpAnswer {
-    /// The status, whatever it is.
-    pub status: u16,
-    /// The Location header, as it came.
-    pub location: Option<String>,
-    /// Retry-After, in seconds.
-    pub retry_after: Option<u64>,
-    /// The body, invalid UTF-8 replaced.
-    pub body: String,
-}
-
-/// Orders what an attempt to connect does once it is known how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Course {
-    /// The plain pair is followed: `/events`, with replies to `/messages`.
-    Plain,
-    /// A subscription is followed, with replies to `/aaep/v1/replies`.
-    Subscription {
-        /// The server's name for it.
-        id: String,
-        /// Where its stream is, as the server said; the usual place when it did not.
-        location: Option<String>,
-        /// Whether it was made on an earlier connection: when the server does not know it any more,
-        /// another attempt makes a new one.
-        resumed: bool,
-    },
-    /// This attempt has failed.
-    Refused(Fault),
-}
 
 /// Knows every address of a server that speaks HTTP.
 #[derive(Debug, Clone)]

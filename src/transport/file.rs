@@ -16,7 +16,7 @@ use super::clean::clean;
 use super::follow::Follow;
 use super::link::{Poster, Reader};
 use super::sink::LinkSink;
-use super::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How many lines the reading thread may be ahead. Each may be as large as the bound of a frame, so
 /// there are few.

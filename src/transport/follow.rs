@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::file::open_file;
-use super::{Fault, LinkEvent};
+use crate::link::{Fault, LinkEvent};
 
 /// How long it waits at the end before it looks again: well below what a person notices beside the
 /// time that a sentence takes.

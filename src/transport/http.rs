@@ -19,13 +19,12 @@ use reqwest::header::{
     AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
 };
 
-use super::Fault;
-use super::exchange::{Ask, Course, HttpAnswer, Ways};
+use super::exchange::Ways;
 use super::link::{LinkSettings, Poster};
 use super::secret::Secret;
 use super::source::is_loopback;
 use super::tls::Tls;
-use super::{Receipt, Undelivered};
+use crate::link::{Ask, Course, Fault, HttpAnswer, Receipt, Undelivered};
 
 /// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
 /// vanished peer of a silent stream is noticed by the kernel after about 75 s.

@@ -19,7 +19,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
 use super::duplex;
-use super::exchange::{Ask, Course, HttpAnswer, Ways};
+use super::exchange::Ways;
 use super::file::{FileReader, OneWay};
 use super::http::{HttpPoster, SharedClient};
 use super::program::ProgramDial;
@@ -30,8 +30,8 @@ use super::sse::SseReader;
 use super::tls::Tls;
 use super::unix::UnixDial;
 use super::websocket::WebSocketDial;
-use super::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::config::LinkConfig;
+use crate::link::{Ask, Course, Fault, HttpAnswer, LinkEvent, Receipt, Undelivered};
 
 /// How many replies of one link may be under way or waiting to be reported. A person answers one at a
 /// time, and a link has at most 64 open questions.

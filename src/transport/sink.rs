@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
-use super::LinkEvent;
+use crate::link::LinkEvent;
 
 /// How many bytes of frames of one link wait at most: four of the largest frame that the settings allow by
 /// themselves, and hours of what agents really send. A frame that is larger than this waits alone.
@@ -133,8 +133,8 @@ fn size(event: &LinkEvent) -> u32 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use super::super::Frame;
     use super::*;
+    use crate::link::Frame;
 
     const LARGE: usize = 4 * 1024 * 1024;
 

@@ -16,8 +16,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls_platform_verifier::Verifier;
 
-use super::Fault;
 use crate::config::LinkConfig;
+use crate::link::Fault;
 
 /// The largest file of certificates that is read, in bytes: the bundle of a whole system is smaller.
 const LARGEST: u64 = 4 * 1024 * 1024;

@@ -23,8 +23,8 @@ use tokio::time::sleep;
 use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Framing, Piece};
-use super::outcome::write_whole;
-use super::{Fault, Undelivered};
+use super::write::write_whole;
+use crate::link::{Fault, Undelivered};
 
 /// The longest id of an agent in a file's name, in bytes: what file systems take, with `.sock`.
 const ID_BYTES: usize = 200;

@@ -1,47 +1,15 @@
 //! The ways to one server on the network: the addresses of another way than the one that was named.
 //!
-//! Responsibilities: what a manifest calls each way, the source that follows the same server by another
+//! Responsibilities: the source that follows the same server by another
 //! one. Not here: which way is tried when (`app`), following it (`sse`, `websocket`).
 //!
 //! Only names come from a manifest, never an address: host, port and whether the way is secure stay those
 //! that the person gave, so that a token can't be led away and nothing on this machine can be opened. A
 //! query is left out, because what it holds was meant for the address that it stands in.
 
+use crate::link::Way;
+
 use super::source::{Endpoints, Source, WEBSOCKET_PATH, WebSocketAddress};
-
-/// Names a way to follow a server on the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// A stream of server-sent events behind a handshake, with requests beside it (B.1).
-    EventStream,
-    /// A WebSocket, which carries both ways (B.2).
-    WebSocket,
-    /// `/events` and `/messages` without a handshake.
-    PlainPair,
-}
-
-impl Way {
-    /// Reads the name of a transport as manifests have it (5.10.1); `None` for those that lead to no
-    /// server on the network, or that are not spoken.
-    pub fn named(name: &str) -> Option<Self> {
-        let is = |own: &str| name.trim().eq_ignore_ascii_case(own);
-        if is("sse") {
-            Some(Self::EventStream)
-        } else if is("websocket") {
-            Some(Self::WebSocket)
-        } else {
-            None
-        }
-    }
-
-    /// Gives the name that a manifest has for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::EventStream | Self::PlainPair => "sse",
-            Self::WebSocket => "websocket",
-        }
-    }
-}
 
 impl Source {
     /// Gives the way that the person named; `None` where there is only one, and with the plain pair
@@ -172,27 +140,6 @@ mod tests {
             ),
         ] {
             assert_eq!(by(source, way), address, "{source} {way:?}");
-        }
-    }
-
-    #[test]
-    fn a_manifest_names_ways_and_nothing_else() {
-        assert_eq!(Way::named("sse"), Some(Way::EventStream));
-        assert_eq!(Way::named(" WebSocket "), Some(Way::WebSocket));
-        for other in [
-            "",
-            "stdio-jsonrpc",
-            "unix-socket",
-            "grpc",
-            "named-pipe",
-            "ws://b.example",
-            "wss",
-            "unix:/run/x.sock",
-            "http://b.example/events",
-            "sse\0",
-            "plain",
-        ] {
-            assert_eq!(Way::named(other), None, "{other}");
         }
     }
 

@@ -33,7 +33,7 @@ use super::http::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io,
 use super::link::LinkSettings;
 use super::secret::Secret;
 use super::source::WebSocketAddress;
-use super::{Fault, Undelivered};
+use crate::link::{Fault, Undelivered};
 
 /// The subprotocol that both sides must name (B.2.1).
 const SUBPROTOCOL: &str = "aaep.v1";

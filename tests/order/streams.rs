@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use hearken::link::LinkId;
 use hearken::protocol::{Now, decode};
-use hearken::session::{AnomalyKind, Change, Danger, Ended, LinkId, Question, Sessions, What};
+use hearken::session::{AnomalyKind, Change, Danger, Ended, Question, Sessions, What};
 use serde_json::{Value, json};
 
 /// How far an event may be from its place: what the sessions wait for.

@@ -11,10 +11,9 @@ use hearken::app::{
 use hearken::config::Config;
 use hearken::keys::Stroke;
 use hearken::linear;
+use hearken::link::{Frame, LinkEvent, LinkId, Receipt};
 use hearken::pane::{self, Look};
 use hearken::protocol::{KeyRing, Now};
-use hearken::session::LinkId;
-use hearken::transport::{Frame, LinkEvent, Receipt};
 use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use ratatui::Terminal;

@@ -11,8 +11,8 @@ use crate::announce::{Manner, Phrases};
 use crate::app::{Exit, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::keys::Keymap;
+use crate::link::{Frame, LinkEvent};
 use crate::protocol::KeyRing;
-use crate::transport::{Frame, LinkEvent};
 
 #[path = "handshake/changes.rs"]
 mod changes;

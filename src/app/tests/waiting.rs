@@ -1,7 +1,7 @@
 //! Sources that connect slowly, or send nothing from their start.
 
 use super::*;
-use crate::transport::Way;
+use crate::link::Way;
 
 const LATE: &str = "It may be well: some servers answer only when something happens.";
 const SILENT: &str =

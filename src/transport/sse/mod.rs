@@ -24,11 +24,11 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use super::exchange::{Course, Ways};
+use super::exchange::Ways;
 use super::link::{LinkSettings, Reader};
 use super::sink::{LinkSink, SinkGone};
 use super::source::Endpoints;
-use super::{Fault, Frame, LinkEvent};
+use crate::link::{Course, Fault, Frame, LinkEvent};
 use filter::DROPPED_MARK;
 use request::{Halt, StreamRequest};
 

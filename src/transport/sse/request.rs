@@ -16,7 +16,7 @@ use sync_wrapper::{SyncFuture, SyncStream};
 
 use super::filter::Filter;
 use super::{SharedResume, with_resume};
-use crate::transport::Fault;
+use crate::link::Fault;
 use crate::transport::clean::clean;
 use crate::transport::http::{SharedClient, bearer, fault_of, status_fault};
 use crate::transport::link::LinkSettings;

@@ -15,9 +15,10 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{RecordError, Recorder};
+use crate::link::{Fault, LinkEvent, Receipt};
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::frame;
-use crate::transport::{Fault, LinkEvent, Receipt, Recorded, RecordedAnswer};
+use crate::transport::{Recorded, RecordedAnswer};
 
 fn at() -> Timestamp {
     "2026-05-04T03:02:01.5Z".parse().unwrap()

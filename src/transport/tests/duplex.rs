@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 
 use super::{Arrival, Dial, Inward, Outward};
 use crate::config::LinkConfig;
+use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::transport::link::LinkSettings;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
-use crate::transport::{Fault, LinkEvent, Receipt, Undelivered};
 
 /// Gives out the connections that the test puts in.
 struct Script {
@@ -316,7 +316,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
     bench
         .link
         .handle
-        .follow(crate::transport::Course::Refused(refused.clone()));
+        .follow(crate::link::Course::Refused(refused.clone()));
     match soon(bench.link.next()).await {
         LinkEvent::Lost { fault, .. } => assert_eq!(fault, refused),
         other => panic!("{other:?}"),
@@ -331,7 +331,7 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
     bench
         .link
         .handle
-        .follow(crate::transport::Course::Refused(refused));
+        .follow(crate::link::Course::Refused(refused));
     assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("so long"));
     assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("bye"));
 }

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::config::LinkConfig;
-use crate::transport::LinkEvent;
+use crate::link::LinkEvent;
 use crate::transport::tests::{Listener, Producer, frame, quick};
 
 fn shaking() -> LinkConfig {

@@ -13,10 +13,10 @@ use proptest::prelude::*;
 use tokio::sync::{mpsc, watch};
 
 use super::{FileReader, Line, Lines, OneWay, lines};
+use crate::link::{Fault, LinkEvent, Undelivered};
 use crate::transport::link::{Link, drive};
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
-use crate::transport::{Fault, LinkEvent, Undelivered};
 
 /// Is a folder that is gone after the test.
 pub(crate) struct Folder(pub(crate) PathBuf);

@@ -8,9 +8,9 @@ use std::fs;
 use std::io::Write;
 
 use super::super::tests::{Listener, connecting, frame, quick};
-use super::super::{Fault, LinkEvent};
 use super::*;
 use crate::config::LinkConfig;
+use crate::link::{Fault, LinkEvent};
 
 fn following() -> LinkConfig {
     LinkConfig {

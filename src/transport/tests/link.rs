@@ -8,10 +8,10 @@
 
 use super::REPLIES_UNDER_WAY;
 use crate::config::LinkConfig;
+use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::transport::tests::{
     Exchange, Listener, Producer, STREAM, connecting, frame, quick, replied, soon,
 };
-use crate::transport::{Fault, LinkEvent, Receipt, Undelivered};
 
 /// Opens a link whose stream is open and silent.
 async fn reading(config: LinkConfig, token: Option<&str>) -> (Producer, Listener, Exchange) {

@@ -16,11 +16,9 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 
 use super::link::{Link, Poster, Reader, drive, launch};
-use super::{
-    Frame, LinkEvent, LinkHandle, LinkNews, LinkSettings, LinkSink, Receipt, Secret, Source,
-    Undelivered, open,
-};
+use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
+use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
 
 /// Ends a wait that would never end.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);

@@ -8,9 +8,10 @@
 
 use std::path::Path;
 
+use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::transport::Source;
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon, until};
-use crate::transport::{Fault, LinkEvent, Receipt, Source, Undelivered};
 
 /// Starts a shell script; only the tests use a shell.
 fn start(script: &str, arguments: &[&str]) -> Listener {

@@ -9,8 +9,8 @@
 use std::time::Duration;
 
 use crate::config::LinkConfig;
+use crate::link::{Fault, LinkEvent, Receipt};
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
-use crate::transport::{Fault, LinkEvent, Receipt};
 
 /// Settings with which a link never tries a second time by itself.
 fn once() -> LinkConfig {

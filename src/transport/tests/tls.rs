@@ -17,8 +17,8 @@ use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use super::super::tests::{Listener, STREAM, connecting, frame, quick, soon};
-use super::super::{Fault, LinkEvent};
 use super::*;
+use crate::link::{Fault, LinkEvent};
 
 /// Makes certificates that nobody outside a test trusts.
 struct Authority {

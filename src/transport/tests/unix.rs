@@ -13,11 +13,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::{Socket, UnixDial, agents, is_trusted};
+use crate::link::{Fault, LinkEvent, Receipt};
+use crate::transport::Source;
 use crate::transport::file::tests::Folder;
 use crate::transport::link::LinkSettings;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
-use crate::transport::{Fault, LinkEvent, Receipt, Source};
 
 fn listen(folder: &Folder) -> (UnixListener, PathBuf) {
     let path = folder.0.join("agent.sock");

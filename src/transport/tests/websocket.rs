@@ -15,8 +15,8 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 use crate::config::LinkConfig;
+use crate::link::{Fault, LinkEvent, Receipt};
 use crate::transport::tests::{Listener, Producer, connecting, frame, quick, replied, soon};
-use crate::transport::{Fault, LinkEvent, Receipt};
 
 type Server = WebSocketStream<TcpStream>;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::ways::Ways;
-use crate::transport::Way;
+use crate::link::Way;
 
 impl Rig {
     fn by(way: Way, config: Config) -> Self {

@@ -1,0 +1,129 @@
+//! What can go wrong with a link, typed until it is worded.
+//!
+//! Responsibilities: each kind of failure, whether trying again can help, how long the other side wants to
+//! be left alone. Not here: finding it out (`transport`), telling the person (`app`).
+
+use std::time::Duration;
+
+/// Says why a link, a frame or a reply failed, without a payload and without a credential.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// Nobody listens at that address.
+    #[error("connection refused")]
+    Refused,
+    /// The host name has no address.
+    #[error("the host name is not known")]
+    UnknownHost,
+    /// No answer in time.
+    #[error("no answer in time")]
+    TimedOut,
+    /// The connection broke or the server closed it.
+    #[error("the connection was closed")]
+    Closed,
+    /// A status that is no success.
+    #[error("the server answered with status {status}")]
+    Status {
+        /// The HTTP status code.
+        status: u16,
+        /// The server's Retry-After, in seconds, when it gave one.
+        retry_after: Option<u64>,
+    },
+    /// A success that is not an event stream.
+    #[error("the server answered with {content_type}, not with an event stream")]
+    NotEventStream {
+        /// The content type, cut to 64 characters and cleaned; "no content type" when absent.
+        content_type: String,
+    },
+    /// What answers is no WebSocket that speaks the protocol.
+    #[error("{0}")]
+    NotWebSocket(&'static str),
+    /// The TLS handshake failed.
+    #[error("no secure connection: {0}")]
+    Tls(String),
+    /// A line or message is larger than the bound.
+    #[error("a message is larger than {limit} bytes")]
+    TooLarge {
+        /// The bound, in bytes.
+        limit: usize,
+    },
+    /// The server closed its WebSocket with a code that tells why.
+    #[error("the server closed the connection with code {code}")]
+    ClosedWith {
+        /// The close code: 4000 to 4005 are AAEP's (B.2.6).
+        code: u16,
+    },
+    /// A started program ended with an exit code that is no success.
+    #[error("the program ended with exit code {code}")]
+    Exited {
+        /// The code.
+        code: i32,
+    },
+    /// A started program was ended by a signal.
+    #[error("the program was ended by signal {signal}")]
+    Killed {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// The source can't be understood or opened (a file that is not there, a bad address).
+    #[error("{0}")]
+    Unusable(String),
+    /// The producer takes no subscription.
+    #[error("the subscription was refused: {reason}")]
+    Rejected {
+        /// Why, in words.
+        reason: String,
+        /// After how many seconds it may be asked again.
+        retry_after: Option<u64>,
+        /// Whether asking again can help.
+        again: bool,
+    },
+    /// The link takes no answers (a file, a pipe).
+    #[error("this source takes no answers")]
+    OneWay,
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl Fault {
+    /// Tells whether trying again can't help: the link is given up at once.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Fault::Refused | Fault::UnknownHost | Fault::TimedOut | Fault::Closed => false,
+            Fault::Status { status, .. } => !(*status == 429 || *status >= 500),
+            Fault::NotEventStream { .. }
+            | Fault::NotWebSocket(_)
+            | Fault::Tls(_)
+            | Fault::Unusable(_)
+            | Fault::OneWay => true,
+            // A program is never started anew by itself: that could do again what it has done.
+            Fault::Exited { .. } | Fault::Killed { .. } => true,
+            // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
+            Fault::ClosedWith { code } => matches!(code, 4001..=4004),
+            Fault::Rejected { again, .. } => !again,
+            Fault::TooLarge { .. } | Fault::Other(_) => false,
+        }
+    }
+
+    /// Gives how long the other side wants to be left alone, when it said so.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Fault::Status { retry_after, .. } => retry_after.map(Duration::from_secs),
+            Fault::Refused
+            | Fault::UnknownHost
+            | Fault::TimedOut
+            | Fault::Closed
+            | Fault::NotEventStream { .. }
+            | Fault::NotWebSocket(_)
+            | Fault::Tls(_)
+            | Fault::TooLarge { .. }
+            | Fault::ClosedWith { .. }
+            | Fault::Exited { .. }
+            | Fault::Killed { .. }
+            | Fault::Unusable(_)
+            | Fault::OneWay
+            | Fault::Other(_) => None,
+            Fault::Rejected { retry_after, .. } => retry_after.map(Duration::from_secs),
+        }
+    }
+}

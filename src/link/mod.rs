@@ -1,0 +1,22 @@
+//! The plain words that transport, dialects and the app share. Pure.
+//!
+//! Responsibilities: naming a link, what comes in over it ([`Frame`], [`LinkEvent`]), what goes wrong
+//! ([`Fault`]), what became of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their
+//! answers. Not here: anything that does something: bytes and connections (`transport`), what a message
+//! means (`dialect`), what the person is told (`app`).
+
+mod call;
+mod delivery;
+mod fault;
+mod news;
+mod way;
+
+pub use call::{Ask, Course, HttpAnswer};
+pub use delivery::{Receipt, Undelivered};
+pub use fault::Fault;
+pub use news::{Frame, LinkEvent};
+pub use way::Way;
+
+/// Names a source; the order is the order on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkId(pub usize);

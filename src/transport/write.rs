@@ -1,0 +1,56 @@
+//! Writing a whole message, and knowing afterwards whether any of it has left.
+//!
+//! Responsibilities: that one distinction, which decides what the person is told. Not here: what it means
+//! for a reply (`link::Undelivered`).
+
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+
+use crate::link::{Fault, Undelivered};
+
+/// Writes a message to its last byte, and says, where that fails, whether any of it has left.
+pub(super) async fn write_whole<W: AsyncWrite + Unpin>(
+    to: &mut W,
+    bytes: &[u8],
+) -> Result<(), Undelivered> {
+    let mut gone = 0;
+    while let Some(rest) = bytes.get(gone..).filter(|rest| !rest.is_empty()) {
+        match to.write(rest).await {
+            Ok(0) | Err(_) if gone == 0 => return Err(Undelivered::Kept(Fault::Closed)),
+            Ok(0) | Err(_) => return Err(Undelivered::Unknown(Fault::Closed)),
+            Ok(more) => gone += more,
+        }
+    }
+    // What was buffered on the way may have left in part.
+    to.flush()
+        .await
+        .map_err(|_| Undelivered::Unknown(Fault::Closed))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn half_a_message_perhaps_arrived_and_none_of_it_did_not() {
+        let (mut here, there) = tokio::io::duplex(4);
+        let writing = tokio::spawn(async move { write_whole(&mut here, b"123456").await });
+        let mut there = there;
+        let mut four = [0; 4];
+        tokio::io::AsyncReadExt::read_exact(&mut there, &mut four)
+            .await
+            .unwrap();
+        drop(there);
+        let outcome = writing.await.unwrap();
+        // The second piece may have been taken into the buffer before the end was seen.
+        assert!(
+            matches!(outcome, Ok(()) | Err(Undelivered::Unknown(Fault::Closed))),
+            "{outcome:?}"
+        );
+
+        let (mut here, there) = tokio::io::duplex(4);
+        drop(there);
+        let outcome = write_whole(&mut here, b"123456").await;
+        assert_eq!(outcome, Err(Undelivered::Kept(Fault::Closed)));
+    }
+}
