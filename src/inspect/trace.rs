@@ -122,7 +122,7 @@ impl Log {
         };
         let since = step.at.monotonic.saturating_sub(trace.begin);
         let (lane, name) = lane_of(step);
-        let in_place = to == Some(step.from);
+        let in_place = to == Some(step.named.from);
         if in_place
             && name.is_none()
             && let Some(last) = trace
@@ -132,7 +132,7 @@ impl Log {
             && !last.refused
         {
             // That the session ends changes nothing for what is complete.
-            if step.event != "session ends" {
+            if step.named.event != "session ends" {
                 last.repeats += 1;
                 last.until = since;
             }
@@ -144,14 +144,14 @@ impl Log {
             trace.last.get(&lane).and_then(|at| trace.steps.get(*at)),
         ) {
             (Some(_), Some(last)) => last.to.clone(),
-            (Some(_), None) | (None, _) => step.from.to_owned(),
+            (Some(_), None) | (None, _) => step.named.from.to_owned(),
         };
         if full {
             self.more_steps += 1;
             return;
         }
         // A producer may enter any state; only the typical flow does not know the way.
-        let entered = name.unwrap_or_else(|| to.unwrap_or(step.from).to_owned());
+        let entered = name.unwrap_or_else(|| to.unwrap_or(step.named.from).to_owned());
         trace.last.insert(lane.clone(), trace.steps.len());
         trace.steps.push(Kept {
             line,
@@ -159,7 +159,7 @@ impl Log {
             wall: step.at.wall,
             lane,
             from,
-            event: step.event,
+            event: step.named.event,
             to: entered,
             refused: to.is_none(),
             repeats: 0,
@@ -199,7 +199,7 @@ impl Log {
         let index = match self.known.get(step.key) {
             Some(index) => *index,
             None if self.sessions.len() >= MOST_SESSIONS => {
-                self.more_sessions += u64::from(step.machine == "session");
+                self.more_sessions += u64::from(step.named.machine == "session");
                 return None;
             }
             None => {
@@ -236,7 +236,7 @@ fn lane_of(step: &Step<'_>) -> (Lane, Option<String>) {
         Subject::Output(Some(id)) => (safe::name(id.as_str()), None),
     };
     let lane = Lane {
-        machine: step.machine,
+        machine: step.named.machine,
         subject,
     };
     (lane, name)

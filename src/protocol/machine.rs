@@ -2,8 +2,9 @@
 //!
 //! Responsibilities: what every machine of this project has in common ([`Machine`]), the macro that
 //! makes one out of its table (`state_machine!`), the three calls of an observer
-//! ([`StateObserver`]), and the diagram of a table. Not here: any machine itself; the session's are
-//! in `session`, a link's in `app`, and every dialect may bring its own.
+//! ([`StateObserver`], and [`Watcher`] for machines of any kind), the diagram and the rows of a table. Not
+//! here: any machine itself; the session's are in `session`, a link's in `app`, and every dialect may bring
+//! its own.
 //!
 //! Mental model: the states and events of a machine are plain names without data. What carries data
 //! (a phase, an answer, a call) says which of the names it is, and steps by the table: so that the
@@ -52,10 +53,53 @@ pub trait StateObserver<M: Machine> {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unobserved;
 
-impl<M: Machine> StateObserver<M> for Unobserved {
-    fn on_before_transition(&mut self, _: M, _: M::Event) {}
-    fn on_after_transition(&mut self, _: M, _: M, _: M::Event) {}
-    fn on_transition_error(&mut self, _: M, _: M::Event, _: &TransitionError) {}
+impl Watcher for Unobserved {
+    fn before(&mut self, _: Named) {}
+    fn after(&mut self, _: Named, _: &'static str) {}
+    fn error(&mut self, _: Named, _: &TransitionError) {}
+}
+
+/// Holds one step of some machine by its names, for who watches machines of several kinds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Named {
+    /// The machine's name.
+    pub machine: &'static str,
+    /// The state that is left.
+    pub from: &'static str,
+    /// What happens.
+    pub event: &'static str,
+}
+
+/// Watches machines of any kind, by the names of their steps; what the machines belong to, the watcher knows.
+pub trait Watcher {
+    /// Takes the news that an event is about to be applied.
+    fn before(&mut self, step: Named);
+    /// Takes the news that the step was done, and which state was entered.
+    fn after(&mut self, step: Named, to: &'static str);
+    /// Takes the news that the state does not take the event; the state stays.
+    fn error(&mut self, step: Named, error: &TransitionError);
+}
+
+impl<M: Machine, W: Watcher> StateObserver<M> for W {
+    fn on_before_transition(&mut self, from: M, event: M::Event) {
+        self.before(named(from, event));
+    }
+
+    fn on_after_transition(&mut self, from: M, to: M, event: M::Event) {
+        self.after(named(from, event), to.label());
+    }
+
+    fn on_transition_error(&mut self, from: M, event: M::Event, error: &TransitionError) {
+        self.error(named(from, event), error);
+    }
+}
+
+fn named<M: Machine>(from: M, event: M::Event) -> Named {
+    Named {
+        machine: M::NAME,
+        from: from.label(),
+        event: M::event_label(event),
+    }
 }
 
 /// Is a state machine whose transitions are a table; the implementor is the state.
@@ -66,6 +110,10 @@ pub trait Machine: Copy + Eq + Debug + 'static {
     const NAME: &'static str;
     /// The state in which it begins.
     const INITIAL: Self;
+    /// Every state there is.
+    const STATES: &'static [Self];
+    /// Every event there is.
+    const EVENTS: &'static [Self::Event];
 
     /// Gives every transition that is allowed.
     fn valid_transitions() -> &'static [Transition<Self, Self::Event>];
@@ -93,6 +141,15 @@ pub trait Machine: Copy + Eq + Debug + 'static {
     /// Tells whether the state takes an event.
     fn can_transition(self, event: Self::Event) -> bool {
         self.transition(event).is_ok()
+    }
+
+    /// Gives every pair of a state and an event that is in no row, in the order in which they are named.
+    fn illegal_pairs() -> Vec<(Self, Self::Event)> {
+        let all = Self::STATES
+            .iter()
+            .flat_map(|from| Self::EVENTS.iter().map(|event| (*from, *event)));
+        all.filter(|(from, event)| !from.can_transition(*event))
+            .collect()
     }
 
     /// Tells whether the machine never leaves this state.
@@ -148,7 +205,8 @@ pub trait Machine: Copy + Eq + Debug + 'static {
 
 /// Makes a state machine out of its table.
 ///
-/// The state and the event become plain enums, and the state a [`Machine`].
+/// The state and the event become plain enums, and the state a [`Machine`]. A row may name several states that
+/// an event leads out of, with `|` between them.
 macro_rules! state_machine {
     (
         $(#[$about:meta])*
@@ -157,7 +215,7 @@ macro_rules! state_machine {
         events $event:ident { $($(#[$event_doc:meta])* $event_case:ident = $event_label:literal),+ $(,)? }
         states { $($(#[$state_doc:meta])* $state_case:ident = $state_label:literal),+ $(,)? }
         initial $initial:ident;
-        transitions { $($from:ident, $on:ident => $to:ident);+ $(;)? }
+        transitions { $($($from:ident)|+, $on:ident => $to:ident);+ $(;)? }
     ) => {
         $(#[$about])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -171,9 +229,11 @@ macro_rules! state_machine {
             type Event = $event;
             const NAME: &'static str = $name;
             const INITIAL: Self = Self::$initial;
+            const STATES: &'static [Self] = &[$(Self::$state_case),+];
+            const EVENTS: &'static [$event] = &[$($event::$event_case),+];
 
             fn valid_transitions() -> &'static [$crate::protocol::Transition<Self, $event>] {
-                &[$($crate::protocol::Transition { from: $state::$from, event: $event::$on, to: $state::$to }),+]
+                &[$($($crate::protocol::Transition { from: $state::$from, event: $event::$on, to: $state::$to }),+),+]
             }
 
             fn label(self) -> &'static str {
@@ -209,8 +269,7 @@ mod tests {
             Closed, Open => Ajar;
             Ajar, Shut => Closed;
             Ajar, Open => Ajar;
-            Closed, Break => Gone;
-            Ajar, Break => Gone;
+            Closed | Ajar, Break => Gone;
         }
     }
 
@@ -257,6 +316,48 @@ mod tests {
                 "error Gone Shut: door does not take shut in the state gone",
             ]
         );
+    }
+
+    #[test]
+    fn what_is_in_no_row_is_an_illegal_pair() {
+        assert_eq!(
+            Door::illegal_pairs(),
+            [
+                (Door::Closed, Push::Shut),
+                (Door::Gone, Push::Open),
+                (Door::Gone, Push::Shut),
+                (Door::Gone, Push::Break),
+            ]
+        );
+    }
+
+    /// Watches machines of any kind.
+    #[derive(Default)]
+    struct Names(Vec<String>);
+
+    impl Watcher for Names {
+        fn before(&mut self, step: Named) {
+            self.0.push(format!("before {step:?}"));
+        }
+        fn after(&mut self, step: Named, to: &'static str) {
+            self.0.push(format!(
+                "{}: {} to {to} by {}",
+                step.machine, step.from, step.event
+            ));
+        }
+        fn error(&mut self, _: Named, error: &TransitionError) {
+            self.0.push(error.to_string());
+        }
+    }
+
+    #[test]
+    fn a_watcher_of_any_machine_hears_the_names() {
+        let mut names = Names::default();
+        assert_eq!(Door::Ajar.observed(Push::Break, &mut names), Ok(Door::Gone));
+        assert!(Door::Closed.observed(Push::Shut, &mut names).is_err());
+        assert_eq!(names.0.len(), 4);
+        assert_eq!(names.0[1], "door: half open to gone by break");
+        assert_eq!(names.0[3], "door does not take shut in the state closed");
     }
 
     #[test]

@@ -49,7 +49,9 @@ pub use handshake::{
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
 pub use language::{Fit, fit, is_direction_sign};
 pub(crate) use machine::state_machine;
-pub use machine::{Machine, StateObserver, Transition, TransitionError, Unobserved};
+pub use machine::{
+    Machine, Named, StateObserver, Transition, TransitionError, Unobserved, Watcher,
+};
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
 pub use texts::{Texts, bare};

@@ -1,11 +1,9 @@
 //! Who watches the machines: one observer for all of them, told whose machine it is.
 //!
-//! Responsibilities: the three calls with the names that a trace shows, and the way from a machine's
-//! typed steps to them. Not here: the machines (`machines`), what a trace looks like (`inspect`).
+//! Responsibilities: saying of each step whose it is and when it was. Not here: the machines (`machines`),
+//! the names of a step (`protocol::Named`), what a trace looks like (`inspect`).
 
-use crate::protocol::{
-    Machine, Now, OutputId, StateObserver, ToolCallId, TransitionError, Unobserved,
-};
+use crate::protocol::{Named, Now, OutputId, ToolCallId, TransitionError, Unobserved, Watcher};
 
 use super::key::SessionKey;
 use super::prompt::PromptId;
@@ -34,7 +32,7 @@ pub enum Subject<'a> {
 }
 
 /// Describes one step of one machine, done or refused.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step<'a> {
     /// Whose session.
     pub key: &'a SessionKey,
@@ -45,12 +43,8 @@ pub struct Step<'a> {
     pub number: Option<u64>,
     /// What of the session.
     pub subject: Subject<'a>,
-    /// The machine's name.
-    pub machine: &'static str,
-    /// The state that is left.
-    pub from: &'static str,
-    /// What happens.
-    pub event: &'static str,
+    /// The step by its names.
+    pub named: Named,
 }
 
 /// Watches every machine of every session.
@@ -78,33 +72,31 @@ pub(super) struct Relay<'a> {
     pub(super) observer: &'a mut dyn Observer,
 }
 
-impl<M: Machine> StateObserver<M> for Relay<'_> {
-    fn on_before_transition(&mut self, from: M, event: M::Event) {
-        let step = self.step(from, event);
+impl Watcher for Relay<'_> {
+    fn before(&mut self, named: Named) {
+        let step = self.step(named);
         self.observer.before(&step);
     }
 
-    fn on_after_transition(&mut self, from: M, to: M, event: M::Event) {
-        let step = self.step(from, event);
-        self.observer.after(&step, to.label());
+    fn after(&mut self, named: Named, to: &'static str) {
+        let step = self.step(named);
+        self.observer.after(&step, to);
     }
 
-    fn on_transition_error(&mut self, from: M, event: M::Event, error: &TransitionError) {
-        let step = self.step(from, event);
+    fn error(&mut self, named: Named, error: &TransitionError) {
+        let step = self.step(named);
         self.observer.error(&step, error);
     }
 }
 
 impl<'a> Relay<'a> {
-    fn step<M: Machine>(&self, from: M, event: M::Event) -> Step<'a> {
+    fn step(&self, named: Named) -> Step<'a> {
         Step {
             key: self.key,
             at: self.at,
             number: self.number,
             subject: self.subject,
-            machine: M::NAME,
-            from: from.label(),
-            event: M::event_label(event),
+            named,
         }
     }
 }

@@ -125,15 +125,15 @@ impl Observer for Diary {
         self.before += 1;
     }
     fn after(&mut self, step: &Step<'_>, to: &'static str) {
-        if step.from != to {
+        if step.named.from != to {
             self.lines.push(format!(
                 "{} {} -> {to}: {}",
-                step.machine, step.from, step.event
+                step.named.machine, step.named.from, step.named.event
             ));
         }
     }
     fn error(&mut self, step: &Step<'_>, error: &TransitionError) {
-        self.lines.push(format!("{} {error}", step.machine));
+        self.lines.push(format!("{} {error}", step.named.machine));
     }
 }
 
