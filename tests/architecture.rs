@@ -9,7 +9,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ("protocol", &[], &["serde_json"]),
     ("config", &[], &[]),
     ("link", &[], &[]),
-    ("dialect", &["protocol", "link"], &["serde_json"]),
+    ("dialect", &["protocol", "link", "config"], &["serde_json"]),
     ("session", &["protocol", "link"], &[]),
     ("announce", &["session", "protocol", "config"], &[]),
     (

@@ -1,15 +1,191 @@
-//! Other protocols' frames to AAEP and back. Pure.
+//! The door: between the frames of a link and AAEP stands one machine. Pure.
 //!
-//! Responsibilities: the door through which every frame passes before anybody reads it; what is not AAEP
-//! stays outside, by name; the texts in a frame that holds several. Not here: AAEP itself (`protocol`). AAEP is the only dialect of this version; its
-//! frames pass as they are.
+//! Responsibilities: what every dialect is ([`Dialect`]): it is fed what happens on a link and what the person
+//! wants, and answers with wishes ([`Out`]); judging a text by the one decoder ([`read`]). Not here: AAEP's own
+//! rules (`protocol`), connections and their retries (`transport`), what the person is told when, and which
+//! question an answer is for (`app`).
+//!
+//! # Mental model
+//! A dialect is a translator at the door. Inside the house everybody speaks AAEP: whatever an agent sends is
+//! turned into AAEP events, as texts, and judged by the same decoder as what an AAEP producer sends. Whatever
+//! the person answers is turned back. A dialect knows no screen, no voice and no words: what it has to say in
+//! its own name are phrase keys.
+//!
+//! # Worked example
+//! A link connects: `news(Connected)`. A dialect whose other side waits to be spoken to gives [`Out::Send`]
+//! with its first frame and a number of its own ([`Numbers`]). A frame comes: `news(Frame)`, and out come the
+//! events in it, in order. One of them asks, under a reply token that the dialect made from its seed. The
+//! person answers: `reply(7, …)`, and out comes [`Out::Send`] under the number 7. That it went out comes back
+//! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
 
 mod foreign;
+mod numbers;
 
 pub use foreign::Foreign;
+pub use numbers::Numbers;
 
-use crate::protocol::{DecodeError, Decoded, decode, object};
+use std::fmt::Debug;
+use std::time::Duration;
+
+use crate::config::{HandshakeConfig, Load, Verbosity};
+use crate::link::{Ask, Course, Fault, LinkEvent, Phrase, Receipt, Undelivered, Way};
+use crate::protocol::{DecodeError, Decoded, KeyRing, Now, Reply, decode, object};
 pub use crate::protocol::{Texts, bare, recordable};
+
+/// Stands between the frames of one link and AAEP.
+///
+/// It reads no clock and draws no number: the time comes as an argument, ids come from a seed that it was made
+/// with. The same facts give the same wishes.
+pub trait Dialect: Debug + Send {
+    /// Takes what happened on the link. Of what a frame holds, nothing is lost and nothing is told twice.
+    ///
+    /// Every [`LinkEvent`] comes here before the app takes it. Where a [`LinkEvent::Failed`] is answered with
+    /// [`Out::ChangeWay`], the link goes on and has not failed.
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
+
+    /// Sends an answer of the person; [`Out::Settled`] with this number must follow, now or later, exactly once.
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>);
+
+    /// Takes what else the person wants of the agent.
+    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>);
+
+    /// Takes the passing of time, at [`Dialect::deadline`] or later.
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>);
+
+    /// Gives the monotonic time at which [`Dialect::tick`] is to be called next.
+    fn deadline(&self) -> Option<Duration>;
+
+    /// Says how the other side is spoken with at present, for whoever looks.
+    fn connection(&self) -> Connection;
+}
+
+/// Is what a dialect wishes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Out {
+    /// An event in AAEP's terms, as JSON text. Whatever dialect it comes from, it is judged by the one decoder.
+    Event(String),
+    /// An event in AAEP's terms that asks something which can be seen, and not be answered from here.
+    ViewOnly(String),
+    /// A frame that means nothing in this dialect: it is counted and told, never passed over in silence.
+    Unread(NoEvent),
+    /// Send this frame; what becomes of it comes back as [`LinkEvent::Replied`] with this number.
+    Send {
+        /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
+        request: u64,
+        /// The frame, without its line's end or length.
+        frame: String,
+    },
+    /// Make one request beside the stream; its answer comes back as [`LinkEvent::Answered`] with this number.
+    Call {
+        /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
+        request: u64,
+        /// Which.
+        call: Ask,
+    },
+    /// Follow this in the attempt to connect that is under way.
+    Follow(Course),
+    /// Nothing more comes that what is held back for its order could wait for.
+    Release,
+    /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
+    LastWords(Option<String>),
+    /// Leave the connection and follow the source by another way.
+    ChangeWay(Way),
+    /// The source can't be used, for this reason: it is given up and closed.
+    Close(Fault),
+    /// This is what became of an answer of the person.
+    Settled {
+        /// The number that the reply came with.
+        request: u64,
+        /// Whether it is where it belongs, as far as that is known.
+        outcome: Result<Receipt, Undelivered>,
+    },
+    /// What became of the questions that are open.
+    Standing(Standing),
+    /// Who has proven their name over this connection; `None` when nobody has.
+    Proven(Option<String>),
+    /// Tell the person this; `source` is filled in with the source's name.
+    Tell(Phrase),
+    /// Tell this to whoever wants everything in detail; others find it by looking.
+    Detail(Phrase),
+}
+
+/// Says what became of the open questions of a link, where an event does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Standing {
+    /// After a loss: the very one that asked is there again, so they can be answered.
+    Back,
+    /// After a loss: whoever is there went on where it had broken off, so answers perhaps reach the one that
+    /// asked.
+    PerhapsBack,
+    /// The agreement under which they were asked has ended: they are decided by their defaults.
+    Decided,
+}
+
+/// Is what the person wants of an agent beside answering it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wish {
+    /// To hear it in other terms.
+    Terms(Terms),
+}
+
+/// Holds how the person wants to hear an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// How long each announcement is.
+    pub verbosity: Verbosity,
+    /// How much is announced.
+    pub load: Load,
+    /// In which languages, best first.
+    pub languages: Vec<String>,
+    /// The speech rate of this moment, -100 to 100, where the person has set one.
+    pub rate: Option<i32>,
+}
+
+/// Says how the other side is spoken with, for whoever looks.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Connection {
+    /// How it connected, as a phrase; absent while that is not known.
+    pub how: Option<&'static str>,
+    /// What differs from what the person wants, one phrase each.
+    pub terms: Vec<Phrase>,
+    /// Whether one that is well may give no answer until its first event.
+    pub may_answer_late: bool,
+    /// Whether it was asked to leave some events out, so that a gap is no fault of its.
+    pub leaves_out: bool,
+}
+
+/// Says what carries a link's frames, as far as that matters to who speaks first and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Carrier {
+    /// A stream of server-sent events, with requests beside it.
+    EventStream,
+    /// A WebSocket.
+    WebSocket,
+    /// A socket of this machine.
+    Socket,
+    /// The standard input and output of a program, a line a frame.
+    Lines,
+    /// A file or a pipe: nothing can be sent.
+    #[default]
+    OneWay,
+}
+
+/// Holds what a dialect is made from.
+#[derive(Debug, Clone)]
+pub struct Start {
+    /// What carries the frames.
+    pub carrier: Carrier,
+    /// Whether the person wants no handshake.
+    pub plain: bool,
+    /// What is asked of the source.
+    pub handshake: HandshakeConfig,
+    /// The keys by which signed manifests are believed.
+    pub keys: KeyRing,
+    /// How the person wants to hear it.
+    pub terms: Terms,
+    /// Where the dialect's ids come from.
+    pub seed: u64,
+}
 
 /// Says why a frame holds no event.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,19 +2,21 @@
 //!
 //! Responsibilities: naming a link, what comes in over it ([`Frame`], [`LinkEvent`]), what goes wrong
 //! ([`Fault`]), what became of a reply ([`Receipt`], [`Undelivered`]), requests beside a stream and their
-//! answers. Not here: anything that does something: bytes and connections (`transport`), what a message
+//! answers, what is to be said and not worded yet ([`Phrase`]). Not here: anything that does something: bytes and connections (`transport`), what a message
 //! means (`dialect`), what the person is told (`app`).
 
 mod call;
 mod delivery;
 mod fault;
 mod news;
+mod phrase;
 mod way;
 
 pub use call::{Ask, Course, HttpAnswer};
 pub use delivery::{Receipt, Undelivered};
 pub use fault::Fault;
 pub use news::{Frame, LinkEvent};
+pub use phrase::{Phrase, Word};
 pub use way::Way;
 
 /// Names a source; the order is the order on the command line.

@@ -1,0 +1,51 @@
+//! The numbers of a dialect's own requests.
+//!
+//! Responsibilities: numbers that no answer of the person can have. Not here: the ids that stand in frames
+//! (each dialect's own).
+
+/// Where a dialect's own numbers begin. The app counts the person's answers from 1, and nobody gives this
+/// many.
+const FIRST: u64 = 1 << 32;
+
+/// Gives the numbers of a dialect's own requests, each once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Numbers {
+    next: u64,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { next: FIRST }
+    }
+}
+
+impl Numbers {
+    /// Gives the next one.
+    pub fn next(&mut self) -> u64 {
+        let number = self.next;
+        self.next = self.next.wrapping_add(1).max(FIRST);
+        number
+    }
+
+    /// Tells whether a number is one of a dialect's own; else it is of an answer of the person.
+    pub fn is_own(number: u64) -> bool {
+        number >= FIRST
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_number_is_given_twice_and_none_is_an_answers() {
+        let mut numbers = Numbers::default();
+        let first = numbers.next();
+        assert_ne!(first, numbers.next());
+        assert!(Numbers::is_own(first));
+        assert!(!Numbers::is_own(1) && !Numbers::is_own(u64::from(u32::MAX)));
+        let mut last = Numbers { next: u64::MAX };
+        last.next();
+        assert!(Numbers::is_own(last.next()));
+    }
+}
