@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use hearken::announce::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
+use hearken::announce::{Class, Mark, Sound, Utterance, UtteranceId};
 use hearken::config::{VoiceChoice, VoiceConfig};
 use hearken::voice::{Surroundings, VoiceEvent, VoiceHandle, VoiceSink, open_in};
 use rustix::process::{Pid, Signal};

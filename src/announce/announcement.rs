@@ -4,13 +4,41 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::config::CueConfig;
 use crate::protocol::{Now, TextDirection};
 use crate::session::{PromptId, SessionKey};
 
-use super::facts::Facts;
-use super::segment::{Segment, join, join_shown, join_spoken};
-use super::tongue::Tongue;
-use super::utterance::{Class, Cue, Mark};
+use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
+use crate::announce::words::tongue::Tongue;
+
+/// Says how urgent an announcement is; the order is the order in which waiting speech leaves.
+///
+/// The classes are P0 to P4 of the project's announcing rules (`docs/speech.md`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// P0: questions and their warnings, dangers, errored sessions, handoffs, anything critical.
+    Alert,
+    /// P1: the answer to a key press.
+    Response,
+    /// P2: starts and ends, tool results, resolved questions, links lost and back.
+    Outcome,
+    /// P3: a tool's start, a state change.
+    Activity,
+    /// P4: streamed text and progress.
+    Stream,
+}
+
+impl Class {
+    /// Lists every class, most urgent first.
+    pub const ALL: [Class; 5] = [
+        Class::Alert,
+        Class::Response,
+        Class::Outcome,
+        Class::Activity,
+        Class::Stream,
+    ];
+}
 
 /// Names what an announcement is about; the names are a contract of the JSON face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -99,6 +127,65 @@ pub enum Weight {
     Plain,
     /// Something did not work.
     Failure,
+}
+
+/// Names a short sound of the program's own, which no agent can make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cue {
+    /// A question waits for an answer.
+    Question,
+    /// Something went wrong.
+    Error,
+    /// A session ended well.
+    Done,
+    /// A silent agent works.
+    Tick,
+    /// A source is lost.
+    Lost,
+    /// A source is back.
+    Back,
+}
+
+impl Cue {
+    /// Tells whether it is wanted.
+    pub fn is_on(self, cues: &CueConfig) -> bool {
+        match self {
+            Self::Question => cues.question,
+            Self::Error => cues.error,
+            Self::Done => cues.done,
+            Self::Tick => cues.tick,
+            Self::Lost => cues.lost,
+            Self::Back => cues.back,
+        }
+    }
+
+    /// Lists every cue.
+    pub const ALL: [Self; 6] = [
+        Self::Question,
+        Self::Error,
+        Self::Done,
+        Self::Tick,
+        Self::Lost,
+        Self::Back,
+    ];
+}
+
+/// Holds what an event tells beside its words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Facts {
+    /// The facts, a sentence each.
+    pub words: Vec<Segment>,
+    /// The address among them, cleaned.
+    pub address: Option<String>,
+}
+
+impl Facts {
+    /// Estimates the memory that they take, in bytes.
+    pub(super) fn size(&self) -> usize {
+        let words = self.words.iter().map(Segment::size).sum::<usize>();
+        words + self.address.as_ref().map_or(0, String::len)
+    }
 }
 
 /// Numbers an announcement within a run.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::announcement::{Announcement, AnnouncementId};
+use crate::announce::announcement::{Announcement, AnnouncementId};
 
 /// How many announcements are kept: a long working day of a talkative agent.
 const MOST_ENTRIES: usize = 20_000;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use super::report::{Finding, Part};
-use crate::announce::utterance::Sound as Manner;
+use crate::announce::Sound as Manner;
 use crate::announce::{Class, Mark, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::voice::{self, VoiceEvent, VoiceSink};

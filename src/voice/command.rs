@@ -21,7 +21,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin};
 use super::limits::Limits;
 use super::program::Program;
 use super::{Voice, VoiceEvent};
-use crate::announce::utterance::{Class, Mark, Sound, Utterance, UtteranceId};
+use crate::announce::{Class, Mark, Sound, Utterance, UtteranceId};
 use crate::config::Delivery;
 
 /// How many failures in a row mean that the voice is lost.

@@ -20,7 +20,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use super::{Voice, VoiceEvent, tone};
-use crate::announce::utterance::{Cue, Utterance};
+use crate::announce::{Cue, Utterance};
 
 /// Bounds a cue with its player's start; a busy sound server must not keep a question waiting longer.
 const LONGEST: Duration = Duration::from_millis(800);
@@ -222,7 +222,7 @@ mod tests {
     )]
 
     use super::*;
-    use crate::announce::utterance::{Sound, UtteranceId};
+    use crate::announce::{Sound, UtteranceId};
     use crate::voice::tests::{Ear, Folder, PATIENCE, utterance};
     use crate::voice::{VoiceHandle, worker};
 

@@ -23,7 +23,7 @@ use super::language::{Languages, covers};
 use super::limits::Limits;
 use super::pitch;
 use super::ssip::{self, Decoder, Happening, Priority};
-use crate::announce::utterance::{Mark, Sound, Utterance, UtteranceId};
+use crate::announce::{Mark, Sound, Utterance, UtteranceId};
 use crate::config::{Delivery, Knob, Punctuation};
 
 mod fault;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::announce::utterance::{Utterance, UtteranceId};
+use crate::announce::{Utterance, UtteranceId};
 
 /// Bounds the utterances that were replaced before the thread looked; it looks within microseconds.
 const REPLACED: usize = 1024;

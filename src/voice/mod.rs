@@ -21,7 +21,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::utterance::{Utterance, UtteranceId};
+use crate::announce::{Utterance, UtteranceId};
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 
 mod choose;

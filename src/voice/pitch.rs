@@ -5,7 +5,7 @@
 //!
 //! All numbers are on the scale of SSIP, -100 to 100.
 
-use crate::announce::utterance::{Mark, Sound};
+use crate::announce::{Mark, Sound};
 
 /// Gives the pitch of an utterance where the engine's own is `base`, and the program's words lie
 /// `distance` above the usual pitch.

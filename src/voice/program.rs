@@ -9,7 +9,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::{pitch, ssip};
-use crate::announce::utterance::{Mark, Utterance};
+use crate::announce::{Mark, Utterance};
 use crate::config::{Knob, Punctuation};
 
 /// Stands for the text in an argument.
@@ -344,7 +344,7 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::announce::utterance::Sound;
+    use crate::announce::Sound;
     use crate::config::Delivery;
 
     #[test]

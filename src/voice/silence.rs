@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 use super::{Voice, VoiceEvent};
-use crate::announce::utterance::Utterance;
+use crate::announce::Utterance;
 
 /// Answers every utterance with Cut.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
 use super::VoiceEvent;
-use crate::announce::utterance::UtteranceId;
+use crate::announce::UtteranceId;
 
 /// Bounds the channel. An utterance makes two events at most, Begun and one of Ended and Cut, and
 /// one is handed over at a time, so a listener that reads at all never sees it full.

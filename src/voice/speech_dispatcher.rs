@@ -18,7 +18,7 @@ use super::dialogue::{Dialogue, Fault, Greeting, News, Told};
 use super::limits::Limits;
 use super::worker::at;
 use super::{Voice, VoiceEvent};
-use crate::announce::utterance::Utterance;
+use crate::announce::Utterance;
 use crate::config::Knob;
 
 /// What a person knows the engine as.

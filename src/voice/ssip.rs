@@ -8,7 +8,7 @@
 //! Source: the SSIP manual that comes with speech-dispatcher (`doc/ssip.texi`), sections 3, 4.1,
 //! 4.3, 4.7 and 5; its section numbers are cited below as "SSIP".
 
-use crate::announce::utterance::Class;
+use crate::announce::Class;
 
 /// Bounds a line of the server; real ones stay under 200 bytes, so a longer one is no SSIP.
 pub(super) const LINE_LIMIT: usize = 8 * 1024;

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: frequencies, lengths, loudness, and the samples. Not here: playing them (`cue`).
 
-use crate::announce::utterance::Cue;
+use crate::announce::Cue;
 
 /// Samples a second.
 const RATE: u32 = 44_100;

@@ -12,7 +12,7 @@ use super::limits::Limits;
 use super::mailbox::{Mailbox, Orders};
 use super::sink::{Listener, Outbox, VoiceSink};
 use super::{Voice, VoiceEvent};
-use crate::announce::utterance::{Utterance, UtteranceId};
+use crate::announce::{Utterance, UtteranceId};
 
 /// Bounds a text in bytes: the largest event of AAEP has 64 KiB (3.7), and an argument of a program
 /// may have 128 KiB.

@@ -3,7 +3,7 @@
 //! Responsibilities: the wording of every way in which the daemon is no voice, with its remedy. Not
 //! here: when it is said.
 
-use crate::announce::utterance::UtteranceId;
+use crate::announce::UtteranceId;
 use crate::voice::ssip::Garbage;
 
 /// Says why the daemon is no voice (any more), as a plain sentence without a full stop.

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::message::{Garbage, Lines, Order, Told, Words, line};
-use crate::announce::utterance::UtteranceId;
+use crate::announce::UtteranceId;
 use crate::voice::limits::Limits;
 use crate::voice::worker::at;
 

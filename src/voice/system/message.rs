@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::announce::utterance::{Mark, Utterance};
+use crate::announce::{Mark, Utterance};
 use crate::config::Delivery;
 
 /// Bounds a line. The longest order holds a text of 64 KiB, of which JSON may make six times as much.

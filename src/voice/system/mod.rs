@@ -27,7 +27,7 @@ use std::time::Instant;
 use super::limits::Limits;
 use super::worker::at;
 use super::{Voice, VoiceEvent, ssip};
-use crate::announce::utterance::Utterance;
+use crate::announce::Utterance;
 
 #[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
 mod child;

@@ -16,7 +16,7 @@ use tts::{Tts, UtteranceId, Voice};
 
 use super::child::{Ends, Engine, Happening, Item};
 use super::message::{Told, Words};
-use crate::announce::utterance::{Mark, Sound};
+use crate::announce::{Mark, Sound};
 use crate::voice::language::covers;
 use crate::voice::pitch;
 

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal};
 
 use super::message::{Lines, Order, Told, line};
 use super::*;
-use crate::announce::utterance::{Mark, Sound, UtteranceId};
+use crate::announce::{Mark, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::voice::tests::{Ear, Folder, PATIENCE, quick, utterance};
 use crate::voice::worker;

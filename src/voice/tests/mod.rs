@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 
 use super::limits::Limits;
 use super::*;
-use crate::announce::utterance::{Class, Mark, Sound};
+use crate::announce::{Class, Mark, Sound};
 
 mod chaos;
 #[cfg(target_os = "linux")]

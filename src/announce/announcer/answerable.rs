@@ -1,0 +1,71 @@
+//! How a question can be answered, and what it asks of the person who does.
+//!
+//! Responsibilities: whether it can be answered, in one step or two, and by which label a response is known.
+//! Not here: the words for any of it (`ways`, `doubt`, `question`).
+
+use crate::announce::text::speakable;
+use crate::protocol::AwaitingClarification;
+use crate::session::{Prompt, Question, Standing};
+
+/// Names a way to answer that is told in full once a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ways {
+    OneStep,
+    TwoSteps,
+}
+
+/// Names why a question can't be answered, if it can't.
+pub(super) fn unanswerable(prompt: &Prompt) -> Option<&'static str> {
+    match (prompt.standing, prompt.question.token()) {
+        (Standing::NotAnswerable, _) => Some("question.one_way"),
+        (Standing::Live | Standing::Resumed | Standing::LinkLost, None) => {
+            Some("question.no_token")
+        }
+        (Standing::LinkLost, Some(_)) => Some("question.lost"),
+        (Standing::Live | Standing::Resumed, Some(_)) => None,
+    }
+}
+
+/// Names the way to answer a confirmation; a clarification is told its way each time, which is short.
+pub(super) fn ways(prompt: &Prompt) -> Option<Ways> {
+    match (&prompt.question, unanswerable(prompt)) {
+        (Question::Confirmation(_), None) if takes_two_steps(prompt) => Some(Ways::TwoSteps),
+        (Question::Confirmation(_), None) => Some(Ways::OneStep),
+        (Question::Confirmation(_), Some(_)) | (Question::Clarification(_), _) => None,
+    }
+}
+
+/// Tells whether accepting a question takes two steps.
+pub fn takes_two_steps(prompt: &Prompt) -> bool {
+    let hides = match &prompt.question {
+        Question::Confirmation(_) => hides_something(prompt),
+        Question::Clarification(_) => false,
+    };
+    hides || prompt.wants_second_step()
+}
+
+/// Tells whether a question carries characters that a person can neither see nor hear.
+pub fn hides_something(prompt: &Prompt) -> bool {
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            speakable::hides(&asked.action)
+                || asked.consequence.as_deref().is_some_and(speakable::hides)
+        }
+        Question::Clarification(asked) => {
+            speakable::hides(&asked.question)
+                || asked
+                    .choices
+                    .iter()
+                    .any(|choice| speakable::hides(&choice.label))
+        }
+    }
+}
+
+/// Gives what a person knows a response by: the label of the choice that it stands for.
+pub fn label_of<'a>(asked: &'a AwaitingClarification, response: &'a str) -> &'a str {
+    asked
+        .choices
+        .iter()
+        .find(|choice| choice.value == response)
+        .map_or(response, |choice| &choice.label)
+}

@@ -1,0 +1,249 @@
+//! What needs no words, because other words say it: one fact is said once.
+//!
+//! Responsibilities: which words a session's start takes, which states go without a word, when a tool's
+//! result needs no more than the agent's sentence about it, when a call was just agreed to. Not here: the
+//! phrases themselves (`wording`), whether an announcement is spoken at all (`publish`).
+//!
+//! # Mental model
+//! A careful person who tells what an agent does leaves out what the next sentence says anyway: that it
+//! calls a tool, when the tool comes next; that it writes, when its text comes next; that it waits, when its
+//! question comes next. Such a state is shown beside the agent and written down, and not said. What nothing
+//! else tells (that it thinks, decides, or what it thinks of a rejection) is said.
+
+use std::sync::Arc;
+
+use crate::config::{Load, Verbosity};
+use crate::protocol::{
+    Answer, Decision, Now, SessionStarted, StateChanged, ToolCompleted, ToolInvoked, Urgency,
+};
+use crate::session::{Change, Closing, Consent, Prompt, ReplyState, Sessions, ToolCall};
+
+use super::wording::agents;
+use super::{Announcer, Draft};
+use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
+use crate::announce::words::naming::look;
+use crate::announce::words::phrase::{Arg, Args};
+use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
+
+impl Announcer {
+    /// Fills in the short one of two phrases, or the long one in detail.
+    pub fn in_short(&self, key: &str, short: &str, args: &Args<'_>) -> Vec<Segment> {
+        let level = self.settings.verbosity;
+        match level {
+            Verbosity::Detailed => self.phrases.say(key, level, args),
+            Verbosity::Terse | Verbosity::Normal => self.phrases.say(short, level, args),
+        }
+    }
+
+    /// Tells something in the program's own name, with no agent's words in it, that people hear and read in
+    /// short and programs in full; in detail everybody has it in full.
+    pub fn say_in_short(
+        &mut self,
+        (class, kind): (Class, Kind),
+        (key, short): (&str, &str),
+        args: &Args<'_>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        let level = self.settings.verbosity;
+        let whole = self.phrases.say(key, level, args);
+        let segments = match level {
+            Verbosity::Detailed => whole,
+            Verbosity::Terse | Verbosity::Normal => {
+                shortened(&whole, &self.phrases.say(short, level, args))
+            }
+        };
+        self.own(Draft::new(class, kind, segments), now)
+    }
+
+    /// Tells something in the program's own name that is heard and read as a line in detail only.
+    pub fn say_in_detail(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        key: &str,
+        args: &Args<'_>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        let segments = self.phrases.say(key, self.settings.verbosity, args);
+        let aloud = match self.settings.verbosity {
+            Verbosity::Detailed => Aloud::Yes,
+            Verbosity::Terse | Verbosity::Normal => Aloud::Seen,
+        };
+        self.own(Draft::new(class, kind, segments).aloud(aloud), now)
+    }
+
+    /// Words the end of a question. That an answer was sent is said once, with its receipt or in its place;
+    /// what the agent then does is told as that.
+    pub(super) fn settled(&self, prompt: &Prompt, how: &Closing) -> (Vec<Segment>, Aloud) {
+        let whole = self.closed(prompt, how);
+        let expected = match how {
+            // Where two answers went out, it is said which one counted.
+            Closing::StateLeft { .. } | Closing::ToolWentOn { .. } => {
+                let given = prompt.reply.given();
+                given.is_some_and(|given| given.earlier.is_none())
+            }
+            Closing::SessionEnded
+            | Closing::AskedAgain
+            | Closing::LinkGone
+            | Closing::DecidedBefore
+            | Closing::Unsubscribed
+            | Closing::Unheard => false,
+        };
+        match (&prompt.reply, self.settings.verbosity) {
+            (_, Verbosity::Detailed) => (whole, Aloud::Yes),
+            (ReplyState::Resolved(..), Verbosity::Terse | Verbosity::Normal) if expected => {
+                (whole, Aloud::Seen)
+            }
+            (ReplyState::Settling(..), Verbosity::Terse | Verbosity::Normal) if expected => {
+                let key = "question.closed.answered.short";
+                let short = self.phrases.say(key, Verbosity::Normal, &[]);
+                (shortened(&whole, &short), Aloud::Yes)
+            }
+            (_, Verbosity::Terse | Verbosity::Normal) => (whole, Aloud::Yes),
+        }
+    }
+
+    /// Words a session's start: who, and what it is about.
+    pub(super) fn started(
+        &self,
+        change: &Change,
+        event: &SessionStarted,
+        sessions: &Sessions,
+    ) -> Draft {
+        let mut summary = self.summary(change, &event.summary, Kind::SessionStarted);
+        // "Started." by itself tells nothing that the start does not; the next longer words do.
+        if self.tells_only_the_start(&summary) {
+            summary = self.summary_at(change, &event.summary, Verbosity::Normal);
+        }
+        let agent = self.agent_name(&change.key, &change.agent, sessions);
+        let key = match &summary {
+            Arg::Agent(text, _) if names(text, &agent) => "session.started.named",
+            Arg::Agent(..) if !self.tells_only_the_start(&summary) => "session.started",
+            Arg::Agent(..) | Arg::Own(_) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
+                summary = Arg::own("");
+                "session.started.bare"
+            }
+        };
+        self.phrase(
+            change,
+            Class::Outcome,
+            Kind::SessionStarted,
+            key,
+            &[
+                ("agent", Arg::Name(agent)),
+                ("parent", self.parent(change, sessions)),
+                ("summary", summary),
+                ("request", agents(change, event.request_text.as_deref())),
+            ],
+        )
+    }
+
+    /// Tells whether a state is said: not where what follows it says the same, unless it is wanted in
+    /// detail or marked as critical.
+    pub(super) fn aloud_of_state(&self, change: &Change, event: &StateChanged) -> Aloud {
+        let level = self.verbosity_of(change.key.link);
+        let detailed = level == Verbosity::Detailed || self.load_of(change.key.link) == Load::High;
+        if detailed || change.urgency == Urgency::Critical {
+            return Aloud::Yes;
+        }
+        match (event.to_state.as_str(), level) {
+            ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _)
+            | ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
+            (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
+        }
+    }
+
+    /// Words the success of a tool. The agent's sentence about it says enough, unless several tools of its
+    /// session are at work and it must be told which one.
+    pub(super) fn succeeded(
+        &self,
+        change: &Change,
+        event: &ToolCompleted,
+        sessions: &Sessions,
+    ) -> &'static str {
+        let others = sessions
+            .get(&change.key)
+            .is_some_and(|session| !session.tools.is_empty());
+        let summary = self.summary(change, &event.summary, Kind::ToolCompleted);
+        let says = matches!(&summary, Arg::Agent(text, _) if !text.trim().is_empty());
+        let level = self.verbosity_of(change.key.link);
+        if says && !others && level != Verbosity::Detailed {
+            "tool.success.alone"
+        } else {
+            "tool.success"
+        }
+    }
+
+    /// Tells whether the person has just agreed to a call, so that nobody need say once more that it can't
+    /// be undone.
+    pub(super) fn was_agreed_to(
+        &self,
+        change: &Change,
+        event: &ToolInvoked,
+        sessions: &Sessions,
+    ) -> bool {
+        let same = |call: &&ToolCall| match (&call.call_id, &event.tool_call_id) {
+            (Some(known), Some(id)) => known == id,
+            (None, None) => call.tool == event.tool,
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let asked = sessions
+            .get(&change.key)
+            .and_then(|session| session.tools.iter().rfind(same))
+            .map(|call| call.consent);
+        match asked {
+            Some(Consent::Asked(prompt)) => sessions.prompt(prompt).is_some_and(|prompt| {
+                matches!(
+                    prompt.answer(),
+                    Some(Answer::Decision {
+                        decision: Decision::Accept,
+                        ..
+                    })
+                )
+            }),
+            Some(Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_)) | None => {
+                false
+            }
+        }
+    }
+
+    /// Tells whether an agent's words about its start are no more than "Started.", in the person's language
+    /// or in the protocol's own.
+    fn tells_only_the_start(&self, words: &Arg) -> bool {
+        match words {
+            Arg::Agent(text, _) => {
+                let own = self.phrases.text("session.started.word", &[]);
+                same_letters(text, &own) || same_letters(text, "started")
+            }
+            Arg::Own(_) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => false,
+        }
+    }
+}
+
+/// Puts short words in the place of what is heard and read, and keeps the whole for programs. All of them
+/// are the program's own.
+fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
+    vec![Segment {
+        shown: Some(join(short)),
+        spoken: join_spoken(short),
+        text: join(whole),
+        mark: Mark::Own,
+        language: None,
+    }]
+}
+
+/// Tells whether two texts have the same letters.
+fn same_letters(one: &str, other: &str) -> bool {
+    let letters = |text: &str| -> String {
+        let signs = text.chars().filter(|c| c.is_alphanumeric());
+        signs.flat_map(char::to_lowercase).collect()
+    };
+    letters(one) == letters(other)
+}
+
+/// Tells whether a text begins with the agent's name, as it is seen.
+pub(super) fn names(text: &str, agent: &str) -> bool {
+    let words = agent.split_whitespace().count();
+    let begin: Vec<&str> = text.split_whitespace().take(words).collect();
+    words > 0 && look(begin.join(" ").trim_end_matches([':', ',', '.'])) == look(agent)
+}

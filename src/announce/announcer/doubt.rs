@@ -1,0 +1,112 @@
+//! What about a question is unusual, in words: what its tool says otherwise, whose its token is, what was
+//! hidden in it, what perhaps became of an answer.
+//!
+//! Responsibilities: those sentences, and whether a question takes two steps because of any of them. Not
+//! here: how the question itself is worded (`question`), asking for the second step (`app`).
+
+use crate::config::Verbosity;
+use crate::protocol::RiskLevel;
+use crate::session::{Change, Prompt, Question, Sessions, Standing, TokenUse};
+
+use super::answerable::hides_something;
+use super::{Announcer, Draft};
+use crate::announce::announcement::{Class, Kind};
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Segment;
+
+impl Announcer {
+    /// Says of a question's tool that its own word is worse than the question's; empty where it is not.
+    pub(super) fn tool_says(&self, prompt: &Prompt) -> String {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return String::new();
+        };
+        let risk = match prompt.tool_risk() {
+            Some(RiskLevel::Medium) => self.phrases.text("question.risk.medium", &[]),
+            Some(RiskLevel::High) => self.phrases.text("question.risk.high", &[]),
+            Some(RiskLevel::Low | RiskLevel::Other(_)) | None => String::new(),
+        };
+        let reversibility = if prompt.is_irreversible() && !asked.is_irreversible() {
+            self.phrases
+                .text("question.reversibility.irreversible", &[])
+        } else {
+            String::new()
+        };
+        if risk.is_empty() && reversibility.is_empty() {
+            return String::new();
+        }
+        let args = [
+            ("risk", Arg::Own(risk)),
+            ("reversibility", Arg::Own(reversibility)),
+        ];
+        self.phrases.text("question.tool_says", &args)
+    }
+
+    /// Says that a question can be answered whose token was another one's, or that the agent asks again
+    /// what was answered.
+    pub(super) fn asked_anew(&self, prompt: &Prompt) -> Vec<Segment> {
+        let perhaps = self.perhaps_words(prompt);
+        let key = if perhaps.is_empty() {
+            "question.freed"
+        } else {
+            "question.unheard"
+        };
+        let args = [
+            ("n", Arg::own(prompt.id.0)),
+            ("perhaps", Arg::Own(perhaps)),
+            ("subject", self.subject(prompt)),
+        ];
+        self.phrases.say(key, Verbosity::Normal, &args)
+    }
+
+    /// Says, for each ten times as many, that questions of an agent wait for room.
+    pub(super) fn questions_waiting(
+        &self,
+        change: &Change,
+        waiting: usize,
+        sessions: &Sessions,
+    ) -> Vec<Draft> {
+        let mut rest = waiting;
+        while rest > 1 && rest.is_multiple_of(10) {
+            rest /= 10;
+        }
+        if rest != 1 {
+            return Vec::new();
+        }
+        let agent = self.agent_name(&change.key, &change.agent, sessions);
+        let args = [("agent", Arg::Name(agent)), ("n", Arg::own(waiting))];
+        let segments = self
+            .phrases
+            .say("question.waiting", Verbosity::Normal, &args);
+        vec![Draft::new(Class::Alert, Kind::Hint, segments)]
+    }
+
+    /// Says everything else about a question that nobody should overhear; empty where it is usual.
+    pub(super) fn doubts(&self, prompt: &Prompt) -> Vec<String> {
+        let text = |key: &str| self.phrases.text(key, &[]);
+        let mut doubts = Vec::new();
+        if hides_something(prompt) {
+            doubts.push(text("question.hidden"));
+        }
+        if let Question::Confirmation(asked) = &prompt.question
+            && !asked.names_action
+            && !asked.action.trim().is_empty()
+        {
+            doubts.push(text("question.unnamed"));
+        }
+        match prompt.standing {
+            Standing::LinkLost | Standing::Resumed => {
+                doubts.push(text("question.perhaps_answered"))
+            }
+            Standing::Live | Standing::NotAnswerable => {}
+        }
+        match prompt.token_use {
+            TokenUse::Own => {}
+            TokenUse::UsedBefore | TokenUse::Shared { .. } => doubts.push(text("question.reused")),
+        }
+        let perhaps = self.perhaps_words(prompt);
+        if !perhaps.is_empty() {
+            doubts.push(perhaps);
+        }
+        doubts
+    }
+}

@@ -1,0 +1,67 @@
+//! What is to be told, before it has a number and a speaker.
+//!
+//! Responsibilities: that data, and how the person answers on the face that it is worded for. Not here: the
+//! words (`wording`), what becomes of a draft (`publish`).
+
+use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Weight};
+use crate::announce::words::segment::Segment;
+
+/// Says how a person answers on the face that is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Manner {
+    /// By single keys.
+    Keys,
+    /// By lines.
+    Lines,
+}
+
+/// Holds what an announcement is made of before it has a number.
+pub(super) struct Draft {
+    pub(super) class: Class,
+    pub(super) kind: Kind,
+    pub(super) about: Option<About>,
+    pub(super) topic: Option<String>,
+    pub(super) weight: Weight,
+    pub(super) cue: Option<Cue>,
+    pub(super) segments: Vec<Segment>,
+    pub(super) aloud: Aloud,
+    pub(super) facts: Facts,
+}
+
+impl Draft {
+    pub(super) fn new(class: Class, kind: Kind, segments: Vec<Segment>) -> Self {
+        Self {
+            class,
+            kind,
+            about: None,
+            topic: None,
+            weight: Weight::Plain,
+            cue: None,
+            segments,
+            aloud: Aloud::Yes,
+            facts: Facts::default(),
+        }
+    }
+
+    pub(super) fn about(self, about: About) -> Self {
+        Self {
+            about: Some(about),
+            ..self
+        }
+    }
+
+    pub(super) fn topic(self, topic: impl Into<String>) -> Self {
+        Self {
+            topic: Some(topic.into()),
+            ..self
+        }
+    }
+
+    pub(super) fn weight(self, weight: Weight) -> Self {
+        Self { weight, ..self }
+    }
+
+    pub(super) fn aloud(self, aloud: Aloud) -> Self {
+        Self { aloud, ..self }
+    }
+}

@@ -1,0 +1,203 @@
+//! What an event tells beside its words: where more is to be had, how long it may take, how much is at stake.
+//!
+//! Responsibilities: those facts in words, and the address among them. They are part of what is told in
+//! detail; at the other verbosities they wait until they are asked for. Not here: the words of the event
+//! itself (`wording`), who asks for them (`app`).
+
+use std::time::Duration;
+
+use crate::protocol::{
+    ErrorCategory, HandoffRequested, RiskLevel, SessionCancelled, SessionCompleted, SessionErrored,
+    ToolInvoked,
+};
+use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
+
+use super::wording::{agents, name};
+use super::{Announcer, Draft};
+use crate::announce::announcement::Facts;
+use crate::announce::text::speakable;
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Segment;
+use crate::config::Verbosity;
+
+impl Announcer {
+    /// Words one change with its facts.
+    pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
+        let mut drafts = self.word(change, sessions);
+        if let Some(draft) = drafts.first_mut() {
+            draft.facts = self.facts(change, sessions);
+            if self.level(change.key.link, draft.kind) == Verbosity::Detailed {
+                draft.segments.extend(draft.facts.words.iter().cloned());
+            }
+        }
+        drafts
+    }
+
+    fn facts(&self, change: &Change, sessions: &Sessions) -> Facts {
+        let mut facts = Facts::default();
+        match &change.what {
+            What::SessionStarted(event) => {
+                self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);
+                if let Some(session) = sessions.get(&change.key) {
+                    facts.words.extend(self.made_by(session));
+                }
+            }
+            What::SessionJoined => {
+                if let Some(session) = sessions.get(&change.key) {
+                    facts.words.extend(self.made_by(session));
+                }
+            }
+            What::SessionEnded(Ended::Completed(SessionCompleted { result_uri, .. })) => {
+                self.address(&mut facts, change, "fact.result", result_uri.as_deref());
+            }
+            What::SessionEnded(Ended::Errored(event)) => {
+                self.error_facts(&mut facts, change, event)
+            }
+            What::SessionEnded(Ended::Cancelled(SessionCancelled { reason, .. })) => {
+                let reason = reason.as_deref().map(|reason| reason.replace('_', " "));
+                self.fact(
+                    &mut facts,
+                    "fact.reason",
+                    ("reason", name(reason.as_deref())),
+                );
+            }
+            What::StateChanged(event) => {
+                self.lasts(&mut facts, "fact.lasts", event.expected_duration_ms);
+            }
+            What::Progress(event) => self.lasts(&mut facts, "fact.left", event.eta_ms),
+            What::ToolInvoked(ToolInvoked {
+                risk_level,
+                expected_duration_ms,
+                ..
+            }) => {
+                facts.words.extend(self.risk(risk_level.as_ref()));
+                self.lasts(&mut facts, "fact.expected", *expected_duration_ms);
+            }
+            What::Handoff(event) => self.handoff_facts(&mut facts, change, event),
+            What::ToolCompleted { .. }
+            | What::Output { .. }
+            | What::PromptOpened(_)
+            | What::PromptAnswerable(_)
+            | What::PromptFreed(_)
+            | What::PromptUnheard(_)
+            | What::QuestionsWaiting { .. }
+            | What::PromptWarning { .. }
+            | What::PromptTimedOut(_)
+            | What::PromptPerhapsResolved(_)
+            | What::PromptClosed { .. }
+            | What::Unknown { .. }
+            | What::Anomaly(_)
+            | What::Danger(_) => {}
+        }
+        facts
+    }
+
+    fn error_facts(&self, facts: &mut Facts, change: &Change, event: &SessionErrored) {
+        self.fact(facts, "fact.code", ("code", name(event.code.as_deref())));
+        // The error's category may have said it already.
+        let again = match (&event.category, event.recoverable) {
+            (ErrorCategory::Transient, Some(true))
+            | (ErrorCategory::Permanent, Some(false))
+            | (_, None) => None,
+            (_, Some(true)) => Some("fact.again"),
+            (_, Some(false)) => Some("fact.not_again"),
+        };
+        if let Some(key) = again {
+            facts.words.extend(self.fill(key, Verbosity::Detailed, &[]));
+        }
+        self.address(facts, change, "fact.help", event.uri.as_deref());
+    }
+
+    fn handoff_facts(&self, facts: &mut Facts, change: &Change, event: &HandoffRequested) {
+        let urgency = match event.urgency.as_deref() {
+            Some("low") => Some("fact.urgency.low"),
+            Some("medium") => Some("fact.urgency.medium"),
+            Some("high") => Some("fact.urgency.high"),
+            Some(_) | None => None,
+        };
+        match urgency {
+            Some(key) => facts.words.extend(self.fill(key, Verbosity::Detailed, &[])),
+            None => {
+                let other = ("urgency", name(event.urgency.as_deref()));
+                self.fact(facts, "fact.urgency.other", other);
+            }
+        }
+        self.address(facts, change, "fact.target", event.target_uri.as_deref());
+    }
+
+    /// Words what is at stake and how much time there is in a session that runs, for the status.
+    pub fn session_facts(&self, session: &Session) -> String {
+        let mut facts = Facts::default();
+        let left = session
+            .progress
+            .as_ref()
+            .and_then(|progress| progress.eta_ms);
+        self.lasts(&mut facts, "fact.left", left);
+        for call in &session.tools {
+            facts.words.extend(self.call(call));
+        }
+        if self.verbosity_of(session.key.link) == Verbosity::Detailed {
+            facts.words.extend(self.made_by(session));
+        }
+        crate::announce::words::segment::join(&facts.words)
+    }
+
+    fn call(&self, call: &ToolCall) -> Vec<Segment> {
+        let mut facts = Facts::default();
+        facts.words.extend(self.risk(call.risk.as_ref()));
+        self.lasts(&mut facts, "fact.expected", call.expected_duration_ms);
+        if facts.words.is_empty() {
+            return Vec::new();
+        }
+        let tool = ("tool", Arg::Tool(call.tool.clone()));
+        let mut words = self.fill("fact.of_tool", Verbosity::Detailed, &[tool]);
+        words.extend(facts.words);
+        words
+    }
+
+    fn risk(&self, risk: Option<&RiskLevel>) -> Vec<Segment> {
+        let key = match risk {
+            Some(RiskLevel::Low) => "question.risk.low",
+            Some(RiskLevel::Medium) => "question.risk.medium",
+            Some(RiskLevel::High) => "question.risk.high",
+            Some(RiskLevel::Other(_)) | None => return Vec::new(),
+        };
+        self.fill(key, Verbosity::Detailed, &[])
+    }
+
+    /// Names the model and the version of an agent, as it names them itself.
+    fn made_by(&self, session: &Session) -> Vec<Segment> {
+        let mut facts = Facts::default();
+        self.fact(
+            &mut facts,
+            "fact.model",
+            ("model", name(session.model.as_deref())),
+        );
+        let version = ("version", name(session.version.as_deref()));
+        self.fact(&mut facts, "fact.version", version);
+        facts.words
+    }
+
+    fn lasts(&self, facts: &mut Facts, key: &str, ms: Option<u64>) {
+        if let Some(ms) = ms.filter(|ms| *ms > 0) {
+            let time = Arg::Own(self.time(Duration::from_millis(ms)));
+            self.fact(facts, key, ("time", time));
+        }
+    }
+
+    fn fact(&self, facts: &mut Facts, key: &str, arg: (&str, Arg)) {
+        if !arg.1.is_empty() {
+            facts
+                .words
+                .extend(self.fill(key, Verbosity::Detailed, &[arg]));
+        }
+    }
+
+    fn address(&self, facts: &mut Facts, change: &Change, key: &str, address: Option<&str>) {
+        let address = speakable::one_line(address.unwrap_or_default());
+        if !address.is_empty() {
+            self.fact(facts, key, ("address", agents(change, Some(&address))));
+            facts.address = Some(address);
+        }
+    }
+}

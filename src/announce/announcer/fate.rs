@@ -1,0 +1,132 @@
+//! How the end of a question is worded, and what of the answer to it is known.
+//!
+//! Responsibilities: what closed a question, whether by the person's answer, perhaps by it, or without
+//! it. Not here: how a question is asked (`question`), what is said of an answer on its way (`app`).
+
+use crate::config::Verbosity;
+use crate::protocol::{Answer, Decision};
+use crate::session::{Closing, Given, Prompt, Question, ReplyState};
+
+use super::Announcer;
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Segment;
+
+impl Announcer {
+    pub(super) fn closed(&self, prompt: &Prompt, how: &Closing) -> Vec<Segment> {
+        let words = |answer: &Answer| self.answer_words(prompt, answer);
+        let given = prompt.reply.given();
+        let earlier = given.and_then(|given| given.earlier.as_ref());
+        let args = [
+            ("n", Arg::own(prompt.id.0)),
+            ("default", Arg::Own(self.default(prompt))),
+            (
+                "answer",
+                Arg::Own(given.map(|given| words(&given.answer)).unwrap_or_default()),
+            ),
+            ("earlier", Arg::Own(earlier.map(words).unwrap_or_default())),
+            ("perhaps", Arg::Own(self.perhaps_words(prompt))),
+        ];
+        let key = match how {
+            Closing::SessionEnded => "question.closed.session",
+            Closing::AskedAgain => "question.closed.asked_again",
+            Closing::Unsubscribed if given.is_some() => "question.closed.unsubscribed.answered",
+            Closing::Unsubscribed => "question.closed.unsubscribed",
+            Closing::LinkGone => "question.closed.link",
+            Closing::Unheard => "question.closed.unheard",
+            Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {
+                match &prompt.reply {
+                    ReplyState::Settling(..) | ReplyState::Resolved(..) => {
+                        "question.closed.answered"
+                    }
+                    ReplyState::PerhapsResolved(given, _) if speaks_against(how, given) => {
+                        "question.closed.against"
+                    }
+                    ReplyState::PerhapsResolved(..) => "question.closed.perhaps",
+                    ReplyState::Unanswered
+                    | ReplyState::Sending(_)
+                    | ReplyState::Retrying(_)
+                    | ReplyState::SendingAgain(_)
+                    | ReplyState::RetryingAgain(_)
+                    | ReplyState::Perhaps(_)
+                    | ReplyState::Written(_)
+                    | ReplyState::Sent(_)
+                    | ReplyState::TimedOut
+                    | ReplyState::Withdrawn(_) => match (how.implied(), &prompt.question) {
+                        (Some(Decision::Accept), Question::Confirmation(_)) => {
+                            "question.closed.accepted"
+                        }
+                        (Some(Decision::Reject), Question::Confirmation(_)) => {
+                            "question.closed.rejected"
+                        }
+                        (
+                            Some(Decision::Accept | Decision::Reject | Decision::Other(_)) | None,
+                            Question::Confirmation(_) | Question::Clarification(_),
+                        ) => "question.closed.elsewhere",
+                    },
+                }
+            }
+        };
+        self.phrases.say(key, Verbosity::Normal, &args)
+    }
+
+    /// Words a question whose connection was lost, by its key and what stands in it. What the agent takes for
+    /// granted is said only where no answer went out.
+    pub fn unsure(&self, prompt: &Prompt) -> (&'static str, Vec<(&'static str, Arg)>) {
+        let n = ("n", Arg::own(prompt.id.0));
+        match &prompt.reply {
+            ReplyState::Sending(given) | ReplyState::Sent(given) => {
+                let answer = Arg::Own(self.answer_words(prompt, &given.answer));
+                ("question.unsure.answered", vec![n, ("answer", answer)])
+            }
+            ReplyState::Unanswered
+            | ReplyState::Retrying(_)
+            | ReplyState::SendingAgain(_)
+            | ReplyState::RetryingAgain(_)
+            | ReplyState::Perhaps(_)
+            | ReplyState::Written(_)
+            | ReplyState::TimedOut
+            | ReplyState::Settling(..)
+            | ReplyState::Resolved(..)
+            | ReplyState::PerhapsResolved(..)
+            | ReplyState::Withdrawn(_) => (
+                "question.unsure",
+                vec![
+                    n,
+                    ("subject", self.subject(prompt)),
+                    ("default", Arg::Own(self.default(prompt))),
+                    ("perhaps", Arg::Own(self.perhaps_words(prompt))),
+                ],
+            ),
+        }
+    }
+
+    /// Says of an answer that nobody acknowledged that it perhaps arrived; empty of every other one.
+    pub fn perhaps_words(&self, prompt: &Prompt) -> String {
+        match &prompt.reply {
+            ReplyState::SendingAgain(given)
+            | ReplyState::RetryingAgain(given)
+            | ReplyState::Perhaps(given)
+            | ReplyState::PerhapsResolved(given, _) => {
+                let answer = ("answer", Arg::Own(self.answer_words(prompt, &given.answer)));
+                self.phrases.text("reply.perhaps_arrived", &[answer])
+            }
+            ReplyState::Unanswered
+            | ReplyState::Sending(_)
+            | ReplyState::Retrying(_)
+            | ReplyState::Written(_)
+            | ReplyState::Sent(_)
+            | ReplyState::TimedOut
+            | ReplyState::Settling(..)
+            | ReplyState::Resolved(..)
+            | ReplyState::Withdrawn(_) => String::new(),
+        }
+    }
+}
+
+/// Tells whether what closed a question implies another decision than the one that was given.
+fn speaks_against(how: &Closing, given: &Given) -> bool {
+    match (&given.answer, how.implied()) {
+        (Answer::Decision { decision, .. }, Some(implied)) => *decision != implied,
+        (Answer::Decision { .. } | Answer::Response(_), _) => false,
+    }
+}

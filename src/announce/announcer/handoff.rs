@@ -1,0 +1,88 @@
+//! The words for a handoff: to whom, why, and what the next one is told.
+//!
+//! Responsibilities: saying each thing once, with names a person can hear. Not here: how much of it a
+//! verbosity says (the phrase file).
+
+use crate::config::Verbosity;
+use crate::protocol::HandoffRequested;
+use crate::session::Change;
+
+use super::wording::{agents, name};
+use super::{Announcer, Draft};
+use crate::announce::announcement::{Class, Kind};
+use crate::announce::words::phrase::Arg;
+
+impl Announcer {
+    /// Words a handoff.
+    pub(super) fn handoff(&self, change: &Change, event: &HandoffRequested) -> Draft {
+        let target = match event.target_kind.as_deref() {
+            Some("human") => Arg::own(self.phrases.text("handoff.human", &[])),
+            Some("specialist_agent") => Arg::own(self.phrases.text("handoff.specialist", &[])),
+            Some("escalation_queue") => Arg::own(self.phrases.text("handoff.queue", &[])),
+            other => name(other),
+        };
+        let summary = self.summary(change, &event.summary, Kind::Handoff);
+        // Producers begin the summary with the reason; terse, the reason is all that is said.
+        let is_told = self.level(change.key.link, Kind::Handoff) != Verbosity::Terse
+            && matches!(&summary, Arg::Agent(summary, _) if tells(summary, &event.reason));
+        let reason = Some(event.reason.as_str()).filter(|_| !is_told);
+        let context = context(&event.packaged_context);
+        let args = [
+            ("target", target),
+            ("summary", summary),
+            ("reason", agents(change, reason)),
+            ("context", agents(change, Some(&context))),
+        ];
+        self.phrase(change, Class::Alert, Kind::Handoff, "handoff", &args)
+    }
+}
+
+/// Tells whether a summary has a reason in it word for word, its last stop aside.
+fn tells(summary: &str, reason: &str) -> bool {
+    let reason = reason.trim().trim_end_matches(['.', '!', '。']);
+    !reason.is_empty() && summary.contains(reason)
+}
+
+/// Words what the next one is told: each name as words, each entry a sentence.
+fn context(packaged: &[(String, String)]) -> String {
+    let mut words = String::new();
+    for (key, value) in packaged {
+        if !words.is_empty() {
+            let is_over = words.ends_with(|c: char| !c.is_alphanumeric());
+            words.push_str(if is_over { " " } else { ". " });
+        }
+        words.push_str(&key.replace('_', " "));
+        words.push_str(": ");
+        words.push_str(value.trim());
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_that_the_summary_tells_is_not_told_again() {
+        assert!(tells(
+            "The card was refused. A person has to pay.",
+            "The card was refused."
+        ));
+        assert!(!tells("A person has to pay.", "The card was refused."));
+        assert!(!tells("A person has to pay.", " . "));
+    }
+
+    #[test]
+    fn what_the_next_one_is_told_is_sentences_with_names_as_words() {
+        let packaged = [
+            ("request", "Where is tax due?"),
+            ("tools_invoked", "search_rules"),
+            ("open_question", "Which rule holds."),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        assert_eq!(
+            context(&packaged),
+            "request: Where is tax due? tools invoked: search_rules. open question: Which rule holds."
+        );
+    }
+}

@@ -1,0 +1,543 @@
+//! From changes to announcements: what is worth telling, in which class and words.
+//!
+//! Responsibilities: turning [`Change`]s into [`Announcement`]s, cutting streamed text into
+//! sentences, keeping the history, telling repeated words and old news from fresh ones. Not here:
+//! the order of speech (`queue`), the words themselves (`phrase`, `wording`, `question`).
+
+mod answerable;
+mod away;
+mod brief;
+mod doubt;
+mod draft;
+mod duration;
+mod facts;
+mod fate;
+mod handoff;
+mod own;
+mod publish;
+mod question;
+mod rule;
+mod tongues;
+mod trust;
+mod ways;
+mod whole;
+mod wording;
+
+pub use answerable::{hides_something, label_of, takes_two_steps};
+pub use draft::Manner;
+pub use trust::Trust;
+pub use whole::Whole;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
+use jiff::Timestamp;
+
+use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
+use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
+
+use crate::announce::announcement::{About, Aloud, Announcement, Class, Cue, Kind};
+use crate::announce::history::History;
+use crate::announce::text::coalesce::{
+    self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy,
+};
+use crate::announce::text::normalise::{Readable, Reader};
+use crate::announce::text::speakable::{self, Profile};
+use crate::announce::words::phrase::{Arg, Args, Phrases};
+use crate::announce::words::segment::{Mark, Segment};
+use answerable::Ways;
+use draft::Draft;
+
+/// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
+const MOST_OUTPUTS: usize = 256;
+
+/// How many agents are remembered whose hints are not believed: as many as sessions are followed. One that
+/// is forgotten has to be found out again.
+const MOST_UNBELIEVED: usize = 256;
+
+/// Names an output across all sessions.
+pub(super) type OutputKey = (SessionKey, Option<OutputId>);
+
+#[derive(Debug)]
+pub(super) struct OutputState {
+    pub(super) coalescer: Coalescer,
+    reader: Reader,
+    readable: Readable,
+    agent: String,
+    urgency: Urgency,
+    /// Whether something was said since it became urgent.
+    said: bool,
+    direction: Option<TextDirection>,
+    replayed: bool,
+    touched: u64,
+}
+
+/// Makes announcements out of changes.
+#[derive(Debug)]
+pub struct Announcer {
+    phrases: Arc<Phrases>,
+    manner: Manner,
+    settings: AnnounceConfig,
+    /// What is not as for all, by source.
+    own: BTreeMap<LinkId, SourceAnnounce>,
+    history: History,
+    next: u64,
+    outputs: BTreeMap<OutputKey, OutputState>,
+    touches: u64,
+    recent: VecDeque<(Duration, Option<SessionKey>, String)>,
+    last_speaker: Option<(LinkId, String)>,
+    /// Whose names are proven.
+    trust: Trust,
+    /// The agents that the person muted, or heard again although the settings mute them.
+    muted: BTreeMap<(LinkId, AgentId), bool>,
+    /// The agents whose hints that a sentence ends are not believed any more.
+    unbelieved: BTreeSet<(LinkId, AgentId)>,
+    /// The ways to an answer that were told in full, and with which question.
+    ways_told: BTreeMap<Ways, PromptId>,
+    /// How many announcements were left out because the person wanted less.
+    left_out: u64,
+    /// What time it is, for moments in an agent's text.
+    wall: Option<Timestamp>,
+}
+
+impl Announcer {
+    /// Makes an announcer with nothing told yet.
+    pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
+        Self {
+            phrases,
+            manner,
+            settings,
+            own: BTreeMap::new(),
+            history: History::default(),
+            next: 0,
+            outputs: BTreeMap::new(),
+            touches: 0,
+            recent: VecDeque::new(),
+            last_speaker: None,
+            muted: BTreeMap::new(),
+            trust: Trust::default(),
+            unbelieved: BTreeSet::new(),
+            ways_told: BTreeMap::new(),
+            left_out: 0,
+            wall: None,
+        }
+    }
+
+    /// Gives everything that was told.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// Gives the phrases.
+    pub fn phrases(&self) -> &Arc<Phrases> {
+        &self.phrases
+    }
+
+    /// Gives whose names are proven.
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
+    /// Gives whose names are proven, to change it.
+    pub fn trust_mut(&mut self) -> &mut Trust {
+        &mut self.trust
+    }
+
+    /// Gives the general verbosity, which holds for every source without one of its own.
+    pub fn verbosity(&self) -> Verbosity {
+        self.settings.verbosity
+    }
+
+    /// Changes the general verbosity from now on.
+    pub fn set_verbosity(&mut self, verbosity: Verbosity) {
+        self.settings.verbosity = verbosity;
+    }
+
+    /// Gives the settings.
+    pub fn settings(&self) -> &AnnounceConfig {
+        &self.settings
+    }
+
+    /// Tells whether keys or lines answer.
+    pub fn manner(&self) -> Manner {
+        self.manner
+    }
+
+    /// Changes whether only what is urgent and what answers a key is spoken from now on.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        self.settings.quiet = quiet;
+    }
+
+    /// Fills in a phrase; moments in an agent's prose are told by their distance from now.
+    pub(super) fn fill(&self, key: &str, level: Verbosity, args: &Args<'_>) -> Vec<Segment> {
+        self.phrases.say_at(key, level, args, self.wall)
+    }
+
+    /// Turns one change into what is told of it.
+    pub fn tell(&mut self, change: &Change, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        self.wall = Some(change.at.wall);
+        let mut told = Vec::new();
+        match &change.what {
+            What::Output {
+                output,
+                event,
+                after,
+            } => {
+                if let Some(after) = after {
+                    let args = [("action", Arg::Exact(after.action.clone(), None))];
+                    let key = match after.fate {
+                        Fate::Rejected => "output.after_rejection",
+                        Fate::Declined => "output.after_declined",
+                        Fate::TimedOut => "output.after_timeout",
+                        Fate::Elsewhere => "output.after_elsewhere",
+                    };
+                    let level = self.verbosity_of(change.key.link);
+                    let segments = self.phrases.say(key, level, &args);
+                    told.push(self.publish(
+                        change,
+                        sessions,
+                        Draft::new(Class::Outcome, Kind::Output, segments),
+                    ));
+                }
+                told.extend(self.stream(change, output.as_ref(), event, sessions));
+            }
+            What::SessionEnded(_) => {
+                // What was not yet said of its text comes before the end.
+                told.extend(self.flush_session(&change.key, change.at, sessions));
+                let drafts = self.worded(change, sessions);
+                told.extend(
+                    drafts
+                        .into_iter()
+                        .map(|draft| self.publish(change, sessions, draft)),
+                );
+            }
+            What::SessionStarted(_)
+            | What::SessionJoined
+            | What::StateChanged(_)
+            | What::Progress(_)
+            | What::ToolInvoked(_)
+            | What::ToolCompleted { .. }
+            | What::PromptOpened(_)
+            | What::PromptAnswerable(_)
+            | What::PromptFreed(_)
+            | What::PromptUnheard(_)
+            | What::QuestionsWaiting { .. }
+            | What::PromptWarning { .. }
+            | What::PromptTimedOut(_)
+            | What::PromptPerhapsResolved(_)
+            | What::PromptClosed { .. }
+            | What::Handoff(_)
+            | What::Unknown { .. }
+            | What::Anomaly(_)
+            | What::Danger(_) => {
+                let drafts = self.worded(change, sessions);
+                told.extend(
+                    drafts
+                        .into_iter()
+                        .map(|draft| self.publish(change, sessions, draft)),
+                );
+                if let What::PromptOpened(id) = &change.what
+                    && let Some(prompt) = sessions.prompt(*id)
+                {
+                    self.ways_were_told(prompt);
+                }
+            }
+        }
+        told
+    }
+
+    /// Tells something in the program's own name.
+    pub fn say(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        key: &str,
+        args: &Args<'_>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        let segments = self.phrases.say(key, self.settings.verbosity, args);
+        // The news of sources are of one kind; only their words tell them apart.
+        let cue = match key {
+            "link.lost" | "link.unreachable" | "link.failed" => Some(Cue::Lost),
+            "link.back" => Some(Cue::Back),
+            _ => None,
+        };
+        let draft = Draft {
+            cue,
+            ..Draft::new(class, kind, segments)
+        };
+        self.own(draft, now)
+    }
+
+    /// Tells something about a question in the program's own name.
+    pub fn say_about(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        about: About,
+        segments: Vec<Segment>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        self.own(Draft::new(class, kind, segments).about(about), now)
+    }
+
+    /// Flushes what a pause in a stream makes due.
+    pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        let due: Vec<OutputKey> = self
+            .outputs
+            .iter()
+            .filter(|(_, output)| {
+                output
+                    .coalescer
+                    .deadline()
+                    .is_some_and(|at| at <= now.monotonic)
+            })
+            .map(|(key, _)| key.clone())
+            .collect();
+        let mut told = Vec::new();
+        for key in due {
+            if let Some(output) = self.outputs.get_mut(&key) {
+                let pieces = output.coalescer.flush_due(now.monotonic);
+                told.extend(self.pieces(&key, pieces, now, sessions));
+            }
+        }
+        told
+    }
+
+    /// Gives the monotonic time at which [`Announcer::tick`] has something to do.
+    pub fn deadline(&self) -> Option<Duration> {
+        self.outputs
+            .values()
+            .filter_map(|output| output.coalescer.deadline())
+            .min()
+    }
+
+    fn stream(
+        &mut self,
+        change: &Change,
+        output: Option<&OutputId>,
+        event: &OutputStreaming,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let key = (change.key.clone(), output.cloned());
+        let mut told = Vec::new();
+        if !self.outputs.contains_key(&key) {
+            if self.outputs.len() >= MOST_OUTPUTS
+                && let Some(oldest) = self
+                    .outputs
+                    .iter()
+                    .min_by_key(|(_, state)| state.touched)
+                    .map(|(key, _)| key.clone())
+            {
+                told.extend(self.flush(&oldest, change.at, sessions));
+            }
+            let policy = Policy::from(self.load_of(change.key.link));
+            let state = OutputState {
+                coalescer: Coalescer::new(coalesce::Settings {
+                    policy,
+                    pause: Duration::from_millis(self.settings.pause_ms),
+                    relax_none: self.settings.relax_none,
+                    believe: !self
+                        .unbelieved
+                        .contains(&(change.key.link, change.key.agent.clone())),
+                }),
+                reader: Reader::default(),
+                readable: Readable::default(),
+                agent: change.agent.clone(),
+                urgency: change.urgency,
+                said: true,
+                direction: change.direction,
+                replayed: change.replayed,
+                touched: 0,
+            };
+            self.outputs.insert(key.clone(), state);
+        }
+        self.touches += 1;
+        let load = self.load_of(change.key.link);
+        let Some(state) = self.outputs.get_mut(&key) else {
+            return told;
+        };
+        state.touched = self.touches;
+        let urgent = change.urgency == Urgency::Critical;
+        // The end of an urgent sentence is urgent, whatever chunk brings it.
+        if urgent || state.said || state.urgency != Urgency::Critical {
+            state.urgency = change.urgency;
+            state.said = !urgent;
+        }
+        state.direction = change.direction;
+        state.replayed = change.replayed;
+        let chunk = Chunk {
+            text: &event.chunk,
+            position: event.position,
+            hint: hint(event.coalesce_hint.as_deref()),
+            complete: event.complete,
+            language: event.language.as_deref().or(change.language.as_deref()),
+        };
+        // What is urgent is not kept for the end of its output; what came before it there is not said after it.
+        let mut pieces = match load {
+            Load::Low if urgent => state.coalescer.set_policy(Policy::Sentences),
+            Load::Low | Load::Medium | Load::High => Vec::new(),
+        };
+        pieces.extend(state.coalescer.push(chunk, change.at.monotonic));
+        told.extend(self.pieces(&key, pieces, change.at, sessions));
+        told
+    }
+
+    fn flush_session(
+        &mut self,
+        session: &SessionKey,
+        now: Now,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let keys: Vec<OutputKey> = self
+            .outputs
+            .keys()
+            .filter(|(key, _)| key == session)
+            .cloned()
+            .collect();
+        keys.iter()
+            .flat_map(|key| self.flush(key, now, sessions))
+            .collect()
+    }
+
+    fn flush(&mut self, key: &OutputKey, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
+        let Some(state) = self.outputs.get_mut(key) else {
+            return Vec::new();
+        };
+        let pieces = state.coalescer.close();
+        let told = self.pieces(key, pieces, now, sessions);
+        self.outputs.remove(key);
+        told
+    }
+
+    pub(super) fn pieces(
+        &mut self,
+        key: &OutputKey,
+        pieces: Vec<Piece>,
+        now: Now,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let Some(state) = self.outputs.get_mut(key) else {
+            return Vec::new();
+        };
+        state.said |= !pieces.is_empty();
+        let change = Change {
+            key: key.0.clone(),
+            agent: state.agent.clone(),
+            at: now,
+            urgency: state.urgency,
+            language: None,
+            fallbacks: Vec::new(),
+            direction: state.direction,
+            replayed: state.replayed,
+            what: What::SessionJoined,
+        };
+        let topic = output_topic(&key.0, key.1.as_ref());
+        let mut told = Vec::new();
+        let notes = self
+            .outputs
+            .get_mut(key)
+            .map(|state| state.coalescer.take_notes())
+            .unwrap_or_default();
+        for note in notes {
+            if note == Note::Unbelieved && !self.disbelieve(&key.0) {
+                continue;
+            }
+            let (phrase, count) = match note {
+                Note::Overlap => ("output.overlap", 0),
+                Note::Gap { missing } => ("output.gap", missing),
+                Note::Late => ("output.late", 0),
+                Note::Unbelieved => ("output.unbelieved", 0),
+                Note::Unended => ("output.unended", 0),
+                Note::Held => ("output.held", 0),
+            };
+            let level = self.verbosity_of(key.0.link);
+            let segments = self.phrases.say(phrase, level, &[("n", Arg::own(count))]);
+            let draft = Draft::new(Class::Activity, Kind::Anomaly, segments).aloud(Aloud::Shown);
+            told.push(self.publish(&change, sessions, draft));
+        }
+        let (phrases, wall) = (Arc::clone(&self.phrases), Some(now.wall));
+        let lexicon = phrases.lexicon();
+        for piece in pieces {
+            let text = speakable::one_line(&piece.text);
+            if !text.is_empty() {
+                let (spoken, shown) = match self.outputs.get_mut(key) {
+                    Some(state) => (
+                        lexicon.read_on(&mut state.reader, &piece, wall),
+                        lexicon.show_on(&mut state.readable, &piece),
+                    ),
+                    None => (
+                        lexicon.speak(&piece.text, Profile::Prose, wall),
+                        text.clone(),
+                    ),
+                };
+                let segment = Segment {
+                    mark: Mark::Agent,
+                    shown: (shown != text).then_some(shown),
+                    text,
+                    spoken,
+                    language: piece.language.as_deref().map(str::to_owned),
+                };
+                let draft =
+                    Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
+                told.push(self.publish(&change, sessions, draft));
+            }
+            if let Boundary::LeftOut(count) = piece.ends {
+                told.push(self.tell_left_out(key, &change, count, sessions));
+            }
+        }
+        told
+    }
+
+    /// Tells in its place that the middle of a chunk was left out, and reads what follows it afresh.
+    fn tell_left_out(
+        &mut self,
+        key: &OutputKey,
+        change: &Change,
+        count: usize,
+        sessions: &Sessions,
+    ) -> Arc<Announcement> {
+        if let Some(state) = self.outputs.get_mut(key) {
+            state.reader = Reader::default();
+            state.readable = Readable::default();
+        }
+        let level = self.verbosity_of(key.0.link);
+        let args = [("n", Arg::own(count))];
+        let segments = self.phrases.say("output.left_out", level, &args);
+        let topic = output_topic(&key.0, key.1.as_ref());
+        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(topic);
+        self.publish(change, sessions, draft)
+    }
+}
+
+impl Announcer {
+    /// Remembers that an agent's hints are not believed; tells whether that is news.
+    fn disbelieve(&mut self, key: &SessionKey) -> bool {
+        if self.unbelieved.len() >= MOST_UNBELIEVED {
+            self.unbelieved.pop_first();
+        }
+        self.unbelieved.insert((key.link, key.agent.clone()))
+    }
+}
+
+/// Names an output for the queue, which folds one output's sentences together.
+fn output_topic(key: &SessionKey, output: Option<&OutputId>) -> String {
+    let output = output.map_or("", OutputId::as_str);
+    format!(
+        "output {} {} {} {output}",
+        key.link.0, key.agent, key.session
+    )
+}
+
+fn hint(text: Option<&str>) -> Hint {
+    match text {
+        Some("none") => Hint::None,
+        Some("word") => Hint::Word,
+        Some("sentence") => Hint::Sentence,
+        Some("paragraph") => Hint::Paragraph,
+        Some("completion") => Hint::Completion,
+        Some(_) | None => Hint::Absent,
+    }
+}

@@ -1,0 +1,84 @@
+//! How the agents of one source are announced, where that is not as for all.
+//!
+//! Responsibilities: which verbosity, load and languages hold for a source; changing the general ones
+//! while a run lasts. Not here: where the settings come from (`config`), who is told of a change (`app`).
+//!
+//! # Mental model
+//! Each source may have settings of its own, and they hold whatever becomes of the general ones: a key
+//! that changes the general verbosity leaves such a source as it is, and says so. What the program says
+//! in its own name, and every question, follows the general settings.
+
+use std::sync::Arc;
+
+use crate::config::{Load, SourceAnnounce, Verbosity};
+use crate::protocol::Now;
+use crate::session::{LinkId, Sessions};
+
+use super::Announcer;
+use crate::announce::announcement::Announcement;
+use crate::announce::text::coalesce::Policy;
+use crate::announce::words::phrase::Phrases;
+
+impl Announcer {
+    /// Lets a source be announced in its own way.
+    pub fn set_source(&mut self, link: LinkId, own: SourceAnnounce) {
+        self.own.insert(link, own);
+    }
+
+    /// Gives what of a source's announcements is not as for all, if anything is.
+    pub fn source(&self, link: LinkId) -> Option<&SourceAnnounce> {
+        self.own.get(&link)
+    }
+
+    /// Gives the verbosity at which a source is announced.
+    pub fn verbosity_of(&self, link: LinkId) -> Verbosity {
+        self.source(link)
+            .and_then(|own| own.verbosity)
+            .unwrap_or(self.settings.verbosity)
+    }
+
+    /// Gives how much of a source is announced.
+    pub fn load_of(&self, link: LinkId) -> Load {
+        self.source(link)
+            .and_then(|own| own.load)
+            .unwrap_or(self.settings.load)
+    }
+
+    /// Gives the languages in which a source is heard, best first.
+    pub fn languages_of(&self, link: LinkId) -> &[String] {
+        self.source(link)
+            .and_then(|own| own.languages.as_deref())
+            .unwrap_or(&self.settings.languages)
+    }
+
+    /// Changes how much is announced from now on, and gives the streamed text that waited only because
+    /// of the old load.
+    pub fn set_load(
+        &mut self,
+        load: Load,
+        now: Now,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        self.settings.load = load;
+        let policies: Vec<_> = self
+            .outputs
+            .keys()
+            .map(|key| (key.clone(), Policy::from(self.load_of(key.0.link))))
+            .collect();
+        let mut told = Vec::new();
+        for (key, policy) in policies {
+            let Some(output) = self.outputs.get_mut(&key) else {
+                continue;
+            };
+            let pieces = output.coalescer.set_policy(policy);
+            told.extend(self.pieces(&key, pieces, now, sessions));
+        }
+        told
+    }
+
+    /// Changes the person's languages, best first, and the program's own words from now on.
+    pub fn set_languages(&mut self, languages: Vec<String>, phrases: Arc<Phrases>) {
+        self.settings.languages = languages;
+        self.phrases = phrases;
+    }
+}

@@ -1,0 +1,322 @@
+//! From a draft to an announcement: its number, its speaker's name, whether it is spoken.
+//!
+//! Responsibilities: load, quiet, mute, repeated words, old news; names of agents that a person can
+//! tell apart. Not here: the words (`wording`), the order of speech (`queue`).
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::{Load, Verbosity};
+use crate::protocol::{Now, Urgency, direction_of};
+use crate::session::{Change, LinkId, SessionKey, Sessions};
+
+use super::brief::names;
+use super::{Announcer, Draft};
+use crate::announce::announcement::{
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Kind, Weight,
+};
+use crate::announce::words::naming::{is_namesake, look};
+use crate::announce::words::phrase::{Arg, Phrases};
+use crate::announce::words::segment::{Mark, Segment};
+
+/// The same words of the same source are silent for this long, if they are activity or progress.
+const REPEAT: Duration = Duration::from_secs(10);
+/// How many recent words are compared with.
+const MOST_RECENT: usize = 64;
+
+impl Announcer {
+    /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
+    pub(super) fn publish(
+        &mut self,
+        change: &Change,
+        sessions: &Sessions,
+        draft: Draft,
+    ) -> Arc<Announcement> {
+        // What is wrong with an event is not urgent because the event is.
+        let inherits = draft.class != Class::Response && draft.kind != Kind::Anomaly;
+        let class = if change.urgency == Urgency::Critical && inherits {
+            Class::Alert
+        } else {
+            draft.class
+        };
+        let mut announcement = self.number(Draft { class, ..draft }, change.at);
+        announcement.key = Some(change.key.clone());
+        // A text that was picked in another language runs in the direction of that.
+        announcement.direction = match announcement.language() {
+            Some(tag) if change.language.as_deref() != Some(tag) => Some(direction_of(tag)),
+            Some(_) | None => change.direction,
+        };
+        announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
+        let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
+        if may_be_silent {
+            let unwanted = self.is_muted(&change.key, &change.agent)
+                || self.is_below_load(&change.key, announcement.kind, class);
+            if unwanted {
+                self.left_out += 1;
+            }
+            if unwanted || self.is_repeated(&announcement) {
+                announcement.aloud = Aloud::Seen;
+            } else if change.replayed {
+                announcement.aloud = Aloud::Shown;
+            }
+        }
+        if announcement.aloud == Aloud::Yes && self.is_named(&change.key, &change.agent, sessions) {
+            self.name_speaker(&mut announcement);
+        }
+        self.keep(announcement)
+    }
+
+    pub(super) fn own(&mut self, draft: Draft, now: Now) -> Arc<Announcement> {
+        let announcement = self.number(draft, now);
+        self.keep(announcement)
+    }
+
+    /// Makes an announcement that is no news and does not enter the history.
+    pub fn aside(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        segments: Vec<Segment>,
+        now: Now,
+    ) -> Arc<Announcement> {
+        Arc::new(self.number(Draft::new(class, kind, segments), now))
+    }
+
+    /// Says an earlier announcement once more, as the answer to a key.
+    pub fn repeat(&self, announcement: &Announcement) -> Arc<Announcement> {
+        let mut again = announcement.clone();
+        again.class = Class::Response;
+        // A cue would make old news sound new.
+        again.cue = None;
+        again.aloud = Aloud::Yes;
+        again.topic = None;
+        if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
+            again.segments.insert(0, speaker(agent, &self.phrases));
+        }
+        Arc::new(again)
+    }
+
+    /// Makes the beat of a silent agent that works: heard, neither shown nor kept.
+    pub fn heartbeat(&mut self, now: Now) -> Arc<Announcement> {
+        let segments = self.phrases.say("heartbeat", Verbosity::Terse, &[]);
+        let draft = Draft::new(Class::Stream, Kind::Heartbeat, segments).aloud(Aloud::Heard);
+        Arc::new(self.number(draft, now))
+    }
+
+    fn number(&mut self, draft: Draft, at: Now) -> Announcement {
+        self.next += 1;
+        let cue = draft.cue.or_else(|| cue_of(&draft));
+        Announcement {
+            id: AnnouncementId(self.next),
+            at,
+            class: draft.class,
+            kind: draft.kind,
+            aloud: draft.aloud,
+            key: None,
+            agent: None,
+            about: draft.about,
+            topic: draft.topic,
+            weight: draft.weight,
+            cue,
+            tongue: Arc::clone(self.phrases.tongue()),
+            direction: None,
+            segments: draft.segments,
+            facts: draft.facts,
+        }
+    }
+
+    fn keep(&mut self, mut announcement: Announcement) -> Arc<Announcement> {
+        let wanted = matches!(announcement.class, Class::Alert | Class::Response);
+        if self.settings.quiet && !wanted && announcement.aloud == Aloud::Yes {
+            announcement.aloud = Aloud::Seen;
+            self.left_out += 1;
+        }
+        let announcement = Arc::new(announcement);
+        self.history.push(Arc::clone(&announcement));
+        announcement
+    }
+
+    /// With several agents, the one who speaks is named when it is another than before, and always
+    /// before what is not streamed text.
+    fn name_speaker(&mut self, announcement: &mut Announcement) {
+        let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
+            return;
+        };
+        let speaker_id = (key.link, agent.clone());
+        let same = self.last_speaker.as_ref() == Some(&speaker_id);
+        let begins = announcement.segments.first();
+        let named_already = matches!(announcement.about, Some(About::Asks(_)))
+            || begins.is_some_and(|segment| names(&segment.text, agent));
+        let goes_on = same && announcement.kind == Kind::Output;
+        if !goes_on && !named_already {
+            let segment = speaker(agent, &self.phrases);
+            announcement.segments.insert(0, segment);
+        }
+        self.last_speaker = Some(speaker_id);
+    }
+
+    /// Low load hears what is critical, endings and final output; the rest is shown and kept.
+    fn is_below_load(&self, key: &SessionKey, kind: Kind, class: Class) -> bool {
+        if self.load_of(key.link) != Load::Low || class == Class::Alert || class == Class::Response
+        {
+            return false;
+        }
+        match kind {
+            Kind::SessionCompleted
+            | Kind::SessionErrored
+            | Kind::SessionCancelled
+            | Kind::Output
+            | Kind::Confirmation
+            | Kind::Clarification
+            | Kind::Handoff
+            | Kind::Connection
+            | Kind::Reply
+            | Kind::Danger
+            | Kind::Hint => false,
+            Kind::SessionStarted
+            | Kind::State
+            | Kind::Progress
+            | Kind::ToolInvoked
+            | Kind::ToolCompleted
+            | Kind::Unknown
+            | Kind::Anomaly
+            | Kind::Heartbeat => true,
+        }
+    }
+
+    /// Tells whether only what is urgent is spoken of an agent.
+    pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
+        let id = (key.link, key.agent.clone());
+        self.muted.get(&id).copied().unwrap_or_else(|| {
+            let named = |name: &String| name == key.agent.as_str() || name == agent;
+            let quiet = self.source(key.link).is_some_and(|own| own.quiet);
+            quiet || self.settings.muted.iter().any(named)
+        })
+    }
+
+    /// Mutes an agent, or hears it again, as long as this run lasts.
+    pub fn set_muted(&mut self, key: &SessionKey, muted: bool) {
+        self.muted.insert((key.link, key.agent.clone()), muted);
+    }
+
+    /// Tells whether an agent is named with each of its announcements: where there are several, or where its
+    /// name is a mere claim.
+    pub(super) fn is_named(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> bool {
+        sessions.agents() > 1 || self.trust.doubts(key.link, &key.agent, agent)
+    }
+
+    /// Gives the name by which a person tells an agent from all others: where several share a name,
+    /// the number of its source, or its id, is added. Names that look alike count as the same, and one that
+    /// looks like the program's own is called an agent's. A name that a key stands for and that nothing proved
+    /// is called unproven.
+    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+        let seen = look(agent);
+        let args = [("agent", Arg::Name(agent.to_owned()))];
+        let called = if self.trust.doubts(key.link, &key.agent, agent) {
+            self.phrases.text("agent.unproven", &args)
+        } else if is_namesake(&seen) {
+            self.phrases.text("agent.namesake", &args)
+        } else {
+            agent.to_owned()
+        };
+        let mut twins = sessions
+            .iter()
+            .filter(|other| {
+                let same = other.key.link == key.link && other.key.agent == key.agent;
+                !same && (other.agent == agent || look(&other.agent) == seen)
+            })
+            .map(|other| other.key.link)
+            .peekable();
+        if twins.peek().is_none() {
+            return called;
+        }
+        // On one source its number would tell nothing.
+        let (phrase, mark) = if twins.any(|link| link == key.link) {
+            ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned()))
+        } else {
+            ("agent.twin.source", Arg::own(key.link.0 + 1))
+        };
+        let args = [("agent", Arg::Name(called)), ("mark", mark)];
+        self.phrases.text(phrase, &args)
+    }
+
+    /// Gives how many announcements were left out of speech and lines because the person wanted less, and
+    /// counts anew.
+    pub fn take_left_out(&mut self) -> u64 {
+        std::mem::take(&mut self.left_out)
+    }
+
+    fn is_repeated(&mut self, announcement: &Announcement) -> bool {
+        let repeatable =
+            announcement.class == Class::Activity || announcement.kind == Kind::Progress;
+        if !repeatable {
+            return false;
+        }
+        let now = announcement.at.monotonic;
+        let words = announcement.text();
+        self.recent.retain(|(at, _, _)| now < *at + REPEAT);
+        let repeated = self
+            .recent
+            .iter()
+            .any(|(_, key, text)| *key == announcement.key && *text == words);
+        if !repeated {
+            self.recent
+                .push_back((now, announcement.key.clone(), words));
+            if self.recent.len() > MOST_RECENT {
+                self.recent.pop_front();
+            }
+        }
+        repeated
+    }
+
+    /// Gives the level at which something of a source is worded: endings are terse under low load.
+    pub(super) fn level(&self, link: LinkId, kind: Kind) -> Verbosity {
+        let ending = matches!(kind, Kind::SessionCompleted | Kind::SessionCancelled);
+        if self.load_of(link) == Load::Low && ending {
+            Verbosity::Terse
+        } else {
+            self.verbosity_of(link)
+        }
+    }
+}
+
+/// Gives the cue of what an announcement is about, if it has one.
+fn cue_of(draft: &Draft) -> Option<Cue> {
+    match draft.kind {
+        Kind::Confirmation | Kind::Clarification => {
+            let asks = matches!(draft.about, Some(About::Asks(_)));
+            (asks && draft.class == Class::Alert).then_some(Cue::Question)
+        }
+        Kind::SessionErrored | Kind::Danger => Some(Cue::Error),
+        Kind::SessionCompleted => Some(Cue::Done),
+        Kind::Heartbeat => Some(Cue::Tick),
+        Kind::ToolCompleted => match draft.weight {
+            Weight::Failure => Some(Cue::Error),
+            Weight::Plain => None,
+        },
+        Kind::SessionStarted
+        | Kind::SessionCancelled
+        | Kind::State
+        | Kind::Progress
+        | Kind::ToolInvoked
+        | Kind::Output
+        | Kind::Handoff
+        | Kind::Unknown
+        | Kind::Connection
+        | Kind::Reply
+        | Kind::Anomaly
+        | Kind::Hint => None,
+    }
+}
+
+/// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
+fn speaker(agent: &str, phrases: &Phrases) -> Segment {
+    let spoken = format!("{}:", phrases.name_of(agent));
+    Segment {
+        shown: None,
+        mark: Mark::Own,
+        text: String::new(),
+        spoken: phrases.lexicon().pronounce(&spoken).into_owned(),
+        language: None,
+    }
+}

@@ -1,0 +1,491 @@
+//! How a question, its warnings and its end are worded. Nothing of a question is abbreviated.
+
+use std::time::Duration;
+
+use crate::config::Verbosity;
+use crate::protocol::{
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, Reversibility,
+    RiskLevel,
+};
+use crate::session::{Prompt, Question, Sessions, Standing};
+
+use super::answerable::label_of;
+use super::{Announcer, Manner};
+use crate::announce::announcement::Kind;
+use crate::announce::text::speakable;
+use crate::announce::text::wrap::beginning;
+use crate::announce::words::phrase::{Arg, Args};
+use crate::announce::words::segment::{Mark, Segment};
+
+impl Announcer {
+    pub(super) fn kind_of(&self, prompt: &Prompt) -> Kind {
+        match prompt.question {
+            Question::Confirmation(_) => Kind::Confirmation,
+            Question::Clarification(_) => Kind::Clarification,
+        }
+    }
+
+    /// Asks a question in full: who, what, what then, how bad, what silence does, which keys.
+    /// P0 says all of it at every verbosity.
+    pub(super) fn ask(
+        &self,
+        prompt: &Prompt,
+        sessions: &Sessions,
+        now: Now,
+        again: bool,
+    ) -> Vec<Segment> {
+        let mut segments = self.asked(prompt, sessions, now, again, Prompt::LONGEST_PART);
+        if prompt.is_cut() && !again {
+            segments.push(own(self.cut_words(prompt, sessions, now)));
+        }
+        segments
+    }
+
+    /// Asks a question with all of its words, as a face does that shows it page by page.
+    pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        self.asked(prompt, sessions, now, false, usize::MAX)
+    }
+
+    /// Says that a question has more words than these, and how they are heard.
+    pub(super) fn cut_words(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> String {
+        let how = match self.manner {
+            Manner::Keys => "question.details.keys",
+            Manner::Lines => "question.details.lines",
+        };
+        let count = self.whole(prompt, sessions, now).parts.len();
+        let args = [("n", Arg::own(prompt.id.0)), ("count", Arg::own(count))];
+        let details = ("details", Arg::Own(self.phrases.text(how, &args)));
+        self.phrases.text("question.cut", &[details])
+    }
+
+    fn asked(
+        &self,
+        prompt: &Prompt,
+        sessions: &Sessions,
+        now: Now,
+        again: bool,
+        longest: usize,
+    ) -> Vec<Segment> {
+        if again {
+            let key = match prompt.standing {
+                Standing::Resumed => "question.again.perhaps",
+                Standing::Live | Standing::LinkLost | Standing::NotAnswerable => "question.again",
+            };
+            return self.phrases.say(
+                key,
+                Verbosity::Normal,
+                &[
+                    ("n", Arg::own(prompt.id.0)),
+                    ("subject", self.subject(prompt)),
+                ],
+            );
+        }
+        let left = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        let agent = self.asker(prompt, sessions);
+        let mut segments = match &prompt.question {
+            Question::Confirmation(asked) => {
+                let args = self.confirmation_args(prompt, asked, agent, left, longest);
+                self.headed("question.head", "question.confirmation", &args)
+            }
+            Question::Clarification(asked) => {
+                self.clarification(prompt, asked, agent, left, longest)
+            }
+        };
+        segments.extend(self.doubts(prompt).into_iter().map(own));
+        segments
+    }
+
+    /// Words a question under a head of its own: a face that heads it otherwise leaves that out, and nothing
+    /// else.
+    fn headed(&self, head: &str, key: &str, args: &Args<'_>) -> Vec<Segment> {
+        let mut segments = self.phrases.say(head, Verbosity::Normal, args);
+        segments.extend(self.phrases.say(key, Verbosity::Normal, args));
+        segments
+    }
+
+    /// Asks a question once more, as it was asked first, with the time that is left.
+    pub fn ask_again(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        self.ask(prompt, sessions, now, false)
+    }
+
+    /// Says all that is known of a question, cut at nothing.
+    pub fn details(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let left = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        let agent = self.asker(prompt, sessions);
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
+                self.headed("question.details.head", "question.details", &args)
+            }
+            Question::Clarification(asked) => {
+                self.clarification(prompt, asked, agent, left, usize::MAX)
+            }
+        }
+    }
+
+    /// Gives what stands around the words of a question: how bad, what silence does, which keys.
+    pub(super) fn terms(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let left = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let args =
+                    self.confirmation_args(prompt, asked, Arg::own(""), left, Prompt::LONGEST_PART);
+                self.phrases.say("question.terms", Verbosity::Normal, &args)
+            }
+            Question::Clarification(asked) => {
+                self.clarification_terms(prompt, asked, left, Prompt::LONGEST_PART)
+            }
+        }
+    }
+
+    pub(super) fn confirmation_args(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingConfirmation,
+        agent: Arg,
+        left: Option<Duration>,
+        longest: usize,
+    ) -> Vec<(&'static str, Arg)> {
+        let risk = match &asked.risk_level {
+            Some(RiskLevel::Low) => "question.risk.low",
+            Some(RiskLevel::Medium) => "question.risk.medium",
+            Some(RiskLevel::High) => "question.risk.high",
+            Some(RiskLevel::Other(_)) | None => "question.risk.unknown",
+        };
+        let reversibility = if asked.is_irreversible() {
+            "question.reversibility.irreversible"
+        } else {
+            match (&asked.reversibility, asked.irreversible) {
+                (Some(Reversibility::Reversible), _) | (None, Some(false)) => {
+                    "question.reversibility.reversible"
+                }
+                (Some(Reversibility::WithEffort), _) => "question.reversibility.effort",
+                (Some(Reversibility::Irreversible | Reversibility::Other(_)), _) | (None, _) => {
+                    "question.reversibility.unknown"
+                }
+            }
+        };
+        let more: Vec<String> = asked
+            .extra_context
+            .iter()
+            .map(|(key, value)| format!("{key}: {value}"))
+            .collect();
+        let text = |key: &str| Arg::Own(self.phrases.text(key, &[]));
+        let mut reversibility = self.phrases.text(reversibility, &[]);
+        let tool_says = self.tool_says(prompt);
+        if !tool_says.is_empty() {
+            reversibility.push(' ');
+            reversibility.push_str(&tool_says);
+        }
+        vec![
+            ("n", Arg::own(prompt.id.0)),
+            ("agent", agent),
+            (
+                "action",
+                self.exact_or(prompt, &cut(&asked.action, longest), "question.no_action"),
+            ),
+            (
+                "consequence",
+                self.exact_in(
+                    prompt,
+                    &cut(asked.consequence.as_deref().unwrap_or_default(), longest),
+                    asked.consequence_in.as_ref(),
+                ),
+            ),
+            (
+                "consequence_in",
+                self.language_name(asked.consequence_in.as_ref()),
+            ),
+            ("risk", text(risk)),
+            ("reversibility", Arg::Own(reversibility)),
+            ("timeout", Arg::Own(self.timeout(prompt, left))),
+            (
+                "context",
+                self.exact_in(
+                    prompt,
+                    asked.summary.detailed.as_deref().unwrap_or_default(),
+                    asked.why_in.as_ref(),
+                ),
+            ),
+            ("why_in", self.language_name(asked.why_in.as_ref())),
+            (
+                "more",
+                self.exact_in(prompt, &more.join(". "), asked.more_in.as_ref()),
+            ),
+            ("more_in", self.language_name(asked.more_in.as_ref())),
+            ("keys", Arg::Own(self.keys_now(prompt))),
+        ]
+    }
+
+    fn clarification(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        agent: Arg,
+        left: Option<Duration>,
+        longest: usize,
+    ) -> Vec<Segment> {
+        let args = [
+            ("n", Arg::own(prompt.id.0)),
+            ("agent", agent),
+            (
+                "question",
+                self.exact_or(
+                    prompt,
+                    &cut(&asked.question, longest),
+                    "question.no_question",
+                ),
+            ),
+            (
+                "context",
+                self.exact_in(
+                    prompt,
+                    &cut(asked.context.as_deref().unwrap_or_default(), longest),
+                    asked.why_in.as_ref(),
+                ),
+            ),
+            ("why_in", self.language_name(asked.why_in.as_ref())),
+            ("choices", Arg::own("")),
+            ("timeout", Arg::own("")),
+            ("keys", Arg::own("")),
+        ];
+        let mut segments = self
+            .phrases
+            .say("question.clarification", Verbosity::Normal, &args);
+        let mut room = longest;
+        for (index, choice) in asked.choices.iter().enumerate() {
+            let length = choice.label.chars().count();
+            // What does not fit is said with the rest of the question.
+            let Some(left) = room.checked_sub(length) else {
+                break;
+            };
+            room = left;
+            let args = [
+                ("n", Arg::own(index + 1)),
+                (
+                    "label",
+                    self.exact_in(prompt, &choice.label, choice.label_in.as_ref()),
+                ),
+                ("label_in", self.language_name(choice.label_in.as_ref())),
+            ];
+            segments.extend(
+                self.phrases
+                    .say("question.choice", Verbosity::Normal, &args),
+            );
+        }
+        segments.extend(self.clarification_terms(prompt, asked, left, longest));
+        segments
+    }
+
+    fn clarification_terms(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        left: Option<Duration>,
+        longest: usize,
+    ) -> Vec<Segment> {
+        let mut segments = Vec::new();
+        if asked.takes_several {
+            segments.push(own(self.phrases.text("question.several", &[])));
+        }
+        segments.extend(self.timeout_segments(prompt, asked, left, longest));
+        segments.push(own(self.keys_now(prompt)));
+        segments
+    }
+
+    fn timeout_segments(
+        &self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        left: Option<Duration>,
+        longest: usize,
+    ) -> Vec<Segment> {
+        let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
+            return Vec::new();
+        };
+        let time = Arg::Own(self.time(left));
+        match &asked.default_response {
+            Some(response) => self.phrases.say(
+                "question.timeout.response",
+                Verbosity::Normal,
+                &[
+                    ("time", time),
+                    (
+                        "response",
+                        self.exact(prompt, &cut(label_of(asked, response), longest)),
+                    ),
+                ],
+            ),
+            None => self.phrases.say(
+                "question.timeout.none",
+                Verbosity::Normal,
+                &[("time", time)],
+            ),
+        }
+    }
+
+    /// Says what silence does; empty for questions that nobody waits for here.
+    fn timeout(&self, prompt: &Prompt, left: Option<Duration>) -> String {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return String::new();
+        };
+        let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
+            return String::new();
+        };
+        let key = match &asked.default_decision {
+            Some(Decision::Reject) => "question.timeout.reject",
+            Some(Decision::Accept) => "question.timeout.accept",
+            Some(Decision::Other(_)) | None => "question.timeout.other",
+        };
+        self.phrases
+            .text(key, &[("time", Arg::Own(self.time(left)))])
+    }
+
+    pub(super) fn warn(
+        &self,
+        prompt: &Prompt,
+        remaining: Duration,
+        sessions: &Sessions,
+        now: Now,
+    ) -> Vec<Segment> {
+        let mut segments = self.phrases.say(
+            "question.warning",
+            Verbosity::Normal,
+            &[
+                ("n", Arg::own(prompt.id.0)),
+                ("time", Arg::Own(self.time(remaining))),
+                ("subject", {
+                    let subject = cut(prompt.question.subject(), Prompt::LONGEST_PART);
+                    self.exact_or(prompt, &subject, "question.no_action")
+                }),
+                ("timeout", Arg::Own(self.default(prompt))),
+            ],
+        );
+        if prompt.is_cut() {
+            segments.push(own(self.cut_words(prompt, sessions, now)));
+        }
+        segments
+    }
+
+    pub(super) fn timed_out(&self, prompt: &Prompt) -> Vec<Segment> {
+        self.phrases.say(
+            "question.timed_out",
+            Verbosity::Normal,
+            &[
+                ("n", Arg::own(prompt.id.0)),
+                ("default", Arg::Own(self.default(prompt))),
+            ],
+        )
+    }
+
+    /// Says what the agent does without an answer.
+    pub fn default(&self, prompt: &Prompt) -> String {
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let key = match &asked.default_decision {
+                    Some(Decision::Reject) => "question.default.reject",
+                    Some(Decision::Accept) => "question.default.accept",
+                    Some(Decision::Other(_)) | None => "question.default.other",
+                };
+                self.phrases.text(key, &[])
+            }
+            Question::Clarification(asked) => match &asked.default_response {
+                Some(response) => self.phrases.text(
+                    "question.default.response",
+                    &[("response", self.exact(prompt, label_of(asked, response)))],
+                ),
+                None => self.phrases.text("question.default.other", &[]),
+            },
+        }
+    }
+
+    /// Words a decision.
+    pub fn decision_words(&self, decision: &Decision) -> String {
+        match decision {
+            Decision::Accept => self.phrases.text("answer.accept", &[]),
+            Decision::Reject => self.phrases.text("answer.reject", &[]),
+            // Producers write these as identifiers; an engine would spell the signs between words.
+            Decision::Other(text) => self.phrases.name_of(text).replace('_', " "),
+        }
+    }
+
+    /// Words an answer for reading it back.
+    pub fn answer_words(&self, prompt: &Prompt, answer: &Answer) -> String {
+        match answer {
+            Answer::Decision { decision, .. } => self.decision_words(decision),
+            Answer::Response(Response::YesNo(true)) => self.phrases.text("answer.yes", &[]),
+            Answer::Response(Response::YesNo(false)) => self.phrases.text("answer.no", &[]),
+            Answer::Response(Response::Number(number)) => number.to_string(),
+            Answer::Response(Response::Text(text)) => {
+                let label = match &prompt.question {
+                    Question::Clarification(asked) => asked
+                        .choices
+                        .iter()
+                        .find(|choice| choice.value == *text)
+                        .map(|choice| choice.label.as_str()),
+                    Question::Confirmation(_) => None,
+                };
+                let text = speakable::one_line(label.unwrap_or(text));
+                self.phrases.lexicon().name_directions(&text).into_owned()
+            }
+        }
+    }
+
+    /// Gives what a question is about, as an argument that is said to the letter; a question that does
+    /// not say it is told as such.
+    pub fn subject(&self, prompt: &Prompt) -> Arg {
+        let missing = match &prompt.question {
+            Question::Confirmation(_) => "question.no_action",
+            Question::Clarification(_) => "question.no_question",
+        };
+        self.exact_or(prompt, prompt.question.subject(), missing)
+    }
+
+    /// Names who asks, where there are several agents.
+    pub(super) fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
+        if self.is_named(&prompt.key, &prompt.agent, sessions) {
+            Arg::Name(self.agent_name(&prompt.key, &prompt.agent, sessions))
+        } else {
+            Arg::own("")
+        }
+    }
+
+    /// Gives a text to the letter, or what is said where there is none.
+    pub(super) fn exact_or(&self, prompt: &Prompt, text: &str, missing: &str) -> Arg {
+        if speakable::one_line(text).is_empty() {
+            Arg::Own(self.phrases.text(missing, &[]))
+        } else {
+            self.exact(prompt, text)
+        }
+    }
+
+    /// Gives a question's text as an argument that is said to the letter.
+    pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
+        Arg::Exact(text.to_owned(), prompt.language.clone())
+    }
+}
+
+pub(super) fn own(text: String) -> Segment {
+    Segment {
+        shown: None,
+        mark: Mark::Own,
+        text: text.clone(),
+        spoken: text,
+        language: None,
+    }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    let beginning = beginning(text, longest);
+    if beginning.len() < text.len() {
+        format!("{beginning}…")
+    } else {
+        text.to_owned()
+    }
+}

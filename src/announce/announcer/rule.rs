@@ -1,0 +1,43 @@
+//! How a decision that a rule of the person's took is worded.
+
+use std::time::Duration;
+
+use crate::config::{PolicyDecision, PolicyRule, Verbosity};
+use crate::protocol::Now;
+use crate::session::{Prompt, Question, Sessions};
+
+use super::Announcer;
+use super::question::own;
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Segment;
+
+impl Announcer {
+    /// Tells what a rule does with a question, with all that the question would have said.
+    pub fn policy_words(
+        &self,
+        rule: &PolicyRule,
+        prompt: &Prompt,
+        sessions: &Sessions,
+        now: Now,
+    ) -> Vec<Segment> {
+        let Question::Confirmation(asked) = &prompt.question else {
+            return Vec::new();
+        };
+        let left: Option<Duration> = sessions
+            .expires(prompt)
+            .map(|at| at.saturating_sub(now.monotonic));
+        let agent = self.asker(prompt, sessions);
+        let mut args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
+        args.push(("rule", Arg::Own(rule.name.clone())));
+        let key = match rule.decision {
+            PolicyDecision::Reject => "policy.rejects",
+            PolicyDecision::Leave => "policy.leaves",
+            PolicyDecision::Accept => "policy.accepts",
+        };
+        let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
+        if prompt.is_cut() {
+            segments.push(own(self.cut_words(prompt, sessions, now)));
+        }
+        segments
+    }
+}

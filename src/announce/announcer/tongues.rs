@@ -1,0 +1,71 @@
+//! What an agent sent, in the language of the person it is told to.
+//!
+//! Responsibilities: putting a question into that language, and saying so where that was not possible. Not
+//! here: which of several languages suits (`words::language`).
+
+use crate::announce::words::phrase::Arg;
+use crate::protocol::{Decoded, Event, UNDETERMINED, Wanted, direction_of};
+use crate::session::{LinkId, Prompt};
+
+use super::Announcer;
+
+impl Announcer {
+    /// Puts a question into the person's language, as far as its producer sent it in that (11.5.1).
+    pub fn put_into_language(&self, link: LinkId, decoded: &mut Decoded) {
+        let hints = &mut decoded.envelope.localization;
+        let wanted = Wanted {
+            languages: self.languages_of(link),
+            fallbacks: &hints.fallback_chain,
+        };
+        let own = hints.primary_language.as_deref();
+        let main = match &mut decoded.event {
+            Event::AwaitingConfirmation(asked) => asked.put_into(own, wanted),
+            Event::AwaitingClarification(asked) => asked.put_into(own, wanted),
+            Event::SessionStarted(_)
+            | Event::SessionCompleted(_)
+            | Event::SessionErrored(_)
+            | Event::SessionCancelled(_)
+            | Event::StateChanged(_)
+            | Event::Progress(_)
+            | Event::ToolInvoked(_)
+            | Event::ToolCompleted(_)
+            | Event::OutputStreaming(_)
+            | Event::HandoffRequested(_)
+            | Event::Unknown(_) => return,
+        };
+        if main != hints.primary_language {
+            // A variant brings its own direction.
+            hints.text_direction = main.as_deref().map(direction_of);
+            hints.primary_language = main;
+        }
+    }
+
+    /// Gives a text of a question that is perhaps in another language than the rest of it.
+    pub(super) fn exact_in(&self, prompt: &Prompt, text: &str, other: Option<&String>) -> Arg {
+        match other {
+            None => self.exact(prompt, text),
+            Some(tag) => {
+                let known = Some(tag.clone()).filter(|tag| tag != UNDETERMINED);
+                Arg::Exact(text.to_owned(), known)
+            }
+        }
+    }
+
+    /// Names the language of such a text; empty where it is that of the rest.
+    pub(super) fn language_name(&self, other: Option<&String>) -> Arg {
+        let Some(tag) = other else {
+            return Arg::own("");
+        };
+        if tag == UNDETERMINED {
+            return Arg::Own(self.phrases.text("question.in.unknown", &[]));
+        }
+        let language = tag.split(['-', '_']).next().unwrap_or_default();
+        let key = format!("language.name.{}", language.to_ascii_lowercase());
+        let name = if self.phrases.has(&key) {
+            Arg::Own(self.phrases.text(&key, &[]))
+        } else {
+            Arg::Name(tag.clone())
+        };
+        Arg::Own(self.phrases.text("question.in", &[("language", name)]))
+    }
+}

@@ -1,0 +1,134 @@
+//! How a question is answered, in words: in full the first time in a run, in short after that.
+//!
+//! Responsibilities: which keys or lines answer a question, and when a person knows them. Not here: what a
+//! key does (`keys`), when it counts (`app`).
+
+use crate::protocol::{Decision, ResponseKind};
+use crate::session::{Prompt, Question, TokenUse};
+
+use super::answerable::{takes_two_steps, unanswerable, ways};
+use super::{Announcer, Manner};
+use crate::announce::words::phrase::Arg;
+
+/// Says in how many words the ways to an answer are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// What each key does.
+    Full,
+    /// The keys alone, in the same order.
+    Short,
+}
+
+impl Announcer {
+    /// Says how to answer, or why it can't be answered.
+    pub fn keys(&self, prompt: &Prompt) -> String {
+        self.keys_in(prompt, Length::Full)
+    }
+
+    /// Says how to answer, in short where another question has told it in this run.
+    pub(super) fn keys_now(&self, prompt: &Prompt) -> String {
+        let first = ways(prompt).and_then(|ways| self.ways_told.get(&ways));
+        let known = first.is_some_and(|first| *first != prompt.id);
+        let length = match known {
+            true => Length::Short,
+            false => Length::Full,
+        };
+        self.keys_in(prompt, length)
+    }
+
+    /// Notes that a question was asked, with all that it says.
+    pub(super) fn ways_were_told(&mut self, prompt: &Prompt) {
+        if let Some(ways) = ways(prompt) {
+            self.ways_told.entry(ways).or_insert(prompt.id);
+        }
+    }
+
+    fn keys_in(&self, prompt: &Prompt, length: Length) -> String {
+        let n = || [("n", Arg::own(prompt.id.0))];
+        if let TokenUse::Shared { with } = prompt.token_use {
+            let with = ("with", Arg::own(with.0));
+            return self.phrases.text("question.shared", &[with]);
+        }
+        if let Some(key) = unanswerable(prompt) {
+            return self.phrases.text(key, &[]);
+        }
+        let lines = self.manner == Manner::Lines;
+        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
+        match &prompt.question {
+            Question::Confirmation(asked) => {
+                let two = takes_two_steps(prompt);
+                let accept = match (length, two) {
+                    (Length::Full, true) => {
+                        pick("question.keys.accept_twice", "question.lines.accept_twice")
+                    }
+                    (Length::Full, false) => pick("question.keys.accept", "question.lines.accept"),
+                    (Length::Short, true) => pick(
+                        "question.keys.accept_twice.short",
+                        "question.lines.accept_twice.short",
+                    ),
+                    (Length::Short, false) => {
+                        pick("question.keys.accept.short", "question.lines.accept.short")
+                    }
+                };
+                let (reject, details, all) = match length {
+                    Length::Full => (
+                        pick("question.keys.reject", "question.lines.reject"),
+                        pick("question.keys.details", "question.lines.details"),
+                        pick("question.keys.confirm", "question.lines.confirm"),
+                    ),
+                    Length::Short => (
+                        pick("question.keys.reject.short", "question.lines.reject.short"),
+                        pick(
+                            "question.keys.details.short",
+                            "question.lines.details.short",
+                        ),
+                        "question.keys.short",
+                    ),
+                };
+                let mut ways = Vec::new();
+                if asked.takes(&Decision::Accept) {
+                    ways.push(self.phrases.text(accept, &n()));
+                }
+                if asked.takes(&Decision::Reject) {
+                    ways.push(self.phrases.text(reject, &n()));
+                }
+                // What an agent calls its own answers is never short.
+                for (at, other) in asked.others().enumerate() {
+                    let args = [
+                        ("n", Arg::own(prompt.id.0)),
+                        ("i", Arg::own(at + 1)),
+                        ("answer", Arg::Own(self.decision_words(other))),
+                    ];
+                    let key = pick("question.keys.other", "question.lines.other");
+                    ways.push(self.phrases.text(key, &args));
+                }
+                ways.push(self.phrases.text(details, &n()));
+                let args = [("ways", Arg::Own(ways.join(", ")))];
+                self.phrases.text(all, &args)
+            }
+            Question::Clarification(asked) => {
+                let ways: Vec<String> = asked
+                    .accepted_response_kinds
+                    .iter()
+                    .map(|kind| match kind {
+                        ResponseKind::MultipleChoice => {
+                            pick("question.keys.choice", "question.lines.choice")
+                        }
+                        ResponseKind::YesNo => {
+                            pick("question.keys.yes_no", "question.lines.yes_no")
+                        }
+                        ResponseKind::Numeric => {
+                            pick("question.keys.number", "question.lines.number")
+                        }
+                        ResponseKind::Freetext | ResponseKind::Other(_) => {
+                            pick("question.keys.text", "question.lines.text")
+                        }
+                    })
+                    .map(|key| self.phrases.text(key, &n()))
+                    .collect();
+                let or = self.phrases.text("question.or", &[]);
+                ways.join(&format!(" {or} "))
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! A question in full, in parts that a person can keep in mind.
+//!
+//! Responsibilities: where a long text is cut, and what each part of a question holds. Not here: what is asked
+//! at once (`question`), which part comes next (`app`).
+//!
+//! # Mental model
+//! What a question says is a row of texts: the action, what then happens, why, what else is known. They fill
+//! parts of [`Prompt::LONGEST_PART`] characters, in their order; a text that does not fit goes on in the next
+//! part, under its own label again. The first `needed` parts hold what a decision is about; behind them is only
+//! what surrounds it.
+
+use std::borrow::Cow;
+
+use crate::config::Verbosity;
+use crate::protocol::Now;
+use crate::session::{Prompt, Question, Sessions};
+
+use super::answerable::label_of;
+use super::{Announcer, Manner};
+use crate::announce::text::normalise::clean_lines;
+use crate::announce::text::wrap::beginning;
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Segment;
+
+/// A part ends between words where one ends in this share of its end, else between two signs.
+const TAIL: usize = 4;
+
+/// Holds all of a question, in parts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Whole {
+    /// The parts, at least one.
+    pub parts: Vec<Vec<Segment>>,
+    /// How many of them, from the first, must be known before the question is answered.
+    pub needed: usize,
+}
+
+/// Holds one text of a question.
+struct Field<'a> {
+    /// The phrase that labels it.
+    key: &'static str,
+    /// Its number, of a choice.
+    n: usize,
+    text: Cow<'a, str>,
+    /// Its language where that is another one than the question's.
+    language: Option<&'a String>,
+    /// What is said where there is none.
+    missing: &'static str,
+    /// Whether the decision is about it.
+    decides: bool,
+}
+
+impl Announcer {
+    /// Gives all that is known of a question, in parts where that is much.
+    pub fn whole(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Whole {
+        let fields = fields(prompt);
+        let mut parts: Vec<Vec<(&Field<'_>, &str)>> = vec![Vec::new()];
+        let (mut room, mut needed) = (Prompt::LONGEST_PART, 1);
+        for field in &fields {
+            let mut rest = field.text.trim();
+            loop {
+                let length = rest.chars().count();
+                // A few words of a text at the end of a part would only be torn off.
+                if length > room && room < Prompt::LONGEST_PART / TAIL {
+                    parts.push(Vec::new());
+                    room = Prompt::LONGEST_PART;
+                }
+                let piece = beginning(rest, room);
+                room -= piece.chars().count();
+                rest = rest[piece.len()..].trim_start();
+                if let Some(part) = parts.last_mut() {
+                    part.push((field, piece));
+                }
+                if field.decides {
+                    needed = parts.len();
+                }
+                if rest.is_empty() {
+                    break;
+                }
+                parts.push(Vec::new());
+                room = Prompt::LONGEST_PART;
+            }
+        }
+        let count = parts.len();
+        if count == 1 {
+            let parts = vec![self.details(prompt, sessions, now)];
+            return Whole { parts, needed };
+        }
+        let parts = parts
+            .iter()
+            .enumerate()
+            .map(|(at, part)| {
+                let mut segments = self.phrases.say(
+                    "question.part",
+                    Verbosity::Normal,
+                    &[
+                        ("n", Arg::own(prompt.id.0)),
+                        ("agent", self.asker(prompt, sessions)),
+                        ("i", Arg::own(at + 1)),
+                        ("count", Arg::own(count)),
+                    ],
+                );
+                for (field, piece) in part {
+                    let text = self.exact_or(prompt, piece, field.missing);
+                    let text = match (text, field.language) {
+                        (Arg::Exact(text, _), Some(_)) => {
+                            self.exact_in(prompt, &text, field.language)
+                        }
+                        (text, _) => text,
+                    };
+                    let args = [
+                        ("n", Arg::own(field.n)),
+                        ("text", text),
+                        ("in", self.language_name(field.language)),
+                    ];
+                    segments.extend(self.phrases.say(field.key, Verbosity::Normal, &args));
+                }
+                if at + 1 < count {
+                    segments.extend(self.phrases.say(
+                        match self.manner {
+                            Manner::Keys => "question.part.next.keys",
+                            Manner::Lines => "question.part.next.lines",
+                        },
+                        Verbosity::Normal,
+                        &[("n", Arg::own(prompt.id.0))],
+                    ));
+                } else {
+                    segments.extend(self.terms(prompt, sessions, now));
+                }
+                segments
+            })
+            .collect();
+        Whole { parts, needed }
+    }
+}
+
+/// Lists the texts of a question, those that the decision is about first.
+fn fields(prompt: &Prompt) -> Vec<Field<'_>> {
+    let mut fields = Vec::new();
+    match &prompt.question {
+        Question::Confirmation(asked) => {
+            let action = Field::new("question.part.text", &asked.action, true);
+            fields.push(Field {
+                missing: "question.no_action",
+                ..action
+            });
+            if let Some(text) = &asked.consequence {
+                let consequence = Field::new("question.part.consequence", text, true);
+                fields.push(consequence.spoken_in(asked.consequence_in.as_ref()));
+            }
+            if let Some(text) = &asked.summary.detailed {
+                let why = Field::new("question.part.why", text, false);
+                fields.push(why.spoken_in(asked.why_in.as_ref()));
+            }
+            fields.extend(asked.extra_context.iter().map(|(name, text)| {
+                let more = Field::new("question.part.more", "", false);
+                let more = more.spoken_in(asked.more_in.as_ref());
+                Field {
+                    text: Cow::Owned(clean_lines(&format!("{name}: {text}")).into_owned()),
+                    ..more
+                }
+            }));
+        }
+        Question::Clarification(asked) => {
+            let question = Field::new("question.part.text", &asked.question, true);
+            fields.push(Field {
+                missing: "question.no_question",
+                ..question
+            });
+            fields.extend(asked.choices.iter().enumerate().map(|(at, choice)| {
+                let label = Field::new("question.part.choice", &choice.label, true);
+                let label = label.spoken_in(choice.label_in.as_ref());
+                Field { n: at + 1, ..label }
+            }));
+            if let Some(response) = &asked.default_response {
+                let text = label_of(asked, response);
+                fields.push(Field::new("question.part.default", text, true));
+            }
+            if let Some(text) = &asked.context {
+                let why = Field::new("question.part.why", text, true);
+                fields.push(why.spoken_in(asked.why_in.as_ref()));
+            }
+        }
+    }
+    fields
+}
+
+impl<'a> Field<'a> {
+    fn spoken_in(self, language: Option<&'a String>) -> Self {
+        Self { language, ..self }
+    }
+
+    fn new(key: &'static str, text: &'a str, decides: bool) -> Self {
+        Self {
+            key,
+            n: 0,
+            text: clean_lines(text),
+            language: None,
+            missing: "question.part.empty",
+            decides,
+        }
+    }
+}

@@ -1,0 +1,590 @@
+//! Which words each change gets: the phrase, its arguments, its class.
+
+use std::time::Duration;
+
+use crate::config::Verbosity;
+use crate::protocol::{
+    ErrorCategory, Level, Progress, SessionErrored, Severity, StateChanged, Summary, ToolCompleted,
+    ToolInvoked, ToolStatus,
+};
+use crate::session::{
+    Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Session, Sessions, What,
+};
+
+use super::{Announcer, Draft, Manner};
+use crate::announce::announcement::{About, Aloud, Class, Kind, Weight};
+use crate::announce::words::language;
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::{Mark, Segment};
+
+impl Announcer {
+    /// Words one change that is no streamed text.
+    pub(super) fn word(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
+        let one = |draft: Draft| vec![draft];
+        match &change.what {
+            What::SessionStarted(event) => one(self.started(change, event, sessions)),
+            What::SessionJoined => one(self.phrase(
+                change,
+                Class::Outcome,
+                Kind::SessionStarted,
+                "session.joined",
+                &[("parent", self.parent(change, sessions))],
+            )),
+            What::SessionEnded(ended) => one(self.ended(change, ended, sessions)),
+            What::StateChanged(event) => one(self.state(change, event)),
+            What::Progress(event) => one(self.progress(change, event)),
+            What::ToolInvoked(event) => one(self.invoked(change, event, sessions)),
+            What::ToolCompleted { event, elapsed } => {
+                one(self.completed(change, event, *elapsed, sessions))
+            }
+            What::Handoff(event) => one(self.handoff(change, event)),
+            What::Unknown { type_name, event } => {
+                self.unknown(change, type_name, &event.summary, event.asks)
+            }
+            What::Anomaly(anomaly) => one(self.anomaly(change, anomaly)),
+            What::Danger(danger) => one(self.danger(change, danger, sessions)),
+            What::PromptOpened(id) | What::PromptAnswerable(id) => {
+                self.prompt_draft(*id, sessions, |prompt| {
+                    let again = matches!(change.what, What::PromptAnswerable(_));
+                    Draft::new(
+                        Class::Alert,
+                        self.kind_of(prompt),
+                        self.ask(prompt, sessions, change.at, again),
+                    )
+                    .about(About::Asks(*id))
+                })
+            }
+            What::PromptFreed(id) | What::PromptUnheard(id) => {
+                self.prompt_draft(*id, sessions, |prompt| {
+                    Draft::new(Class::Alert, self.kind_of(prompt), self.asked_anew(prompt))
+                        .about(About::Asks(*id))
+                })
+            }
+            What::QuestionsWaiting { waiting } => {
+                self.questions_waiting(change, *waiting, sessions)
+            }
+            What::PromptWarning {
+                prompt: id,
+                remaining,
+            } => self.prompt_draft(*id, sessions, |prompt| {
+                Draft::new(
+                    Class::Alert,
+                    self.kind_of(prompt),
+                    self.warn(prompt, *remaining, sessions, change.at),
+                )
+                .about(About::Tells(*id))
+            }),
+            What::PromptTimedOut(id) => self.prompt_draft(*id, sessions, |prompt| {
+                Draft::new(Class::Alert, self.kind_of(prompt), self.timed_out(prompt))
+                    .about(About::Tells(*id))
+            }),
+            What::PromptPerhapsResolved(id) => self.prompt_draft(*id, sessions, |prompt| {
+                let key = if prompt.is_answerable() {
+                    "question.perhaps"
+                } else {
+                    "question.perhaps.closed"
+                };
+                let segments = self.fill(
+                    key,
+                    self.verbosity_of(change.key.link),
+                    &[("n", Arg::own(id.0))],
+                );
+                Draft::new(Class::Outcome, self.kind_of(prompt), segments).about(About::Tells(*id))
+            }),
+            What::PromptClosed { prompt: id, how } => self.prompt_draft(*id, sessions, |prompt| {
+                let (segments, aloud) = self.settled(prompt, how);
+                Draft::new(Class::Outcome, self.kind_of(prompt), segments)
+                    .about(About::Tells(*id))
+                    .aloud(aloud)
+            }),
+            // Text is cut into sentences elsewhere.
+            What::Output { .. } => Vec::new(),
+        }
+    }
+
+    fn prompt_draft(
+        &self,
+        id: PromptId,
+        sessions: &Sessions,
+        draft: impl FnOnce(&crate::session::Prompt) -> Draft,
+    ) -> Vec<Draft> {
+        sessions.prompt(id).map(draft).into_iter().collect()
+    }
+
+    pub(super) fn phrase(
+        &self,
+        change: &Change,
+        class: Class,
+        kind: Kind,
+        key: &str,
+        args: &[(&str, Arg)],
+    ) -> Draft {
+        let mut segments = self.fill(key, self.level(change.key.link, kind), args);
+        // "Started: Started." says nothing twice.
+        if let [own, said] = segments.as_mut_slice()
+            && bare(&own.text) == bare(&said.text)
+        {
+            own.text = said.text.clone();
+            own.spoken = said.spoken.clone();
+            segments.truncate(1);
+        }
+        Draft::new(class, kind, segments)
+    }
+
+    /// Picks a summary by verbosity and language.
+    pub(super) fn summary(&self, change: &Change, summary: &Summary, kind: Kind) -> Arg {
+        self.summary_at(change, summary, self.level(change.key.link, kind))
+    }
+
+    /// Picks a summary of a level by language.
+    pub(super) fn summary_at(&self, change: &Change, summary: &Summary, level: Verbosity) -> Arg {
+        let level = match level {
+            Verbosity::Terse => Level::Terse,
+            Verbosity::Normal => Level::Normal,
+            Verbosity::Detailed => Level::Detailed,
+        };
+        match language::pick(
+            summary,
+            level,
+            change.language.as_deref(),
+            self.languages_of(change.key.link),
+            &change.fallbacks,
+        ) {
+            Some((text, language)) => Arg::Agent(text.to_owned(), language.map(str::to_owned)),
+            None => Arg::own(""),
+        }
+    }
+
+    fn ended(&self, change: &Change, ended: &Ended, sessions: &Sessions) -> Draft {
+        let rejections = sessions.rejections(&change.key);
+        match ended {
+            // "Finished: Done." must not sound as if the rejected thing were done: how the agent puts
+            // it is told in its normal words at least.
+            Ended::Completed(event) if rejections > 0 => {
+                let level = self
+                    .level(change.key.link, Kind::SessionCompleted)
+                    .max(Verbosity::Normal);
+                let said = self.summary_at(change, &event.summary, level);
+                self.phrase(
+                    change,
+                    Class::Outcome,
+                    Kind::SessionCompleted,
+                    "session.completed.rejected",
+                    &[("n", Arg::own(rejections)), ("summary", said)],
+                )
+            }
+            Ended::Completed(event) => self.phrase(
+                change,
+                Class::Outcome,
+                Kind::SessionCompleted,
+                "session.completed",
+                &[
+                    (
+                        "summary",
+                        self.summary(change, &event.summary, Kind::SessionCompleted),
+                    ),
+                    (
+                        "elapsed",
+                        self.took(event.duration_ms.map(Duration::from_millis)),
+                    ),
+                    ("output", agents(change, event.output_summary.as_deref())),
+                ],
+            ),
+            Ended::Errored(event) => self.errored(change, event),
+            Ended::Cancelled(event) => self.phrase(
+                change,
+                Class::Outcome,
+                Kind::SessionCancelled,
+                "session.cancelled",
+                &[
+                    (
+                        "summary",
+                        self.summary(change, &event.summary, Kind::SessionCancelled),
+                    ),
+                    ("by", name(event.cancelled_by.as_deref())),
+                    ("partial", agents(change, event.partial_result.as_deref())),
+                ],
+            ),
+        }
+    }
+
+    fn errored(&self, change: &Change, event: &SessionErrored) -> Draft {
+        let category = match &event.category {
+            ErrorCategory::Transient => Arg::own(self.phrases.text("error.transient", &[])),
+            ErrorCategory::Permanent => Arg::own(self.phrases.text("error.permanent", &[])),
+            ErrorCategory::RequiresUser => Arg::own(self.phrases.text("error.requires_user", &[])),
+            ErrorCategory::Unknown => Arg::own(""),
+            ErrorCategory::Other(text) => Arg::Name(text.replace('_', " ")),
+        };
+        let mut summary = self.summary(change, &event.summary, Kind::SessionErrored);
+        // The wild error_message says more than "Error: ValueError".
+        if let (Arg::Agent(text, _), Some(message)) = (&mut summary, &event.message)
+            && self.verbosity_of(change.key.link) != Verbosity::Terse
+            && !text.contains(message.as_str())
+        {
+            let ends = text.trim_end().ends_with(['.', '!', '?', '…', '。']);
+            text.push_str(if ends { " " } else { ". " });
+            text.push_str(message);
+        }
+        let hint = agents(change, event.remediation_hint.as_deref());
+        // An errored session is an alert whatever urgency it claims.
+        self.phrase(
+            change,
+            Class::Alert,
+            Kind::SessionErrored,
+            "session.errored",
+            &[("category", category), ("summary", summary), ("hint", hint)],
+        )
+    }
+
+    fn state(&self, change: &Change, event: &StateChanged) -> Draft {
+        let mut summary = self.summary(change, &event.summary, Kind::State);
+        let terse_only =
+            self.verbosity_of(change.key.link) == Verbosity::Terse && event.summary.terse.is_none();
+        if terse_only {
+            // A state's own name is shorter than any sentence about it.
+            summary = Arg::own("");
+        }
+        let key = match event.to_state.as_str() {
+            "idle" => "state.idle",
+            "thinking" => "state.thinking",
+            "calling_tool" => "state.calling_tool",
+            "writing_output" => "state.writing_output",
+            "awaiting_input" => "state.awaiting_input",
+            "deciding" => "state.deciding",
+            "handing_off" => "state.handing_off",
+            _ => "state.other",
+        };
+        let segments = if matches!(&summary, Arg::Agent(..)) {
+            self.fill(
+                "state",
+                self.verbosity_of(change.key.link),
+                &[("summary", summary)],
+            )
+        } else {
+            self.fill(
+                key,
+                self.verbosity_of(change.key.link),
+                &[("state", name(Some(&event.to_state)))],
+            )
+        };
+        Draft::new(Class::Activity, Kind::State, segments)
+            .topic("state")
+            .aloud(self.aloud_of_state(change, event))
+    }
+
+    fn progress(&self, change: &Change, event: &Progress) -> Draft {
+        let summary = self.summary(change, &event.summary, Kind::Progress);
+        let description = match &event.description {
+            Some(text) => Arg::Agent(text.clone(), change.language.clone()),
+            None => Arg::own(""),
+        };
+        let (key, args) = if matches!(&summary, Arg::Agent(..)) {
+            ("progress", vec![("summary", summary)])
+        } else if let Some(percent) = event.percent {
+            (
+                "progress.percent",
+                vec![
+                    ("percent", Arg::own(percent.round())),
+                    ("description", description),
+                ],
+            )
+        } else if let Some(step) = event.step {
+            let total = event
+                .total_steps
+                .map(|total| total.to_string())
+                .unwrap_or_default();
+            (
+                "progress.step",
+                vec![
+                    ("step", Arg::own(step)),
+                    ("total", Arg::own(total)),
+                    ("description", description),
+                ],
+            )
+        } else {
+            ("progress.described", vec![("description", description)])
+        };
+        Draft::new(
+            Class::Stream,
+            Kind::Progress,
+            self.fill(key, self.verbosity_of(change.key.link), &args),
+        )
+        .topic("progress")
+    }
+
+    fn invoked(&self, change: &Change, event: &ToolInvoked, sessions: &Sessions) -> Draft {
+        // Tersely, a tool's name is shorter than a sentence about it.
+        let is_terse = self.level(change.key.link, Kind::ToolInvoked) == Verbosity::Terse;
+        let summary = match self.summary(change, &event.summary, Kind::ToolInvoked) {
+            Arg::Agent(..) if is_terse && event.summary.terse.is_none() => Arg::own(""),
+            summary => summary,
+        };
+        let bare = !matches!(&summary, Arg::Agent(..));
+        let grave =
+            event.irreversible == Some(true) && !self.was_agreed_to(change, event, sessions);
+        let key = match (grave, bare) {
+            (true, true) => "tool.invoked.irreversible.bare",
+            (true, false) => "tool.invoked.irreversible",
+            (false, true) => "tool.invoked.bare",
+            (false, false) => "tool.invoked",
+        };
+        self.phrase(
+            change,
+            Class::Activity,
+            Kind::ToolInvoked,
+            key,
+            &[
+                ("tool", tool(&event.tool)),
+                ("summary", summary),
+                ("args", agents(change, event.args_summary.as_deref())),
+            ],
+        )
+        .topic(tool_topic(
+            &event.tool,
+            event.tool_call_id.as_ref().map(|id| id.as_str()),
+        ))
+    }
+
+    fn completed(
+        &self,
+        change: &Change,
+        event: &ToolCompleted,
+        elapsed: Option<Duration>,
+        sessions: &Sessions,
+    ) -> Draft {
+        let key = match &event.status {
+            ToolStatus::Success => self.succeeded(change, event, sessions),
+            ToolStatus::Error => "tool.error",
+            ToolStatus::Timeout => "tool.timeout",
+            ToolStatus::Other(_) => "tool.other",
+        };
+        let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
+            // A declined tool says why in its error message only.
+            Arg::Own(_) => agents(change, event.error_message.as_deref()),
+            summary @ (Arg::Agent(..) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..)) => summary,
+        };
+        let elapsed = event.duration_ms.map(Duration::from_millis).or(elapsed);
+        let weight = match &event.status {
+            ToolStatus::Success => Weight::Plain,
+            ToolStatus::Error | ToolStatus::Timeout | ToolStatus::Other(_) => Weight::Failure,
+        };
+        self.phrase(
+            change,
+            Class::Outcome,
+            Kind::ToolCompleted,
+            key,
+            &[
+                ("tool", tool(&event.tool)),
+                ("summary", summary),
+                ("elapsed", self.took(elapsed)),
+            ],
+        )
+        .topic(tool_topic(
+            &event.tool,
+            event.tool_call_id.as_ref().map(|id| id.as_str()),
+        ))
+        .weight(weight)
+    }
+
+    fn unknown(
+        &self,
+        change: &Change,
+        type_name: &str,
+        summary: &Summary,
+        asks: bool,
+    ) -> Vec<Draft> {
+        let summary = self.summary(change, summary, Kind::Unknown);
+        let has_words = matches!(&summary, Arg::Agent(..));
+        let critical = change.urgency == crate::protocol::Urgency::Critical;
+        let kind = type_name.rsplit(['/', ':']).next().unwrap_or(type_name);
+        let args = [("kind", name(Some(kind))), ("summary", summary)];
+        if asks {
+            vec![self.phrase(change, Class::Alert, Kind::Unknown, "unknown.asks", &args)]
+        } else if critical {
+            vec![self.phrase(
+                change,
+                Class::Alert,
+                Kind::Unknown,
+                "unknown.critical",
+                &args,
+            )]
+        } else if has_words {
+            vec![self.phrase(change, Class::Activity, Kind::Unknown, "unknown", &args)]
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Names the agent whose sub-agent a change comes from; empty where it is nobody's.
+    pub(super) fn parent(&self, change: &Change, sessions: &Sessions) -> Arg {
+        sessions
+            .get(&change.key)
+            .map_or_else(|| Arg::own(""), |session| self.parent_of(session, sessions))
+    }
+
+    /// Names the agent of a session's parent; empty where it has none.
+    pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
+        match (&session.parent, sessions.parent(session)) {
+            (None, _) => Arg::own(""),
+            (Some(_), Some(parent)) => {
+                Arg::Name(self.agent_name(&parent.key, &parent.agent, sessions))
+            }
+            (Some(_), None) => Arg::Own(self.phrases.text("session.parent.unknown", &[])),
+        }
+    }
+
+    /// An anomaly's detail is a name or a number from the wire, or a finding of ours.
+    fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
+        if anomaly.kind == AnomalyKind::Invalid {
+            crate::announce::text::speakable::one_line(&anomaly.detail)
+        } else if anomaly.detail.is_empty() {
+            String::new()
+        } else {
+            self.phrases.name_of(&anomaly.detail)
+        }
+    }
+
+    fn anomaly(&self, change: &Change, anomaly: &Anomaly) -> Draft {
+        let what = self.phrases.text(
+            &format!("anomaly.{}", anomaly.kind.name()),
+            &[("detail", Arg::Own(self.anomaly_detail(anomaly)))],
+        );
+        let args = [
+            ("section", Arg::own(anomaly.kind.section())),
+            ("what", Arg::own(what)),
+        ];
+        let segments = self.fill("anomaly", self.verbosity_of(change.key.link), &args);
+        let aloud = if anomaly.first {
+            loudness(anomaly.kind, self.verbosity_of(change.key.link))
+        } else {
+            Aloud::Kept
+        };
+        let class = match aloud {
+            Aloud::Yes => Class::Outcome,
+            Aloud::Shown | Aloud::Seen | Aloud::Kept | Aloud::Heard => Class::Activity,
+        };
+        Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
+    }
+
+    fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
+        let lines = self.manner == Manner::Lines;
+        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
+        let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
+        let (key, tool, prompt, remedy) = match danger {
+            Danger::Unasked { tool, done: false } => ("danger.unasked", Some(tool), None, leave),
+            Danger::Unasked { tool, done: true } => {
+                ("danger.unasked.done", Some(tool), None, leave)
+            }
+            Danger::PerhapsUnasked { tool, done: false } => {
+                ("danger.perhaps_unasked", Some(tool), None, leave)
+            }
+            Danger::PerhapsUnasked { tool, done: true } => {
+                ("danger.perhaps_unasked.done", Some(tool), None, leave)
+            }
+            Danger::PerhapsUnaskedLost { tool } => {
+                ("danger.perhaps_unasked.lost", Some(tool), None, leave)
+            }
+            Danger::DoneAfterRejection { tool, prompt } => {
+                ("danger.rejected", Some(tool), Some(*prompt), leave)
+            }
+            Danger::AcceptsBySilence { prompt } => (
+                "danger.silence",
+                None,
+                Some(*prompt),
+                pick("danger.remedy.answer", "danger.remedy.answer_lines"),
+            ),
+            Danger::AnsweredAfterEnd { prompt } => (
+                "danger.after_end",
+                None,
+                Some(*prompt),
+                "danger.remedy.none",
+            ),
+            Danger::ActsAfterEnd { tool } => ("danger.acts_after_end", Some(tool), None, leave),
+        };
+        let remedy = self.phrases.text(remedy, &[]);
+        let segments = self.fill(
+            key,
+            self.verbosity_of(change.key.link),
+            &[
+                (
+                    "tool",
+                    tool.map_or_else(|| Arg::own(""), |name| self::tool(name)),
+                ),
+                (
+                    "n",
+                    Arg::own(prompt.map(|id| id.0.to_string()).unwrap_or_default()),
+                ),
+                ("remedy", Arg::own(remedy)),
+            ],
+        );
+        // Every face labels a danger; only the ear needs the word.
+        let word = Segment {
+            shown: None,
+            mark: Mark::Own,
+            text: String::new(),
+            spoken: self.phrases.text("danger", &[]),
+            language: None,
+        };
+        let segments = std::iter::once(word).chain(segments).collect();
+        let draft = Draft::new(Class::Alert, Kind::Danger, segments);
+        match prompt.filter(|id| sessions.prompt(*id).is_some()) {
+            Some(id) => draft.about(About::Tells(id)),
+            None => draft,
+        }
+    }
+}
+
+/// Gives a text's letters and digits in lower case.
+fn bare(text: &str) -> String {
+    text.chars()
+        .filter(|c| c.is_alphanumeric())
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+pub(super) fn name(text: Option<&str>) -> Arg {
+    text.filter(|text| !text.is_empty())
+        .map_or_else(|| Arg::own(""), |text| Arg::Name(text.to_owned()))
+}
+
+fn tool(name: &str) -> Arg {
+    if name.trim().is_empty() {
+        Arg::own("")
+    } else {
+        Arg::Tool(name.to_owned())
+    }
+}
+
+pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
+    text.map_or_else(
+        || Arg::own(""),
+        |text| Arg::Agent(text.to_owned(), change.language.clone()),
+    )
+}
+
+fn tool_topic(tool: &str, call: Option<&str>) -> String {
+    format!("tool {}", call.unwrap_or(tool))
+}
+
+/// Says how loud the first departure of a kind is: what may have cost information is spoken, other
+/// broken rules are read, and what is merely odd is kept, so that nothing comes between a person
+/// and a question.
+fn loudness(kind: AnomalyKind, verbosity: Verbosity) -> Aloud {
+    let costs_information = matches!(
+        kind,
+        AnomalyKind::SequenceGap
+            | AnomalyKind::QuestionWithoutToken
+            | AnomalyKind::TokenReused
+            | AnomalyKind::EventIdReused
+            | AnomalyKind::InvokedAfterRejection
+    );
+    match (kind.severity(), verbosity) {
+        _ if costs_information => Aloud::Yes,
+        (Severity::Error | Severity::Warning, Verbosity::Detailed) => Aloud::Yes,
+        (Severity::Error | Severity::Warning, Verbosity::Normal) => Aloud::Shown,
+        (Severity::Note, Verbosity::Detailed) => Aloud::Shown,
+        (Severity::Error | Severity::Warning, Verbosity::Terse)
+        | (Severity::Note, Verbosity::Normal | Verbosity::Terse) => Aloud::Kept,
+    }
+}

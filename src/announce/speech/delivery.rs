@@ -1,0 +1,124 @@
+//! How each piece of speech is to sound, by what the person has set.
+//!
+//! Responsibilities: laying the settings of an agent over those of a language, and these over the usual
+//! ones. Not here: how they are changed (`app`), how an engine is told (`voice`).
+//!
+//! An agent's settings never touch the program's own words, and an agent that has a pitch of its own
+//! is kept apart from theirs by the voice, which knows where they lie.
+
+use std::collections::BTreeMap;
+
+use crate::config::{CueConfig, Delivery, VoiceConfig};
+
+use crate::announce::speech::utterance::Sound;
+use crate::announce::words::segment::Mark;
+use crate::protocol::fit;
+
+/// Holds what the person has set about the sound of words.
+#[derive(Debug, Clone, Default)]
+pub struct Deliveries {
+    usual: Delivery,
+    agents: BTreeMap<String, Delivery>,
+    languages: BTreeMap<String, Delivery>,
+    cues: CueConfig,
+}
+
+impl Deliveries {
+    /// Takes them from the settings.
+    pub fn new(config: &VoiceConfig) -> Self {
+        Self {
+            usual: config.delivery(),
+            agents: config.agents.clone(),
+            languages: config.languages.clone(),
+            cues: config.cues.clone(),
+        }
+    }
+
+    /// Gives which cues are wanted.
+    pub fn cues(&self) -> &CueConfig {
+        &self.cues
+    }
+
+    /// Gives how everything sounds that nothing else is said of.
+    pub fn usual(&self) -> &Delivery {
+        &self.usual
+    }
+
+    /// Changes how everything sounds that nothing else is said of.
+    pub fn set_usual(&mut self, usual: Delivery) {
+        self.usual = usual;
+    }
+
+    /// Gives how words sound: by whom they are, under the agent's id and name, and in which language.
+    pub fn sound(&self, mark: Mark, agent: [Option<&str>; 2], language: Option<&str>) -> Sound {
+        let of_language = language.and_then(|tag| self.of_language(tag));
+        let mut delivery = self.usual.clone();
+        if let Some(of_language) = of_language {
+            delivery = delivery.under(of_language);
+        }
+        // What the mark lies above is the same for everybody who speaks this language.
+        let usual_pitch = delivery.pitch;
+        if mark == Mark::Agent {
+            let names = agent.into_iter().flatten();
+            if let Some(own) = names.filter_map(|name| self.agents.get(name)).next() {
+                delivery = delivery.under(own);
+            }
+        }
+        Sound {
+            delivery,
+            usual_pitch,
+            cue: None,
+        }
+    }
+
+    /// Finds the settings of a language: the exact tag, else the one that fits best.
+    fn of_language(&self, tag: &str) -> Option<&Delivery> {
+        let fits = self.languages.iter().filter_map(|(wanted, delivery)| {
+            let fit = fit(wanted, tag)?;
+            Some((fit, delivery))
+        });
+        fits.min_by_key(|(fit, _)| *fit).map(|(_, found)| found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::config::Config;
+
+    fn deliveries() -> Deliveries {
+        let config = Config::from_toml(
+            "[voice]\nrate = 10\npitch = 5\n\
+             [voice.languages]\nde = { rate = -20, voice = \"Anna\" }\n\
+             [voice.agents]\n\"bot-1\" = { pitch = -30 }\nBob = { voice = \"male2\", rate = 60 }\n",
+        )
+        .unwrap();
+        Deliveries::new(&config.voice)
+    }
+
+    #[test]
+    fn an_agent_goes_before_a_language_and_that_before_the_usual() {
+        let all = deliveries();
+        let plain = all.sound(Mark::Agent, [Some("x"), Some("X")], Some("en-US"));
+        assert_eq!(plain.delivery, *all.usual());
+        let german = all.sound(Mark::Agent, [Some("x"), None], Some("de-AT"));
+        assert_eq!(german.delivery.rate, Some(-20));
+        assert_eq!(german.delivery.voice.as_deref(), Some("Anna"));
+        let bob = all.sound(Mark::Agent, [Some("id"), Some("Bob")], Some("de"));
+        assert_eq!(bob.delivery.rate, Some(60));
+        assert_eq!(bob.delivery.voice.as_deref(), Some("male2"));
+        assert_eq!(bob.delivery.pitch, Some(5), "what is not said is as usual");
+        let bot = all.sound(Mark::Agent, [Some("bot-1"), Some("Bot")], None);
+        assert_eq!((bot.delivery.pitch, bot.usual_pitch), (Some(-30), Some(5)));
+    }
+
+    #[test]
+    fn our_own_words_never_sound_as_an_agent_does() {
+        let all = deliveries();
+        let own = all.sound(Mark::Own, [Some("bot-1"), Some("Bob")], None);
+        assert_eq!(own.delivery, *all.usual());
+        assert_eq!(own.usual_pitch, Some(5));
+    }
+}

@@ -1,0 +1,169 @@
+//! What the engine is given next, and what becomes of what it had.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::config::Verbosity;
+
+use super::table::Lane;
+use super::{Item, Playing, SpeechQueue, Waiting, Wish};
+use crate::announce::announcement::{
+    Aloud, Announcement, AnnouncementId, Class, Facts, Kind, Weight,
+};
+use crate::announce::speech::utterance::{Utterance, UtteranceId};
+use crate::announce::words::phrase::Arg;
+use crate::announce::words::segment::Mark;
+
+impl SpeechQueue {
+    /// Cuts what plays; `again` says from which segment it is said again, if at all.
+    pub(super) fn cut(&mut self, again: Option<usize>, wishes: &mut Vec<Wish>) {
+        let Some(playing) = self.playing.take() else {
+            return;
+        };
+        self.stopping = Some(playing.utterance);
+        wishes.push(Wish::Hush);
+        self.impatient_at = None;
+        // An alert is said again until it was heard to its end, or skipped.
+        if let Some(next) = again {
+            let item = Item {
+                next,
+                again: true,
+                ..playing.item
+            };
+            self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        if let Some(playing) = self.playing.take()
+            && let Some(about) = playing.item.announcement.about
+        {
+            self.said.push_back(about);
+        }
+        self.impatient_at = None;
+    }
+
+    /// Gives the engine the next thing, if it is free and nothing holds it back.
+    pub(super) fn drive(&mut self, now: Duration) -> Vec<Wish> {
+        self.expire(now);
+        if !self.enabled || self.playing.is_some() || self.stopping.is_some() {
+            return Vec::new();
+        }
+        if self.quiet_until.is_some_and(|until| now < until) {
+            return Vec::new();
+        }
+        self.quiet_until = None;
+        if self.expired_outcomes > 0 {
+            let count = std::mem::take(&mut self.expired_outcomes);
+            let count = self.counted("outcome.expired", Class::Outcome, count, None, now);
+            self.lanes[Lane::Outcome as usize].push_front(Waiting::Item(count));
+        }
+        for lane in Lane::ALL {
+            while let Some(waiting) = self.take_next(lane) {
+                match waiting {
+                    Waiting::Item(item) => {
+                        if let Some(wish) = self.play(lane, item) {
+                            return vec![wish];
+                        }
+                    }
+                    Waiting::Fold(fold) => {
+                        let count = self.counted(
+                            "output.folded",
+                            Class::Stream,
+                            fold.count,
+                            fold.topic,
+                            now,
+                        );
+                        if let Some(wish) = self.play(lane, count) {
+                            return vec![wish];
+                        }
+                    }
+                }
+            }
+        }
+        Vec::new()
+    }
+
+    /// Speaks the next segment of an item that has words; an item without any is done.
+    pub(super) fn play(&mut self, lane: Lane, mut item: Item) -> Option<Wish> {
+        let segments = &item.announcement.segments;
+        let at = (item.next..segments.len()).find(|at| !segments[*at].spoken.trim().is_empty())?;
+        let segment = segments[at].clone();
+        // Only the first words have the cue; the rest is the same announcement still.
+        let cue = item.announcement.cue.filter(|_| item.next == 0);
+        // Trailing segments without words must not keep the item from being finished.
+        let more = segments[at + 1..]
+            .iter()
+            .any(|segment| !segment.spoken.trim().is_empty());
+        item.next = if more { at + 1 } else { segments.len() };
+        self.next_utterance += 1;
+        let id = UtteranceId(self.next_utterance);
+        let class = item.announcement.class;
+        let language = segment.language.or_else(|| match segment.mark {
+            Mark::Own => item.announcement.tongue.voice.clone(),
+            Mark::Agent => None,
+        });
+        let key = item.announcement.key.as_ref();
+        let agent = [
+            key.map(|key| key.agent.as_str()),
+            item.announcement.agent.as_deref(),
+        ];
+        let sound = self
+            .deliveries
+            .sound(segment.mark, agent, language.as_deref())
+            .with(cue.filter(|cue| cue.is_on(self.deliveries.cues())));
+        self.playing = Some(Playing {
+            lane,
+            item,
+            utterance: id,
+        });
+        Some(Wish::Speak(Utterance {
+            id,
+            class,
+            text: segment.spoken,
+            language,
+            mark: segment.mark,
+            sound,
+        }))
+    }
+
+    /// Makes the item that tells how many announcements were left out.
+    fn counted(
+        &self,
+        key: &str,
+        class: Class,
+        count: u64,
+        topic: Option<String>,
+        now: Duration,
+    ) -> Item {
+        let announcement = Announcement {
+            // It stands for others and is no entry of the history itself.
+            id: AnnouncementId(0),
+            at: crate::protocol::Now {
+                monotonic: now,
+                wall: jiff::Timestamp::UNIX_EPOCH,
+            },
+            class,
+            kind: Kind::Hint,
+            aloud: Aloud::Yes,
+            key: None,
+            agent: None,
+            about: None,
+            topic,
+            weight: Weight::Plain,
+            cue: None,
+            tongue: Arc::clone(self.phrases.tongue()),
+            direction: None,
+            segments: self
+                .phrases
+                .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
+            facts: Facts::default(),
+        };
+        Item {
+            announcement: Arc::new(announcement),
+            since: now,
+            next: 0,
+            again: false,
+        }
+    }
+}

@@ -1,0 +1,450 @@
+//! The order of speech: what waits, what interrupts, what is dropped and counted.
+//!
+//! Responsibilities: holding everything that is to be said, giving the voice one utterance at a
+//! time, and deciding by class what an arrival does to what is being said. Not here: what is worth
+//! saying (`announcer`), how an engine works (`voice`).
+//!
+//! # Mental model
+//! Announcements wait in lanes, one a class (P4 has two: text and progress). At most one utterance
+//! is in the engine. An arrival either interrupts what plays, or waits; unequal waiting lanes leave
+//! in class order. What was interrupted is dropped, said again from its beginning, or resumed at its
+//! sentence's start, by the table below. What expires is counted, and for outcomes the count is said.
+//!
+//! | playing \ arriving | P0 | P1 | P2 | P3 | text | progress |
+//! |---|---|---|---|---|---|---|
+//! | P0 | waits | interrupts; its action is said once more | waits | waits | waits | waits |
+//! | P1 | waits at most 2 s | interrupts | waits | waits | waits | waits |
+//! | P2 | interrupts, said again | interrupts, said again | waits | waits | waits | waits |
+//! | P3 | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits | waits | waits |
+//! | text | interrupts, resumes | interrupts, resumes | waits | waits | waits | waits |
+//! | progress | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | interrupts, dropped | waits, the last is kept |
+//!
+//! # Tuning by symptom
+//! An answer is talked over: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
+//! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
+
+mod drive;
+mod fold;
+mod order;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::session::{PromptId, SessionKey};
+
+use super::delivery::Deliveries;
+use crate::announce::announcement::{About, Announcement, AnnouncementId, Class};
+use crate::announce::speech::utterance::{Utterance, UtteranceId};
+use crate::announce::words::phrase::Phrases;
+use table::LANES;
+
+pub use table::{Arrival, Lane, arrival};
+
+/// How long an alert waits for the answer to a key to be said to its end.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Two presses of the stop key within this time clear P2 to P4; speech goes on after it otherwise.
+const SECOND_STOP: Duration = Duration::from_millis(500);
+/// How long after an engine lost an alert it is tried again.
+const TRY_AGAIN: Duration = Duration::from_secs(2);
+
+/// Says what the voice should do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// Say this; nothing else is in the engine.
+    Speak(Utterance),
+    /// Fall silent at once.
+    Hush,
+}
+
+/// Counts what was not said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Unsaid {
+    /// Announcements that grew too old while they waited.
+    pub expired: u64,
+    /// Sentences that were folded into a count.
+    pub folded: u64,
+    /// Announcements that the person skipped.
+    pub skipped: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Item {
+    announcement: Arc<Announcement>,
+    since: Duration,
+    next: usize,
+    /// Whether an alert was already said again after a cut; it is only once.
+    again: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Fold {
+    key: Option<SessionKey>,
+    topic: Option<String>,
+    count: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Waiting {
+    Item(Item),
+    Fold(Fold),
+}
+
+#[derive(Debug, Clone)]
+struct Playing {
+    lane: Lane,
+    item: Item,
+    utterance: UtteranceId,
+}
+
+/// Orders speech.
+#[derive(Debug, Clone)]
+pub struct SpeechQueue {
+    lanes: [VecDeque<Waiting>; LANES],
+    playing: Option<Playing>,
+    /// The engine still has this utterance although we asked it to stop.
+    stopping: Option<UtteranceId>,
+    quiet_until: Option<Duration>,
+    impatient_at: Option<Duration>,
+    next_utterance: u64,
+    fold_after: Option<Duration>,
+    unsaid: Unsaid,
+    said: VecDeque<About>,
+    enabled: bool,
+    expired_outcomes: u64,
+    /// Whether what is being said is said to its end.
+    polite: bool,
+    deliveries: Deliveries,
+    phrases: Arc<Phrases>,
+}
+
+impl SpeechQueue {
+    /// Makes an empty queue; `fold_after` is the backlog from which text is folded, if at all, and
+    /// `phrases` words the counts.
+    pub fn new(fold_after: Option<Duration>, phrases: Arc<Phrases>) -> Self {
+        Self {
+            lanes: Default::default(),
+            playing: None,
+            stopping: None,
+            quiet_until: None,
+            impatient_at: None,
+            next_utterance: 0,
+            fold_after,
+            unsaid: Unsaid::default(),
+            said: VecDeque::new(),
+            enabled: false,
+            expired_outcomes: 0,
+            polite: false,
+            deliveries: Deliveries::default(),
+            phrases,
+        }
+    }
+
+    /// Sets whether what is being said is said to its end, from the start.
+    pub fn polite(mut self, polite: bool) -> Self {
+        self.polite = polite;
+        self
+    }
+
+    /// Sets how words are to sound, from the start.
+    pub fn sounding(mut self, deliveries: Deliveries) -> Self {
+        self.deliveries = deliveries;
+        self
+    }
+
+    /// Changes the words for counts from now on.
+    pub fn set_phrases(&mut self, phrases: Arc<Phrases>) {
+        self.phrases = phrases;
+    }
+
+    /// Gives how words are to sound.
+    pub fn deliveries(&self) -> &Deliveries {
+        &self.deliveries
+    }
+
+    /// Gives how words are to sound, to be changed; it holds from the next utterance on.
+    pub fn deliveries_mut(&mut self) -> &mut Deliveries {
+        &mut self.deliveries
+    }
+
+    /// Says whether what is being said is said to its end, whatever comes. The answer to a key never
+    /// waits, and an alert two seconds at most.
+    pub fn set_polite(&mut self, polite: bool) {
+        self.polite = polite;
+    }
+
+    /// Tells whether what is being said is said to its end.
+    pub fn is_polite(&self) -> bool {
+        self.polite
+    }
+
+    /// Takes the news that a voice is there.
+    pub fn enable(&mut self) {
+        self.enabled = true;
+    }
+
+    /// Takes the news that no voice is there: what waits is old by the time one comes back.
+    pub fn disable(&mut self) {
+        self.enabled = false;
+        self.playing = None;
+        self.stopping = None;
+        for lane in &mut self.lanes {
+            lane.clear();
+        }
+    }
+
+    /// Tells whether a voice takes utterances.
+    pub fn is_enabled(&self) -> bool {
+        self.enabled
+    }
+
+    /// Gives the announcement that is being said.
+    pub fn playing(&self) -> Option<AnnouncementId> {
+        self.playing
+            .as_ref()
+            .map(|playing| playing.item.announcement.id)
+    }
+
+    /// Tells whether nothing plays and nothing waits.
+    pub fn is_idle(&self) -> bool {
+        self.playing.is_none()
+            && self.stopping.is_none()
+            && self.lanes.iter().all(VecDeque::is_empty)
+    }
+
+    /// Counts what was not said.
+    pub fn unsaid(&self) -> Unsaid {
+        self.unsaid
+    }
+
+    /// Takes what was heard to its end since the last call.
+    pub fn take_said(&mut self) -> Vec<About> {
+        self.said.drain(..).collect()
+    }
+
+    /// Takes an announcement to be said, and gives what the voice must do at once. Nothing is begun
+    /// here but by the next [`SpeechQueue::tick`], so that what arrives together is put in order first.
+    pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
+        if !self.enabled {
+            return Vec::new();
+        }
+        let lane = Lane::of(&announcement);
+        self.make_room(lane, &announcement);
+        let item = Item {
+            announcement,
+            since: now,
+            next: 0,
+            again: false,
+        };
+        let mut wishes = Vec::new();
+        if let Some(playing) = &self.playing {
+            match self.arrival(playing.lane, lane) {
+                Arrival::Waits => {}
+                Arrival::WaitsABit => {
+                    self.impatient_at.get_or_insert(now + PATIENCE);
+                }
+                Arrival::Drops => self.cut(None, &mut wishes),
+                Arrival::SaysAgain => self.cut(Some(0), &mut wishes),
+                Arrival::Resumes => {
+                    let at = playing.item.next.saturating_sub(1);
+                    self.cut(Some(at), &mut wishes);
+                }
+            }
+        }
+        if lane == Lane::Response {
+            // An answer to a key is never held back by the pause after a stop.
+            self.quiet_until = None;
+        }
+        self.lanes[lane as usize].push_back(Waiting::Item(item));
+        self.bound(lane);
+        if lane == Lane::Text {
+            self.fold();
+        }
+        wishes
+    }
+
+    fn arrival(&self, playing: Lane, arriving: Lane) -> Arrival {
+        let fate = arrival(playing, arriving);
+        let cuts = match fate {
+            Arrival::Drops | Arrival::SaysAgain | Arrival::Resumes => true,
+            Arrival::Waits | Arrival::WaitsABit => false,
+        };
+        match arriving {
+            Lane::Alert if self.polite && cuts => Arrival::WaitsABit,
+            Lane::Outcome | Lane::Activity | Lane::Text | Lane::Progress if self.polite => {
+                Arrival::Waits
+            }
+            Lane::Alert
+            | Lane::Response
+            | Lane::Outcome
+            | Lane::Activity
+            | Lane::Text
+            | Lane::Progress => fate,
+        }
+    }
+
+    /// Drops what is being said and what waits of a kind that the person does not want to hear any
+    /// more; alerts and answers to keys stay. It is in the history.
+    pub fn drop_unwanted(
+        &mut self,
+        unwanted: impl Fn(&Announcement) -> bool,
+        now: Duration,
+    ) -> Vec<Wish> {
+        let mut skipped = 0;
+        for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
+            let waiting = &mut self.lanes[lane as usize];
+            let before = waiting.len();
+            waiting.retain(|waiting| match waiting {
+                Waiting::Item(item) => !unwanted(&item.announcement),
+                Waiting::Fold(_) => true,
+            });
+            skipped += (before - waiting.len()) as u64;
+        }
+        let mut wishes = Vec::new();
+        let plays_unwanted = self.playing.as_ref().is_some_and(|playing| {
+            !matches!(playing.lane, Lane::Alert | Lane::Response)
+                && unwanted(&playing.item.announcement)
+        });
+        if plays_unwanted {
+            skipped += 1;
+            self.cut(None, &mut wishes);
+            wishes.extend(self.drive(now));
+        }
+        self.unsaid.skipped += skipped;
+        wishes
+    }
+
+    /// Takes the news that an utterance was said to its end.
+    pub fn ended(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
+        if self.stopping == Some(id) {
+            self.stopping = None;
+            return self.drive(now);
+        }
+        let Some(playing) = &self.playing else {
+            return Vec::new();
+        };
+        if playing.utterance != id {
+            return Vec::new();
+        }
+        if playing.item.next >= playing.item.announcement.segments.len() {
+            self.finish();
+            return self.drive(now);
+        }
+        // What was begun goes on with its next words; whatever may interrupt it did so when it came.
+        let (lane, item) = (playing.lane, playing.item.clone());
+        self.playing = None;
+        match self.play(lane, item) {
+            Some(wish) => vec![wish],
+            None => self.drive(now),
+        }
+    }
+
+    /// Takes the news that an utterance was cut, by us or by the engine.
+    pub fn cut_short(&mut self, id: UtteranceId, now: Duration) -> Vec<Wish> {
+        if self.stopping == Some(id) {
+            self.stopping = None;
+        } else if self
+            .playing
+            .as_ref()
+            .is_some_and(|playing| playing.utterance == id)
+        {
+            // Not by us: the engine lost it. An alert must be heard and is tried again after a while;
+            // the rest is in the history.
+            if let Some(playing) = self.playing.take()
+                && playing.lane == Lane::Alert
+            {
+                let item = Item {
+                    next: 0,
+                    ..playing.item
+                };
+                self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
+                self.quiet_until = Some(now + TRY_AGAIN);
+            }
+        }
+        self.drive(now)
+    }
+
+    /// Silences what is being said; a second call within half a second clears P2 to P4.
+    pub fn stop(&mut self, now: Duration) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        let second = self.quiet_until.is_some_and(|until| now < until);
+        if let Some(playing) = &self.playing {
+            if let Some(About::Asks(prompt)) = playing.item.announcement.about {
+                // The person knows that a question is there and chose not to hear it out.
+                self.said.push_back(About::Asks(prompt));
+            }
+            self.unsaid.skipped += 1;
+            self.cut(None, &mut wishes);
+        }
+        if second {
+            for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
+                self.unsaid.skipped += self.lanes[lane as usize].len() as u64;
+                self.lanes[lane as usize].clear();
+            }
+        }
+        self.quiet_until = Some(now + SECOND_STOP);
+        wishes
+    }
+
+    /// Drops everything that asks or tells about a question, because it is answered or closed.
+    pub fn withdraw(&mut self, prompt: PromptId, now: Duration) -> Vec<Wish> {
+        let about = |announcement: &Announcement| {
+            announcement.class == Class::Alert
+                && announcement
+                    .about
+                    .is_some_and(|about| about.prompt() == prompt)
+        };
+        self.lanes[Lane::Alert as usize].retain(|waiting| match waiting {
+            Waiting::Item(item) => !about(&item.announcement),
+            Waiting::Fold(_) => true,
+        });
+        let mut wishes = Vec::new();
+        if self
+            .playing
+            .as_ref()
+            .is_some_and(|playing| about(&playing.item.announcement))
+        {
+            self.cut(None, &mut wishes);
+            wishes.extend(self.drive(now));
+        }
+        wishes
+    }
+
+    /// Does what is due by time; [`SpeechQueue::deadline`] says when.
+    pub fn tick(&mut self, now: Duration) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        if self.impatient_at.is_some_and(|at| now >= at) {
+            self.impatient_at = None;
+            let alert_waits = !self.lanes[Lane::Alert as usize].is_empty();
+            if let Some(playing) = self.playing.as_ref().filter(|_| alert_waits) {
+                // What was held back only by politeness now does what the table says.
+                match arrival(playing.lane, Lane::Alert) {
+                    Arrival::Waits => {}
+                    Arrival::WaitsABit | Arrival::Drops => self.cut(None, &mut wishes),
+                    Arrival::SaysAgain => self.cut(Some(0), &mut wishes),
+                    Arrival::Resumes => {
+                        let at = playing.item.next.saturating_sub(1);
+                        self.cut(Some(at), &mut wishes);
+                    }
+                }
+            }
+        }
+        wishes.extend(self.drive(now));
+        wishes
+    }
+
+    /// Gives the monotonic time at which [`SpeechQueue::tick`] has something to do.
+    pub fn deadline(&self) -> Option<Duration> {
+        if !self.enabled {
+            return None;
+        }
+        let idle = self.playing.is_none() && self.stopping.is_none();
+        let quiet = self
+            .quiet_until
+            .filter(|_| idle && self.lanes.iter().any(|lane| !lane.is_empty()));
+        [quiet, self.impatient_at].into_iter().flatten().min()
+    }
+}

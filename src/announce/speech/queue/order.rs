@@ -1,0 +1,163 @@
+//! Which of what waits is next, and what of it has grown too old.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::table::Lane;
+use super::{SpeechQueue, Waiting};
+use crate::announce::announcement::{Announcement, Kind, Weight};
+
+/// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
+/// no bound of their own: sessions bound questions, and each agent's dangers need events.
+const MOST_WAITING: usize = 512;
+
+/// Ranks what waits in a lane, lowest first; the first of equals leaves first.
+fn rank(lane: Lane, waiting: &Waiting) -> u8 {
+    let Waiting::Item(item) = waiting else {
+        return 0;
+    };
+    match lane {
+        // What was begun and cut goes on before anything else of its lane.
+        Lane::Alert if item.again => 0,
+        Lane::Alert => alert_rank(item.announcement.kind),
+        Lane::Outcome => match item.announcement.weight {
+            Weight::Failure => 0,
+            Weight::Plain => 1,
+        },
+        Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => 0,
+    }
+}
+
+/// Ranks alerts: questions and their warnings, dangers, errors, handoffs, everything else critical.
+pub(super) fn alert_rank(kind: Kind) -> u8 {
+    match kind {
+        Kind::Confirmation | Kind::Clarification => 1,
+        Kind::Danger => 2,
+        Kind::SessionErrored => 3,
+        Kind::Handoff => 4,
+        Kind::SessionStarted
+        | Kind::SessionCompleted
+        | Kind::SessionCancelled
+        | Kind::State
+        | Kind::Progress
+        | Kind::ToolInvoked
+        | Kind::ToolCompleted
+        | Kind::Output
+        | Kind::Unknown
+        | Kind::Connection
+        | Kind::Reply
+        | Kind::Anomaly
+        | Kind::Hint
+        | Kind::Heartbeat => 5,
+    }
+}
+
+impl SpeechQueue {
+    /// Takes the next of a lane: alerts by their rank, failures before successes, all else as it came.
+    /// A session's end waits for what its agent still has to say: "finished" before the last words
+    /// would be heard as the end of them.
+    pub(super) fn take_next(&mut self, lane: Lane) -> Option<Waiting> {
+        let waiting = &self.lanes[lane as usize];
+        let may_leave = |waiting: &Waiting| match lane {
+            Lane::Alert => !self.waits_for_response(waiting),
+            Lane::Outcome => !self.waits_for_text(waiting),
+            Lane::Response | Lane::Activity | Lane::Text | Lane::Progress => true,
+        };
+        let at = (0..waiting.len())
+            .filter(|at| may_leave(&waiting[*at]))
+            .min_by_key(|at| rank(lane, &waiting[*at]))?;
+        self.lanes[lane as usize].remove(at)
+    }
+
+    /// An alert that the answer to a key interrupted is said again after that answer, not before it.
+    pub(super) fn waits_for_response(&self, waiting: &Waiting) -> bool {
+        matches!(waiting, Waiting::Item(item) if item.again)
+            && !self.lanes[Lane::Response as usize].is_empty()
+    }
+
+    pub(super) fn waits_for_text(&self, waiting: &Waiting) -> bool {
+        let Waiting::Item(item) = waiting else {
+            return false;
+        };
+        let ending = matches!(
+            item.announcement.kind,
+            Kind::SessionCompleted | Kind::SessionCancelled
+        );
+        let key = &item.announcement.key;
+        let plays = self.playing.as_ref().is_some_and(|playing| {
+            playing.lane == Lane::Text && playing.item.announcement.key == *key
+        });
+        let text_waits = |text: &Waiting| match text {
+            Waiting::Item(text) => text.announcement.key == *key,
+            Waiting::Fold(fold) => fold.key == *key,
+        };
+        ending && (plays || self.lanes[Lane::Text as usize].iter().any(text_waits))
+    }
+
+    /// Applies what an arrival does to those of its kind that wait.
+    pub(super) fn make_room(&mut self, lane: Lane, arriving: &Announcement) {
+        let same_topic = |waiting: &Waiting| match waiting {
+            Waiting::Item(item) => {
+                item.announcement.key == arriving.key
+                    && item.announcement.topic.is_some()
+                    && item.announcement.topic == arriving.topic
+            }
+            Waiting::Fold(_) => false,
+        };
+        match lane {
+            // The answer to an older key is of no use any more.
+            Lane::Response => self.lanes[Lane::Response as usize].clear(),
+            Lane::Activity => {
+                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+            }
+            Lane::Progress => self.lanes[Lane::Progress as usize].retain(|waiting| match waiting {
+                Waiting::Item(item) => item.announcement.key != arriving.key,
+                Waiting::Fold(_) => true,
+            }),
+            // A tool's result makes its start that was not yet said superfluous.
+            Lane::Outcome => {
+                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+            }
+            Lane::Alert | Lane::Text => {}
+        }
+    }
+
+    pub(super) fn bound(&mut self, lane: Lane) {
+        if lane != Lane::Alert && self.lanes[lane as usize].len() > MOST_WAITING {
+            self.lanes[lane as usize].pop_front();
+            self.unsaid.expired += 1;
+        }
+    }
+
+    pub(super) fn expire(&mut self, now: Duration) {
+        let mut expired = 0;
+        for lane in [
+            Lane::Response,
+            Lane::Outcome,
+            Lane::Activity,
+            Lane::Progress,
+        ] {
+            let Some(life) = lane.life() else { continue };
+            let waiting = std::mem::take(&mut self.lanes[lane as usize]);
+            let before = waiting.len();
+            let mut kept = VecDeque::new();
+            for mut waiting in waiting {
+                let held = self.waits_for_text(&waiting);
+                match &mut waiting {
+                    // What waits for text is as fresh as that text.
+                    Waiting::Item(item) if held => item.since = now,
+                    Waiting::Item(item) if now >= item.since + life => continue,
+                    Waiting::Item(_) | Waiting::Fold(_) => {}
+                }
+                kept.push_back(waiting);
+            }
+            self.lanes[lane as usize] = kept;
+            let gone = (before - self.lanes[lane as usize].len()) as u64;
+            expired += gone;
+            if lane == Lane::Outcome {
+                self.expired_outcomes += gone;
+            }
+        }
+        self.unsaid.expired += expired;
+    }
+}

@@ -1,0 +1,104 @@
+//! The lanes of the queue, how long what waits in them lives, and what an arrival does.
+
+use std::time::Duration;
+
+use crate::announce::announcement::{Announcement, Class, Kind};
+
+/// After this long the answer to a key is of no use any more.
+const RESPONSE_LIFE: Duration = Duration::from_secs(10);
+/// After this long a result is old news; it is counted.
+const OUTCOME_LIFE: Duration = Duration::from_secs(30);
+/// After this long a tool's start or a state is old news.
+const ACTIVITY_LIFE: Duration = Duration::from_secs(5);
+/// After this long progress is old news.
+const PROGRESS_LIFE: Duration = Duration::from_secs(2);
+
+/// Names a lane of the queue, most urgent first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Lane {
+    /// P0.
+    Alert,
+    /// P1.
+    Response,
+    /// P2.
+    Outcome,
+    /// P3.
+    Activity,
+    /// P4: streamed text.
+    Text,
+    /// P4: progress, and the heartbeat.
+    Progress,
+}
+
+pub(super) const LANES: usize = 6;
+
+impl Lane {
+    /// Lists every lane, most urgent first.
+    pub const ALL: [Lane; LANES] = [
+        Lane::Alert,
+        Lane::Response,
+        Lane::Outcome,
+        Lane::Activity,
+        Lane::Text,
+        Lane::Progress,
+    ];
+
+    pub(super) fn of(announcement: &Announcement) -> Self {
+        match announcement.class {
+            Class::Alert => Self::Alert,
+            Class::Response => Self::Response,
+            Class::Outcome => Self::Outcome,
+            Class::Activity => Self::Activity,
+            // A heartbeat gives way to everything, as progress does.
+            Class::Stream if matches!(announcement.kind, Kind::Progress | Kind::Heartbeat) => {
+                Self::Progress
+            }
+            Class::Stream => Self::Text,
+        }
+    }
+
+    pub(super) fn life(self) -> Option<Duration> {
+        match self {
+            Self::Alert | Self::Text => None,
+            Self::Response => Some(RESPONSE_LIFE),
+            Self::Outcome => Some(OUTCOME_LIFE),
+            Self::Activity => Some(ACTIVITY_LIFE),
+            Self::Progress => Some(PROGRESS_LIFE),
+        }
+    }
+}
+
+/// Says what becomes of what plays when something arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrival {
+    /// The arrival waits.
+    Waits,
+    /// The arrival waits, but at most two seconds.
+    WaitsABit,
+    /// What plays is cut and forgotten.
+    Drops,
+    /// What plays is cut and said again later, from its beginning.
+    SaysAgain,
+    /// What plays is cut and resumed at the start of its sentence.
+    Resumes,
+}
+
+/// Says what becomes of what plays when something arrives: the table of `docs/speech.md`.
+pub fn arrival(playing: Lane, arriving: Lane) -> Arrival {
+    use Lane::{Activity, Alert, Outcome, Progress, Response, Text};
+    match (playing, arriving) {
+        (Alert, Response) => Arrival::SaysAgain,
+        (Alert, Alert | Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Response, Alert) => Arrival::WaitsABit,
+        (Response, Response) => Arrival::Drops,
+        (Response, Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Outcome, Alert | Response) => Arrival::SaysAgain,
+        (Outcome, Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Activity, Alert | Response | Outcome) => Arrival::Drops,
+        (Activity, Activity | Text | Progress) => Arrival::Waits,
+        (Text, Alert | Response) => Arrival::Resumes,
+        (Text, Outcome | Activity | Text | Progress) => Arrival::Waits,
+        (Progress, Alert | Response | Outcome | Activity | Text) => Arrival::Drops,
+        (Progress, Progress) => Arrival::Waits,
+    }
+}

@@ -1,0 +1,358 @@
+//! Streamed chunks into whole spoken pieces.
+//!
+//! Responsibilities: for one output, what of the streamed text may be said and when: sentences,
+//! the producer's hints, pauses, repeated and missing text, changes of language, bounds. Not here:
+//! where sentences end (`sentence`), how they are worded (`normalise`), in which order outputs are
+//! spoken (`queue`).
+//!
+//! # Mental model
+//! All text goes through a [`Segmenter`], whose sentences wait in line. A piece leaves the line when
+//! nothing holds it: no explicit `none` hint (AAEP 4.3.3), no policy that wants the whole output. A
+//! hint that a sentence ends here ends the pending text too, unless the text itself says otherwise
+//! (in the middle of a word, a number, a code block), or has proved such hints wrong three times. The pieces joined are the streamed text.
+//!
+//! # Worked example
+//! Chunks "Hel" (`sentence`), "lo the", "re. It" give nothing, nothing, "Hello there. ": the first
+//! hint lies, since the word goes on.
+//!
+//! # Tuning by symptom
+//! - speech lags behind a slow stream: lower `pause`
+//! - choppy speech: raise `pause`; a producer that hints every word is not at fault, words are joined
+//! - silence until the end: the producer says `none` for every chunk; set `relax_none`
+
+mod clause;
+mod flow;
+mod position;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub use super::fence::Begins;
+use super::sentence::{Context, Segmenter, Tail};
+use crate::config::Load;
+pub use position::Note;
+use position::Positions;
+
+/// How many bytes without an end are kept before they are said anyway (some fifteen minutes of
+/// speech; AAEP 3.7 allows a string no more than this).
+pub const UNENDED: usize = 16 * 1024;
+
+/// How many bytes may wait for a hint or for the end of the output before they are said anyway; it
+/// bounds the memory of one output that never completes.
+pub const HELD: usize = 256 * 1024;
+
+/// The longest chunk that is taken whole, in bytes: half an hour of speech, twice the longest text that AAEP
+/// 3.7 recommends, and read for sentences in some ten milliseconds, for which a key may have to wait. Of a longer one the middle is left out before anybody looks for sentences in it, and that is
+/// told where it stood.
+pub const LONGEST_CHUNK: usize = 32 * 1024;
+
+/// How much of [`LONGEST_CHUNK`] is the end of such a chunk: where a text arrives is worth more than its middle.
+const END_OF_CHUNK: usize = 8 * 1024;
+
+/// After how many pauses a hint in what may be the middle of a word is believed.
+const BELIEVE: u32 = 3;
+
+/// How many `sentence` hints in the middle of one are taken for slips: who marks every token does not
+/// know where sentences end.
+const SLIPS: u32 = 3;
+
+/// Says what the producer tells of a chunk's end (AAEP 4.3.3, `coalesce_hint`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Hint {
+    /// Nothing is said; the text is ours to cut.
+    #[default]
+    Absent,
+    /// Explicitly in the middle; not to be announced by itself.
+    None,
+    /// At a word's end.
+    Word,
+    /// At a sentence's end.
+    Sentence,
+    /// At a paragraph's end.
+    Paragraph,
+    /// At the output's end.
+    Completion,
+}
+
+/// Says how much is said at once (AAEP's `cognitive_load`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Policy {
+    /// Sentence by sentence.
+    #[default]
+    Sentences,
+    /// Nothing before the output is complete.
+    WholeOutput,
+    /// Clause by clause, as soon as each is certain.
+    EveryBoundary,
+}
+
+impl From<Load> for Policy {
+    fn from(load: Load) -> Self {
+        match load {
+            Load::Low => Self::WholeOutput,
+            Load::Medium => Self::Sentences,
+            Load::High => Self::EveryBoundary,
+        }
+    }
+}
+
+/// Holds the settings of a coalescer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settings {
+    /// How much is said at once.
+    pub policy: Policy,
+    /// How long a stream may pause in mid-sentence before what is there is said.
+    pub pause: Duration,
+    /// Whether an explicit `none` is treated as no hint.
+    pub relax_none: bool,
+    /// Whether a hint that a sentence ends is believed; an agent's other outputs may have cost it that.
+    pub believe: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            policy: Policy::Sentences,
+            pause: Duration::from_millis(900),
+            relax_none: false,
+            believe: true,
+        }
+    }
+}
+
+/// Carries one streamed chunk of an output.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Chunk<'a> {
+    /// The text, possibly empty.
+    pub text: &'a str,
+    /// Where the producer says it begins, in the producer's own unit.
+    pub position: Option<u64>,
+    /// What the producer says of its end.
+    pub hint: Hint,
+    /// Whether it is the last of its output.
+    pub complete: bool,
+    /// The text's language (BCP 47); absent means the same as before.
+    pub language: Option<&'a str>,
+}
+
+/// Says where a piece ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Boundary {
+    /// At a sentence's end, found or hinted.
+    Sentence,
+    /// At a line's end: a heading, a list item.
+    Line,
+    /// At a paragraph's end, found or hinted.
+    Paragraph,
+    /// At the end of a code block or table.
+    Block,
+    /// At the end of the output.
+    Completion,
+    /// At a clause, because the stream paused or every boundary is wanted.
+    Clause,
+    /// Where the language changes.
+    Language,
+    /// Where too much text had no end.
+    Bound,
+    /// Where so many characters of a chunk that nobody could hear were left out.
+    LeftOut(usize),
+}
+
+/// Holds text that may be said now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    /// The text as it was streamed, with the white space around it; it may be white space alone.
+    pub text: String,
+    /// Its language, if the producer told.
+    pub language: Option<Arc<str>>,
+    /// Where it ends.
+    pub ends: Boundary,
+    /// What was open when it began.
+    pub context: Context,
+    /// Where it begins.
+    pub begins: Begins,
+}
+
+/// Says what a pause makes of the pending text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flush {
+    /// All of it is said, as a sentence.
+    Sentence,
+    /// The first bytes of it are said.
+    Clause(usize),
+}
+
+/// Says how far a producer's hints that a sentence ends are believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Belief {
+    /// They are.
+    Given {
+        /// How many were found to stand in the middle of a sentence.
+        slips: u32,
+        /// How the text ended at the last hint, where what comes next may prove it a slip.
+        last: Option<Tail>,
+    },
+    /// No longer, in this output.
+    Lost,
+}
+
+/// Turns the chunks of one output into pieces.
+#[derive(Debug, Clone)]
+pub struct Coalescer {
+    settings: Settings,
+    segmenter: Segmenter,
+    /// How many bytes have come, after cutting repeats.
+    came: u64,
+    language: Option<Arc<str>>,
+    /// Pieces with the stream offset of their end.
+    line: VecDeque<(u64, Piece)>,
+    waiting: usize,
+    /// The stretch of text that an explicit `none` holds.
+    held: Option<(u64, u64)>,
+    /// A hint at the end of the pending text that may lie.
+    doubted: Option<Boundary>,
+    /// How far the producer's hints that a sentence ends are believed.
+    belief: Belief,
+    complete: bool,
+    /// Whether what waits is released although it should wait.
+    overfull: bool,
+    last: Option<Duration>,
+    /// How far the clauses have been looked for.
+    looked: u64,
+    positions: Positions,
+    /// The notes, and whether each was given out.
+    notes: Vec<(Note, bool)>,
+}
+
+impl Coalescer {
+    /// Makes a coalescer for one output.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            segmenter: Segmenter::new(None),
+            came: 0,
+            language: None,
+            line: VecDeque::new(),
+            waiting: 0,
+            held: None,
+            doubted: None,
+            belief: if settings.believe {
+                Belief::Given {
+                    slips: 0,
+                    last: None,
+                }
+            } else {
+                Belief::Lost
+            },
+            complete: false,
+            overfull: false,
+            last: None,
+            looked: 0,
+            positions: Positions::default(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Takes a chunk that came at `now` (monotonic) and gives the pieces that may be said.
+    pub fn push(&mut self, chunk: Chunk<'_>, now: Duration) -> Vec<Piece> {
+        let (text, note) = self.positions.accept(chunk.text, chunk.position);
+        if let Some(note) = note {
+            self.note(note);
+        }
+        if !text.is_empty() || chunk.hint != Hint::Absent {
+            self.last = Some(now);
+        }
+        let late = self.complete && !text.is_empty();
+        if late {
+            self.note(Note::Late);
+        }
+        let text = self.turn_language(chunk.language, text);
+        self.weigh(text);
+        self.settle_doubt(text);
+        let hint = match chunk.hint {
+            Hint::None if self.settings.relax_none => Hint::Absent,
+            // Words end there; whether a sentence does is for the text to say.
+            Hint::Sentence if self.belief == Belief::Lost => Hint::Word,
+            hint => hint,
+        };
+        if hint == Hint::None && !text.is_empty() {
+            let from = self.held.map_or(self.came, |(from, _)| from);
+            self.held = Some((from, self.came + text.len() as u64));
+        }
+        self.take_bounded(text);
+        match hint {
+            Hint::Absent | Hint::None => {}
+            Hint::Word => self.held = None,
+            Hint::Sentence => self.hinted(Boundary::Sentence),
+            Hint::Paragraph => self.hinted(Boundary::Paragraph),
+            Hint::Completion => self.hinted(Boundary::Completion),
+        }
+        if self.settings.policy == Policy::EveryBoundary {
+            self.cut_clauses();
+        }
+        if chunk.complete || late {
+            self.close_text();
+        }
+        self.release()
+    }
+
+    /// Gives what is said because the stream has paused until `now`.
+    pub fn flush_due(&mut self, now: Duration) -> Vec<Piece> {
+        match self.deadline() {
+            Some(deadline) if deadline <= now => {}
+            Some(_) | None => return Vec::new(),
+        }
+        match self.flush_place() {
+            Some(Flush::Sentence) => {
+                let boundary = self.doubted.take().unwrap_or(Boundary::Sentence);
+                self.end_here(boundary);
+            }
+            Some(Flush::Clause(place)) => self.cut(place, Boundary::Clause),
+            None => {}
+        }
+        // One flush a pause: what is left waits for more text.
+        self.last = None;
+        self.release()
+    }
+
+    /// Says when [`Coalescer::flush_due`] has something to do, if nothing more comes before.
+    pub fn deadline(&self) -> Option<Duration> {
+        let last = self.last?;
+        self.flush_place()?;
+        let pauses = if self.doubted.is_some() { BELIEVE } else { 1 };
+        Some(last.saturating_add(self.settings.pause.saturating_mul(pauses)))
+    }
+
+    /// Gives all that is left, as when a session ends without completing the output.
+    pub fn close(&mut self) -> Vec<Piece> {
+        self.close_text();
+        self.release()
+    }
+
+    /// Changes how much is said at once, and gives what waited only because of the policy before.
+    pub fn set_policy(&mut self, policy: Policy) -> Vec<Piece> {
+        self.settings.policy = policy;
+        if policy == Policy::EveryBoundary {
+            self.cut_clauses();
+        }
+        self.release()
+    }
+
+    /// Says whether the output is complete.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// Gives the notes made since the last call; each kind comes once an output.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        let new = self.notes.iter().filter(|(_, told)| !told);
+        let new: Vec<Note> = new.map(|(note, _)| *note).collect();
+        for (_, told) in &mut self.notes {
+            *told = true;
+        }
+        new
+    }
+}

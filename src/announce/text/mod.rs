@@ -1,0 +1,12 @@
+//! An agent's text, from chunks to what is shown and spoken.
+//!
+//! Responsibilities: one reading of Markdown, sentences out of chunks, spoken words out of written ones, lines
+//! of a width. Not here: which text is told (`announcer`), the program's own words (`words`).
+
+pub mod coalesce;
+pub mod direction;
+pub(super) mod fence;
+pub mod normalise;
+pub mod sentence;
+pub mod speakable;
+pub(super) mod wrap;

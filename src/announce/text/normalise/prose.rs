@@ -1,0 +1,445 @@
+//! Prose with Markdown in it: what a line is.
+//!
+//! Responsibilities: headings, lists, quotes, tables; the pauses between them. Not here: what a fence
+//! is (`fence`), what is inside a line (`inline`).
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+
+use super::clean::clean_lines;
+use super::inline::say_line;
+use super::spoken::Spoken;
+use super::words::{Words, fill};
+use crate::announce::text::fence::{Begins, Fence};
+
+/// How many columns of a table are remembered; a wider one is heard without its later headers.
+pub(super) const COLUMNS: usize = 32;
+
+/// How many characters of a column's header are repeated in each row, so that a long header and
+/// many short rows do not grow out of proportion.
+pub(super) const HEADER: usize = 40;
+
+/// How many characters of a fence's language are said.
+const LANGUAGE: usize = 20;
+
+/// The largest number of a list's item; more digits are a year or an amount.
+const NUMBER_DIGITS: usize = 3;
+
+/// Speaks a text as prose: structure in words, long things short, signs without sound dropped.
+///
+/// A fence alone is told as the start of code when it names a language, and else as its end. For
+/// the pieces of one output a [`Reader`] knows better. Source: `Text into speech`.
+pub fn prose(text: &str, words: &Words) -> String {
+    prose_at(text, words, None)
+}
+
+/// Speaks a text like [`prose`]; with `now`, moments are told by their distance from it.
+pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
+    let bare = text.trim();
+    if bare.len() >= 3 && (bare.bytes().all(|b| b == b'`') || bare.bytes().all(|b| b == b'~')) {
+        return words.end_of_code.clone().into_owned();
+    }
+    let mut reader = Reader::default();
+    let mut spoken = reader.read(Passage::new(text), words, now);
+    if let Place::Code(Code { lines: 1.., .. }) = reader.place {
+        spoken.push_str(", ");
+        spoken.push_str(&reader.length(words));
+    }
+    spoken
+}
+
+/// Reads the pieces of one output as prose and remembers the block that a piece broke off in.
+#[derive(Debug, Clone, Default)]
+pub struct Reader {
+    place: Place,
+}
+
+/// Holds the next piece of an output, and where it begins.
+#[derive(Debug, Clone, Copy)]
+pub struct Passage<'a> {
+    /// The text as it was streamed.
+    pub text: &'a str,
+    /// Where it begins, as who cut it knows.
+    pub begins: Begins,
+}
+
+impl<'a> Passage<'a> {
+    /// Makes one that begins with a line of prose.
+    pub fn new(text: &'a str) -> Self {
+        Self {
+            text,
+            begins: Begins::Line,
+        }
+    }
+
+    /// Gives the lines, each with whether it begins where a line does. What ends or begins the passage
+    /// is the line's end that parts it from its neighbours: no empty line.
+    pub(super) fn lines(self) -> impl Iterator<Item = (&'a str, bool)> {
+        let bare = self.text.trim_start_matches(['\n', '\r']);
+        let skipped = &self.text[..self.text.len() - bare.len()];
+        let first = self.begins.at_line() || skipped.contains('\n');
+        bare.trim_end_matches(['\n', '\r'])
+            .split('\n')
+            .enumerate()
+            .map(move |(at, line)| (line.strip_suffix('\r').unwrap_or(line), at > 0 || first))
+    }
+}
+
+/// What the next line stands in.
+#[derive(Debug, Clone, Default)]
+pub(super) enum Place {
+    /// Between blocks, or in a paragraph.
+    #[default]
+    Text,
+    /// Behind a fence.
+    Code(Code),
+    /// Behind a table's first row.
+    Table(Table),
+}
+
+/// An open block of code.
+#[derive(Debug, Clone)]
+pub(super) struct Code {
+    pub(super) fence: Fence,
+    pub(super) lines: usize,
+}
+
+/// An open table.
+#[derive(Debug, Clone)]
+pub(super) struct Table {
+    pub(super) headers: Vec<String>,
+    shape: Bars,
+}
+
+/// Says where the rows of a table have their bars.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bars {
+    /// Before the first cell, too.
+    Outer,
+    /// Between the cells only.
+    Inner,
+}
+
+impl Place {
+    /// Leaves a block of code in which the next passage does not begin.
+    pub(super) fn enter(&mut self, begins: Begins) {
+        if matches!(self, Self::Code(_)) && !begins.in_code() {
+            *self = Self::Text;
+        }
+    }
+
+    /// Tells whether a line is a row of the open table, or of one that begins with it. What follows a
+    /// table and has a bar somewhere is no row of it.
+    pub(super) fn is_row(&self, line: &str, next: &str) -> bool {
+        match self {
+            Self::Table(Table {
+                shape: Bars::Outer, ..
+            }) => line.starts_with('|'),
+            Self::Table(Table {
+                shape: Bars::Inner, ..
+            }) => line.contains('|'),
+            Self::Text | Self::Code(_) => {
+                line.starts_with('|') || line.contains('|') && is_delimiter(next)
+            }
+        }
+    }
+}
+
+impl Table {
+    /// Makes one out of its first row.
+    pub(super) fn headed(line: &str, headers: Vec<String>) -> Self {
+        let shape = if line.starts_with('|') {
+            Bars::Outer
+        } else {
+            Bars::Inner
+        };
+        Self { headers, shape }
+    }
+}
+
+/// Gives the cells of a table's row; a bar behind a backslash is part of its cell.
+pub(super) fn cells(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let line = match line.strip_suffix('|') {
+        Some(inner) if !inner.ends_with('\\') => inner,
+        Some(_) | None => line,
+    };
+    let mut rest = Some(line);
+    std::iter::from_fn(move || {
+        let line = rest?;
+        let mut escaped = false;
+        let end = line.bytes().position(|b| {
+            let parts = b == b'|' && !escaped;
+            escaped = b == b'\\' && !escaped;
+            parts
+        });
+        let cell = end.map_or(line, |end| &line[..end]);
+        rest = end.map(|end| &line[end + 1..]);
+        Some(if cell.contains("\\|") {
+            Cow::Owned(cell.trim().replace("\\|", "|"))
+        } else {
+            Cow::Borrowed(cell.trim())
+        })
+    })
+}
+
+/// Says whether a line keeps a pause from its neighbours.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// A paragraph's line, which may go on in the next.
+    Flowing,
+    /// An item, a heading, a row: a thing of its own.
+    Block,
+}
+
+impl Reader {
+    /// Speaks the next passage of the output; empty inside a block of code. With `now`, moments are told
+    /// by their distance from it.
+    pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
+        self.place.enter(passage.begins);
+        if passage.text.trim_matches(['\n', '\r']).is_empty() {
+            if passage.text.len() > 1 && matches!(self.place, Place::Table(_)) {
+                self.place = Place::Text;
+            }
+            return String::new();
+        }
+        let mut spoken = Spoken::with_room(passage.text.len() + passage.text.len() / 16 + 16, now);
+        let mut last = Shape::Flowing;
+        let mut opened_here = false;
+        let mut lines = passage.lines().peekable();
+        while let Some((line, whole)) = lines.next() {
+            if let Place::Code(code) = &mut self.place {
+                if whole && code.fence.is_closed_by(line) {
+                    self.close(opened_here, words, &mut spoken);
+                    last = Shape::Block;
+                } else {
+                    code.lines = code.lines.saturating_add(1);
+                }
+                continue;
+            }
+            if let Some((fence, info)) = Fence::opened_by(line).filter(|_| whole) {
+                spoken.stop('.');
+                say_opening(info, words, &mut spoken);
+                self.place = Place::Code(Code { fence, lines: 0 });
+                opened_here = true;
+                continue;
+            }
+            let below = lines.peek().map_or("", |(line, _)| line.trim());
+            let clean = clean_lines(line);
+            // What is cleaned may hold line ends of other kinds.
+            let mut lines = clean.split('\n').map(str::trim).peekable();
+            while let Some(line) = lines.next() {
+                if line.is_empty() {
+                    self.place = Place::Text;
+                    last = Shape::Block;
+                    continue;
+                }
+                let next = lines.peek().copied().unwrap_or(below);
+                last = self.line(line, next, last, words, &mut spoken);
+            }
+        }
+        spoken.finish()
+    }
+
+    fn close(&mut self, opened_here: bool, words: &Words, spoken: &mut Spoken) {
+        let length = self.length(words);
+        spoken.stop(if opened_here { ',' } else { '.' });
+        spoken.word(&length);
+        if !opened_here {
+            spoken.stop(',');
+            spoken.word(&words.end_of_code);
+        }
+        self.place = Place::Text;
+    }
+
+    fn length(&self, words: &Words) -> String {
+        let lines = match &self.place {
+            Place::Code(code) => code.lines,
+            Place::Text | Place::Table(_) => 0,
+        };
+        if lines == 1 {
+            words.one_line.clone().into_owned()
+        } else {
+            fill(&words.many_lines, &[("n", &lines.to_string())])
+        }
+    }
+
+    /// Speaks one line outside code.
+    fn line(
+        &mut self,
+        line: &str,
+        next: &str,
+        last: Shape,
+        words: &Words,
+        spoken: &mut Spoken,
+    ) -> Shape {
+        let first = line.as_bytes().first().copied().unwrap_or_default();
+        // Almost every line begins with a letter and has no bar.
+        if first.is_ascii_alphabetic() && matches!(self.place, Place::Text) && !is_delimiter(next) {
+            pause(last, Shape::Flowing, spoken);
+            say_line(line, words, spoken);
+            return Shape::Flowing;
+        }
+        if is_delimiter(line) {
+            return Shape::Block;
+        }
+        if self.place.is_row(line, next) {
+            pause(last, Shape::Block, spoken);
+            self.row(line, words, spoken);
+            return Shape::Block;
+        }
+        self.place = Place::Text;
+        if is_rule(line) {
+            return Shape::Block;
+        }
+        let (template, number, text) = match block(line, words) {
+            Some(found) => found,
+            None => {
+                pause(last, Shape::Flowing, spoken);
+                say_line(line, words, spoken);
+                return Shape::Flowing;
+            }
+        };
+        pause(last, Shape::Block, spoken);
+        let mut inner = Spoken::with_room(text.len(), spoken.now());
+        say_line(text, words, &mut inner);
+        let inner = inner.finish();
+        if !inner.is_empty() {
+            spoken.word(&fill(template, &[("n", number), ("text", &inner)]));
+        }
+        Shape::Block
+    }
+
+    /// Speaks a table's row: the first one as its headers, the others by them.
+    fn row(&mut self, line: &str, words: &Words, spoken: &mut Spoken) {
+        let now = spoken.now();
+        let cells = cells(line).map(|cell| {
+            let mut cell_spoken = Spoken::with_room(cell.len(), now);
+            say_line(&cell, words, &mut cell_spoken);
+            cell_spoken.finish()
+        });
+        match &self.place {
+            Place::Table(Table { headers, .. }) => {
+                for (at, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
+                    spoken.stop(',');
+                    if let Some(header) = headers.get(at).filter(|header| !header.is_empty()) {
+                        spoken.word(header);
+                        spoken.stop(':');
+                    }
+                    spoken.word(&cell);
+                }
+            }
+            Place::Text | Place::Code(_) => {
+                let mut headers = Vec::new();
+                let mut all = Spoken::default();
+                for cell in cells {
+                    if !cell.is_empty() {
+                        all.stop(',');
+                        all.word(&cell);
+                    }
+                    if headers.len() < COLUMNS {
+                        headers.push(cell.chars().take(HEADER).collect());
+                    }
+                }
+                let all = all.finish();
+                if !all.is_empty() {
+                    spoken.word(&fill(&words.table, &[("text", &all)]));
+                }
+                self.place = Place::Table(Table::headed(line, headers));
+            }
+        }
+    }
+}
+
+fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
+    spoken.word(&words.code_block);
+    if let Some(name) = language_name(info, words) {
+        spoken.stop(',');
+        spoken.word(&name);
+    }
+}
+
+/// Gives the name of a programming language by the words behind a fence.
+pub(super) fn language_name(info: &str, words: &Words) -> Option<String> {
+    let tag: String = info
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'))
+        .take(LANGUAGE)
+        .collect();
+    let mut letters = tag.chars();
+    let first = letters.next()?;
+    Some(match words.language(&tag) {
+        Some(name) => name.to_owned(),
+        None => first.to_uppercase().collect::<String>() + letters.as_str(),
+    })
+}
+
+fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
+    if last == Shape::Block || here == Shape::Block {
+        spoken.stop('.');
+    } else {
+        spoken.gap();
+    }
+}
+
+/// Tells whether a line parts a table's headers from its rows.
+pub(super) fn is_delimiter(line: &str) -> bool {
+    line.bytes().all(|b| b"|-: ".contains(&b)) && line.contains("--") && line.contains('|')
+}
+
+/// Tells whether a line is a rule across the page: three signs, no more, which are then counted.
+pub(super) fn is_rule(line: &str) -> bool {
+    matches!(line, "---" | "***" | "___" | "- - -" | "* * *")
+}
+
+/// Reads a line as a block of its own: its template, number and text.
+fn block<'a>(line: &'a str, words: &'a Words) -> Option<(&'a str, &'a str, &'a str)> {
+    let after = |mark: &str| line.strip_prefix(mark).map(str::trim_start);
+    if line.starts_with('#') {
+        let text = line.trim_start_matches('#');
+        let is_heading = line.len() - text.len() <= 6 && (text.starts_with(' ') || text.is_empty());
+        return is_heading.then(|| {
+            (
+                words.heading.as_ref(),
+                "",
+                text.trim_end_matches('#').trim(),
+            )
+        });
+    }
+    if let Some(behind) = line.strip_prefix('>') {
+        let text = line.trim_start_matches(['>', ' ']);
+        let is_quote = behind.starts_with([' ', '>']) || behind.starts_with(char::is_alphabetic);
+        return is_quote.then_some((words.quote.as_ref(), "", text));
+    }
+    if let Some(text) = ["- ", "* ", "+ ", "• ", "– "].into_iter().find_map(after) {
+        return Some(task(text, "{text}", "", words));
+    }
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = line.split_at(digits);
+    let text = rest
+        .strip_prefix(". ")
+        .or_else(|| rest.strip_prefix(") "))?;
+    (1..=NUMBER_DIGITS)
+        .contains(&digits)
+        .then(|| task(text.trim_start(), &words.item, number, words))
+}
+
+/// Reads an item's text, with its box when it has one.
+fn task<'a>(
+    text: &'a str,
+    template: &'a str,
+    number: &'a str,
+    words: &'a Words,
+) -> (&'a str, &'a str, &'a str) {
+    if let Some(text) = text.strip_prefix("[ ] ") {
+        (&words.task_open, number, text)
+    } else if let Some(text) = text
+        .strip_prefix("[x] ")
+        .or_else(|| text.strip_prefix("[X] "))
+    {
+        (&words.task_done, number, text)
+    } else {
+        (template, number, text)
+    }
+}

@@ -1,0 +1,405 @@
+//! Prose with Markdown in it, made readable on a screen, in braille and by a screen reader.
+//!
+//! Responsibilities: taking away the marks that only a renderer needs, with every word, number and
+//! sign of the text kept. Not here: spoken words (`prose`).
+//!
+//! # Mental model
+//! Lines are read by eye, by finger and by somebody else's voice: "star star" before a word is noise
+//! to all three. A heading says that it is one, a table's cell comes with its column's header, a link
+//! is its words with the address behind them, a fence says where code begins and ends. Code itself is
+//! left as it is, to the sign. What is no mark by itself (`2 * 3`, `snake_case`, one star alone) stays.
+//!
+//! # Worked example
+//! `**Careful:** see [the guide](https://a.example/x).` is shown as
+//! `Careful: see the guide (https://a.example/x).`
+
+use super::clean::clean_lines;
+use super::prose::{
+    COLUMNS, Code, HEADER, Passage, Place, Table, cells, is_delimiter, is_rule, language_name,
+};
+use super::span;
+use super::words::{Words, fill};
+use crate::announce::text::fence::Fence;
+
+/// Shows the pieces of one output and remembers the block that a piece broke off in.
+#[derive(Debug, Clone, Default)]
+pub struct Readable {
+    place: Place,
+}
+
+impl Readable {
+    /// Shows the next passage of the output: prose on one line, each line of code on one of its own.
+    /// Empty where the passage is structure only.
+    pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
+        self.place.enter(passage.begins);
+        let mut out = Shown::default();
+        let mut lines = passage.lines().peekable();
+        while let Some((raw, whole)) = lines.next() {
+            let clean = clean_lines(raw);
+            if let Place::Code(code) = &self.place {
+                if whole && code.fence.is_closed_by(raw) {
+                    out.line(&sentence(&words.end_of_code));
+                    self.place = Place::Text;
+                    continue;
+                }
+                for line in clean.split('\n').map(str::trim_end) {
+                    if !line.is_empty() {
+                        // Where a line of code begins says what it belongs to.
+                        out.line(line);
+                    }
+                }
+                continue;
+            }
+            if let Some((fence, info)) = Fence::opened_by(raw).filter(|_| whole) {
+                let start = match language_name(info, words) {
+                    Some(name) => format!("{}, {name}:", words.code_block),
+                    None => format!("{}:", words.code_block),
+                };
+                out.line(&capital(&start));
+                self.place = Place::Code(Code { fence, lines: 0 });
+                continue;
+            }
+            let below = lines.peek().map_or("", |(line, _)| line.trim());
+            let mut lines = clean.split('\n').map(str::trim).peekable();
+            while let Some(line) = lines.next() {
+                if line.is_empty() {
+                    self.place = Place::Text;
+                    continue;
+                }
+                let next = lines.peek().copied().unwrap_or(below);
+                let shown = self.line(line, next, words);
+                out.prose(&shown);
+            }
+        }
+        out.text
+    }
+
+    fn line(&mut self, line: &str, next: &str, words: &Words) -> String {
+        if is_delimiter(line) {
+            return String::new();
+        }
+        if self.place.is_row(line, next) {
+            return self.row(line, words);
+        }
+        self.place = Place::Text;
+        if is_rule(line) {
+            return String::new();
+        }
+        let marks = line.bytes().take_while(|b| *b == b'#').count();
+        if (1..=6).contains(&marks)
+            && let Some(heading) = line[marks..].strip_prefix(' ')
+        {
+            let text = inline(heading.trim_end_matches('#').trim());
+            return capital(&fill(&words.heading, &[("text", &text)]));
+        }
+        if let Some(quoted) = line.strip_prefix("> ") {
+            let text = inline(quoted.trim_start_matches(['>', ' ']));
+            return capital(&fill(&words.quote, &[("text", &text)]));
+        }
+        inline(line)
+    }
+
+    fn row(&mut self, line: &str, words: &Words) -> String {
+        let cells: Vec<String> = cells(line).map(|cell| inline(&cell)).collect();
+        if let Place::Table(Table { headers, .. }) = &self.place {
+            let shown: Vec<String> = cells
+                .iter()
+                .enumerate()
+                .filter(|(_, cell)| !cell.is_empty())
+                .map(|(at, cell)| match headers.get(at) {
+                    Some(header) if !header.is_empty() => format!("{header}: {cell}"),
+                    Some(_) | None => cell.clone(),
+                })
+                .collect();
+            return shown.join(", ");
+        }
+        let all: Vec<&str> = cells
+            .iter()
+            .map(String::as_str)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        let all = all.join(", ");
+        let headers = cells
+            .iter()
+            .take(COLUMNS)
+            .map(|cell| cell.chars().take(HEADER).collect())
+            .collect();
+        self.place = Place::Table(Table::headed(line, headers));
+        if all.is_empty() {
+            all
+        } else {
+            capital(&fill(&words.table, &[("text", &all)]))
+        }
+    }
+}
+
+/// Is what is shown, line by line.
+#[derive(Debug, Default)]
+struct Shown {
+    text: String,
+    /// The last line is one of its own.
+    closed: bool,
+}
+
+impl Shown {
+    /// Goes on in prose, with one space between words.
+    fn prose(&mut self, text: &str) {
+        for word in text.split_whitespace() {
+            if !self.text.is_empty() {
+                self.text.push(if self.closed { '\n' } else { ' ' });
+            }
+            self.closed = false;
+            self.text.push_str(word);
+        }
+    }
+
+    /// Puts a line of its own, as it is.
+    fn line(&mut self, line: &str) {
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.push_str(line);
+        self.closed = true;
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => String::new(),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    capital(text) + "."
+}
+
+/// Takes the marks out of a line: emphasis, backticks, links. One pass; a mark without its partner is
+/// left where it is.
+fn inline(line: &str) -> String {
+    if !line.contains(['*', '_', '`', '[', '~']) {
+        return line.to_owned();
+    }
+    let dropped = emphasis(line);
+    let mut out = String::with_capacity(line.len());
+    let mut at = 0;
+    let mut drops = dropped.iter().peekable();
+    // Where the next closing parenthesis is, once looked for: looking again would be a flood squared.
+    let mut parenthesis: Option<Option<usize>> = None;
+    while let Some(c) = line[at..].chars().next() {
+        if let Some(drop) = drops.peek()
+            && drop.start == at
+        {
+            at = drop.end;
+            drops.next();
+            continue;
+        }
+        if line[at..].starts_with("](")
+            && let Some(open) = bracket(&out)
+        {
+            let from = at + 2;
+            let end = match parenthesis {
+                Some(None) => None,
+                Some(Some(end)) if end >= from => Some(end),
+                Some(Some(_)) | None => line[from..].find(')').map(|end| from + end),
+            };
+            parenthesis = Some(end);
+            if let Some(end) = end {
+                let address = line[from..end].split(' ').next().unwrap_or_default();
+                let words = out[open..].trim_start_matches(['!', '[']).to_owned();
+                out.truncate(open);
+                if words == address || words.is_empty() {
+                    out.push_str(address);
+                } else {
+                    out.push_str(&words);
+                    out.push_str(" (");
+                    out.push_str(address);
+                    out.push(')');
+                }
+                at = end + 1;
+                while drops.peek().is_some_and(|drop| drop.start < at) {
+                    drops.next();
+                }
+                continue;
+            }
+        }
+        out.push(c);
+        at += c.len_utf8();
+    }
+    out
+}
+
+/// Finds the bracket that the words of a link begin with, in what is shown so far.
+fn bracket(out: &str) -> Option<usize> {
+    let open = out.rfind('[')?;
+    Some(match out[..open].strip_suffix('!') {
+        Some(before) => before.len(),
+        None => open,
+    })
+}
+
+/// Finds the marks of emphasis and inline code that have a partner on the line.
+fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
+    let mut found: Vec<std::ops::Range<usize>> = Vec::new();
+    // Marks that wait for their partner: the sign, how many, where.
+    let mut open: Vec<(char, usize, usize)> = Vec::new();
+    let mut spans = span::spans(line).into_iter().peekable();
+    let mut before = None;
+    let mut at = 0;
+    while let Some(c) = line[at..].chars().next() {
+        if let Some(code) = spans.next_if(|code| code.start == at) {
+            // Nothing inside code is a mark.
+            found.push(code.start..code.inner.start);
+            found.push(code.inner.end..code.end);
+            before = line[..code.end].chars().next_back();
+            at = code.end;
+            continue;
+        }
+        if !matches!(c, '*' | '_' | '~') {
+            before = Some(c);
+            at += c.len_utf8();
+            continue;
+        }
+        let run = line[at..].len() - line[at..].trim_start_matches(c).len();
+        let end = at + run;
+        let after = line[end..].chars().next();
+        if c != '~' || run == 2 {
+            let opens = after.is_some_and(|c| !c.is_whitespace());
+            let closes = before.is_some_and(|c: char| !c.is_whitespace());
+            // Inside a word an underscore is a letter of a name.
+            let inside = before.is_some_and(char::is_alphanumeric)
+                && after.is_some_and(char::is_alphanumeric);
+            if !(c == '_' && inside) && run <= 3 {
+                let partner = open
+                    .iter()
+                    .rposition(|(sign, length, _)| *sign == c && *length == run);
+                match partner {
+                    Some(place) if closes => {
+                        let (_, length, start) = open[place];
+                        open.truncate(place);
+                        found.push(start..start + length);
+                        found.push(at..end);
+                    }
+                    Some(_) | None if opens && open.len() < MOST_OPEN => open.push((c, run, at)),
+                    Some(_) | None => {}
+                }
+            }
+        }
+        before = Some(c);
+        at = end;
+    }
+    found.sort_by_key(|drop| drop.start);
+    found
+}
+
+/// How many marks may wait for their partner: more is no writing, and looking through them all would
+/// take the time of a flood squared.
+const MOST_OPEN: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::announce::text::fence::Begins;
+
+    fn show(text: &str) -> String {
+        Readable::default().show(Passage::new(text), &Words::default())
+    }
+
+    #[test]
+    fn marks_go_and_words_stay() {
+        for (text, shown) in [
+            ("**Careful:** now", "Careful: now"),
+            ("a *very* _good_ ***day***", "a very good day"),
+            ("run `cargo test` now", "run cargo test now"),
+            ("``a`b``", "a`b"),
+            ("keep `**args` as it is", "keep **args as it is"),
+            ("2 * 3 * 4 = 24", "2 * 3 * 4 = 24"),
+            ("snake_case_name and __init__", "snake_case_name and init"),
+            ("*args alone", "*args alone"),
+            ("a ~~bad~~ good ~ idea", "a bad good ~ idea"),
+            (
+                "see [the guide](https://a.example/x).",
+                "see the guide (https://a.example/x).",
+            ),
+            (
+                "[https://a.example](https://a.example)",
+                "https://a.example",
+            ),
+            ("![a cat](cat.png)", "a cat (cat.png)"),
+            ("[**bold**](u) *x*", "bold (u) x"),
+            ("a [note] b](c", "a [note] b](c"),
+            ("array[0](1)", "array0 (1)"),
+            ("# Light first", "Heading: Light first"),
+            ("#hashtag", "#hashtag"),
+            ("- item *one*", "- item one"),
+            ("3. third", "3. third"),
+            ("---", ""),
+        ] {
+            assert_eq!(show(text), shown, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_table_is_read_by_its_headers_and_code_is_left_alone() {
+        let words = Words::default();
+        let mut readable = Readable::default();
+        let mut begins = Begins::Line;
+        let mut shown = |text, next| {
+            let passage = Passage { text, begins };
+            begins = next;
+            readable.show(passage, &words)
+        };
+        assert_eq!(
+            shown("| Name | **Age** |\n", Begins::Line),
+            "Table: Name, Age"
+        );
+        assert_eq!(shown("|---|---|\n", Begins::Line), "");
+        assert_eq!(shown("| Ann | 7 |\n", Begins::Line), "Name: Ann, Age: 7");
+        assert_eq!(shown("\nThen:\n", Begins::Line), "Then:");
+        assert_eq!(shown("```rust\n", Begins::Code), "Code block, Rust:");
+        assert_eq!(
+            shown("let a = *b * c_d; // **x**\n", Begins::Code),
+            "let a = *b * c_d; // **x**"
+        );
+        assert_eq!(shown("```\n", Begins::Line), "End of code.");
+        assert_eq!(shown("*after*", Begins::Line), "after");
+        assert_eq!(
+            shown(
+                "It is:\n```python\nif a:\n    b()\n```\nSo *be* it.\n",
+                Begins::Line
+            ),
+            "It is:\nCode block, Python:\nif a:\n    b()\nEnd of code.\nSo be it."
+        );
+    }
+
+    proptest! {
+        /// No letter or digit of any text is ever lost, whatever marks stand around it.
+        #[test]
+        fn no_letter_is_lost(text in "[a-z0-9*_`~\\[\\]()!#| \n>-]{0,80}") {
+            let letters = |text: &str| text.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+            let shown = show(&text);
+            // Words of ours are put in only for headings, tables, quotes and code.
+            if !text.contains(['#', '|', '>']) && !text.contains("```") && !text.contains("~~~") {
+                // A link's title is no part of what is read.
+                if !text.contains("](") {
+                    prop_assert_eq!(letters(&shown), letters(&text));
+                }
+            }
+            // Only code has lines of its own.
+            prop_assert!(!shown.contains('\n') || text.contains("```") || text.contains("~~~"));
+        }
+    }
+
+    #[test]
+    fn a_flood_of_marks_is_taken_in_its_stride() {
+        for flood in ["*a ", "[x](", "`", "_a", "**", "![", "a|", "~~a"] {
+            let text = flood.repeat(40_000);
+            let began = std::time::Instant::now();
+            show(&text);
+            assert!(began.elapsed().as_secs() < 10, "{flood}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! What kind of line begins at a place.
+//!
+//! Responsibilities: headings, list items, table rows, rules and blank lines, told by the first
+//! characters of a line. Not here: what a fence is (`fence`), whether a line's end is a sentence's end
+//! (`rules`).
+
+use super::chars::is_bullet;
+use crate::announce::text::fence::Fence;
+
+/// How many bytes of a line's beginning are looked at before it is called plain text; a bound on
+/// what each line costs.
+pub(super) use crate::announce::text::fence::LOOK;
+
+/// The fewest equal signs of a rule or an underline.
+const RULE: usize = 3;
+
+/// Says what a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line {
+    /// Nothing but spaces.
+    Blank,
+    /// A heading with its hashes.
+    Heading,
+    /// A list item with its marker.
+    Item,
+    /// A row of a table.
+    Row,
+    /// A line of nothing but dashes, stars, underscores or equal signs.
+    Rule,
+    /// The start of a code block.
+    Fence(Fence),
+    /// Anything else.
+    Text,
+}
+
+impl Line {
+    /// Tells what kind of line begins at the start of `rest`; `None` while too little is there.
+    pub(super) fn at(rest: &str, finished: bool) -> Option<Line> {
+        let bytes = rest.as_bytes();
+        let look = bytes.len().min(LOOK);
+        let whole = finished || bytes.len() > LOOK;
+        let indent = bytes[..look]
+            .iter()
+            .take_while(|&&b| matches!(b, b' ' | b'\t' | b'\r'))
+            .count();
+        let Some(&first) = bytes[..look].get(indent) else {
+            return whole.then_some(Line::Blank);
+        };
+        let run = bytes[indent..look]
+            .iter()
+            .take_while(|&&b| b == first)
+            .count();
+        let after = bytes[..look].get(indent + run).copied();
+        let unsure = after.is_none() && !whole;
+        let spaced = after.is_none_or(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r'));
+        let line = match first {
+            b'\n' => Line::Blank,
+            b'|' => Line::Row,
+            b'#' if unsure => return None,
+            b'#' if run <= 6 && spaced => Line::Heading,
+            b'`' | b'~' => {
+                if unsure {
+                    return None;
+                }
+                match Fence::at(rest, finished)? {
+                    Some(fence) => Line::Fence(fence),
+                    None => Line::Text,
+                }
+            }
+            b'-' | b'*' | b'_' | b'=' | b'+' => {
+                if unsure {
+                    return None;
+                }
+                if run >= RULE {
+                    let rest = &bytes[indent + run..look];
+                    let blanks = rest
+                        .iter()
+                        .take_while(|&&b| matches!(b, b' ' | b'\t' | b'\r'))
+                        .count();
+                    match rest.get(blanks) {
+                        Some(b'\n') => Line::Rule,
+                        Some(_) => Line::Text,
+                        None if whole => Line::Rule,
+                        None => return None,
+                    }
+                } else if run == 1 && spaced && matches!(first, b'-' | b'*' | b'+') {
+                    Line::Item
+                } else {
+                    Line::Text
+                }
+            }
+            b'0'..=b'9' => return numbered(&bytes[indent..look], whole),
+            b'a'..=b'z' | b'A'..=b'Z' => return lettered(&bytes[indent..look], whole),
+            128.. => match rest[indent..].chars().next() {
+                Some(c) if is_bullet(c) => Line::Item,
+                Some(_) | None => Line::Text,
+            },
+            _ => Line::Text,
+        };
+        Some(line)
+    }
+}
+
+/// Tells whether digits at a line's start are an item's number.
+fn numbered(bytes: &[u8], whole: bool) -> Option<Line> {
+    let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
+    marker(&bytes[digits..], digits <= 9, whole)
+}
+
+/// Tells whether a single letter at a line's start is an item's letter.
+fn lettered(bytes: &[u8], whole: bool) -> Option<Line> {
+    match bytes.get(1) {
+        None if whole => Some(Line::Text),
+        None => None,
+        Some(b')') => marker(&bytes[1..], true, whole),
+        Some(b'.') if bytes[0].is_ascii_lowercase() => marker(&bytes[1..], true, whole),
+        Some(_) => Some(Line::Text),
+    }
+}
+
+/// Tells whether what follows a number or a letter makes it an item's marker.
+fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
+    let stops = bytes
+        .iter()
+        .take(3)
+        .take_while(|b| matches!(b, b'.' | b')'))
+        .count();
+    match bytes.get(stops) {
+        None if whole => Some(Line::Text),
+        None => None,
+        Some(b' ' | b'\t') if plausible && (1..=2).contains(&stops) => Some(Line::Item),
+        Some(_) => Some(Line::Text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(line: &str) -> Line {
+        Line::at(line, true).unwrap_or(Line::Text)
+    }
+
+    #[test]
+    fn lines_are_told_by_their_beginning() {
+        for (line, wanted) in [
+            ("\n", Line::Blank),
+            ("   \n", Line::Blank),
+            ("# Title\n", Line::Heading),
+            ("####### no\n", Line::Text),
+            ("#tag\n", Line::Text),
+            ("- one\n", Line::Item),
+            ("  * one\n", Line::Item),
+            ("-5 degrees\n", Line::Text),
+            ("**bold** word\n", Line::Text),
+            ("---\n", Line::Rule),
+            ("=====\n", Line::Rule),
+            ("___ x\n", Line::Text),
+            ("12. twelve\n", Line::Item),
+            ("1.) one\n", Line::Item),
+            ("1.5 metres\n", Line::Text),
+            ("a) one\n", Line::Item),
+            ("a. one\n", Line::Item),
+            ("A. Smith\n", Line::Text),
+            ("| a | b |\n", Line::Row),
+            ("• one\n", Line::Item),
+            ("`code` is\n", Line::Text),
+            ("word\n", Line::Text),
+        ] {
+            assert_eq!(kind(line), wanted, "{line:?}");
+        }
+        assert!(matches!(kind("```rust\n"), Line::Fence(_)));
+        assert!(matches!(kind("  ~~~~\n"), Line::Fence(_)));
+        assert_eq!(kind("```x``` is inline\n"), Line::Text);
+    }
+
+    #[test]
+    fn a_kind_once_told_stays_the_same_however_the_line_goes_on() {
+        for line in [
+            "```rust\nx",
+            "```x``` is",
+            "12. y",
+            "--- \nz",
+            "# h",
+            "a) b",
+            "#### x y",
+            "= =",
+            "**a",
+        ] {
+            let told: Vec<Line> = (0..=line.len())
+                .filter_map(|end| Line::at(&line[..end], false))
+                .collect();
+            assert!(
+                told.windows(2).all(|pair| pair[0] == pair[1]),
+                "{line:?} {told:?}"
+            );
+        }
+    }
+}

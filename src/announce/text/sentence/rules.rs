@@ -1,0 +1,397 @@
+//! Whether a mark ends a sentence.
+//!
+//! Responsibilities: full stops, calls, ellipses, colons, the marks of other scripts. Not here: the
+//! word before a full stop (`words`), lists (`lists`), line ends (`lines`), walking over the text and
+//! keeping what is open (`mod`), reading ahead (`after`).
+//!
+//! As in `after`, `None` means that the text so far does not settle the question.
+
+use super::End;
+use super::after::{After, Ahead, Next};
+use super::chars::{
+    Pair, is_arabic, is_armenian, is_bullet, is_call, is_east_asian, is_greek, is_number, is_stop,
+    is_strong, is_unseen,
+};
+use super::enclosure::Enclosures;
+use super::languages::Language;
+
+/// How many bytes before a full stop are read as its word; no abbreviation is longer.
+pub(super) const TOKEN: usize = 40;
+
+/// How many marks in a row are taken as one.
+const RUN: usize = 64;
+
+/// How many spaced full stops (". . .") are taken as one ellipsis.
+const SPACED: usize = 8;
+
+/// The fewest bytes after which a long Arabic sentence is cut at a comma (some forty letters).
+const CHAIN: usize = 72;
+
+/// Says how the scanner goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    /// No end here; scan on at this place.
+    On(usize),
+    /// A sentence ends before this place.
+    Cut(usize, End),
+}
+
+/// Shows the sentence under the scanner.
+pub(super) struct View<'a> {
+    /// The text from the sentence's start.
+    pub text: &'a str,
+    /// Whether nothing more will come.
+    pub finished: bool,
+    /// Where in the stream the text starts.
+    pub base: u64,
+    /// Where the sentence's first visible character stands.
+    pub lead: usize,
+    /// Whether the text really starts a sentence, and is not the rest of a cut one.
+    pub fresh: bool,
+    /// What is known of the language.
+    pub language: &'static Language,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn ahead(&self) -> Ahead<'a> {
+        Ahead::new(self.text, self.finished)
+    }
+
+    pub(super) fn place(&self, at: usize) -> u64 {
+        self.base + at as u64
+    }
+
+    pub(super) fn char_before(&self, at: usize) -> Option<char> {
+        self.window(at).chars().rev().find(|&c| !is_unseen(c))
+    }
+
+    /// Gives the few bytes before a place, so that looking back costs the same everywhere.
+    pub(super) fn window(&self, end: usize) -> &'a str {
+        let mut floor = end.saturating_sub(TOKEN);
+        while !self.text.is_char_boundary(floor) {
+            floor += 1;
+        }
+        &self.text[floor..end]
+    }
+
+    /// Gives the word before the one that begins at a place.
+    pub(super) fn word_before(&self, begins: usize) -> &'a str {
+        let window = self.window(begins);
+        let gap = window.len() - window.trim_end().len();
+        self.token(begins - gap).0
+    }
+
+    /// Cuts at a place unless that would split a grapheme cluster.
+    pub(super) fn cut(&self, at: usize, end: End, on: usize) -> Step {
+        if splits_cluster(self.text, at) {
+            Step::On(on)
+        } else {
+            Step::Cut(at, end)
+        }
+    }
+
+    /// Gives the word that ends at a place, without opening marks, and where it begins.
+    pub(super) fn token(&self, end: usize) -> (&'a str, usize) {
+        let window = self.window(end);
+        let start = window
+            .char_indices()
+            .rev()
+            .find(|(_, c)| c.is_whitespace())
+            .map_or(0, |(at, c)| at + c.len_utf8());
+        let word = &window[start..];
+        let bare = word.trim_start_matches(|c: char| {
+            matches!(
+                c,
+                '(' | '['
+                    | '{'
+                    | '"'
+                    | '\''
+                    | '“'
+                    | '‘'
+                    | '„'
+                    | '«'
+                    | '»'
+                    | '¿'
+                    | '¡'
+                    | '*'
+                    | '_'
+                    | '`'
+            ) || is_unseen(c)
+                || is_bullet(c)
+        });
+        let begins = end - bare.len();
+        (bare.trim_end_matches(is_unseen), begins)
+    }
+
+    /// Says whether a word that begins at a place is the sentence's first.
+    pub(super) fn is_first(&self, begins: usize) -> bool {
+        self.fresh
+            && begins.saturating_sub(self.lead) <= TOKEN
+            && self.text[self.lead.min(begins)..begins]
+                .chars()
+                .all(|c| !c.is_alphanumeric())
+    }
+
+    /// Decides at a mark that always ends a sentence.
+    pub(super) fn strong(&self, at: usize, open: &Enclosures) -> Option<Step> {
+        let end = self.run_end(at)?;
+        let after = self.ahead().after(end, open, self.place(at))?;
+        let on = Step::On(end);
+        if after.enclosed || after.next == Next::End || after.next == Next::Stop {
+            return Some(on);
+        }
+        if after.quoted && !after.spaced && self.ahead().carries_on(after.closed)? {
+            return Some(on);
+        }
+        Some(self.cut(after.begin, end_of(&after), end))
+    }
+
+    /// Decides at an exclamation or question mark.
+    pub(super) fn call(&self, at: usize, open: &Enclosures) -> Option<Step> {
+        let end = self.run_end(at)?;
+        if self.text[at..end].chars().any(is_strong) {
+            return self.strong(at, open);
+        }
+        let after = self.ahead().after(end, open, self.place(at))?;
+        let on = Step::On(end);
+        let asks = self.text[at..end].contains('?') && !self.text[at..end].contains('!');
+        let ends = match after.next {
+            Next::End | Next::Stop | Next::Dot => false,
+            Next::Lower => asks && !after.closers && !after.bracketed,
+            Next::Gap
+            | Next::Block
+            | Next::Upper
+            | Next::Digit
+            | Next::Letter
+            | Next::Code
+            | Next::Symbol => true,
+        };
+        // Chinese and Japanese text often has Latin marks and no spaces.
+        let east = !after.spaced
+            && self.char_before(at).is_some_and(is_east_asian)
+            && after.next == Next::Letter;
+        if !ends || after.enclosed || !(after.spaced || east) {
+            return Some(on);
+        }
+        Some(self.cut(after.begin, end_of(&after), end))
+    }
+
+    /// Decides at one or more full stops.
+    pub(super) fn stop(&self, at: usize, open: &Enclosures) -> Option<Step> {
+        let end = self.run_end(at)?;
+        let run = &self.text[at..end];
+        if run.chars().any(is_strong) {
+            return self.strong(at, open);
+        }
+        if run.chars().any(is_call) {
+            return self.call(at, open);
+        }
+        // "[...]" stands for words that were left out.
+        if matches!(open.top(), Some(Pair::Square | Pair::Round))
+            && self.text[..at].ends_with(['[', '('])
+            && matches!(self.ahead().peek(end)?, Some(']' | ')'))
+        {
+            return Some(Step::On(end));
+        }
+        let dots: usize = run.chars().map(|c| if c == '…' { 3 } else { 1 }).sum();
+        if dots == 1 {
+            if let Some(step) = self.marker(at)? {
+                return Some(step);
+            }
+            if let Some(step) = self.spaced_dots(at, open)? {
+                return Some(step);
+            }
+        }
+        let after = self.ahead().after(end, open, self.place(at))?;
+        let on = Step::On(end);
+        let east = !after.spaced
+            && after.next == Next::Letter
+            && self.char_before(at).is_some_and(is_east_asian);
+        if after.enclosed || after.next == Next::End || !(after.spaced || east) {
+            return Some(on);
+        }
+        if matches!(after.next, Next::Gap | Next::Block) {
+            let (word, begins) = self.token(at);
+            let number = dots == 1 && is_number(word) && self.is_first(begins);
+            return Some(if number && after.next == Next::Block {
+                on
+            } else {
+                self.cut(after.begin, end_of(&after), end)
+            });
+        }
+        let ends = if dots >= 2 {
+            self.ellipsis_ends(at, dots, &after)
+        } else {
+            self.stop_ends(at, &after)?
+        };
+        Some(if ends {
+            self.cut(after.begin, end_of(&after), end)
+        } else {
+            on
+        })
+    }
+
+    fn ellipsis_ends(&self, at: usize, dots: usize, after: &After) -> bool {
+        let attached = self
+            .char_before(at)
+            .is_some_and(|c| !c.is_whitespace() && !is_stop(c));
+        match after.next {
+            Next::Upper | Next::Letter | Next::Symbol => attached || dots >= 3,
+            Next::Digit | Next::Code => attached && dots >= 3,
+            Next::Lower | Next::Stop | Next::Dot | Next::End | Next::Gap | Next::Block => false,
+        }
+    }
+
+    /// Decides at ". . ."; `None` inside means that no spaced ellipsis begins here.
+    fn spaced_dots(&self, at: usize, open: &Enclosures) -> Option<Option<Step>> {
+        let ahead = self.ahead();
+        let mut end = at + 1;
+        let mut more = 0;
+        while more < SPACED && matches!(ahead.peek(end)?, Some(' ' | '\u{A0}')) && {
+            let space = ahead.peek(end)?.map_or(0, char::len_utf8);
+            let next = ahead.peek(end + space)? == Some('.');
+            if next {
+                end += space + 1;
+            }
+            next
+        } {
+            more += 1;
+        }
+        if more == 0 {
+            return Some(None);
+        }
+        let attached = self.text[..at]
+            .chars()
+            .next_back()
+            .is_some_and(|c| !c.is_whitespace());
+        let after = ahead.after(end, open, self.place(at))?;
+        let on = Some(Some(Step::On(end)));
+        let starts = matches!(
+            after.next,
+            Next::Upper | Next::Letter | Next::Gap | Next::Block
+        ) || after.closers && after.next == Next::Digit;
+        if after.enclosed || !after.spaced || !starts {
+            return on;
+        }
+        if attached && more >= 3 && !after.closers {
+            // "compounds. . . . The practice": the first stop ends the sentence, the others stand
+            // for what was left out of the next.
+            let space = ahead.peek(at + 1)?.map_or(0, char::len_utf8);
+            return Some(Some(self.cut(at + 1 + space, End::Sentence, end)));
+        }
+        if more + 1 >= 4 || attached {
+            return Some(Some(self.cut(after.begin, end_of(&after), end)));
+        }
+        on
+    }
+
+    /// Decides at a colon or semicolon, which end sentences in some scripts only.
+    pub(super) fn colon(&self, at: usize, open: &Enclosures) -> Option<Step> {
+        let end = at + 1;
+        let on = Some(Step::On(end));
+        let Some(before) = self.char_before(at) else {
+            return on;
+        };
+        let ends = match self.text.as_bytes()[at] {
+            b';' => is_greek(before),
+            _ => is_arabic(before) || is_armenian(before),
+        };
+        if !ends {
+            return on;
+        }
+        let after = self.ahead().after(end, open, self.place(at))?;
+        if after.enclosed || !after.spaced || matches!(after.next, Next::Stop | Next::End) {
+            return on;
+        }
+        Some(self.cut(after.begin, end_of(&after), end))
+    }
+
+    /// Decides at a comma of a language that chains its sentences by commas.
+    pub(super) fn comma(&self, at: usize, open: &Enclosures) -> Option<Step> {
+        let end = at + self.text[at..].chars().next().map_or(1, char::len_utf8);
+        let on = Some(Step::On(end));
+        if !self.language.comma_chains || at - self.lead < CHAIN {
+            return on;
+        }
+        let ahead = self.ahead();
+        let after = ahead.after(end, open, self.place(at))?;
+        if after.enclosed || !after.spaced || after.next != Next::Letter {
+            return on;
+        }
+        let word = ahead.word(after.word)?;
+        if ahead.peek(after.word + word.len())? == Some('،') {
+            return on;
+        }
+        Some(self.cut(after.begin, end_of(&after), end))
+    }
+
+    /// Gives the end of a run of sentence-ending marks, up to a bound.
+    fn run_end(&self, at: usize) -> Option<usize> {
+        let mut end = at;
+        for c in self.text[at..].chars() {
+            if !(is_stop(c) || is_call(c) || is_strong(c)) || end - at >= RUN {
+                return Some(end);
+            }
+            end += c.len_utf8();
+        }
+        self.finished.then_some(end)
+    }
+}
+
+fn end_of(after: &After) -> End {
+    match after.next {
+        Next::Gap => End::Paragraph,
+        Next::Block
+        | Next::End
+        | Next::Upper
+        | Next::Lower
+        | Next::Digit
+        | Next::Letter
+        | Next::Code
+        | Next::Symbol
+        | Next::Stop
+        | Next::Dot => End::Sentence,
+    }
+}
+
+/// Says whether a cut at a place would split what a reader sees as one character.
+pub(super) fn splits_cluster(text: &str, at: usize) -> bool {
+    let bytes = text.as_bytes();
+    match (at.checked_sub(1).and_then(|b| bytes.get(b)), bytes.get(at)) {
+        (Some(b'\r'), Some(b'\n')) => true,
+        (_, Some(0..128) | None) => false,
+        (Some(b'\n'), _) => false,
+        // A Han letter leans on nothing, and nothing but a mark of another script joins one.
+        (Some(_), Some(0xe5..=0xe9)) if ends_in_ideographic_mark(&bytes[..at]) => false,
+        _ => {
+            let mut cursor = unicode_segmentation::GraphemeCursor::new(at, text.len(), true);
+            !cursor.is_boundary(text, 0).unwrap_or(true)
+        }
+    }
+}
+
+/// Says whether a text ends with a stop or mark of Chinese and Japanese (U+3001, U+3002, U+FF00 to
+/// U+FF3F).
+fn ends_in_ideographic_mark(bytes: &[u8]) -> bool {
+    matches!(bytes, [.., 0xe3, 0x80, 0x81 | 0x82] | [.., 0xef, 0xbc, _])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_to_a_cluster_gives_what_the_tables_give() {
+        for before in ["。", "、", "！", "？", "，", "ｎ"] {
+            for after in [
+                "个", "这", "的", "鿿", "\u{3099}", "\u{200d}", "\u{fe0f}", "a",
+            ] {
+                let text = format!("{before}{after}");
+                let mut cursor =
+                    unicode_segmentation::GraphemeCursor::new(before.len(), text.len(), true);
+                let splits = !cursor.is_boundary(&text, 0).unwrap_or(true);
+                assert_eq!(splits_cluster(&text, before.len()), splits, "{text:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The program's own words: phrases, names, languages.
+//!
+//! Responsibilities: every sentence of the phrase files with its arguments, names from the wire made fit to
+//! stand in them, which language suits the person. Not here: which words a change gets (`announcer`), an
+//! agent's own text (`text`).
+
+pub(super) mod language;
+pub(super) mod naming;
+pub(super) mod phrase;
+pub(super) mod reason;
+pub(super) mod segment;
+mod template;
+pub(super) mod tongue;

@@ -1,0 +1,138 @@
+//! Names from the wire, made fit to stand in the program's own words.
+
+use unicode_security::confusable_detection::skeleton;
+
+use crate::announce::text::speakable;
+
+/// The name under which the program speaks itself.
+const OWN_NAME: &str = "hearken";
+
+/// The longest name of an agent or tool that is put into the program's own words, in characters:
+/// a name is a name, not a speech in our voice.
+const LONGEST_NAME: usize = 48;
+
+/// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
+/// said where nothing is left of it.
+pub fn name_of(text: &str, unnamed: &str) -> String {
+    let clean = speakable::one_line(text);
+    let plain: String = clean
+        .chars()
+        .map(|c| {
+            if c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '\'') {
+                c
+            } else {
+                ' '
+            }
+        })
+        .collect();
+    // A full stop inside a name would let it go on with a sentence.
+    let words: Vec<&str> = plain
+        .split_whitespace()
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let words = words.join(" ");
+    if words.chars().count() > LONGEST_NAME {
+        words.chars().take(LONGEST_NAME).collect::<String>() + "…"
+    } else if words.is_empty() {
+        unnamed.to_owned()
+    } else {
+        words
+    }
+}
+
+/// Gives what a reader sees of a name, to compare it with others: its skeleton by UTS 39, without case,
+/// spaces and signs, as far as a name is shown at all.
+pub fn look(name: &str) -> String {
+    let clean = speakable::one_line(name).to_lowercase();
+    let letters = clean.chars().filter(|c| c.is_alphanumeric());
+    let letters: String = letters.take(LONGEST_NAME).collect();
+    skeleton(&letters).collect()
+}
+
+/// Tells whether what a reader sees of a name could be taken for the program's own.
+pub fn is_namesake(look: &str) -> bool {
+    look == self::look(OWN_NAME)
+}
+
+/// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
+/// not spelled.
+pub fn words_of(name: &str, unnamed: &str) -> String {
+    let name = name_of(name, unnamed);
+    let mut words = String::with_capacity(name.len() + 4);
+    let mut before = ' ';
+    let mut chars = name.chars().peekable();
+    while let Some(c) = chars.next() {
+        let parts = matches!(c, '_' | '.' | '/' | '-');
+        let begins = c.is_uppercase() && before.is_lowercase();
+        if (parts || begins) && !words.ends_with(' ') {
+            words.push(' ');
+        }
+        // A capital that only parts two words is none of its own; one of several is.
+        if begins && chars.peek().is_some_and(|next| next.is_lowercase()) {
+            words.extend(c.to_lowercase());
+        } else if !parts {
+            words.push(c);
+        }
+        before = c;
+    }
+    let words = words.trim();
+    if words.is_empty() {
+        name
+    } else {
+        words.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_not_make_a_speech() {
+        assert_eq!(
+            name_of("Bank\u{1b}[2J: accepted.\nQuestion 2", "unnamed"),
+            "Bank accepted Question 2"
+        );
+        assert_eq!(name_of("\u{202e}", "unnamed"), "unnamed");
+        assert_eq!(
+            name_of(&"x".repeat(100), "unnamed").chars().count(),
+            LONGEST_NAME + 1
+        );
+    }
+
+    #[test]
+    fn a_name_that_looks_like_ours_is_known() {
+        for name in [
+            "hearken",
+            "Hearken",
+            " HEARKEN:",
+            "h\u{435}arken",
+            "hearken\u{200b}",
+            "he-arken",
+        ] {
+            assert!(is_namesake(&look(name)), "{name:?}");
+        }
+        for name in ["hear", "harken", "hearken helper", ""] {
+            assert!(!is_namesake(&look(name)), "{name:?}");
+        }
+        assert_eq!(look("Bank"), look("B\u{430}nk"));
+        assert_ne!(look("Bank"), look("Bunk"));
+    }
+
+    #[test]
+    fn a_tools_name_is_read_as_words() {
+        for (name, words) in [
+            ("send_email", "send email"),
+            ("sendEmail", "send email"),
+            ("makePDF", "make PDF"),
+            ("mcp__github__createIssue", "mcp github create issue"),
+            ("fs.read-file", "fs read file"),
+            ("HTTPGet", "HTTPGet"),
+            ("__", "__"),
+            ("", "unnamed"),
+        ] {
+            assert_eq!(words_of(name, "unnamed"), words, "{name}");
+        }
+    }
+}

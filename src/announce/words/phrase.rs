@@ -1,0 +1,577 @@
+//! Every sentence that the program says in its own name, from a phrase file.
+//!
+//! Responsibilities: reading the file, picking a level, filling in arguments, and keeping the
+//! program's words and an agent's words apart as [`Segment`]s. Not here: which phrase is said when
+//! (`announcer`).
+//!
+//! Mental model: a template is a run of literals, arguments and optional parts. Literals and the
+//! program's own arguments become segments with [`Mark::Own`], an agent's text becomes a segment of
+//! its own with [`Mark::Agent`], so that a voice can mark whose words they are. Arguments are put in
+//! once: braces inside an agent's text mean nothing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use jiff::Timestamp;
+
+use crate::config::Verbosity;
+
+use super::language;
+use super::naming::{name_of, words_of};
+use super::reason::Reasons;
+use super::segment::{Segment, join};
+use super::template::{Part, Template, rename_keys, template};
+use super::tongue::Tongue;
+use crate::announce::text::normalise::{Pronunciation, Words};
+use crate::announce::text::speakable::{self, Lexicon, Profile};
+use crate::announce::words::segment::Mark;
+
+/// The English phrases; other languages are files of the same shape.
+const ENGLISH: &str = include_str!("../../../assets/phrases.en.toml");
+
+/// The phrase files that are built in, by language; English first, which is taken when none suits.
+pub const BUILT_IN: [(&str, &str); 2] = [
+    ("en", ENGLISH),
+    ("de", include_str!("../../../assets/phrases.de.toml")),
+];
+
+/// Holds one argument of a phrase.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arg {
+    /// The program's own word or number.
+    Own(String),
+    /// A name from the wire: shortened and stripped to one harmless word group.
+    Name(String),
+    /// A tool's name from the wire, as words.
+    Tool(String),
+    /// An agent's text, normalised as prose.
+    Agent(String, Option<String>),
+    /// An agent's text in a question: nothing is abbreviated, every sign is said.
+    Exact(String, Option<String>),
+}
+
+impl Arg {
+    /// Makes an argument out of the program's own words.
+    pub fn own(text: impl ToString) -> Self {
+        Self::Own(text.to_string())
+    }
+
+    /// Tells whether nothing would be said in its place.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Own(text) => text.is_empty(),
+            Self::Name(text) | Self::Tool(text) | Self::Agent(text, _) | Self::Exact(text, _) => {
+                text.trim().is_empty()
+            }
+        }
+    }
+}
+
+/// Holds the arguments of a phrase by name.
+pub type Args<'a> = [(&'a str, Arg)];
+
+/// Says why a phrase file can't be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PhraseError {
+    /// The file is no TOML of the right shape.
+    #[error("the phrase file can't be read: {}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    /// A template is not well formed.
+    #[error("the phrase {key:?} is not well formed: {problem}")]
+    Template {
+        /// The phrase's key.
+        key: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+}
+
+/// Holds the phrases of one language.
+#[derive(Debug, Clone)]
+pub struct Phrases {
+    tongue: Arc<Tongue>,
+    phrases: BTreeMap<String, Leveled>,
+    help: BTreeMap<String, String>,
+    reasons: Reasons,
+    lexicon: Lexicon,
+}
+
+#[derive(Debug, Clone)]
+struct Leveled {
+    terse: Option<Template>,
+    normal: Template,
+    detailed: Option<Template>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    language: String,
+    phrases: BTreeMap<String, Entry>,
+    /// The help's words by the English ones, which stand in the table of keys.
+    #[serde(default)]
+    help: BTreeMap<String, String>,
+    /// Why something failed, by the English words, which the code says it in.
+    #[serde(default)]
+    reasons: BTreeMap<String, String>,
+    /// The normaliser's words; a file without them has the English ones.
+    #[serde(default)]
+    words: Words,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Entry {
+    One(String),
+    Levels {
+        terse: Option<String>,
+        normal: String,
+        detailed: Option<String>,
+    },
+}
+
+impl Phrases {
+    /// Reads the built-in English phrases.
+    ///
+    /// # Errors
+    /// Never for the file that is built in; a test holds that.
+    pub fn english() -> Result<Self, PhraseError> {
+        Self::parse(ENGLISH)
+    }
+
+    /// Reads the built-in phrases that suit the person's languages best (11.1.3); English when none
+    /// does.
+    ///
+    /// # Errors
+    /// Never for the files that are built in; a test holds that.
+    pub fn for_languages(wanted: &[String]) -> Result<Self, PhraseError> {
+        let offered = BUILT_IN.map(|(tag, _)| tag);
+        let Some((at, tag)) = language::best(wanted, &offered) else {
+            return Self::english();
+        };
+        let (own, text) = BUILT_IN.get(at).copied().unwrap_or(("en", ENGLISH));
+        let phrases = Self::parse(text)?;
+        // English is left to the engine's own default voice, which the person may have chosen with
+        // care; any other language has to be asked for, or it is read with English sounds.
+        Ok(if own == "en" {
+            phrases
+        } else {
+            phrases.voiced(tag)
+        })
+    }
+
+    /// Puts the person's dictionary in, which all spoken words pass.
+    pub fn pronouncing(self, pronunciation: Pronunciation) -> Self {
+        Self {
+            lexicon: self.lexicon.pronouncing(pronunciation),
+            ..self
+        }
+    }
+
+    /// Names other keys than the usual ones, by the commands' names; an empty name is a command that
+    /// has no key.
+    pub fn keyed(mut self, keys: &BTreeMap<String, String>) -> Self {
+        let none = self.text("key.none", &[]);
+        let none = none.trim_end_matches('.');
+        for leveled in self.phrases.values_mut() {
+            let levels = [leveled.terse.as_mut(), leveled.detailed.as_mut()];
+            for template in levels.into_iter().flatten() {
+                rename_keys(template, keys, none);
+            }
+            rename_keys(&mut leveled.normal, keys, none);
+        }
+        self
+    }
+
+    /// Reads a phrase file.
+    ///
+    /// # Errors
+    /// When it is no TOML, or a template is not well formed.
+    pub fn parse(text: &str) -> Result<Self, PhraseError> {
+        let file: File = toml::from_str(text)?;
+        let mut phrases = BTreeMap::new();
+        for (key, entry) in file.phrases {
+            let read = |text: &str| {
+                template(text).map_err(|problem| PhraseError::Template {
+                    key: key.clone(),
+                    problem,
+                })
+            };
+            let leveled = match &entry {
+                Entry::One(text) => Leveled {
+                    terse: None,
+                    normal: read(text)?,
+                    detailed: None,
+                },
+                Entry::Levels {
+                    terse,
+                    normal,
+                    detailed,
+                } => Leveled {
+                    terse: terse.as_deref().map(read).transpose()?,
+                    normal: read(normal)?,
+                    detailed: detailed.as_deref().map(read).transpose()?,
+                },
+            };
+            phrases.insert(key, leveled);
+        }
+        let reasons = Reasons::new(file.reasons)
+            .map_err(|(key, problem)| PhraseError::Template { key, problem })?;
+        Ok(Self {
+            tongue: Arc::new(Tongue {
+                language: file.language,
+                voice: None,
+            }),
+            phrases,
+            help: file.help,
+            reasons,
+            lexicon: Lexicon::new(file.words, Pronunciation::default()),
+        })
+    }
+
+    /// Gives the language of the phrases (BCP 47).
+    pub fn language(&self) -> &str {
+        &self.tongue.language
+    }
+
+    /// Gives the tag for a voice that speaks the program's own words; absent leaves it to the
+    /// engine's default.
+    pub fn voice_language(&self) -> Option<&str> {
+        self.tongue.voice.as_deref()
+    }
+
+    /// Gives the language of the phrases and that of their voice.
+    pub fn tongue(&self) -> &Arc<Tongue> {
+        &self.tongue
+    }
+
+    /// Lets a voice of this language speak the phrases.
+    pub fn voiced(self, tag: &str) -> Self {
+        let tongue = Tongue {
+            language: self.tongue.language.clone(),
+            voice: Some(tag.to_owned()),
+        };
+        Self {
+            tongue: Arc::new(tongue),
+            ..self
+        }
+    }
+
+    /// Gives what a key does in the language of the phrases; English words are their own.
+    pub fn help<'a>(&'a self, does: &'a str) -> &'a str {
+        self.help.get(does).map_or(does, String::as_str)
+    }
+
+    /// Gives why something failed in the language of the phrases. What the system says of itself, and
+    /// English words, are their own.
+    pub fn reason(&self, english: &str) -> String {
+        self.reasons.of(english)
+    }
+
+    /// Gives a name from the wire as it can stand in the program's own words.
+    pub fn name_of(&self, text: &str) -> String {
+        name_of(text, &self.lexicon.words().unnamed)
+    }
+
+    /// Gives what an agent's text is turned into speech with.
+    pub fn lexicon(&self) -> &Lexicon {
+        &self.lexicon
+    }
+
+    /// Tells whether there is a phrase under a key.
+    pub fn has(&self, key: &str) -> bool {
+        self.phrases.contains_key(key)
+    }
+
+    /// Fills in a phrase. A key that is not in the file gives the key itself, so that nothing is
+    /// lost silently.
+    pub fn say(&self, key: &str, level: Verbosity, args: &Args<'_>) -> Vec<Segment> {
+        self.say_at(key, level, args, None)
+    }
+
+    /// Fills in a phrase like [`Phrases::say`]; with `now`, moments in an agent's prose are told by
+    /// their distance from it.
+    pub fn say_at(
+        &self,
+        key: &str,
+        level: Verbosity,
+        args: &Args<'_>,
+        now: Option<Timestamp>,
+    ) -> Vec<Segment> {
+        let Some(leveled) = self.phrases.get(key) else {
+            return vec![Segment {
+                shown: None,
+                mark: Mark::Own,
+                text: key.to_owned(),
+                spoken: key.to_owned(),
+                language: None,
+            }];
+        };
+        let template = match level {
+            Verbosity::Terse => leveled.terse.as_ref().unwrap_or(&leveled.normal),
+            Verbosity::Normal => &leveled.normal,
+            Verbosity::Detailed => leveled.detailed.as_ref().unwrap_or(&leveled.normal),
+        };
+        let mut builder = Builder {
+            lexicon: &self.lexicon,
+            now,
+            segments: Vec::new(),
+            own: String::new(),
+        };
+        builder.fill(template, args);
+        builder.finish()
+    }
+
+    /// Fills in a phrase that consists of the program's own words only, as plain text.
+    pub fn text(&self, key: &str, args: &Args<'_>) -> String {
+        join(&self.say(key, Verbosity::Normal, args))
+    }
+}
+
+struct Builder<'a> {
+    lexicon: &'a Lexicon,
+    now: Option<Timestamp>,
+    segments: Vec<Segment>,
+    own: String,
+}
+
+impl<'a> Builder<'a> {
+    fn unnamed(&self) -> &'a str {
+        &self.lexicon.words().unnamed
+    }
+
+    fn fill(&mut self, parts: &[Part], args: &Args<'_>) {
+        let find = |name: &str| {
+            args.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, arg)| arg)
+        };
+        for part in parts {
+            match part {
+                Part::Literal(text) => self.literal(text),
+                Part::Key { key: text, .. } => self.own.push_str(text),
+                Part::Arg(name) => match find(name) {
+                    Some(Arg::Own(text)) => self.own.push_str(text),
+                    Some(Arg::Name(text)) => {
+                        self.own.push_str(&name_of(text, self.unnamed()));
+                    }
+                    Some(Arg::Tool(text)) => {
+                        self.own.push_str(&words_of(text, self.unnamed()));
+                    }
+                    Some(Arg::Agent(text, language)) => {
+                        self.foreign(text, language.clone(), Profile::Prose)
+                    }
+                    Some(Arg::Exact(text, language)) => {
+                        self.foreign(text, language.clone(), Profile::Exact)
+                    }
+                    None => {}
+                },
+                Part::Plural { arg, one, many } => {
+                    let is_one = matches!(find(arg), Some(Arg::Own(text)) if text == "1");
+                    self.own.push_str(if is_one { one } else { many });
+                }
+                Part::Optional(inner) => {
+                    let whole = |part: &Part| match part {
+                        Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
+                        Part::Literal(_)
+                        | Part::Key { .. }
+                        | Part::Plural { .. }
+                        | Part::Optional(_) => true,
+                    };
+                    if inner.iter().all(whole) {
+                        self.fill(inner, args);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds words of the phrase; a stop that what they follow has already is not said twice.
+    fn literal(&mut self, text: &str) {
+        let stopped = match (self.own.is_empty(), self.segments.last()) {
+            (false, _) => self.own.ends_with(['.', '!', '?', '…', '。', '؟', '।']),
+            // Joining gives a stop to what has none.
+            (true, before) => before.is_some(),
+        };
+        let rest = text.strip_prefix('.').filter(|_| stopped);
+        self.own.push_str(rest.unwrap_or(text));
+    }
+
+    fn flush_own(&mut self) {
+        let text = std::mem::take(&mut self.own);
+        let text = text.trim();
+        // Only stops between two agents' texts are left over from optional parts.
+        if text.chars().any(char::is_alphanumeric) {
+            self.segments.push(Segment {
+                shown: None,
+                mark: Mark::Own,
+                text: text.to_owned(),
+                spoken: self.lexicon.pronounce(text).into_owned(),
+                language: None,
+            });
+        }
+    }
+
+    fn foreign(&mut self, text: &str, language: Option<String>, profile: Profile) {
+        self.flush_own();
+        let clean = speakable::one_line(text);
+        let shown = match profile {
+            Profile::Exact => self.lexicon.name_directions(&clean).into_owned(),
+            Profile::Prose => clean,
+        };
+        if !shown.is_empty() {
+            let spoken = self.lexicon.speak(text, profile, self.now);
+            self.segments.push(Segment {
+                shown: None,
+                mark: Mark::Agent,
+                text: shown,
+                spoken,
+                language,
+            });
+        }
+    }
+
+    fn finish(mut self) -> Vec<Segment> {
+        self.flush_own();
+        self.segments
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::super::segment::join_spoken;
+    use super::*;
+
+    fn phrases(text: &str) -> Phrases {
+        Phrases::parse(&format!("language = \"en\"\n[phrases]\n{text}")).unwrap()
+    }
+
+    #[test]
+    fn the_english_file_is_well_formed() {
+        assert!(Phrases::english().unwrap().has("session.started"));
+    }
+
+    #[test]
+    fn a_stop_that_is_there_is_not_said_twice() {
+        let phrases = phrases("a = \"Not sent: {reason}. Again?\"");
+        for (reason, said) in [
+            ("No time.", "Not sent: No time. Again?"),
+            ("No time", "Not sent: No time. Again?"),
+            ("Really?", "Not sent: Really? Again?"),
+        ] {
+            assert_eq!(phrases.text("a", &[("reason", Arg::own(reason))]), said);
+            let agents = [("reason", Arg::Agent(reason.to_owned(), None))];
+            assert_eq!(phrases.text("a", &agents), said);
+        }
+    }
+
+    #[test]
+    fn the_persons_language_picks_the_file() {
+        let of = |tags: &[&str]| {
+            let tags: Vec<String> = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            let phrases = Phrases::for_languages(&tags).unwrap();
+            (
+                phrases.language().to_owned(),
+                phrases.voice_language().map(str::to_owned),
+            )
+        };
+        assert_eq!(of(&["en-GB"]), ("en".into(), None));
+        assert_eq!(of(&["de-AT", "en"]), ("de".into(), Some("de-AT".into())));
+        assert_eq!(of(&["yo", "de"]), ("de".into(), Some("de".into())));
+        assert_eq!(of(&["yo"]), ("en".into(), None), "English when none suits");
+    }
+
+    #[test]
+    fn german_is_spoken_in_german_words() {
+        let german = Phrases::for_languages(&["de".into()]).unwrap();
+        let args = [
+            ("tool", Arg::Tool("send_email".into())),
+            ("summary", Arg::Agent("## Fertig -> `ls | wc`".into(), None)),
+        ];
+        let said = german.say("tool.success", Verbosity::Normal, &args);
+        assert_eq!(
+            join_spoken(&said),
+            "send email erledigt: Überschrift: Fertig zu ls Leitung wc"
+        );
+        assert_eq!(
+            german.lexicon().spell("Ä?", true),
+            "groß Ärger, Fragezeichen"
+        );
+        assert_eq!(german.help("quit"), "beenden");
+    }
+
+    #[test]
+    fn the_persons_dictionary_reaches_every_spoken_word_and_no_shown_one() {
+        let dictionary = Pronunciation::new([("nginx", "engine x"), ("started", "begun")]);
+        let phrases = Phrases::english().unwrap().pronouncing(dictionary);
+        let args = [
+            ("agent", Arg::Name("Ops".into())),
+            ("summary", Arg::Agent("Restarting nginx".into(), None)),
+        ];
+        let said = phrases.say("session.started", Verbosity::Normal, &args);
+        assert_eq!(join(&said), "Ops started: Restarting nginx");
+        assert_eq!(join_spoken(&said), "Ops begun: Restarting engine x");
+        let args = [("a", Arg::Exact("kill nginx".into(), None))];
+        let exact = super::tests::phrases("q = \"{a}\"");
+        let exact = exact.pronouncing(Pronunciation::new([("nginx", "engine x")]));
+        assert_eq!(
+            join_spoken(&exact.say("q", Verbosity::Normal, &args)),
+            "kill engine x"
+        );
+    }
+
+    #[test]
+    fn levels_fall_back_to_normal() {
+        let phrases = phrases("a = { terse = \"t\", normal = \"n\" }");
+        let say = |level| join(&phrases.say("a", level, &[]));
+        assert_eq!(
+            (
+                say(Verbosity::Terse),
+                say(Verbosity::Normal),
+                say(Verbosity::Detailed)
+            ),
+            ("t".into(), "n".into(), "n".into())
+        );
+    }
+
+    #[test]
+    fn the_agents_words_are_segments_of_their_own() {
+        let phrases = phrases("a = \"Finished[: {summary}]\"");
+        let args = [("summary", Arg::Agent("All {done}[!]".into(), None))];
+        let said = phrases.say("a", Verbosity::Normal, &args);
+        assert_eq!(
+            said.iter()
+                .map(|s| (s.mark, s.text.as_str()))
+                .collect::<Vec<_>>(),
+            [(Mark::Own, "Finished:"), (Mark::Agent, "All {done}[!]")]
+        );
+        assert_eq!(join(&phrases.say("a", Verbosity::Normal, &[])), "Finished");
+    }
+
+    #[test]
+    fn numbers_pick_their_word() {
+        let phrases = phrases("a = \"{n} {n#is#are}\"");
+        assert_eq!(phrases.text("a", &[("n", Arg::own(1))]), "1 is");
+        assert_eq!(phrases.text("a", &[("n", Arg::own(12))]), "12 are");
+    }
+
+    #[test]
+    fn faults_of_a_file_are_told() {
+        for bad in [
+            "a = \"[x\"",
+            "a = \"x]\"",
+            "a = \"{x\"",
+            "a = \"x}\"",
+            "a = \"{x#y}\"",
+            "a = \"{}\"",
+        ] {
+            assert!(
+                Phrases::parse(&format!("language = \"en\"\n[phrases]\n{bad}")).is_err(),
+                "{bad}"
+            );
+        }
+    }
+}
