@@ -15,9 +15,12 @@ mod alarms;
 mod announcing;
 mod answering;
 mod asking;
+mod choices;
 mod choosing;
 mod clarifying;
 mod commands;
+mod confirming;
+mod doing;
 mod effect;
 mod ending;
 mod facts;
@@ -60,9 +63,9 @@ use crate::announce::{
     SpeechQueue, Tongue, Wish,
 };
 use crate::config::Config;
-use crate::keys::{Command, Filter, Keymap, Mode};
+use crate::keys::{Command, Filter, Keymap};
 use crate::link::LinkId;
-use crate::protocol::{Answer, KeyRing, Now, fit};
+use crate::protocol::{KeyRing, Now, fit};
 use crate::session::{Change, Dropped, PromptId, Sessions, What};
 use crate::voice::VoiceEvent;
 
@@ -77,7 +80,7 @@ pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
 use alarms::Attention;
-use choosing::Choosing;
+use doing::Doing;
 use holding::Holding;
 use reading::Reading;
 use reviewing::Reviewing;
@@ -108,8 +111,7 @@ pub struct App {
     holding: Holding,
     scanning: Scanning,
     voice: VoiceState,
-    mode: Mode,
-    editor: tui_input::Input,
+    doing: Doing,
     shown: Option<Shown>,
     /// The questions whose action was heard, or that the person chose not to hear.
     heard: BTreeMap<PromptId, Heard>,
@@ -128,8 +130,6 @@ pub struct App {
     aside: Option<Arc<Announcement>>,
     /// Which part of a long announcement is shown, and of which one.
     review_page: Option<(AnnouncementId, isize)>,
-    choosing: Choosing,
-    help_scroll: usize,
     /// When something was read last that is no key.
     last_hand: Option<Duration>,
     /// When the bell last rang in the place of a cue.
@@ -140,8 +140,6 @@ pub struct App {
     questions_changed: Option<Duration>,
     flush_at: Option<Duration>,
     seen_session: bool,
-    /// Since when a second step is waited for, and what it decides.
-    confirming: Option<(Now, Answer)>,
     quitting: Option<Exit>,
     /// Leaving as soon as the answers under way are sent, at the latest then.
     parting: Option<(Exit, Duration)>,
@@ -210,8 +208,7 @@ impl App {
                 VoiceWish::LeaveToReader => VoiceState::LeftToReader,
             },
             config: setup.config,
-            mode: Mode::Watching,
-            editor: tui_input::Input::default(),
+            doing: Doing::default(),
             shown: None,
             heard: BTreeMap::new(),
             written: BTreeMap::new(),
@@ -223,8 +220,6 @@ impl App {
             review: None,
             aside: None,
             review_page: None,
-            choosing: Choosing::default(),
-            help_scroll: 0,
             last_hand: None,
             last_bell: None,
             filter: setup_filter,
@@ -233,7 +228,6 @@ impl App {
             questions_changed: None,
             flush_at: None,
             seen_session: false,
-            confirming: None,
             quitting: None,
             parting: None,
             titled: 0,

@@ -1,17 +1,13 @@
 //! What the person decides, how it goes out, and what becomes of it.
 
-use std::time::Duration;
-
 use crate::announce::{Arg, Class, takes_two_steps};
-use crate::keys::{Edit, Mode};
+use crate::keys::Edit;
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
-use crate::session::{Prompt, PromptId, Question, Standing, TokenUse};
+use crate::session::{Prompt, PromptId, Question, TokenUse};
 
 use super::App;
+use super::doing::Doing;
 use super::gate::{By, Meant};
-
-/// The second step counts only this long after the first: a burst of keys is no decision.
-const STEP_APART: Duration = Duration::from_millis(150);
 
 impl App {
     /// Accepts, or says yes.
@@ -34,75 +30,6 @@ impl App {
         }
     }
 
-    /// Asks for the second step.
-    fn ask_to_confirm(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
-        self.mode = Mode::Confirming(prompt.id.0);
-        let words = self.announcer.answer_words(prompt, &answer);
-        let mut args = vec![
-            ("n", Arg::own(prompt.id.0)),
-            ("subject", self.announcer.subject(prompt)),
-            ("answer", Arg::Own(words)),
-        ];
-        let accepts = matches!(
-            answer,
-            Answer::Decision {
-                decision: Decision::Accept,
-                ..
-            }
-        );
-        let key = if let Some(earlier) = contrary(prompt, &answer) {
-            let earlier = self.announcer.answer_words(prompt, earlier);
-            args.push(("earlier", Arg::Own(earlier)));
-            self.by_manner(
-                "reply.second_step.contrary.keys",
-                "reply.second_step.contrary.lines",
-            )
-        } else if accepts {
-            self.by_manner("reply.second_step.keys", "reply.second_step.lines")
-        } else {
-            self.by_manner(
-                "reply.second_step.other.keys",
-                "reply.second_step.other.lines",
-            )
-        };
-        self.confirming = Some((now, answer));
-        if prompt.standing == Standing::Resumed {
-            let args = [("n", Arg::own(prompt.id.0))];
-            self.tell_about(Class::Response, prompt, "reply.perhaps", &args, now);
-        }
-        self.tell_about(Class::Response, prompt, key, &args, now);
-    }
-
-    /// Takes the second step.
-    pub(super) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
-        let Mode::Confirming(waiting) = self.mode else {
-            // Without a first step there is nothing to confirm; the question says what it wants.
-            if let Some(prompt) = self.ready(number, Meant::Confirm, by, now) {
-                let keys = self.announcer.keys(&prompt);
-                self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
-            }
-            return;
-        };
-        if number.is_some_and(|number| number != waiting) {
-            self.stay_open(now);
-            return;
-        }
-        let Some((since, answer)) = self.confirming.clone() else {
-            self.stay_open(now);
-            return;
-        };
-        if let By::Key(press) = by
-            && press.read < since.monotonic + STEP_APART
-        {
-            self.stay_open(now);
-            return;
-        }
-        let prompt = self.still_there(waiting, Meant::Confirm, now);
-        self.mode = Mode::Watching;
-        let Some(prompt) = prompt else { return };
-        self.send(&prompt, answer, now);
-    }
-
     /// Rejects, or says no.
     pub(super) fn reject(
         &mut self,
@@ -111,7 +38,7 @@ impl App {
         by: By,
         now: Now,
     ) {
-        self.mode = Mode::Watching;
+        self.doing = Doing::Watching;
         let (number, rationale) = self.addressed(number, rationale, by);
         if self.take_back(number, true, now) {
             return;
@@ -141,8 +68,7 @@ impl App {
         };
         match &prompt.question {
             Question::Confirmation(asked) if asked.takes(&Decision::Reject) => {
-                self.mode = Mode::Editing(prompt.id.0);
-                self.editor.reset();
+                self.doing = Doing::answering(prompt.id);
                 self.tell_about(Class::Response, &prompt, "reply.reason", &[], now);
             }
             Question::Confirmation(_) | Question::Clarification(_) => self.wants(&prompt, now),
@@ -165,8 +91,7 @@ impl App {
         match text {
             Some(text) => self.answer_with(&prompt, asked, &text, now),
             None => {
-                self.mode = Mode::Editing(prompt.id.0);
-                self.editor.reset();
+                self.doing = Doing::answering(prompt.id);
                 self.tell_about(Class::Response, &prompt, "reply.editing", &[], now);
             }
         }
@@ -188,7 +113,7 @@ impl App {
             self.open_choices(&prompt, now);
             return;
         };
-        self.mode = Mode::Watching;
+        self.doing = Doing::Watching;
         let Some(at) = choice.checked_sub(1) else {
             self.wants(&prompt, now);
             return;
@@ -210,45 +135,55 @@ impl App {
 
     /// Takes a digit of a choice: it is taken at once when no longer number could be meant.
     pub(super) fn digit(&mut self, digit: usize, now: Now) {
-        let Mode::Choosing(id, so_far) = self.mode else {
+        let Doing::Choosing(choices) = &mut self.doing else {
             return;
         };
-        let choice = so_far * 10 + digit;
+        let id = choices.prompt();
         let count = self
             .sessions
-            .prompt(PromptId(id))
+            .prompt(id)
             .map_or(0, |prompt| prompt.question.choices());
-        if choice * 10 > count {
+        if let Some(choice) = choices.digit(digit, count) {
             // The keys for a choice were armed when it was begun.
-            self.choose(Some(id), Some(choice), By::Begun, now);
-        } else {
-            self.mode = Mode::Choosing(id, choice);
+            self.choose(Some(id.0), Some(choice), By::Begun, now);
         }
     }
 
     /// Changes or sends what is being typed.
     pub(super) fn edit(&mut self, edit: Edit, now: Now) {
-        match (edit, self.mode) {
-            (Edit::Submit, Mode::Choosing(id, typed)) => self.take_choice(id, typed, now),
-            (Edit::Submit, _) => self.submit(now),
-            (edit, _) => self.change_line(edit, now),
+        if edit != Edit::Submit {
+            self.change_line(edit, now);
+            return;
+        }
+        match &mut self.doing {
+            Doing::Choosing(choices) => {
+                let (id, taken) = (choices.prompt(), choices.take());
+                self.take_choice(id, taken, now);
+            }
+            Doing::Searching(line) => {
+                let typed = line.value().trim().to_owned();
+                self.submit_search(typed, now);
+            }
+            Doing::Answering { prompt, line } => {
+                let (id, text) = (*prompt, line.value().trim().to_owned());
+                self.submit(id, text, now);
+            }
+            Doing::Watching
+            | Doing::Confirming(_)
+            | Doing::Helping { .. }
+            | Doing::Quitting
+            | Doing::Leaving(_) => {}
         }
     }
 
-    fn submit(&mut self, now: Now) {
-        if self.mode == Mode::Searching {
-            self.submit_search(now);
-            return;
-        }
-        let Mode::Editing(id) = self.mode else { return };
-        let text = self.editor.value().trim().to_owned();
+    fn submit(&mut self, id: PromptId, text: String, now: Now) {
         if text.is_empty() {
             self.respond("reply.empty", &[], now);
             return;
         }
         // Whoever typed an answer and pressed Enter means it; only the question must still be there.
-        let Some(prompt) = self.still_there(id, Meant::Text, now) else {
-            self.mode = Mode::Watching;
+        let Some(prompt) = self.still_there(id.0, Meant::Text, now) else {
+            self.doing = Doing::Watching;
             return;
         };
         match &prompt.question {
@@ -260,8 +195,7 @@ impl App {
             .prompt(prompt.id)
             .is_some_and(|prompt| !prompt.is_answerable())
         {
-            self.mode = Mode::Watching;
-            self.editor.reset();
+            self.doing = Doing::Watching;
         }
     }
 
@@ -326,15 +260,23 @@ impl App {
 
     /// Leaves a second step or a choice without a decision, and says so.
     pub(super) fn stay_open(&mut self, now: Now) {
-        if let Mode::Confirming(id) | Mode::Choosing(id, _) = self.mode {
-            self.mode = Mode::Watching;
-            self.respond("reply.still_open", &[("n", Arg::own(id))], now);
-        }
+        let id = match &self.doing {
+            Doing::Confirming(step) => step.prompt(),
+            Doing::Choosing(choices) => choices.prompt(),
+            Doing::Watching
+            | Doing::Answering { .. }
+            | Doing::Searching(_)
+            | Doing::Helping { .. }
+            | Doing::Quitting
+            | Doing::Leaving(_) => return,
+        };
+        self.doing = Doing::Watching;
+        self.respond("reply.still_open", &[("n", Arg::own(id.0))], now);
     }
 }
 
 /// Gives the answer that perhaps arrived and that another one would contradict.
-fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
+pub(super) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }

@@ -11,9 +11,9 @@ use crate::announce::{About, Args, Class, Kind, Segment};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId, Question};
 
+use super::doing::Doing;
 use super::sight::Sight;
 use super::{App, Effect, LineSource};
-use crate::keys::Mode;
 
 /// A bare answer in a line is refused for this long after the shown question changed.
 pub(super) const CHANGED: Duration = Duration::from_secs(2);
@@ -102,10 +102,10 @@ impl App {
     pub(super) fn show(&mut self, prompt: Option<PromptId>, ask_again: bool, now: Now) {
         let Some(id) = prompt else {
             self.shown = None;
-            self.leave_question_mode();
+            self.doing.leave_question();
             return;
         };
-        self.leave_question_mode();
+        self.doing.leave_question();
         self.shown = Some(Shown {
             prompt: id,
             since: now.monotonic,
@@ -123,17 +123,6 @@ impl App {
         }
     }
 
-    fn leave_question_mode(&mut self) {
-        match self.mode {
-            // What is being typed keeps the focus; sending it checks that the question still lives.
-            Mode::Editing(_) | Mode::Searching => {}
-            Mode::Confirming(_) | Mode::Choosing(_, _) => self.mode = Mode::Watching,
-            // Nobody answers what the help hides.
-            Mode::Help => self.mode = Mode::Watching,
-            Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {}
-        }
-    }
-
     /// A question was raised: ring, notify, and let it be shown if none is.
     pub(super) fn question_opened(&mut self, id: PromptId, now: Now) {
         let others = self
@@ -143,9 +132,9 @@ impl App {
         if others {
             self.questions_changed = Some(now.monotonic);
         }
-        if matches!(self.mode, Mode::Quitting | Mode::Leaving(_)) {
+        if matches!(self.doing, Doing::Quitting | Doing::Leaving(_)) {
             // What was to be left without an answer has changed: leaving must be asked for again.
-            self.mode = Mode::Watching;
+            self.doing = Doing::Watching;
             self.respond("quit.stay", &[], now);
         }
         self.refresh_after(Some(id), now);

@@ -1,43 +1,37 @@
 //! Choosing one of several answers: by number, by a first letter, or by going from one to the next.
 //!
 //! Responsibilities: which choice is in focus, which are picked where several may be, and what is taken.
-//! Not here: whether the question may be answered (`answering`), drawing (`pane`).
+//! Not here: where the person is (`choices`), whether the question may be answered (`answering`), drawing (`pane`).
 //!
 //! # Mental model
 //! Opening the choices is armed like any answer. From then on digits take a choice at once, letters and
 //! arrows only move the focus and say where it is, and Enter takes what is in focus. Nothing is in focus
 //! before something was moved, so that Enter alone never answers.
 
-use std::collections::BTreeSet;
-
 use crate::announce::{Arg, Class, Kind};
-use crate::keys::{ChoiceMove, Mode};
+use crate::keys::ChoiceMove;
 use crate::protocol::{Answer, Now, Response};
 use crate::session::{Prompt, PromptId, Question};
 
 use super::App;
+use super::choices::{Choices, Taken};
+use super::doing::Doing;
 use super::gate::{By, Meant};
 
 /// What stands between the values where several are picked: the protocol carries one text (6.6.1).
 const BETWEEN: &str = ", ";
 
-/// Holds where the person is among the choices.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Choosing {
-    focus: Option<usize>,
-    picked: BTreeSet<usize>,
-}
-
 impl App {
     /// Gives the choice in focus, from 0.
     pub fn choice_in_focus(&self) -> Option<usize> {
-        self.choosing.focus
+        self.doing.choices()?.focus()
     }
 
     /// Tells whether a choice is picked; `None` where only one can be taken.
     pub fn is_picked(&self, at: usize) -> Option<bool> {
         let (_, prompt) = self.shown()?;
-        takes_several(prompt).then(|| self.choosing.picked.contains(&at))
+        let picked = |choices: &Choices| choices.is_picked(at);
+        takes_several(prompt).then(|| self.doing.choices().is_some_and(picked))
     }
 
     /// Gives what a person knows each choice of a question by.
@@ -61,8 +55,7 @@ impl App {
 
     /// Opens the choices of a question.
     pub(super) fn open_choices(&mut self, prompt: &Prompt, now: Now) {
-        self.mode = Mode::Choosing(prompt.id.0, 0);
-        self.choosing = Choosing::default();
+        self.doing = Doing::Choosing(Choices::new(prompt.id));
         let key = if takes_several(prompt) {
             "choice.open.several"
         } else {
@@ -73,17 +66,20 @@ impl App {
 
     /// Moves the focus among the choices, or picks the one in focus.
     pub(super) fn move_choice(&mut self, to: ChoiceMove, now: Now) {
-        let Mode::Choosing(id, _) = self.mode else {
+        let Some((id, focus)) = self
+            .doing
+            .choices()
+            .map(|choices| (choices.prompt(), choices.focus()))
+        else {
             return;
         };
-        let Some(prompt) = self.sessions.prompt(PromptId(id)).cloned() else {
+        let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return;
         };
         let labels = self.choice_labels(&prompt);
         let Some(last) = labels.len().checked_sub(1) else {
             return;
         };
-        let focus = self.choosing.focus;
         let next = match to {
             ChoiceMove::Previous => focus.map_or(last, |at| at.saturating_sub(1)),
             ChoiceMove::Next => focus.map_or(0, |at| (at + 1).min(last)),
@@ -110,21 +106,21 @@ impl App {
                     self.say_choice(&prompt, &labels, now);
                     return;
                 };
-                if !self.choosing.picked.remove(&at) {
-                    self.choosing.picked.insert(at);
+                if let Doing::Choosing(choices) = &mut self.doing {
+                    choices.pick(at);
                 }
                 at
             }
         };
-        // What was begun as a number is not what is in focus now.
-        self.mode = Mode::Choosing(id, 0);
-        self.choosing.focus = Some(next);
+        if let Doing::Choosing(choices) = &mut self.doing {
+            choices.go_to(next);
+        }
         self.say_choice(&prompt, &labels, now);
     }
 
     /// Says the choice in focus; it is no news and does not enter the history.
     fn say_choice(&mut self, prompt: &Prompt, labels: &[String], now: Now) {
-        let Some(at) = self.choosing.focus else {
+        let Some(at) = self.choice_in_focus() else {
             self.respond("choice.open", &[], now);
             return;
         };
@@ -147,37 +143,29 @@ impl App {
         self.emit(told, now);
     }
 
-    /// Takes what was typed as a number, else what is picked, else what is in focus.
-    pub(super) fn take_choice(&mut self, id: u64, typed: usize, now: Now) {
+    /// Answers with what was taken of the choices.
+    pub(super) fn take_choice(&mut self, id: PromptId, taken: Taken, now: Now) {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;
-        let picked = std::mem::take(&mut self.choosing.picked);
-        if typed == 0 && !picked.is_empty() {
-            let Some(prompt) = self.ready(Some(id), Meant::Choice(None), by, now) else {
-                return;
-            };
-            let Question::Clarification(asked) = &prompt.question else {
-                return;
-            };
-            let values: Vec<&str> = picked
-                .iter()
-                .filter_map(|at| asked.choices.get(*at))
-                .map(|choice| choice.value.as_str())
-                .collect();
-            self.mode = Mode::Watching;
-            let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
-            self.propose(&prompt, answer, now);
-            return;
-        }
-        let choice = match (typed, self.choosing.focus) {
-            (0, Some(at)) => at + 1,
-            (0, None) => {
-                self.respond("choice.open", &[], now);
-                return;
-            }
-            (typed, _) => typed,
+        let picked = match taken {
+            Taken::Nothing => return self.respond("choice.open", &[], now),
+            Taken::One(choice) => return self.choose(Some(id.0), Some(choice), by, now),
+            Taken::Picked(picked) => picked,
         };
-        self.choose(Some(id), Some(choice), by, now);
+        let Some(prompt) = self.ready(Some(id.0), Meant::Choice(None), by, now) else {
+            return;
+        };
+        let Question::Clarification(asked) = &prompt.question else {
+            return;
+        };
+        let values: Vec<&str> = picked
+            .iter()
+            .filter_map(|at| asked.choices.get(*at))
+            .map(|choice| choice.value.as_str())
+            .collect();
+        self.doing = Doing::Watching;
+        let answer = Answer::Response(Response::Text(values.join(BETWEEN)));
+        self.propose(&prompt, answer, now);
     }
 }
 

@@ -8,6 +8,7 @@ use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::{Decision, Now};
 use crate::session::{Prompt, PromptId, Question, QuestionRun, Standing};
 
+use super::doing::Doing;
 use super::gate::By;
 use super::reviewing::Leap;
 use super::spelling::Way;
@@ -116,14 +117,14 @@ impl App {
     /// by that, unless it stops speech; a line is a command of its own and goes on.
     fn goes_on(&mut self, command: Option<&Command>, by: By, now: Now) -> bool {
         let is_line = matches!(by, By::Line { .. });
-        match self.mode {
+        match self.doing.mode() {
             Mode::Quitting if !matches!(command, Some(Command::Quit | Command::Interrupt)) => {
-                self.mode = Mode::Watching;
+                self.doing = Doing::Watching;
                 self.respond("quit.stay", &[], now);
                 is_line
             }
             Mode::Leaving(_) if !matches!(command, Some(Command::Leave)) => {
-                self.mode = Mode::Watching;
+                self.doing = Doing::Watching;
                 self.respond("quit.stay", &[], now);
                 is_line
             }
@@ -136,7 +137,7 @@ impl App {
                 let same = matches!(command, Some(Command::Accept(number)) if number.is_none_or(|number| number == id));
                 if is_line && same {
                     // The first step once more is no change of mind.
-                    self.mode = Mode::Watching;
+                    self.doing = Doing::Watching;
                 } else {
                     self.stay_open(now);
                 }
@@ -154,10 +155,9 @@ impl App {
     }
 
     fn back(&mut self, now: Now) {
-        match self.mode {
+        match self.doing.mode() {
             Mode::Editing(id) => {
-                self.editor.reset();
-                self.mode = Mode::Watching;
+                self.doing = Doing::Watching;
                 let open = self
                     .sessions
                     .prompt(PromptId(id))
@@ -171,12 +171,11 @@ impl App {
             }
             Mode::Choosing(..) | Mode::Confirming(_) => self.stay_open(now),
             Mode::Searching => {
-                self.editor.reset();
-                self.mode = Mode::Watching;
+                self.doing = Doing::Watching;
                 self.respond("search.left", &[], now);
             }
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
-                self.mode = Mode::Watching
+                self.doing = Doing::Watching
             }
         }
     }
@@ -297,7 +296,7 @@ impl App {
 
     fn ask_to_quit(&mut self, exit: Exit, now: Now) {
         let open = self.undecided();
-        let asked = self.mode == Mode::Quitting || self.parting.is_some();
+        let asked = matches!(self.doing, Doing::Quitting) || self.parting.is_some();
         if asked {
             if !open.is_empty() {
                 let defaults = self.defaults(&open);
@@ -305,7 +304,7 @@ impl App {
             }
             self.quit(exit, now);
         } else if !open.is_empty() {
-            self.mode = Mode::Quitting;
+            self.doing = Doing::Quitting;
             let args = [
                 ("n", Arg::own(open.len())),
                 ("defaults", Arg::Own(self.defaults(&open))),
@@ -425,10 +424,10 @@ impl App {
     }
 
     fn step(&mut self, step: Step, now: Now) {
-        if self.mode == Mode::Help {
-            self.help_scroll = match step {
-                Step::Back => self.help_scroll.saturating_sub(1),
-                Step::Forward => (self.help_scroll + 1).min(keys::BINDINGS.len() * 2),
+        if let Doing::Helping { scroll } = &mut self.doing {
+            *scroll = match step {
+                Step::Back => scroll.saturating_sub(1),
+                Step::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
                 Step::End => keys::BINDINGS.len() * 2,
             };
             return;

@@ -1,22 +1,22 @@
 //! The help: every key or line and what it does, from the one table.
 
 use crate::announce::{Arg, Class, Kind, Manner};
-use crate::keys::{self, Mode};
+use crate::keys;
 use crate::protocol::Now;
 
 use super::App;
+use super::doing::Doing;
 
 impl App {
     /// Shows the help and says it: whoever can't see the screen needs it most.
     pub(super) fn help(&mut self, now: Now) {
         let entries: Vec<(String, &str)> = match self.manner {
-            Manner::Keys if self.mode == Mode::Help => {
-                self.mode = Mode::Watching;
+            Manner::Keys if matches!(self.doing, Doing::Helping { .. }) => {
+                self.doing = Doing::Watching;
                 return;
             }
             Manner::Keys => {
-                self.mode = Mode::Help;
-                self.help_scroll = 0;
+                self.doing = Doing::Helping { scroll: 0 };
                 self.keymap.help().collect()
             }
             Manner::Lines => keys::LINES

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Manner};
-use crate::keys::Mode;
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
@@ -147,18 +146,9 @@ impl App {
     }
 
     fn is_typing(&self) -> bool {
-        match (self.manner, self.mode) {
-            (Manner::Lines, _) => self.holding.typing,
-            (Manner::Keys, Mode::Editing(_) | Mode::Searching) => true,
-            (
-                Manner::Keys,
-                Mode::Watching
-                | Mode::Confirming(_)
-                | Mode::Choosing(..)
-                | Mode::Help
-                | Mode::Quitting
-                | Mode::Leaving(_),
-            ) => false,
+        match self.manner {
+            Manner::Lines => self.holding.typing,
+            Manner::Keys => self.doing.is_typing(),
         }
     }
 

@@ -1,30 +1,30 @@
 //! Leaving a source: which one, what is asked before, and what becomes of its questions.
 
 use crate::announce::Arg;
-use crate::keys::Mode;
 use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Prompt;
 
+use super::doing::Doing;
 use super::stream::StreamEvent;
 use super::{App, Effect};
 
 impl App {
     /// Leaves the source of the shown question, or of the last agent that said something.
     pub(super) fn leave(&mut self, now: Now) {
-        let link = match self.mode {
-            Mode::Leaving(at) => {
-                self.mode = Mode::Watching;
-                self.leave_now(LinkId(at), now);
+        let link = match self.doing {
+            Doing::Leaving(link) => {
+                self.doing = Doing::Watching;
+                self.leave_now(link, now);
                 return;
             }
-            Mode::Watching
-            | Mode::Confirming(_)
-            | Mode::Editing(_)
-            | Mode::Choosing(..)
-            | Mode::Quitting
-            | Mode::Searching
-            | Mode::Help => {
+            Doing::Watching
+            | Doing::Confirming(_)
+            | Doing::Answering { .. }
+            | Doing::Choosing(_)
+            | Doing::Quitting
+            | Doing::Searching(_)
+            | Doing::Helping { .. } => {
                 let of_shown = self
                     .shown
                     .as_ref()
@@ -66,7 +66,7 @@ impl App {
             self.leave_now(link, now);
             return;
         }
-        self.mode = Mode::Leaving(link.0);
+        self.doing = Doing::Leaving(link);
         let source = self
             .links
             .get(link.0)

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::keys::{self, Command, Mode, Pass, Press, Stroke, Struck};
+use crate::keys::{self, Command, Pass, Press, Stroke, Struck};
 use crate::protocol::Now;
 
 use super::App;
@@ -25,7 +25,7 @@ impl App {
             Struck::Key(key) => self.key(key, read, now),
             Struck::Paste(text) => {
                 self.hand(read, now);
-                if self.is_editing() {
+                if self.doing.is_typing() {
                     self.paste_into_line(&text, now);
                 }
             }
@@ -44,7 +44,7 @@ impl App {
     }
 
     fn key(&mut self, key: KeyEvent, read: Duration, now: Now) {
-        let pass = self.filter.take(key, self.is_editing(), read);
+        let pass = self.filter.take(key, self.doing.is_typing(), read);
         self.reviewing.note(now.monotonic);
         let Pass::Counts(press) = pass else { return };
         let press = Press {
@@ -63,8 +63,8 @@ impl App {
             self.scan(scanned, press, now);
             return;
         }
-        let command = keys::command(key, self.mode, &self.keymap);
-        let waits_for_a_step = matches!(self.mode, Mode::Confirming(_));
+        let command = keys::command(key, self.doing.mode(), &self.keymap);
+        let waits_for_a_step = self.doing.second_step().is_some();
         if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
             return;
         }
@@ -75,12 +75,8 @@ impl App {
     /// A hand was at work without a key of this moment.
     fn hand(&mut self, read: Duration, now: Now) {
         self.last_hand = self.last_hand.max(Some(read));
-        if let Mode::Confirming(_) = self.mode {
+        if self.doing.second_step().is_some() {
             self.stay_open(now);
         }
-    }
-
-    fn is_editing(&self) -> bool {
-        matches!(self.mode, Mode::Editing(_) | Mode::Searching)
     }
 }

@@ -10,11 +10,12 @@ use crate::announce::{
     Aloud, Announcement, AnnouncementId, Arg, Class, HEARTBEAT_STALE, Heartbeat, Kind,
 };
 use crate::config::Load;
-use crate::keys::{self, Mode};
+use crate::keys;
 use crate::protocol::Now;
 use crate::session::{Phase, SessionKey};
 
 use super::App;
+use super::doing::Doing;
 use super::spelling::Spelling;
 
 /// Nobody was there when no key or line came for this long.
@@ -74,10 +75,10 @@ pub(super) enum Leap {
 impl App {
     /// Goes over several announcements of the history at once; in the help, over as many rows.
     pub(super) fn leap(&mut self, leap: Leap, now: Now) {
-        if self.mode == Mode::Help {
-            self.help_scroll = match leap {
-                Leap::Back => self.help_scroll.saturating_sub(LEAP),
-                Leap::Forward => (self.help_scroll + LEAP).min(keys::BINDINGS.len() * 2),
+        if let Doing::Helping { scroll } = &mut self.doing {
+            *scroll = match leap {
+                Leap::Back => scroll.saturating_sub(LEAP),
+                Leap::Forward => (*scroll + LEAP).min(keys::BINDINGS.len() * 2),
                 Leap::First => 0,
             };
             return;
@@ -178,18 +179,15 @@ impl App {
         match text {
             Some(text) => self.find(&text, now),
             None => {
-                self.mode = Mode::Searching;
-                self.editor.reset();
+                self.doing = Doing::searching();
                 self.respond("search.editing", &[], now);
             }
         }
     }
 
     /// Searches for what was typed; nothing typed searches on for the same.
-    pub(super) fn submit_search(&mut self, now: Now) {
-        let typed = self.editor.value().trim().to_owned();
-        self.editor.reset();
-        self.mode = Mode::Watching;
+    pub(super) fn submit_search(&mut self, typed: String, now: Now) {
+        self.doing = Doing::Watching;
         let last = self
             .reviewing
             .searched

@@ -129,7 +129,7 @@ impl App {
         let shown = self.shown.as_ref().map(|shown| shown.prompt);
         self.scanning
             .focus
-            .filter(|focus| focus.mode == self.mode && focus.shown == shown)
+            .filter(|focus| focus.mode == self.doing.mode() && focus.shown == shown)
     }
 
     fn scan_step(&mut self, by_itself: usize, now: Now) {
@@ -138,7 +138,7 @@ impl App {
             .scan_focus()
             .map_or(0, |focus| (focus.at + 1) % count.max(1));
         self.scanning.focus = Some(Focus {
-            mode: self.mode,
+            mode: self.doing.mode(),
             shown: self.shown.as_ref().map(|shown| shown.prompt),
             at,
             since: now.monotonic,
@@ -230,14 +230,15 @@ impl App {
         let typed = matches!(item, Item::Letter(_) | Item::Delete);
         self.pressed(command, press, now);
         if typed {
-            let text = Arg::Own(crate::announce::speakable::one_line(self.editor.value()));
+            let typed = self.doing.line().map_or("", tui_input::Input::value);
+            let text = Arg::Own(crate::announce::speakable::one_line(typed));
             self.respond("scan.typed", &[("text", text)], now);
         }
     }
 
     /// Gives everything that can be done at the moment.
     fn scan_items(&self) -> Vec<Item> {
-        match self.mode {
+        match self.doing.mode() {
             Mode::Watching => {
                 let shown = self
                     .shown

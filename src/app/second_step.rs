@@ -1,4 +1,4 @@
-//! How long the second step of accepting is waited for.
+//! The second step of an answer that is not to be undone: which one it is, and how long it is waited for.
 //!
 //! A step that waited for ever would let a stray key accept something long after it was read; so it is
 //! given up after a time that the person can set, and that is told. Both clocks count, because neither
@@ -6,49 +6,56 @@
 
 use std::time::Duration;
 
-use crate::announce::Arg;
-use crate::keys::Mode;
-use crate::protocol::Now;
+use crate::protocol::{Answer, Now};
+use crate::session::PromptId;
 
-use super::App;
+/// The second step counts only this long after the first: a burst of keys is no decision.
+const APART: Duration = Duration::from_millis(150);
 
-impl App {
-    /// Gives when the second step is no longer waited for.
-    pub(super) fn second_step_ends(&self) -> Option<Duration> {
-        let patience = Duration::from_secs(self.config.questions.confirm_seconds);
-        match self.mode {
-            Mode::Confirming(_) => self
-                .confirming
-                .as_ref()
-                .map(|(since, _)| since.monotonic + patience),
-            Mode::Watching
-            | Mode::Editing(_)
-            | Mode::Choosing(..)
-            | Mode::Quitting
-            | Mode::Leaving(_)
-            | Mode::Searching
-            | Mode::Help => None,
+/// Holds an answer whose second step is waited for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SecondStep {
+    prompt: PromptId,
+    answer: Answer,
+    since: Now,
+}
+
+impl SecondStep {
+    /// Begins to wait.
+    pub(super) fn new(prompt: PromptId, answer: Answer, since: Now) -> Self {
+        Self {
+            prompt,
+            answer,
+            since,
         }
     }
 
-    /// Gives up waiting for a second step that had not come at a time until now, and says so.
-    pub(super) fn end_second_step(&mut self, at: Duration, now: Now) {
-        let patience = Duration::from_secs(self.config.questions.confirm_seconds);
-        let over = self.confirming.as_ref().is_some_and(|(since, _)| {
-            let ago = now.monotonic.saturating_sub(at);
-            let by_wall = now.wall.duration_since(since.wall);
-            let by_wall = Duration::try_from(by_wall).unwrap_or(Duration::ZERO);
-            let waited = at.saturating_sub(since.monotonic);
-            waited.max(by_wall.saturating_sub(ago)) >= patience
-        });
-        if !over {
-            return;
-        }
-        if let Mode::Confirming(id) = self.mode {
-            self.mode = Mode::Watching;
-            let time = Arg::Own(self.announcer.time(patience));
-            let args = [("n", Arg::own(id)), ("time", time)];
-            self.respond("reply.step_over", &args, now);
-        }
+    /// Gives the question that it is for.
+    pub(super) fn prompt(&self) -> PromptId {
+        self.prompt
+    }
+
+    /// Gives what it decides.
+    pub(super) fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// Tells whether a key that was read then was pressed too soon to be it.
+    pub(super) fn is_too_soon(&self, read: Duration) -> bool {
+        read < self.since.monotonic + APART
+    }
+
+    /// Gives when it is no longer waited for.
+    pub(super) fn ends(&self, patience: Duration) -> Duration {
+        self.since.monotonic + patience
+    }
+
+    /// Tells whether it was over at a time until now, by either clock.
+    pub(super) fn was_over(&self, at: Duration, now: Now, patience: Duration) -> bool {
+        let ago = now.monotonic.saturating_sub(at);
+        let by_wall = now.wall.duration_since(self.since.wall);
+        let by_wall = Duration::try_from(by_wall).unwrap_or(Duration::ZERO);
+        let waited = at.saturating_sub(self.since.monotonic);
+        waited.max(by_wall.saturating_sub(ago)) >= patience
     }
 }

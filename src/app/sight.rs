@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Kind, Manner};
-use crate::keys::{Mode, Press};
+use crate::keys::Press;
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
@@ -92,7 +92,7 @@ impl App {
                 if let Some(shown) = shown {
                     shown.sight.since = None;
                 }
-                if let Mode::Confirming(_) = self.mode {
+                if self.doing.second_step().is_some() {
                     self.stay_open(now);
                 }
             }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::announce::{Beat, Phrases, Sound, UtteranceId};
 use crate::config::Delivery;
-use crate::keys::{Stroke, Struck};
+use crate::keys::{Mode, Stroke, Struck};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};

@@ -13,11 +13,12 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::announce::{Class, Kind, Mark, Segment};
 use crate::config::EchoChoice;
-use crate::keys::{Edit, Mode};
+use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
-use crate::session::{PromptId, Question};
+use crate::session::Question;
 
 use super::App;
+use super::doing::Doing;
 
 /// The longest answer, in bytes: the protocol's own bound of a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;
@@ -51,7 +52,7 @@ impl App {
             // Sending is no change.
             Edit::Submit => return,
         };
-        self.editor.handle(request);
+        self.change(request);
         let (line, cursor) = self.line_and_cursor();
         match edit {
             Edit::Insert(c) => self.echo_typed(c, &line, cursor, now),
@@ -94,7 +95,7 @@ impl App {
                 left_out = true;
                 break;
             }
-            self.editor.handle(Request::InsertChar(c));
+            self.change(Request::InsertChar(c));
         }
         if left_out {
             self.respond("reply.full", &[], now);
@@ -106,22 +107,29 @@ impl App {
 
     /// Tells whether a character more can be sent: a reason is shorter than an answer.
     fn has_room(&self, c: char) -> bool {
-        let line = self.editor.value();
+        let line = self.doing.line().map_or("", tui_input::Input::value);
         let fits = line.len() + c.len_utf8() <= LONGEST_ANSWER;
         fits && (!self.is_reason() || line.chars().count() < LONGEST_RATIONALE)
     }
 
     /// Tells whether what is typed is the reason of a rejection.
     fn is_reason(&self) -> bool {
-        let Mode::Editing(id) = self.mode else {
+        let Doing::Answering { prompt, .. } = self.doing else {
             return false;
         };
-        let prompt = self.sessions.prompt(PromptId(id));
+        let prompt = self.sessions.prompt(prompt);
         prompt.is_some_and(|prompt| matches!(prompt.question, Question::Confirmation(_)))
     }
 
     fn line_and_cursor(&self) -> (String, usize) {
-        (self.editor.value().to_owned(), self.editor.cursor())
+        let (line, cursor) = self.editor();
+        (line.to_owned(), cursor)
+    }
+
+    fn change(&mut self, request: Request) {
+        if let Some(line) = self.doing.line_mut() {
+            line.handle(request);
+        }
     }
 
     /// Says what was typed: a character, or the word that it ends.

@@ -12,6 +12,7 @@ use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Session
 
 use super::App;
 use super::asking::Shown;
+use super::doing::Doing;
 use super::links::LinkView;
 
 /// Says what is known of the voice.
@@ -83,12 +84,21 @@ impl App {
 
     /// Gives what keys mean at the moment.
     pub fn mode(&self) -> Mode {
-        self.mode
+        self.doing.mode()
     }
 
     /// Gives how many rows of the help are scrolled over; the pane stops at its last row.
     pub fn help_scroll(&self) -> usize {
-        self.help_scroll
+        match self.doing {
+            Doing::Helping { scroll } => scroll,
+            Doing::Watching
+            | Doing::Confirming(_)
+            | Doing::Answering { .. }
+            | Doing::Choosing(_)
+            | Doing::Searching(_)
+            | Doing::Quitting
+            | Doing::Leaving(_) => 0,
+        }
     }
 
     /// Gives the answer to the last key, as long as nothing else was told since. What only repeats the
@@ -134,12 +144,13 @@ impl App {
 
     /// Gives what is being typed and where its cursor is, in characters.
     pub fn editor(&self) -> (&str, usize) {
-        (self.editor.value(), self.editor.cursor())
+        let line = self.doing.line();
+        line.map_or(("", 0), |line| (line.value(), line.cursor()))
     }
 
     /// Gives the phrase that says what is being typed.
     pub fn editor_label(&self) -> &'static str {
-        match self.mode {
+        match self.mode() {
             Mode::Searching => "editor.search",
             Mode::Editing(id) => match self.sessions.prompt(PromptId(id)) {
                 Some(prompt) if matches!(prompt.question, Question::Confirmation(_)) => {

@@ -22,7 +22,7 @@ fn choosing(more: Value) -> Stage {
     stage.event("awaiting.clarification", fields);
     stage.wait(500);
     stage.press('o');
-    assert!(matches!(stage.app.mode, Mode::Choosing(_, 0)));
+    assert!(matches!(stage.app.mode(), Mode::Choosing(_, 0)));
     stage.lines.clear();
     stage
 }
@@ -96,7 +96,7 @@ fn a_digit_takes_its_choice_and_one_too_many_is_told() {
     stage.press('7');
     assert_eq!(response(&stage), None);
     assert!(!stage.lines.is_empty(), "it says why");
-    if !matches!(stage.app.mode, Mode::Choosing(..)) {
+    if !matches!(stage.app.mode(), Mode::Choosing(..)) {
         stage.wait(500);
         stage.press('o');
     }
@@ -136,7 +136,7 @@ fn leaving_forgets_the_focus() {
     let mut stage = choosing(json!({}));
     stage.code(KeyCode::End);
     stage.code(KeyCode::Esc);
-    assert_eq!(stage.app.mode, Mode::Watching);
+    assert_eq!(stage.app.mode(), Mode::Watching);
     stage.wait(500);
     stage.press('o');
     assert_eq!(focus(&stage), None);

@@ -236,7 +236,7 @@ fn ten_thousand_bursts_answer_nothing_and_the_documented_keys_answer_once() {
                 continue;
             }
             let code = dice.pick(&codes);
-            let leaving = matches!(stage.app.mode, Mode::Quitting | Mode::Leaving(_));
+            let leaving = matches!(stage.app.mode(), Mode::Quitting | Mode::Leaving(_));
             let leaves = matches!(code, KeyCode::Char('q' | 'Q' | 'x' | 'X'));
             let code = if leaves && (leaving || at <= arrival) {
                 // Asked for twice, or with nothing open, these leave, as documented.
@@ -437,7 +437,7 @@ fn ten_thousand_sequences_end_as_the_rules_say() {
             }
             stage.code(code);
             rules.press(code, now);
-            let mode = match stage.app.mode {
+            let mode = match stage.app.mode() {
                 Mode::Watching => Where::Watching,
                 Mode::Confirming(_) => Where::Confirming(0),
                 Mode::Editing(_) => Where::Reason(0),

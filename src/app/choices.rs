@@ -1,0 +1,124 @@
+//! Where the person is among the choices of a question.
+
+use std::collections::BTreeSet;
+
+use crate::session::PromptId;
+
+/// Holds where the person is among the choices of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Choices {
+    prompt: PromptId,
+    /// The number of a choice, as far as it is typed; 0 for nothing.
+    typed: usize,
+    focus: Option<usize>,
+    picked: BTreeSet<usize>,
+}
+
+/// Says what of the choices is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Nothing was typed, picked or moved to.
+    Nothing,
+    /// The one with this number, from 1.
+    One(usize),
+    /// All of these, from 0.
+    Picked(BTreeSet<usize>),
+}
+
+impl Choices {
+    /// Opens the choices of a question.
+    pub(super) fn new(prompt: PromptId) -> Self {
+        Self {
+            prompt,
+            typed: 0,
+            focus: None,
+            picked: BTreeSet::new(),
+        }
+    }
+
+    /// Gives the question.
+    pub(super) fn prompt(&self) -> PromptId {
+        self.prompt
+    }
+
+    /// Gives the number of a choice as far as it is typed; 0 for nothing.
+    pub(super) fn typed(&self) -> usize {
+        self.typed
+    }
+
+    /// Gives the choice in focus, from 0.
+    pub(super) fn focus(&self) -> Option<usize> {
+        self.focus
+    }
+
+    /// Tells whether a choice is picked.
+    pub(super) fn is_picked(&self, at: usize) -> bool {
+        self.picked.contains(&at)
+    }
+
+    /// Takes a digit, and gives the number of the choice that it completes: with so many choices, no
+    /// longer number could be meant.
+    pub(super) fn digit(&mut self, digit: usize, count: usize) -> Option<usize> {
+        let number = self.typed * 10 + digit;
+        if number * 10 > count {
+            return Some(number);
+        }
+        self.typed = number;
+        None
+    }
+
+    /// Puts a choice into focus: what was begun as a number is not what is in focus now.
+    pub(super) fn go_to(&mut self, at: usize) {
+        self.typed = 0;
+        self.focus = Some(at);
+    }
+
+    /// Picks a choice, or lets it go.
+    pub(super) fn pick(&mut self, at: usize) {
+        if !self.picked.remove(&at) {
+            self.picked.insert(at);
+        }
+    }
+
+    /// Takes what was typed as a number, else what is picked, else what is in focus. Nothing stays picked.
+    pub(super) fn take(&mut self) -> Taken {
+        let picked = std::mem::take(&mut self.picked);
+        match (self.typed, self.focus) {
+            (0, _) if !picked.is_empty() => Taken::Picked(picked),
+            (0, Some(at)) => Taken::One(at + 1),
+            (0, None) => Taken::Nothing,
+            (typed, _) => Taken::One(typed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_complete_when_no_longer_one_could_be_meant() {
+        let mut choices = Choices::new(PromptId(1));
+        assert_eq!(choices.digit(4, 9), Some(4));
+        assert_eq!(choices.digit(1, 12), None);
+        assert_eq!(choices.typed(), 1);
+        assert_eq!(choices.digit(2, 12), Some(12));
+    }
+
+    #[test]
+    fn what_is_typed_goes_before_what_is_picked_and_that_before_the_focus() {
+        let mut choices = Choices::new(PromptId(1));
+        assert_eq!(choices.take(), Taken::Nothing);
+        choices.go_to(2);
+        assert_eq!(choices.take(), Taken::One(3));
+        choices.pick(0);
+        choices.pick(1);
+        choices.pick(0);
+        assert_eq!(choices.take(), Taken::Picked(BTreeSet::from([1])));
+        assert_eq!(choices.digit(1, 12), None);
+        choices.pick(1);
+        assert_eq!(choices.take(), Taken::One(1));
+        choices.go_to(4);
+        assert_eq!(choices.take(), Taken::One(5), "the number was let go");
+    }
+}

@@ -1,0 +1,98 @@
+//! Waiting for the second step of an answer, taking it, and giving it up.
+
+use std::time::Duration;
+
+use crate::announce::{Arg, Class};
+use crate::protocol::{Answer, Decision, Now};
+use crate::session::{Prompt, Standing};
+
+use super::App;
+use super::answering::contrary;
+use super::doing::Doing;
+use super::gate::{By, Meant};
+use super::second_step::SecondStep;
+
+impl App {
+    /// Asks for the second step.
+    pub(super) fn ask_to_confirm(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+        let words = self.announcer.answer_words(prompt, &answer);
+        let mut args = vec![
+            ("n", Arg::own(prompt.id.0)),
+            ("subject", self.announcer.subject(prompt)),
+            ("answer", Arg::Own(words)),
+        ];
+        let accepts = matches!(
+            answer,
+            Answer::Decision {
+                decision: Decision::Accept,
+                ..
+            }
+        );
+        let key = if let Some(earlier) = contrary(prompt, &answer) {
+            let earlier = self.announcer.answer_words(prompt, earlier);
+            args.push(("earlier", Arg::Own(earlier)));
+            self.by_manner(
+                "reply.second_step.contrary.keys",
+                "reply.second_step.contrary.lines",
+            )
+        } else if accepts {
+            self.by_manner("reply.second_step.keys", "reply.second_step.lines")
+        } else {
+            self.by_manner(
+                "reply.second_step.other.keys",
+                "reply.second_step.other.lines",
+            )
+        };
+        self.doing = Doing::Confirming(SecondStep::new(prompt.id, answer, now));
+        if prompt.standing == Standing::Resumed {
+            let args = [("n", Arg::own(prompt.id.0))];
+            self.tell_about(Class::Response, prompt, "reply.perhaps", &args, now);
+        }
+        self.tell_about(Class::Response, prompt, key, &args, now);
+    }
+
+    /// Takes the second step.
+    pub(super) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
+        let Some(step) = self.doing.second_step() else {
+            // Without a first step there is nothing to confirm; the question says what it wants.
+            if let Some(prompt) = self.ready(number, Meant::Confirm, by, now) {
+                let keys = self.announcer.keys(&prompt);
+                self.respond("fault.other", &[("reason", Arg::Own(keys))], now);
+            }
+            return;
+        };
+        let (waiting, answer) = (step.prompt().0, step.answer().clone());
+        let early = matches!(by, By::Key(press) if step.is_too_soon(press.read));
+        if early || number.is_some_and(|number| number != waiting) {
+            self.stay_open(now);
+            return;
+        }
+        let prompt = self.still_there(waiting, Meant::Confirm, now);
+        self.doing = Doing::Watching;
+        let Some(prompt) = prompt else { return };
+        self.send(&prompt, answer, now);
+    }
+
+    /// Gives when the second step is no longer waited for.
+    pub(super) fn second_step_ends(&self) -> Option<Duration> {
+        let step = self.doing.second_step()?;
+        Some(step.ends(self.patience()))
+    }
+
+    /// Gives up waiting for a second step that had not come at a time until now, and says so.
+    pub(super) fn end_second_step(&mut self, at: Duration, now: Now) {
+        let patience = self.patience();
+        let over = |step: &&SecondStep| step.was_over(at, now, patience);
+        let Some(step) = self.doing.second_step().filter(over) else {
+            return;
+        };
+        let n = Arg::own(step.prompt().0);
+        self.doing = Doing::Watching;
+        let time = Arg::Own(self.announcer.time(patience));
+        self.respond("reply.step_over", &[("n", n), ("time", time)], now);
+    }
+
+    fn patience(&self) -> Duration {
+        Duration::from_secs(self.config.questions.confirm_seconds)
+    }
+}
