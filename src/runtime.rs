@@ -288,7 +288,7 @@ impl Shell {
             // Each event is a line of its own, as it will be when the recording is played.
             LinkEvent::Frame(frame) => dialect::recordable(&frame.text)
                 .into_iter()
-                .map(|text| LinkEvent::Frame(Frame { text }))
+                .map(|text| LinkEvent::Frame(Frame::of(text)))
                 .try_for_each(|frame| recorder.news(at.wall, link.0, &frame)),
             other => recorder.news(at.wall, link.0, other),
         };

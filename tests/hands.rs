@@ -145,7 +145,7 @@ impl Rig {
             event[key] = value.clone();
         }
         let text = event.to_string();
-        self.link(LinkEvent::Frame(Frame { text }));
+        self.link(LinkEvent::Frame(Frame::of(text)));
     }
 
     /// Asks the next question, in one step or in two.

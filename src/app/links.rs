@@ -171,6 +171,11 @@ impl App {
             LinkEvent::Connected => self.connected(id, now),
             LinkEvent::Resumed => self.resumed(id, now),
             LinkEvent::NoSubscriptions => self.no_subscriptions(id, now),
+            // What comes in at a listening source, and what is followed next, is its dialect's business.
+            LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded => {}
             LinkEvent::Frame(frame) => self.frame(id, frame, now),
             LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
             LinkEvent::Failed { fault } => {

@@ -256,12 +256,7 @@ impl Stage {
         for (key, value) in fields.as_object().unwrap() {
             event[key] = value.clone();
         }
-        self.link(
-            link,
-            LinkEvent::Frame(Frame {
-                text: event.to_string(),
-            }),
-        );
+        self.link(link, LinkEvent::Frame(Frame::of(event.to_string())));
     }
 
     fn ask(&mut self, token: &str) {

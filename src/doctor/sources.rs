@@ -146,6 +146,10 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     | LinkEvent::Silent { .. }
                     | LinkEvent::Resumed
                     | LinkEvent::NoSubscriptions
+                    | LinkEvent::Listening { .. }
+                    | LinkEvent::Request { .. }
+                    | LinkEvent::Lapsed { .. }
+                    | LinkEvent::StreamEnded
                     | LinkEvent::Remark { .. }
                     | LinkEvent::Dropped { .. },
                 )) => {}

@@ -1,7 +1,7 @@
-//! Requests beside a stream, their answers, and what an attempt to connect follows.
+//! Requests in both directions, their answers, and what an attempt to connect follows.
 //!
-//! Responsibilities: what is asked for, and what came back before anybody has read it. Not here: addresses,
-//! tokens, redirects and limits (`transport`), which request comes next (`app`).
+//! Responsibilities: what is asked for, and what came back before anybody has read it. Not here: which host,
+//! tokens, redirects and limits (`transport`), which request comes next (`dialect`).
 
 use super::Fault;
 
@@ -46,4 +46,46 @@ pub enum Course {
     },
     /// This attempt has failed.
     Refused(Fault),
+}
+
+/// Holds a request that came in at a listening source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its method.
+    pub method: Method,
+    /// Its path behind the secret, with its query: `/hook?session=1`.
+    pub path: String,
+    /// Its body, invalid UTF-8 replaced.
+    pub body: String,
+}
+
+/// Names the method of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Reads.
+    Get,
+    /// Sends something that is taken in.
+    Post,
+    /// Puts something in the place of what is there.
+    Put,
+    /// Changes a part of what is there.
+    Patch,
+    /// Takes away what is there.
+    Delete,
+}
+
+impl Method {
+    /// Every method.
+    pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
+
+    /// Gives the name that it has on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Get => "GET",
+            Self::Post => "POST",
+            Self::Put => "PUT",
+            Self::Patch => "PATCH",
+            Self::Delete => "DELETE",
+        }
+    }
 }

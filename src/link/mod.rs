@@ -12,7 +12,7 @@ mod news;
 mod phrase;
 mod way;
 
-pub use call::{Ask, Course, HttpAnswer};
+pub use call::{Ask, Course, HttpAnswer, Method, Request};
 pub use delivery::{Receipt, Undelivered};
 pub use fault::Fault;
 pub use news::{Frame, LinkEvent};

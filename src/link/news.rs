@@ -5,13 +5,26 @@
 
 use std::time::Duration;
 
-use super::{Fault, HttpAnswer, Receipt, Undelivered};
+use super::{Fault, HttpAnswer, Receipt, Request, Undelivered};
 
 /// Carries one whole message as it came, before anybody has read it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
     /// The text of the message (invalid UTF-8 replaced).
     pub text: String,
+    /// What the stream calls this kind of message, where it has a name for it: the `event` of a server-sent
+    /// event, cut after 128 bytes.
+    pub event: Option<String>,
+}
+
+impl Frame {
+    /// Takes a message that has no name beside its text.
+    pub fn of(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            event: None,
+        }
+    }
 }
 
 /// Reports what happened on a link, in the order in which it happened.
@@ -67,6 +80,26 @@ pub enum LinkEvent {
         /// For how long, in seconds.
         seconds: u64,
     },
+    /// A listening source waits for requests now.
+    Listening {
+        /// The port, on this machine's loopback.
+        port: u16,
+    },
+    /// A request came in at a listening source. Whoever sent it waits until it is answered or lapses.
+    Request {
+        /// Our number for it.
+        id: u64,
+        /// What it wants.
+        request: Request,
+    },
+    /// Nobody waits for the answer to a request any more: the other side went away, or its time is up.
+    Lapsed {
+        /// Our number of the request.
+        id: u64,
+    },
+    /// A stream that was opened by a message came to its end in good order: its answer is whole. What is
+    /// followed next is asked for by the next [`LinkEvent::Connecting`].
+    StreamEnded,
     /// A line for people that came beside the messages: what a started program wrote to its standard
     /// error, cleaned and cut. It is shown when the person asks for it.
     Remark {

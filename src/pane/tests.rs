@@ -72,9 +72,7 @@ fn event(app: &mut App, now: Now, fields: serde_json::Value) {
     for (key, value) in fields.as_object().unwrap() {
         event[key] = value.clone();
     }
-    let frame = LinkEvent::Frame(Message {
-        text: event.to_string(),
-    });
+    let frame = LinkEvent::Frame(Message::of(event.to_string()));
     app.update(
         Input::Link {
             link: LinkId(0),

@@ -217,7 +217,7 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
                     tokio::time::sleep(pause).await;
                 }
                 before = before.max(stamp);
-                LinkEvent::Frame(Frame { text })
+                LinkEvent::Frame(Frame::of(text))
             }
             Ok(Line::TooLong) => LinkEvent::Dropped {
                 fault: Fault::TooLarge { limit },

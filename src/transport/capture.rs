@@ -141,6 +141,16 @@ impl Recorder {
             }
             LinkEvent::Connected => self.note(at, link, "connected", json!({})),
             LinkEvent::Resumed => self.note(at, link, "resumed", json!({})),
+            LinkEvent::StreamEnded => self.note(at, link, "stream_ended", json!({})),
+            LinkEvent::Listening { port } => {
+                self.note(at, link, "listening", json!({ "port": port }))
+            }
+            // The method alone: a path and a body may name what is nobody else's business.
+            LinkEvent::Request { id, request } => {
+                let more = json!({ "request": id, "method": request.method.name() });
+                self.note(at, link, "request", more)
+            }
+            LinkEvent::Lapsed { id } => self.note(at, link, "lapsed", json!({ "request": id })),
             LinkEvent::NoSubscriptions => self.note(at, link, "no_subscriptions", json!({})),
             LinkEvent::Lost { fault, retry_in } => {
                 let retry_ms = u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX);

@@ -423,7 +423,7 @@ async fn read<I: Inward>(
         let news = match arrival {
             Arrival::Frame(text) => {
                 heard.frames.fetch_add(1, Ordering::Relaxed);
-                LinkEvent::Frame(Frame { text })
+                LinkEvent::Frame(Frame::of(text))
             }
             Arrival::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
             Arrival::Remark(line) => LinkEvent::Remark { line },

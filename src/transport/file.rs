@@ -305,7 +305,7 @@ fn tell<R: BufRead>(lines: Lines<R>, limit: usize, news: &News) -> Told {
     news.blocking_send(LinkEvent::Connected)?;
     for line in lines {
         let event = match line {
-            Ok(Line::Text(text)) => LinkEvent::Frame(Frame { text }),
+            Ok(Line::Text(text)) => LinkEvent::Frame(Frame::of(text)),
             Ok(Line::TooLong) => LinkEvent::Dropped {
                 fault: Fault::TooLarge { limit },
                 count: 1,

@@ -125,7 +125,11 @@ fn size(event: &LinkEvent) -> u32 {
         | LinkEvent::Answered { .. }
         | LinkEvent::NoSubscriptions
         | LinkEvent::Silent { .. }
+        | LinkEvent::Listening { .. }
+        | LinkEvent::Lapsed { .. }
+        | LinkEvent::StreamEnded
         | LinkEvent::Dropped { .. } => 0,
+        LinkEvent::Request { request, .. } => request.path.len() + request.body.len(),
     };
     u32::try_from(bytes).unwrap_or(u32::MAX).min(WAITING_BYTES)
 }
@@ -139,9 +143,7 @@ mod tests {
     const LARGE: usize = 4 * 1024 * 1024;
 
     fn frame(bytes: usize) -> LinkEvent {
-        LinkEvent::Frame(Frame {
-            text: "x".repeat(bytes),
-        })
+        LinkEvent::Frame(Frame::of("x".repeat(bytes)))
     }
 
     /// Tells whether a piece of news finds room at once.

@@ -98,9 +98,7 @@ impl Stage {
     }
 
     pub fn frame(&mut self, text: &str) {
-        self.link(LinkEvent::Frame(Frame {
-            text: text.to_owned(),
-        }));
+        self.link(LinkEvent::Frame(Frame::of(text.to_owned())));
     }
 
     pub fn press(&mut self, key: char) {

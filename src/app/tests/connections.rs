@@ -99,12 +99,7 @@ fn leaving_a_source_names_defaults_and_closes_only_that() {
 fn garbage_is_told_and_the_stream_goes_on() {
     let mut stage = Stage::new(PIPE);
     for _ in 0..100 {
-        stage.link(
-            0,
-            LinkEvent::Frame(Frame {
-                text: "{nonsense".into(),
-            }),
-        );
+        stage.link(0, LinkEvent::Frame(Frame::of("{nonsense")));
     }
     let told: Vec<&String> = stage
         .lines

@@ -6,7 +6,7 @@ const OPENCODE: &str = r#"{"type":"message.part.updated","properties":{"part":{"
 
 fn frame(stage: &mut Stage, text: &str) {
     let text = text.to_owned();
-    stage.link(0, LinkEvent::Frame(Frame { text }));
+    stage.link(0, LinkEvent::Frame(Frame::of(text)));
 }
 
 fn one_source() -> Stage {

@@ -218,7 +218,7 @@ impl Rig {
         }
         self.count += 1;
         let text = fields.to_string();
-        self.link(LinkEvent::Frame(Frame { text }));
+        self.link(LinkEvent::Frame(Frame::of(text)));
     }
 }
 
@@ -516,9 +516,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
             Door::Inside | Door::Open => {
                 rig.link(LinkEvent::Connected);
                 rig.take();
-                rig.link(LinkEvent::Frame(Frame {
-                    text: collision.to_string(),
-                }));
+                rig.link(LinkEvent::Frame(Frame::of(collision.to_string())));
                 assert!(matches!(
                     rig.course(),
                     Course::Refused(Fault::Rejected { again: true, .. })

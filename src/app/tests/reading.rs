@@ -4,12 +4,7 @@ use super::*;
 
 impl Stage {
     fn text(&mut self, text: &str) {
-        self.link(
-            0,
-            LinkEvent::Frame(Frame {
-                text: text.to_owned(),
-            }),
-        );
+        self.link(0, LinkEvent::Frame(Frame::of(text.to_owned())));
     }
 }
 

@@ -101,7 +101,7 @@ fn a_source_that_begins_in_time_adds_nothing() {
     let mut stage = begun(plain());
     stage.link(0, LinkEvent::Connected);
     let text = "{".to_owned();
-    stage.link(0, LinkEvent::Frame(Frame { text }));
+    stage.link(0, LinkEvent::Frame(Frame::of(text)));
     stage.wait(60_000);
     assert!(!stage.heard("no agent there"), "{:?}", stage.lines);
 }

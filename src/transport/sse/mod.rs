@@ -36,6 +36,10 @@ use request::{Halt, StreamRequest};
 /// connection only to drop it.
 const GOOD_AFTER: Duration = Duration::from_secs(5);
 
+/// The longest name of an event that is kept, in bytes: names are short words of a protocol, and a longer one
+/// is none that anybody knows.
+const EVENT_NAME_BYTES: usize = 128;
+
 /// Holds what a stream said about its own resumption; written by the filter, read by the next request.
 #[derive(Debug, Default)]
 struct Resume {
@@ -221,7 +225,10 @@ impl SseReader {
                     frames = frames.saturating_add(1);
                     // Some servers keep a connection warm with an event of nothing.
                     if !event.data.is_empty() {
-                        let frame = Frame { text: event.data };
+                        let frame = Frame {
+                            text: event.data,
+                            event: name(event.event_type),
+                        };
                         sink.put(LinkEvent::Frame(frame)).await?;
                     }
                 }
@@ -248,6 +255,15 @@ impl Outcome {
             good: false,
         }
     }
+}
+
+/// Gives the name of an event, cut; the one that every event has without a name of its own is none.
+fn name(mut name: String) -> Option<String> {
+    if name.is_empty() || name == "message" {
+        return None;
+    }
+    name.truncate(name.floor_char_boundary(EVENT_NAME_BYTES));
+    Some(name)
 }
 
 /// Judges a connection by its messages and by how long it was up, if it ever was.

@@ -226,7 +226,7 @@ impl Listener {
     /// Waits for the next piece of news that is a frame.
     pub(super) async fn frame(&mut self) -> String {
         loop {
-            if let LinkEvent::Frame(Frame { text }) = self.next().await {
+            if let LinkEvent::Frame(Frame { text, .. }) = self.next().await {
                 return text;
             }
         }
@@ -252,7 +252,5 @@ pub(super) fn replied(request: u64, outcome: Result<Receipt, Undelivered>) -> Li
 }
 
 pub(super) fn frame(text: &str) -> LinkEvent {
-    LinkEvent::Frame(Frame {
-        text: text.to_owned(),
-    })
+    LinkEvent::Frame(Frame::of(text.to_owned()))
 }

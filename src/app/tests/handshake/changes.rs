@@ -162,7 +162,7 @@ fn on_one_connection_a_change_is_a_message_on_it() {
     let honored = asked.unwrap()["capabilities"].clone();
     assert_eq!(changed(&mut rig, "load low"), None, "nothing is agreed yet");
     let text = consent(honored).to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     let (_, change) = told(&mut rig).unwrap();
     assert_eq!(change, json!({"cognitive_load": "low"}));
 }

@@ -13,7 +13,7 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
     let body: Value = serde_json::from_str(body).unwrap();
     assert_eq!(body["type"], "subscription.request");
     let text = consent(body["capabilities"].clone()).to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(!rig.heard("can't be understood") && !rig.heard("other terms"));
     assert!(rig.heard("one has shaken hands."));
     line(&mut rig, "v");
@@ -47,7 +47,7 @@ fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
             fields.insert("aaep_version".into(), version.into());
         }
         let text = consent.to_string();
-        rig.link(LinkEvent::Frame(Frame { text }));
+        rig.link(LinkEvent::Frame(Frame::of(text)));
         let told = rig.heard("one has shaken hands.");
         assert_eq!(told, taken, "{version:?}: {:?}", rig.lines);
     }
@@ -74,7 +74,7 @@ fn a_refusal_on_one_connection_ends_the_link() {
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = rejection("authorization_denied").to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.take().contains(&Effect::Close(LINK)));
     assert!(rig.heard("your token does not allow it"), "{:?}", rig.lines);
 }
@@ -86,9 +86,7 @@ fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
     rig.take();
     let mut body = rejection("rate_limit");
     body["retry_after_seconds"] = json!(7);
-    rig.link(LinkEvent::Frame(Frame {
-        text: body.to_string(),
-    }));
+    rig.link(LinkEvent::Frame(Frame::of(body.to_string())));
     let Course::Refused(fault) = rig.course() else {
         panic!("followed");
     };
@@ -110,7 +108,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     rig.take();
     let started = event("session.started", "Off we go");
     let text = format!("\u{feff}{}{started}", consent(json!({"x": 1})));
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.heard("one has shaken hands."), "{:?}", rig.lines);
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
     // A list of events in the place of a consent.
@@ -118,7 +116,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = format!("[{started}]");
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
     assert!(!rig.heard("one has shaken hands."), "{:?}", rig.lines);
 }
@@ -141,7 +139,7 @@ fn subscribed_with_a_question() -> Rig {
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = consent(json!({})).to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     rig.event("session.started", json!({}));
     rig.event(
         "awaiting.confirmation",
@@ -168,11 +166,11 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
             .to_string()
     };
     let text = close("sub_of_somebody_else");
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(rig.lines, [] as [String; 0], "another one's end");
     assert_eq!(requests(&mut rig), 0);
     let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(
         rig.heard("one ends the subscription, and is asked for a new one. It says: Bye."),
         "{:?}",
@@ -185,10 +183,10 @@ fn the_end_of_a_subscription_decides_its_questions_and_is_followed_by_a_new_one(
     );
     assert_eq!(requests(&mut rig), 1);
     let text = consent(json!({})).to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     // Who ends it at once is not asked in a circle.
     let text = close(consent(json!({}))["subscription_id"].as_str().unwrap());
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(requests(&mut rig), 0);
 }
 
@@ -198,7 +196,7 @@ fn a_refused_change_leaves_what_was_agreed() {
     line(&mut rig, "load low");
     assert!(rig.take().iter().any(|wish| matches!(wish, Effect::Send { body, .. } if body.contains("subscription.renegotiate"))));
     let text = rejection("capabilities_incompatible").to_string();
-    rig.link(LinkEvent::Frame(Frame { text: text.clone() }));
+    rig.link(LinkEvent::Frame(Frame::of(text.clone())));
     assert!(
         rig.heard("one did not take the change of terms") && rig.heard("The old ones stay."),
         "{:?}",
@@ -207,7 +205,7 @@ fn a_refused_change_leaves_what_was_agreed() {
     assert!(matches!(rig.app.links[0].handshake, Handshake::Agreed(_)));
     rig.lines.clear();
     // A refusal of nothing is about nothing.
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert_eq!(rig.lines, [] as [String; 0]);
     line(&mut rig, "n 1");
     assert!(

@@ -110,9 +110,7 @@ fn who_wants_proof_believes_no_event_in_another_name_than_the_proven_one() {
         "event_id": "evt_x", "session_id": "sess_2", "timestamp": "2026-01-01T00:00:00Z",
         "producer": {"agent_id": "helper"}, "summary_normal": "Me too",
     });
-    rig.link(LinkEvent::Frame(Frame {
-        text: event.to_string(),
-    }));
+    rig.link(LinkEvent::Frame(Frame::of(event.to_string())));
     assert!(rig.heard("speaks as helper without the proof"));
     assert!(names(&rig).contains(&"unproven helper".to_owned()));
 }

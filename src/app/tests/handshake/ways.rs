@@ -161,7 +161,7 @@ fn who_wants_proof_wants_it_on_every_way() {
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = consent(json!({})).to_string();
-    rig.link(LinkEvent::Frame(Frame { text }));
+    rig.link(LinkEvent::Frame(Frame::of(text)));
     assert!(rig.heard("one can't be used: no subscription: it has no signed manifest"));
     assert!(rig.take().contains(&Effect::Close(LINK)));
 }
@@ -189,9 +189,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.take();
     let mut text = consent(json!({}));
     text["subscription_id"] = json!("sub_2");
-    rig.link(LinkEvent::Frame(Frame {
-        text: text.to_string(),
-    }));
+    rig.link(LinkEvent::Frame(Frame::of(text.to_string())));
     rig.event("progress.updated", json!({"progress": {"percent": 1}}));
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
