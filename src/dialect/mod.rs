@@ -20,6 +20,7 @@
 
 mod foreign;
 mod numbers;
+pub mod written;
 
 pub use foreign::Foreign;
 pub use numbers::Numbers;
@@ -29,7 +30,10 @@ use std::time::Duration;
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Ask, Course, Fault, LinkEvent, Phrase, Receipt, Undelivered, Way};
-use crate::protocol::{DecodeError, Decoded, KeyRing, Now, Reply, decode, object};
+use crate::protocol::{
+    DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher, decode,
+    object,
+};
 pub use crate::protocol::{Texts, bare, recordable};
 
 /// Stands between the frames of one link and AAEP.
@@ -107,6 +111,69 @@ pub enum Out {
     Tell(Phrase),
     /// Tell this to whoever wants everything in detail; others find it by looking.
     Detail(Phrase),
+    /// A machine of the dialect's own made a step, or refused one.
+    Stepped(Stepped),
+}
+
+/// Describes one step of a machine of a dialect's own, for whoever traces, checks or counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stepped {
+    /// The other side's name for the conversation that it belongs to; empty for the link itself.
+    pub conversation: String,
+    /// What of the conversation it is about, by the other side's name; empty for the whole.
+    pub subject: String,
+    /// The machine, the state that is left, and what happened, by their names.
+    pub named: Named,
+    /// The state that was entered; absent where the state does not take the event, and stays.
+    pub to: Option<&'static str>,
+}
+
+impl Stepped {
+    /// Steps a machine and notes what became of it: the state that follows, or the same where the step is refused.
+    pub fn step<M: Machine>(
+        conversation: &str,
+        subject: &str,
+        from: M,
+        event: M::Event,
+        out: &mut Vec<Out>,
+    ) -> Result<M, TransitionError> {
+        let mut note = Note {
+            conversation,
+            subject,
+            out,
+        };
+        from.observed(event, &mut note)
+    }
+}
+
+/// Makes wishes of what a machine's observer hears.
+struct Note<'a> {
+    conversation: &'a str,
+    subject: &'a str,
+    out: &'a mut Vec<Out>,
+}
+
+impl Note<'_> {
+    fn keep(&mut self, named: Named, to: Option<&'static str>) {
+        self.out.push(Out::Stepped(Stepped {
+            conversation: self.conversation.to_owned(),
+            subject: self.subject.to_owned(),
+            named,
+            to,
+        }));
+    }
+}
+
+impl Watcher for Note<'_> {
+    fn before(&mut self, _: Named) {}
+
+    fn after(&mut self, step: Named, to: &'static str) {
+        self.keep(step, Some(to));
+    }
+
+    fn error(&mut self, step: Named, _: &TransitionError) {
+        self.keep(step, None);
+    }
 }
 
 /// Says what became of the open questions of a link, where an event does not.

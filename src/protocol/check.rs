@@ -16,6 +16,7 @@ use super::relations::relations;
 use super::schema::{CoreType, ENVELOPE, MOST_LANGUAGES, PRODUCER, SUMMARIES};
 use super::shape::{self, is_id};
 use super::stamp;
+use super::translated;
 use super::variants::tag_of;
 
 /// The largest event that 3.7 recommends, in bytes.
@@ -94,6 +95,7 @@ pub(super) fn check(
         shape::check(map, "", core.section, core.fields, findings);
         urgency(map, core, findings);
         relations(map, core, findings);
+        translated::forgive(map, findings);
     } else {
         shape::check(map, "", "7.4.1", SUMMARIES, findings);
     }

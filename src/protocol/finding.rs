@@ -100,6 +100,7 @@ rules! {
     NoChoices = "no_choices", Warning, "One of several choices is asked for, and there are none.";
     StepBeyondTotal = "step_beyond_total", Warning, "The current step is beyond the number of steps.";
     PossibleSecret = "possible_secret", Warning, "The arguments look as if they held a secret.";
+    NotStated = "not_stated", Note, "The event was translated, and its own protocol does not state the field.";
     OtherSpelling = "other_spelling", Note, "The field is not in the chapters for this type; it is read all the same.";
     UnknownType = "unknown_type", Note, "The type is an extension's that hearken does not know.";
     UnsurePrefix = "unsure_prefix", Note, "No context names the extension's prefix; one of them may define it.";
@@ -192,6 +193,15 @@ impl Findings {
             section,
             step: self.step,
         });
+    }
+
+    /// Takes findings for ones of another rule.
+    pub(super) fn restate(&mut self, which: impl Fn(&Finding) -> bool, rule: Rule, problem: &str) {
+        for finding in self.list.iter_mut().filter(|finding| which(finding)) {
+            finding.rule = rule;
+            finding.severity = rule.severity();
+            finding.problem = problem.to_owned();
+        }
     }
 
     pub(super) fn into_list(mut self) -> Vec<Finding> {

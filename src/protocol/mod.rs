@@ -30,6 +30,7 @@ mod schema;
 mod shape;
 mod stamp;
 mod texts;
+mod translated;
 mod variants;
 
 pub use clock::Now;
@@ -55,6 +56,7 @@ pub use machine::{
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
 pub use texts::{Texts, bare};
+pub use translated::{NOT_STATED, TRANSLATED};
 pub use variants::{Part, UNDETERMINED, Variant, Wanted, direction_of};
 
 /// The version that this subscriber claims in its messages.

@@ -1,0 +1,308 @@
+//! AAEP events that a translator writes.
+//!
+//! Responsibilities: the envelope of such an event, its ids and numbers, fields in the form and size that AAEP wants.
+//! Not here: which events there are (each dialect), reading them (`protocol`).
+//!
+//! Mental model: a translator says only what the other side said. What that protocol has no field for (a timeout, a
+//! default, a consequence, a sentence for people) is left out and never made up: the event names the dialect that it
+//! was translated from, and the decoder takes such a field for one that is not stated.
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+use crate::protocol::{AAEP_VERSION, CORE_CONTEXT, TRANSLATED, UNDETERMINED};
+
+/// Where the extension of these events is declared.
+const OWN_CONTEXT: &str = "urn:hearken:context:v1";
+
+/// The longest text of a field that AAEP bounds at 4096 characters, with room for the sign of a cut.
+const LONGEST: usize = 4000;
+
+/// The longest part of a foreign name that stands in an id, in characters: enough to be recognised.
+const LONGEST_NAME: usize = 40;
+
+/// The longest name of a tool (4.3.1).
+const LONGEST_TOOL: usize = 256;
+
+/// The longest duration that AAEP takes, in milliseconds: a day.
+const LONGEST_MS: u64 = 86_400_000;
+
+/// The status of a call of which only its end is known, in an event that was translated.
+pub const NOT_STATED: &str = crate::protocol::NOT_STATED;
+
+/// Says whose events they are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Agent {
+    /// Its lasting name.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// The model behind it, where that is known.
+    pub model: Option<String>,
+}
+
+/// Holds what the events of one session have in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    id: String,
+    thread: String,
+    next: u64,
+    last: Option<Timestamp>,
+}
+
+impl Session {
+    /// Gives AAEP's name for it.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// Writes events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Writer {
+    dialect: &'static str,
+    agent: Agent,
+    state: u64,
+}
+
+impl Writer {
+    /// Makes a writer; its ids grow from the seed.
+    pub fn new(dialect: &'static str, agent: Agent, seed: u64) -> Self {
+        Self {
+            dialect,
+            agent,
+            state: seed,
+        }
+    }
+
+    /// Names the model, once it is known.
+    pub fn model(&mut self, model: &str) {
+        self.agent.model = Some(cut(model, 256)).filter(|model| !model.is_empty());
+    }
+
+    /// Begins a session under the other side's name for it, in its conversation.
+    pub fn session(&mut self, name: &str, thread: &str) -> Session {
+        Session {
+            // The same name may come again when its session is over.
+            id: format!("{}{:08x}", id("sess_", name), self.draw() as u32),
+            thread: cut(thread, 256),
+            next: 0,
+            last: None,
+        }
+    }
+
+    /// Makes a token for a question.
+    pub fn token(&mut self) -> String {
+        format!("rpl_{:016x}{:016x}", self.draw(), self.draw())
+    }
+
+    /// Writes one event; fields that are null or empty are left out.
+    pub fn event(
+        &mut self,
+        session: &mut Session,
+        kind: &str,
+        at: Timestamp,
+        fields: Value,
+    ) -> String {
+        // AAEP wants times that do not go back; the other side may have promised nothing.
+        let at = session.last.map_or(at, |last| last.max(at));
+        session.last = Some(at);
+        let number = session.next;
+        session.next += 1;
+        let mut map = Map::new();
+        let mut producer = json!({"agent_id": self.agent.id, "agent_name": self.agent.name});
+        if let Some(model) = &self.agent.model {
+            producer["model"] = json!(model);
+        }
+        let mut own = json!({TRANSLATED: self.dialect});
+        if !session.thread.is_empty() {
+            own["thread"] = json!(session.thread);
+        }
+        let mut put = |name: &str, value: Value| {
+            map.insert(name.to_owned(), value);
+        };
+        put("@context", json!([CORE_CONTEXT, OWN_CONTEXT]));
+        put("type", json!(format!("aaep:agent.{kind}")));
+        put("event_id", json!(format!("evt_{:016x}", self.draw())));
+        put("session_id", json!(session.id));
+        put("timestamp", json!(format!("{at:.3}")));
+        put("producer", producer);
+        put("aaep_version", json!(AAEP_VERSION));
+        put("sequence_number", json!(number));
+        put(
+            "localization_hints",
+            json!({"primary_language": UNDETERMINED}),
+        );
+        put("extensions", json!({"hearken": own}));
+        let critical = kind.starts_with("awaiting.")
+            || kind == "handoff.requested"
+            || kind == "session.errored";
+        if critical {
+            put("urgency", json!("critical"));
+        }
+        if let Value::Object(fields) = fields {
+            for (name, value) in fields {
+                let empty = match &value {
+                    Value::Null => true,
+                    Value::String(text) => text.trim().is_empty(),
+                    Value::Array(list) => list.is_empty(),
+                    Value::Object(inner) => inner.is_empty(),
+                    Value::Bool(_) | Value::Number(_) => false,
+                };
+                // A piece of text may well be nothing but space.
+                if !empty || name == "chunk" {
+                    put(&name, value);
+                }
+            }
+        }
+        Value::Object(map).to_string()
+    }
+
+    /// Gives the next number of a SplitMix64 sequence: enough for ids, which are no secrets.
+    fn draw(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+/// Makes an id in AAEP's form of a foreign name: what of it can stand there, and a sum that keeps names apart that
+/// differ in the rest.
+pub fn id(prefix: &str, name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(LONGEST_NAME)
+        .collect();
+    // FNV-1a: names of one program to be kept apart, no secret.
+    let sum = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    format!("{prefix}{plain}{:08x}", (sum ^ (sum >> 32)) as u32)
+}
+
+/// Makes a tool's name in AAEP's form.
+pub fn tool(name: &str) -> String {
+    let mut plain: String = name
+        .trim()
+        .chars()
+        .take(LONGEST_TOOL - 1)
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "_.-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect();
+    if !plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+        plain.insert(0, '_');
+    }
+    plain
+}
+
+/// Cuts a text at a number of characters, and shows that it did.
+pub fn cut(text: &str, most: usize) -> String {
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}
+
+/// Cuts a text for a field that AAEP bounds.
+pub fn short(text: &str) -> String {
+    cut(text, LONGEST)
+}
+
+/// Bounds a duration as AAEP does.
+pub fn duration(ms: Option<u64>) -> Option<u64> {
+    ms.filter(|ms| *ms <= LONGEST_MS)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::protocol::{Severity, decode};
+
+    fn writer() -> Writer {
+        let agent = Agent {
+            id: "fox".to_owned(),
+            name: "Fox".to_owned(),
+            model: None,
+        };
+        Writer::new("test", agent, 7)
+    }
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn what_is_written_is_valid_without_what_the_other_side_never_said() {
+        let mut writer = writer();
+        let mut session = writer.session("turn/1 \u{202e}", "thread");
+        let token = writer.token();
+        for (kind, fields) in [
+            ("session.started", json!({"request_text": ""})),
+            (
+                "state.changed",
+                json!({"from_state": "idle", "to_state": "thinking"}),
+            ),
+            (
+                "tool.invoked",
+                json!({"tool": tool("3 odd names!"), "tool_call_id": id("call_", "a_1")}),
+            ),
+            (
+                "tool.completed",
+                json!({"tool": tool("3 odd names!"), "tool_call_id": id("call_", "a_1"), "status": NOT_STATED}),
+            ),
+            (
+                "awaiting.confirmation",
+                json!({"action": "rm x", "reply_token": token}),
+            ),
+            ("session.completed", json!({"summary_normal": null})),
+        ] {
+            let text = writer.event(&mut session, kind, at("2026-01-01T00:00:00Z"), fields);
+            let decoded = decode(&text).unwrap();
+            let bad: Vec<String> = decoded
+                .findings
+                .iter()
+                .filter(|finding| finding.severity != Severity::Note)
+                .map(ToString::to_string)
+                .collect();
+            assert!(bad.is_empty(), "{kind}: {bad:?}\n{text}");
+        }
+    }
+
+    #[test]
+    fn times_never_go_back_and_numbers_go_on() {
+        let mut writer = writer();
+        let mut session = writer.session("a", "");
+        let mut read = |stamp: &str| {
+            let text = writer.event(&mut session, "session.completed", at(stamp), json!({}));
+            let envelope = decode(&text).unwrap().envelope;
+            (envelope.sequence_number, envelope.timestamp.unwrap())
+        };
+        let first = read("2026-01-01T00:00:05Z");
+        let second = read("2026-01-01T00:00:01Z");
+        assert_eq!((first.0, second.0), (Some(0), Some(1)));
+        assert_eq!(first.1, second.1);
+    }
+
+    #[test]
+    fn names_that_differ_make_ids_that_differ() {
+        assert_ne!(id("call_", "a_1"), id("call_", "a1"));
+        assert_eq!(id("call_", "a_1"), id("call_", "a_1"));
+        assert!(id("call_", &"ä".repeat(100)).len() <= 16);
+        assert_ne!(writer().session("a", "").id, {
+            let mut writer = writer();
+            writer.session("a", "");
+            writer.session("a", "").id
+        });
+    }
+}
