@@ -4,6 +4,7 @@
 //! word, a code span, a link's text or a grapheme cluster. Not here: when to cut (`coalesce`).
 
 use crate::announce::sentence::splits_cluster;
+use crate::announce::text::markdown::unclosed;
 
 /// How far back from the end a place is looked for, in bytes.
 const LOOK: usize = 2048;
@@ -120,8 +121,8 @@ fn open_from(text: &str) -> usize {
     let line = recent.rfind('\n').map_or(0, |at| at + 1);
     let recent = &recent[line..];
     let mut end = recent.len();
-    if recent.bytes().filter(|&b| b == b'`').count() % 2 == 1 {
-        end = recent.rfind('`').unwrap_or(end);
+    if let Some(code) = unclosed(recent) {
+        end = code;
     }
     if let Some(bracket) = recent.rfind('[')
         && !recent[bracket..].contains(']')

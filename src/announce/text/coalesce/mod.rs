@@ -30,7 +30,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use super::fence::Begins;
+pub use super::markdown::Begins;
 use super::sentence::{Context, Segmenter, Tail};
 use crate::config::Load;
 pub use position::Note;

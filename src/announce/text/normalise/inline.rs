@@ -7,10 +7,10 @@ use std::iter::Peekable;
 use std::vec::IntoIter;
 
 use super::signs::{exact, is_run, run};
-use super::span::{Span, spans};
 use super::spoken::{Spoken, is_stop};
 use super::token;
 use super::words::Words;
+use crate::announce::text::markdown::{Span, spans};
 
 /// What a byte can mean for a token, as bits.
 const LOWER: u8 = 1;

@@ -20,7 +20,6 @@ mod pronunciation;
 mod prose;
 mod readable;
 mod signs;
-mod span;
 mod spell;
 mod spoken;
 mod token;

@@ -1,9 +1,7 @@
-//! Prose with Markdown in it: what a line is.
+//! Prose with Markdown in it, line by line, in spoken words.
 //!
-//! Responsibilities: headings, lists, quotes, tables; the pauses between them. Not here: what a fence
-//! is (`fence`), what is inside a line (`inline`).
-
-use std::borrow::Cow;
+//! Responsibilities: what is said of headings, lists, quotes, tables; the pauses between them. Not here: which
+//! line is which (`markdown`), what is inside a line (`inline`).
 
 use jiff::Timestamp;
 
@@ -11,20 +9,12 @@ use super::clean::clean_lines;
 use super::inline::say_line;
 use super::spoken::Spoken;
 use super::words::{Words, fill};
-use crate::announce::text::fence::{Begins, Fence};
-
-/// How many columns of a table are remembered; a wider one is heard without its later headers.
-pub(super) const COLUMNS: usize = 32;
-
-/// How many characters of a column's header are repeated in each row, so that a long header and
-/// many short rows do not grow out of proportion.
-pub(super) const HEADER: usize = 40;
+use crate::announce::text::markdown::{
+    Begins, Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter,
+};
 
 /// How many characters of a fence's language are said.
 const LANGUAGE: usize = 20;
-
-/// The largest number of a list's item; more digits are a year or an amount.
-const NUMBER_DIGITS: usize = 3;
 
 /// Speaks a text as prose: structure in words, long things short, signs without sound dropped.
 ///
@@ -105,22 +95,6 @@ pub(super) struct Code {
     pub(super) lines: usize,
 }
 
-/// An open table.
-#[derive(Debug, Clone)]
-pub(super) struct Table {
-    pub(super) headers: Vec<String>,
-    shape: Bars,
-}
-
-/// Says where the rows of a table have their bars.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bars {
-    /// Before the first cell, too.
-    Outer,
-    /// Between the cells only.
-    Inner,
-}
-
 impl Place {
     /// Leaves a block of code in which the next passage does not begin.
     pub(super) fn enter(&mut self, begins: Begins) {
@@ -129,59 +103,13 @@ impl Place {
         }
     }
 
-    /// Tells whether a line is a row of the open table, or of one that begins with it. What follows a
-    /// table and has a bar somewhere is no row of it.
+    /// Tells whether a line is a row of the open table, or of one that begins with it.
     pub(super) fn is_row(&self, line: &str, next: &str) -> bool {
         match self {
-            Self::Table(Table {
-                shape: Bars::Outer, ..
-            }) => line.starts_with('|'),
-            Self::Table(Table {
-                shape: Bars::Inner, ..
-            }) => line.contains('|'),
-            Self::Text | Self::Code(_) => {
-                line.starts_with('|') || line.contains('|') && is_delimiter(next)
-            }
+            Self::Table(table) => table.goes_on(line),
+            Self::Text | Self::Code(_) => Table::begins(line, next),
         }
     }
-}
-
-impl Table {
-    /// Makes one out of its first row.
-    pub(super) fn headed(line: &str, headers: Vec<String>) -> Self {
-        let shape = if line.starts_with('|') {
-            Bars::Outer
-        } else {
-            Bars::Inner
-        };
-        Self { headers, shape }
-    }
-}
-
-/// Gives the cells of a table's row; a bar behind a backslash is part of its cell.
-pub(super) fn cells(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
-    let line = line.strip_prefix('|').unwrap_or(line);
-    let line = match line.strip_suffix('|') {
-        Some(inner) if !inner.ends_with('\\') => inner,
-        Some(_) | None => line,
-    };
-    let mut rest = Some(line);
-    std::iter::from_fn(move || {
-        let line = rest?;
-        let mut escaped = false;
-        let end = line.bytes().position(|b| {
-            let parts = b == b'|' && !escaped;
-            escaped = b == b'\\' && !escaped;
-            parts
-        });
-        let cell = end.map_or(line, |end| &line[..end]);
-        rest = end.map(|end| &line[end + 1..]);
-        Some(if cell.contains("\\|") {
-            Cow::Owned(cell.trim().replace("\\|", "|"))
-        } else {
-            Cow::Borrowed(cell.trim())
-        })
-    })
 }
 
 /// Says whether a line keeps a pause from its neighbours.
@@ -194,6 +122,18 @@ enum Shape {
 }
 
 impl Reader {
+    /// Leaves a block of code in which the next passage does not begin.
+    #[cfg(test)]
+    pub(in crate::announce::text) fn enter(&mut self, begins: Begins) {
+        self.place.enter(begins);
+    }
+
+    /// Tells whether a block of code is open.
+    #[cfg(test)]
+    pub(in crate::announce::text) fn in_code(&self) -> bool {
+        matches!(self.place, Place::Code(_))
+    }
+
     /// Speaks the next passage of the output; empty inside a block of code. With `now`, moments are told
     /// by their distance from it.
     pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
@@ -210,16 +150,28 @@ impl Reader {
         let mut lines = passage.lines().peekable();
         while let Some((line, whole)) = lines.next() {
             if let Place::Code(code) = &mut self.place {
-                if whole && code.fence.is_closed_by(line) {
-                    self.close(opened_here, words, &mut spoken);
-                    last = Shape::Block;
+                let closes = if whole {
+                    code.fence.closes(line)
                 } else {
-                    code.lines = code.lines.saturating_add(1);
+                    Closes::Not
+                };
+                match closes {
+                    Closes::Not => code.lines = code.lines.saturating_add(1),
+                    Closes::Here | Closes::Before => {
+                        self.close(opened_here, words, &mut spoken);
+                        last = Shape::Block;
+                    }
                 }
-                continue;
+                if closes != Closes::Before {
+                    continue;
+                }
             }
-            if let Some((fence, info)) = Fence::opened_by(line).filter(|_| whole) {
+            if let Some((fence, info, number)) = Fence::opened_by(line).filter(|_| whole) {
                 spoken.stop('.');
+                if !number.is_empty() {
+                    spoken.word(number);
+                    spoken.stop(',');
+                }
                 say_opening(info, words, &mut spoken);
                 self.place = Place::Code(Code { fence, lines: 0 });
                 opened_here = true;
@@ -290,15 +242,23 @@ impl Reader {
             return Shape::Block;
         }
         self.place = Place::Text;
-        if is_rule(line) {
-            return Shape::Block;
-        }
-        let (template, number, text) = match block(line, words) {
-            Some(found) => found,
-            None => {
+        let (template, number, text) = match block(line) {
+            Block::Rule => return Shape::Block,
+            Block::Text(line) => {
                 pause(last, Shape::Flowing, spoken);
                 say_line(line, words, spoken);
                 return Shape::Flowing;
+            }
+            Block::Heading(text) => (words.heading.as_ref(), "", text),
+            Block::Quote(text) => (words.quote.as_ref(), "", text),
+            Block::Item { number, done, text } => {
+                let template = match done {
+                    Some(false) => words.task_open.as_ref(),
+                    Some(true) => words.task_done.as_ref(),
+                    None if number.is_empty() => "{text}",
+                    None => words.item.as_ref(),
+                };
+                (template, number, text)
             }
         };
         pause(last, Shape::Block, spoken);
@@ -380,66 +340,5 @@ fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
         spoken.stop('.');
     } else {
         spoken.gap();
-    }
-}
-
-/// Tells whether a line parts a table's headers from its rows.
-pub(super) fn is_delimiter(line: &str) -> bool {
-    line.bytes().all(|b| b"|-: ".contains(&b)) && line.contains("--") && line.contains('|')
-}
-
-/// Tells whether a line is a rule across the page: three signs, no more, which are then counted.
-pub(super) fn is_rule(line: &str) -> bool {
-    matches!(line, "---" | "***" | "___" | "- - -" | "* * *")
-}
-
-/// Reads a line as a block of its own: its template, number and text.
-fn block<'a>(line: &'a str, words: &'a Words) -> Option<(&'a str, &'a str, &'a str)> {
-    let after = |mark: &str| line.strip_prefix(mark).map(str::trim_start);
-    if line.starts_with('#') {
-        let text = line.trim_start_matches('#');
-        let is_heading = line.len() - text.len() <= 6 && (text.starts_with(' ') || text.is_empty());
-        return is_heading.then(|| {
-            (
-                words.heading.as_ref(),
-                "",
-                text.trim_end_matches('#').trim(),
-            )
-        });
-    }
-    if let Some(behind) = line.strip_prefix('>') {
-        let text = line.trim_start_matches(['>', ' ']);
-        let is_quote = behind.starts_with([' ', '>']) || behind.starts_with(char::is_alphabetic);
-        return is_quote.then_some((words.quote.as_ref(), "", text));
-    }
-    if let Some(text) = ["- ", "* ", "+ ", "• ", "– "].into_iter().find_map(after) {
-        return Some(task(text, "{text}", "", words));
-    }
-    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, rest) = line.split_at(digits);
-    let text = rest
-        .strip_prefix(". ")
-        .or_else(|| rest.strip_prefix(") "))?;
-    (1..=NUMBER_DIGITS)
-        .contains(&digits)
-        .then(|| task(text.trim_start(), &words.item, number, words))
-}
-
-/// Reads an item's text, with its box when it has one.
-fn task<'a>(
-    text: &'a str,
-    template: &'a str,
-    number: &'a str,
-    words: &'a Words,
-) -> (&'a str, &'a str, &'a str) {
-    if let Some(text) = text.strip_prefix("[ ] ") {
-        (&words.task_open, number, text)
-    } else if let Some(text) = text
-        .strip_prefix("[x] ")
-        .or_else(|| text.strip_prefix("[X] "))
-    {
-        (&words.task_done, number, text)
-    } else {
-        (template, number, text)
     }
 }

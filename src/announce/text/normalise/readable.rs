@@ -14,12 +14,11 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::prose::{
-    COLUMNS, Code, HEADER, Passage, Place, Table, cells, is_delimiter, is_rule, language_name,
-};
-use super::span;
+use super::prose::{Code, Passage, Place, language_name};
 use super::words::{Words, fill};
-use crate::announce::text::fence::Fence;
+use crate::announce::text::markdown::{
+    Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter, spans,
+};
 
 /// Shows the pieces of one output and remembers the block that a piece broke off in.
 #[derive(Debug, Clone, Default)]
@@ -37,20 +36,36 @@ impl Readable {
         while let Some((raw, whole)) = lines.next() {
             let clean = clean_lines(raw);
             if let Place::Code(code) = &self.place {
-                if whole && code.fence.is_closed_by(raw) {
-                    out.line(&sentence(&words.end_of_code));
-                    self.place = Place::Text;
-                    continue;
-                }
-                for line in clean.split('\n').map(str::trim_end) {
-                    if !line.is_empty() {
-                        // Where a line of code begins says what it belongs to.
-                        out.line(line);
+                let closes = if whole {
+                    code.fence.closes(raw)
+                } else {
+                    Closes::Not
+                };
+                match closes {
+                    Closes::Not => {
+                        for line in clean
+                            .split('\n')
+                            .map(|line| code.fence.bare(line).trim_end())
+                        {
+                            if !line.is_empty() {
+                                // Where a line of code begins says what it belongs to.
+                                out.line(line);
+                            }
+                        }
+                    }
+                    Closes::Here | Closes::Before => {
+                        out.line(&sentence(&words.end_of_code));
+                        self.place = Place::Text;
                     }
                 }
-                continue;
+                if closes != Closes::Before {
+                    continue;
+                }
             }
-            if let Some((fence, info)) = Fence::opened_by(raw).filter(|_| whole) {
+            if let Some((fence, info, number)) = Fence::opened_by(raw).filter(|_| whole) {
+                if !number.is_empty() {
+                    out.prose(&format!("{number}."));
+                }
                 let start = match language_name(info, words) {
                     Some(name) => format!("{}, {name}:", words.code_block),
                     None => format!("{}:", words.code_block),
@@ -82,21 +97,13 @@ impl Readable {
             return self.row(line, words);
         }
         self.place = Place::Text;
-        if is_rule(line) {
-            return String::new();
+        match block(line) {
+            Block::Rule => String::new(),
+            Block::Heading(text) => capital(&fill(&words.heading, &[("text", &inline(text))])),
+            Block::Quote(text) => capital(&fill(&words.quote, &[("text", &inline(text))])),
+            // An item's mark and number are read as well as heard.
+            Block::Item { .. } | Block::Text(_) => inline(line),
         }
-        let marks = line.bytes().take_while(|b| *b == b'#').count();
-        if (1..=6).contains(&marks)
-            && let Some(heading) = line[marks..].strip_prefix(' ')
-        {
-            let text = inline(heading.trim_end_matches('#').trim());
-            return capital(&fill(&words.heading, &[("text", &text)]));
-        }
-        if let Some(quoted) = line.strip_prefix("> ") {
-            let text = inline(quoted.trim_start_matches(['>', ' ']));
-            return capital(&fill(&words.quote, &[("text", &text)]));
-        }
-        inline(line)
     }
 
     fn row(&mut self, line: &str, words: &Words) -> String {
@@ -244,7 +251,7 @@ fn emphasis(line: &str) -> Vec<std::ops::Range<usize>> {
     let mut found: Vec<std::ops::Range<usize>> = Vec::new();
     // Marks that wait for their partner: the sign, how many, where.
     let mut open: Vec<(char, usize, usize)> = Vec::new();
-    let mut spans = span::spans(line).into_iter().peekable();
+    let mut spans = spans(line).into_iter().peekable();
     let mut before = None;
     let mut at = 0;
     while let Some(c) = line[at..].chars().next() {
@@ -302,7 +309,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::announce::text::fence::Begins;
+    use crate::announce::text::markdown::Begins;
 
     fn show(text: &str) -> String {
         Readable::default().show(Passage::new(text), &Words::default())

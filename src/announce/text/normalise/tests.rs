@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::announce::sentence::Segmenter;
-use crate::announce::text::fence::Begins;
+use crate::announce::text::markdown::Begins;
 
 const CORPUS: &str = include_str!("../../../../tests/fixtures/normalise.tsv");
 

@@ -6,9 +6,10 @@
 //! Every function gives `None` as long as what has arrived does not settle its answer; once it
 //! settles it, no further text changes it. That is what makes the finder's ends final.
 
-use super::chars::{is_bullet, is_east_asian, is_unseen};
+use super::chars::{is_east_asian, is_unseen};
 use super::enclosure::Enclosures;
-use super::line::Line;
+use crate::announce::text::markdown::Line;
+use crate::announce::text::markdown::is_bullet;
 
 /// How many closing marks may stand after an end; more are no prose.
 const CLOSERS: usize = 16;

@@ -110,26 +110,6 @@ pub(super) fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Says whether a character is a round or square glyph that starts a list item.
-pub(super) fn is_bullet(c: char) -> bool {
-    matches!(
-        c,
-        '•' | '⁃'
-            | '‣'
-            | '◦'
-            | '▪'
-            | '▫'
-            | '●'
-            | '○'
-            | '■'
-            | '□'
-            | '∙'
-            | '⦿'
-            | '⁌'
-            | '⁍'
-    )
-}
-
 /// Says whether a character belongs to a script that writes its words without spaces between them
 /// and that shows no word ends inside: Han, Hiragana, Katakana, Bopomofo.
 pub(super) fn is_east_asian(c: char) -> bool {
@@ -297,6 +277,7 @@ pub(super) fn is_number(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::announce::text::markdown::is_bullet;
 
     #[test]
     fn no_character_with_a_meaning_is_passed() {

@@ -6,8 +6,8 @@
 use super::End;
 use super::chars::is_east_asian;
 use super::enclosure::Enclosures;
-use super::line::{LOOK, Line};
 use super::rules::{Step, TOKEN, View};
+use crate::announce::text::markdown::{LOOK, Line};
 
 /// The narrowest and the widest line, in characters, that is taken for one broken by hand in the
 /// middle of a sentence.

@@ -4,8 +4,8 @@
 //! their own (`lines`).
 
 use super::End;
-use super::chars::is_bullet;
 use super::rules::{Step, View};
+use crate::announce::text::markdown::is_bullet;
 
 impl View<'_> {
     /// Decides whether a number or letter with a stop or bracket begins the next item of a list that

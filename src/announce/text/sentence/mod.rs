@@ -24,7 +24,6 @@ mod after;
 mod chars;
 mod enclosure;
 mod languages;
-mod line;
 mod lines;
 mod lists;
 mod rules;
@@ -38,10 +37,9 @@ mod wrapped_tests;
 
 use enclosure::Enclosures;
 use languages::Language;
-use line::Line;
 pub use tail::Tail;
 
-use super::fence::{Begins, Fence};
+use super::markdown::{Begins, Fence, Line};
 
 /// How many bytes of a table's first row are kept to name the columns of later pieces.
 const HEADER: usize = 1024;
@@ -328,6 +326,6 @@ pub(crate) fn is_spaceless(c: char) -> bool {
 /// Reads the words after a code block's opening marks.
 fn fence_info(block: &str) -> String {
     let first = block.trim_start().lines().next().unwrap_or("");
-    let info = Fence::opened_by(first).map_or("", |(_, info)| info);
+    let info = Fence::opened_by(first).map_or("", |(_, info, _)| info);
     info.chars().take(64).collect()
 }

@@ -9,11 +9,12 @@
 use super::End;
 use super::after::{After, Ahead, Next};
 use super::chars::{
-    Pair, is_arabic, is_armenian, is_bullet, is_call, is_east_asian, is_greek, is_number, is_stop,
-    is_strong, is_unseen,
+    Pair, is_arabic, is_armenian, is_call, is_east_asian, is_greek, is_number, is_stop, is_strong,
+    is_unseen,
 };
 use super::enclosure::Enclosures;
 use super::languages::Language;
+use crate::announce::text::markdown::is_bullet;
 
 /// How many bytes before a full stop are read as its word; no abbreviation is longer.
 pub(super) const TOKEN: usize = 40;

@@ -3,16 +3,14 @@
 //! Responsibilities: passing over what means nothing, keeping track of lines, code and enclosures,
 //! asking the rules at every mark. Not here: the rules.
 
-use super::chars::{self, PLAIN, is_bullet, is_call, is_ordinary, is_stop, is_strong};
-use super::line::Line;
+use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
 use super::rules::{Step, View};
 use super::{End, Segmenter, Sentence};
+use crate::announce::text::markdown::is_bullet;
+use crate::announce::text::markdown::{Line, TICKS, may_open, ticks};
 
 /// How many bytes a code span may be long; a longer one is a stray backtick.
 const SPAN: u64 = 200;
-
-/// How many backticks in a row are counted.
-const TICKS: usize = 64;
 
 /// How many bytes of a line are counted; a longer one is simply long.
 const WIDE: usize = 1024;
@@ -41,6 +39,9 @@ impl Segmenter {
                             self.fence = None;
                             self.line = Line::Text;
                             let place = self.at + end;
+                            if place == 0 {
+                                continue;
+                            }
                             if place == bytes.len() && !text.ends_with('\n') {
                                 self.at = place;
                                 self.line_open = false;
@@ -159,9 +160,7 @@ impl Segmenter {
                 if run == rest.len() && run < TICKS && !finished {
                     return None;
                 }
-                // Armenian writes a mark like a backtick after a word.
-                let before = view.text[..at].chars().next_back();
-                if !before.is_some_and(char::is_alphabetic) {
+                if may_open(view.text[..at].chars().next_back()) {
                     self.span = Some((run, place));
                 }
                 Some(Step::On(at + run))
@@ -229,11 +228,6 @@ impl Segmenter {
             }
         }
     }
-}
-
-/// Counts the backticks at the start, up to a bound.
-fn ticks(bytes: &[u8]) -> usize {
-    bytes.iter().take(TICKS).take_while(|&&b| b == b'`').count()
 }
 
 /// Says whether a character may open or close an enclosure.

@@ -1,25 +1,25 @@
 //! Where inline code begins and ends on a line.
 //!
-//! Responsibilities: pairs of backticks, told alike to the ear and to the eye. Not here: what is said of
-//! the code (`inline`), blocks of code (`fence`).
+//! Responsibilities: pairs of backticks, told alike to the ear and to the eye, and to who cuts sentences. Not
+//! here: what is said of the code (`normalise`), blocks of code (`fence`).
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// Holds the place of inline code on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Span {
+pub(in crate::announce::text) struct Span {
     /// Where its opening backticks begin.
-    pub(super) start: usize,
+    pub(in crate::announce::text) start: usize,
     /// What stands between the backticks.
-    pub(super) inner: Range<usize>,
+    pub(in crate::announce::text) inner: Range<usize>,
     /// Where its closing backticks end.
-    pub(super) end: usize,
+    pub(in crate::announce::text) end: usize,
 }
 
 /// Finds the inline code of a line: as many backticks close as opened (CommonMark 6.1). Backticks
 /// without a partner are none. The time is linear whatever stands there.
-pub(super) fn spans(line: &str) -> Vec<Span> {
+pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
     let runs = runs(line);
     let mut partners = vec![None; runs.len()];
     let mut later: HashMap<usize, usize> = HashMap::new();
@@ -42,6 +42,31 @@ pub(super) fn spans(line: &str) -> Vec<Span> {
     found
 }
 
+/// Gives where the inline code begins that has no end yet, on a line that still arrives.
+pub(in crate::announce::text) fn unclosed(line: &str) -> Option<usize> {
+    let spans = spans(line);
+    let stray = |run: &Range<usize>| {
+        !spans
+            .iter()
+            .any(|span| span.start <= run.start && run.end <= span.end)
+    };
+    runs(line).into_iter().find(stray).map(|run| run.start)
+}
+
+/// How many backticks in a row are counted while they arrive; more open nothing that a person would read.
+pub(in crate::announce::text) const TICKS: usize = 64;
+
+/// Counts the backticks at the start of a text that still arrives, up to [`TICKS`].
+pub(in crate::announce::text) fn ticks(bytes: &[u8]) -> usize {
+    bytes.iter().take(TICKS).take_while(|&&b| b == b'`').count()
+}
+
+/// Tells whether a backtick opens inline code behind a sign; Armenian writes a mark of its own like it, behind
+/// a word.
+pub(in crate::announce::text) fn may_open(before: Option<char>) -> bool {
+    !before.is_some_and(|c| matches!(c, '\u{530}'..='\u{58F}') && c.is_alphabetic())
+}
+
 /// Finds the runs of backticks.
 fn runs(line: &str) -> Vec<Range<usize>> {
     let bytes = line.as_bytes();
@@ -51,7 +76,9 @@ fn runs(line: &str) -> Vec<Range<usize>> {
         let start = at + ahead;
         let length = bytes[start..].iter().take_while(|&&b| b == b'`').count();
         at = start + length;
-        runs.push(start..at);
+        if may_open(line[..start].chars().next_back()) {
+            runs.push(start..at);
+        }
     }
     runs
 }
@@ -68,6 +95,7 @@ mod tests {
             ("```x``` is inline", &["x"]),
             ("`` a `b` c", &["b"]),
             ("`a", &[]),
+            ("բան` մի` x", &[]),
             ("", &[]),
         ] {
             let found: Vec<&str> = spans(line)
@@ -75,6 +103,18 @@ mod tests {
                 .map(|span| &line[span.inner])
                 .collect();
             assert_eq!(found, wanted, "{line}");
+        }
+    }
+
+    #[test]
+    fn code_without_an_end_begins_at_its_first_backtick() {
+        for (line, wanted) in [
+            ("run `x` and `y z", Some(12)),
+            ("``a `b` c", Some(0)),
+            ("run `x`", None),
+            ("", None),
+        ] {
+            assert_eq!(unclosed(line), wanted, "{line}");
         }
     }
 }

@@ -1,22 +1,27 @@
-//! What kind of line begins at a place.
+//! What kind of line begins at a place, and what is in a line that is whole.
 //!
-//! Responsibilities: headings, list items, table rows, rules and blank lines, told by the first
-//! characters of a line. Not here: what a fence is (`fence`), whether a line's end is a sentence's end
-//! (`rules`).
+//! Responsibilities: headings, quotations, list items, table rows, rules and blank lines, told by the first
+//! characters of a line; the text behind their marks. Not here: what a fence is (`fence`), whether a line's
+//! end is a sentence's end (`sentence`).
 
-use super::chars::is_bullet;
-use crate::announce::text::fence::Fence;
+use super::fence::Fence;
 
 /// How many bytes of a line's beginning are looked at before it is called plain text; a bound on
 /// what each line costs.
-pub(super) use crate::announce::text::fence::LOOK;
+pub(in crate::announce::text) use super::fence::LOOK;
+
+/// The most digits of an item's number; more are a year or an amount.
+const NUMBER: usize = 3;
+
+/// The most hashes of a heading.
+const LEVELS: usize = 6;
 
 /// The fewest equal signs of a rule or an underline.
 const RULE: usize = 3;
 
 /// Says what a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Line {
+pub(in crate::announce::text) enum Line {
     /// Nothing but spaces.
     Blank,
     /// A heading with its hashes.
@@ -35,7 +40,7 @@ pub(super) enum Line {
 
 impl Line {
     /// Tells what kind of line begins at the start of `rest`; `None` while too little is there.
-    pub(super) fn at(rest: &str, finished: bool) -> Option<Line> {
+    pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Line> {
         let bytes = rest.as_bytes();
         let look = bytes.len().min(LOOK);
         let whole = finished || bytes.len() > LOOK;
@@ -57,16 +62,8 @@ impl Line {
             b'\n' => Line::Blank,
             b'|' => Line::Row,
             b'#' if unsure => return None,
-            b'#' if run <= 6 && spaced => Line::Heading,
-            b'`' | b'~' => {
-                if unsure {
-                    return None;
-                }
-                match Fence::at(rest, finished)? {
-                    Some(fence) => Line::Fence(fence),
-                    None => Line::Text,
-                }
-            }
+            b'#' if run <= LEVELS && spaced => Line::Heading,
+            b'`' | b'~' | b'>' => return or_fence(Line::Text, rest, finished),
             b'-' | b'*' | b'_' | b'=' | b'+' => {
                 if unsure {
                     return None;
@@ -84,12 +81,15 @@ impl Line {
                         None => return None,
                     }
                 } else if run == 1 && spaced && matches!(first, b'-' | b'*' | b'+') {
-                    Line::Item
+                    return or_fence(Line::Item, rest, finished);
                 } else {
                     Line::Text
                 }
             }
-            b'0'..=b'9' => return numbered(&bytes[indent..look], whole),
+            b'0'..=b'9' => match numbered(&bytes[indent..look], whole)? {
+                Line::Item => return or_fence(Line::Item, rest, finished),
+                line => line,
+            },
             b'a'..=b'z' | b'A'..=b'Z' => return lettered(&bytes[indent..look], whole),
             128.. => match rest[indent..].chars().next() {
                 Some(c) if is_bullet(c) => Line::Item,
@@ -101,10 +101,81 @@ impl Line {
     }
 }
 
+/// Tells whether a line that begins with marks of another kind opens a block of code behind them.
+fn or_fence(otherwise: Line, rest: &str, finished: bool) -> Option<Line> {
+    Some(Fence::at(rest, finished)?.map_or(otherwise, Line::Fence))
+}
+
+/// Says what is in a line of prose, without the marks that say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::announce::text) enum Block<'a> {
+    /// A heading.
+    Heading(&'a str),
+    /// A quotation.
+    Quote(&'a str),
+    /// A list item: its number, empty where it has a mark; whether its box is ticked, where it has one.
+    Item {
+        number: &'a str,
+        done: Option<bool>,
+        text: &'a str,
+    },
+    /// A rule across the page.
+    Rule,
+    /// Anything else.
+    Text(&'a str),
+}
+
+/// Reads a whole line, without the blanks around it.
+pub(in crate::announce::text) fn block(line: &str) -> Block<'_> {
+    if let Some(behind) = line.strip_prefix('>') {
+        let is_quote = behind.starts_with([' ', '>']) || behind.starts_with(char::is_alphabetic);
+        return if is_quote {
+            Block::Quote(line.trim_start_matches(['>', ' ']))
+        } else {
+            Block::Text(line)
+        };
+    }
+    // Three signs are a rule; more of them are counted aloud.
+    if matches!(line, "---" | "***" | "___" | "- - -" | "* * *") {
+        return Block::Rule;
+    }
+    match Line::at(line, true) {
+        Some(Line::Heading) => {
+            Block::Heading(line.trim_start_matches('#').trim_end_matches('#').trim())
+        }
+        Some(Line::Item) => item(line),
+        Some(Line::Blank | Line::Row | Line::Rule | Line::Fence(_) | Line::Text) | None => {
+            Block::Text(line)
+        }
+    }
+}
+
+/// Reads a line that is an item; one whose mark is a letter, or is no mark of Markdown, keeps it.
+fn item(line: &str) -> Block<'_> {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = line.split_at(digits);
+    let marks: &[&str] = if digits > 0 {
+        &[". ", ") "]
+    } else {
+        &["- ", "* ", "+ ", "• ", "– "]
+    };
+    let Some(text) = marks.iter().find_map(|mark| rest.strip_prefix(mark)) else {
+        return Block::Text(line);
+    };
+    let text = text.trim_start();
+    let boxed = |mark: &str| text.strip_prefix(mark);
+    let (done, text) = match (boxed("[ ] "), boxed("[x] ").or_else(|| boxed("[X] "))) {
+        (Some(text), _) => (Some(false), text),
+        (None, Some(text)) => (Some(true), text),
+        (None, None) => (None, text),
+    };
+    Block::Item { number, done, text }
+}
+
 /// Tells whether digits at a line's start are an item's number.
 fn numbered(bytes: &[u8], whole: bool) -> Option<Line> {
     let digits = bytes.iter().take_while(|b| b.is_ascii_digit()).count();
-    marker(&bytes[digits..], digits <= 9, whole)
+    marker(&bytes[digits..], digits <= NUMBER, whole)
 }
 
 /// Tells whether a single letter at a line's start is an item's letter.
@@ -133,6 +204,26 @@ fn marker(bytes: &[u8], plausible: bool, whole: bool) -> Option<Line> {
     }
 }
 
+/// Says whether a character is a round or square glyph that starts a list item.
+pub(in crate::announce::text) fn is_bullet(c: char) -> bool {
+    matches!(
+        c,
+        '•' | '⁃'
+            | '‣'
+            | '◦'
+            | '▪'
+            | '▫'
+            | '●'
+            | '○'
+            | '■'
+            | '□'
+            | '∙'
+            | '⦿'
+            | '⁌'
+            | '⁍'
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,6 +248,8 @@ mod tests {
             ("=====\n", Line::Rule),
             ("___ x\n", Line::Text),
             ("12. twelve\n", Line::Item),
+            ("1999. Then\n", Line::Text),
+            ("> quoted\n", Line::Text),
             ("1.) one\n", Line::Item),
             ("1.5 metres\n", Line::Text),
             ("a) one\n", Line::Item),
@@ -171,6 +264,9 @@ mod tests {
         }
         assert!(matches!(kind("```rust\n"), Line::Fence(_)));
         assert!(matches!(kind("  ~~~~\n"), Line::Fence(_)));
+        assert!(matches!(kind("- ```\n"), Line::Fence(_)));
+        assert!(matches!(kind("2. ```sh\n"), Line::Fence(_)));
+        assert!(matches!(kind("> ```\n"), Line::Fence(_)));
         assert_eq!(kind("```x``` is inline\n"), Line::Text);
     }
 
@@ -179,6 +275,10 @@ mod tests {
         for line in [
             "```rust\nx",
             "```x``` is",
+            "`x` is",
+            "- ```sh\nx",
+            "- - 2. ```sh\nx",
+            "> > y",
             "12. y",
             "--- \nz",
             "# h",

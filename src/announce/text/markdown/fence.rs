@@ -1,0 +1,308 @@
+//! What opens and closes a block of code.
+//!
+//! Responsibilities: the marks, the item or the quotation that they stand in. Not here: every other kind of
+//! line (`line`).
+
+/// How many bytes a line that opens or closes a block may have; a longer one is text, so that no line
+/// has to be waited for.
+pub(in crate::announce::text) const LOOK: usize = 200;
+
+/// The fewest marks that make a fence (CommonMark 4.5).
+const FEWEST: usize = 3;
+
+/// How many items and quotations inside each other are looked into for a block of code.
+const NESTED: usize = 4;
+
+/// How many digits and marks an item's number has at most (CommonMark 5.2).
+const NUMBER: usize = 10;
+
+/// What may stand before the marks of a fence, and behind those that close a block.
+const BLANK: [char; 3] = [' ', '\t', '\r'];
+
+/// Says where in its output a piece of text begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Begins {
+    /// Where a line of prose begins.
+    #[default]
+    Line,
+    /// In the middle of a line of prose.
+    MidLine,
+    /// Where a line of code begins.
+    Code,
+    /// In the middle of a line of code.
+    MidCode,
+}
+
+impl Begins {
+    /// Tells whether a block of code is open there.
+    pub fn in_code(self) -> bool {
+        match self {
+            Self::Code | Self::MidCode => true,
+            Self::Line | Self::MidLine => false,
+        }
+    }
+
+    /// Tells whether a line begins there.
+    pub fn at_line(self) -> bool {
+        match self {
+            Self::Line | Self::Code => true,
+            Self::MidLine | Self::MidCode => false,
+        }
+    }
+}
+
+/// Says what a block of code stands in; its first line begins with the mark of that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Within {
+    /// In nothing, or in an item: its other lines are only moved to the right.
+    Item,
+    /// In a quotation: each of its lines has the quotation's mark, and the block ends with it.
+    Quote,
+}
+
+/// Describes the marks that open a block of code; as many of them close it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::announce::text) struct Fence {
+    mark: char,
+    length: usize,
+    within: Within,
+}
+
+/// Says whether a block of code goes on with a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::announce::text) enum Closes {
+    /// The line is code.
+    Not,
+    /// The line closes the block.
+    Here,
+    /// The quotation that the block stands in ended before the line.
+    Before,
+}
+
+/// Holds what a line that may open a block of code is made of.
+struct Marks<'a> {
+    fence: Fence,
+    /// What stands before the marks: the number of an item.
+    before: &'a str,
+    info: &'a str,
+}
+
+impl Fence {
+    /// Reads a line, without its end, as one that opens a block; gives the words behind the marks and what
+    /// stands before them.
+    ///
+    /// A line that begins with the marks and has them again is inline code.
+    pub(in crate::announce::text) fn opened_by(line: &str) -> Option<(Self, &str, &str)> {
+        let marks = Self::marks(line)?;
+        (line.len() <= LOOK && !marks.info.contains(marks.fence.mark))
+            .then(|| (marks.fence, marks.info.trim(), marks.before))
+    }
+
+    /// Tells whether the text begins with a line that opens a block; `None` while too little is there.
+    pub(in crate::announce::text) fn at(rest: &str, finished: bool) -> Option<Option<Self>> {
+        if let Some(line) = line_of(rest, finished) {
+            return Some(Self::opened_by(line).map(|(fence, ..)| fence));
+        }
+        let (_, _, bare) = contents(rest);
+        let mark = bare.chars().next()?;
+        let behind = bare.trim_start_matches(mark);
+        let run = bare.len() - behind.len();
+        match mark {
+            '`' | '~' if behind.is_empty() => None,
+            '`' | '~' => (run < FEWEST || behind.contains(mark)).then_some(None),
+            // What may become the mark of another item.
+            '-' | '*' | '+' if bare.len() == 1 => None,
+            '0'..='9'
+                if bare
+                    .trim_matches(|c: char| c.is_ascii_digit() || ".)".contains(c))
+                    .is_empty() =>
+            {
+                (bare.len() > NUMBER).then_some(None)
+            }
+            _ => Some(None),
+        }
+    }
+
+    /// Tells whether a line, without its end, closes the block.
+    pub(in crate::announce::text) fn closes(self, line: &str) -> Closes {
+        let bare = self.bare(line).trim_matches(BLANK);
+        if line.len() <= LOOK
+            && bare.len() >= self.length
+            && bare.trim_start_matches(self.mark).is_empty()
+        {
+            return Closes::Here;
+        }
+        match self.within {
+            Within::Quote if !line.trim_start_matches(BLANK).starts_with('>') => Closes::Before,
+            Within::Quote | Within::Item => Closes::Not,
+        }
+    }
+
+    /// Gives a line of the block without the mark of the quotation around it.
+    pub(in crate::announce::text) fn bare(self, line: &str) -> &str {
+        match self.within {
+            Within::Item => line,
+            Within::Quote => {
+                let quoted = line.trim_start_matches(BLANK).strip_prefix('>');
+                quoted.map_or(line, |code| code.strip_prefix(' ').unwrap_or(code))
+            }
+        }
+    }
+
+    /// Says whether the text begins with a line that closes the block, and where the block then ends: after
+    /// that line's newline, or before the line; `None` while too little is there.
+    pub(in crate::announce::text) fn closing(
+        self,
+        rest: &str,
+        finished: bool,
+    ) -> Option<Option<usize>> {
+        if let Some(line) = line_of(rest, finished) {
+            return Some(match self.closes(line) {
+                Closes::Here => Some(rest.len().min(line.len() + 1)),
+                Closes::Before => Some(0),
+                Closes::Not => None,
+            });
+        }
+        let begun = rest.trim_start_matches(BLANK);
+        let quoted = begun.starts_with('>');
+        let bare = self.bare(rest).trim_start_matches(BLANK);
+        let other = bare.trim_start_matches(self.mark).trim_start_matches(BLANK);
+        if other.is_empty() {
+            return None;
+        }
+        match self.within {
+            Within::Quote if !quoted => Some(Some(0)),
+            Within::Quote | Within::Item => Some(None),
+        }
+    }
+
+    fn marks(line: &str) -> Option<Marks<'_>> {
+        let (within, before, bare) = contents(line);
+        let mark = bare.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let info = bare.trim_start_matches(mark);
+        let length = bare.len() - info.len();
+        let fence = Self {
+            mark,
+            length,
+            within,
+        };
+        (length >= FEWEST).then_some(Marks {
+            fence,
+            before,
+            info,
+        })
+    }
+}
+
+/// Takes the marks of items and quotations from the beginning of a line; gives what the rest stands in, the
+/// number of the item, and the rest.
+fn contents(line: &str) -> (Within, &str, &str) {
+    let mut within = Within::Item;
+    let mut number = "";
+    let mut rest = line.trim_start_matches(BLANK);
+    for _ in 0..NESTED {
+        let inner = if let Some(quoted) = rest.strip_prefix('>') {
+            within = Within::Quote;
+            quoted
+        } else if let Some(item) = ["- ", "* ", "+ "]
+            .iter()
+            .find_map(|mark| rest.strip_prefix(mark))
+        {
+            item
+        } else {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            let (before, behind) = rest.split_at(digits);
+            let behind = behind
+                .strip_prefix(". ")
+                .or_else(|| behind.strip_prefix(") "));
+            match behind {
+                Some(behind) if (1..NUMBER).contains(&digits) => {
+                    number = before;
+                    behind
+                }
+                Some(_) | None => break,
+            }
+        };
+        rest = inner.trim_start_matches(BLANK);
+    }
+    (within, number, rest)
+}
+
+/// Gives the first line once it is whole, or longer than any that is looked at.
+fn line_of(rest: &str, finished: bool) -> Option<&str> {
+    let look = &rest.as_bytes()[..rest.len().min(LOOK + 1)];
+    match look.iter().position(|&b| b == b'\n') {
+        Some(end) => Some(&rest[..end]),
+        None => (finished || rest.len() > LOOK).then_some(rest),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_closes_its_marks_opens_nothing() {
+        for (line, info) in [
+            ("```", Some("")),
+            ("  ```rust\r", Some("rust")),
+            ("~~~~ text with words", Some("text with words")),
+            ("~~~ `x`", Some("`x`")),
+            ("```x``` is inline", None),
+            ("``` a ` b", None),
+            ("~~~gone~~~", None),
+            ("``rust", None),
+            ("text ```", None),
+            ("- ```rust", Some("rust")),
+            ("  2. ```", Some("")),
+            ("> - ~~~ x", Some("x")),
+            ("- ```x``` is inline", None),
+            ("-```", None),
+            ("2024 ```", None),
+        ] {
+            assert_eq!(
+                Fence::opened_by(line).map(|(_, info, _)| info),
+                info,
+                "{line}"
+            );
+        }
+        assert!(Fence::opened_by(&format!("```{}", "x".repeat(LOOK))).is_none());
+    }
+
+    #[test]
+    fn what_is_told_of_a_line_that_arrives_is_what_is_told_of_the_whole_line() {
+        let fence = Fence::opened_by("```").unwrap().0;
+        let long = format!("```{}\n", "x".repeat(LOOK + 20));
+        for text in [
+            "```rust\nx",
+            "```x``` is\n",
+            "````\n",
+            " ``` \n",
+            "```` y\n",
+            "```x",
+            &long,
+        ] {
+            let line = text.split('\n').next().unwrap();
+            for end in 0..=text.len() {
+                for finished in [false, true] {
+                    if let Some(told) = Fence::at(&text[..end], finished && end == text.len()) {
+                        assert_eq!(told, Fence::opened_by(line).map(|f| f.0), "{text} {end}");
+                    }
+                    let closes = fence.closing(&text[..end], finished && end == text.len());
+                    if let Some(told) = closes {
+                        assert_eq!(
+                            told.is_some(),
+                            fence.closes(line) == Closes::Here,
+                            "{text} {end}"
+                        );
+                    }
+                }
+            }
+            assert!(Fence::at(text, true).is_some() && fence.closing(text, true).is_some());
+        }
+        assert_eq!(fence.closing("```\nx", false), Some(Some(4)));
+        assert_eq!(fence.closing("```", true), Some(Some(3)));
+        assert_eq!(fence.closing("```", false), None);
+    }
+}
