@@ -14,6 +14,7 @@ mod agreement;
 mod alarms;
 mod announcing;
 mod answering;
+mod answers;
 mod asking;
 mod choices;
 mod choosing;
@@ -74,12 +75,14 @@ pub use asking::Shown;
 pub use effect::{Effect, Exit};
 pub use input::Input;
 pub use links::LinkView;
+pub use reviewing::Hit;
 pub use setup::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use sight::{Drawn, Showing};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::VoiceState;
 
 use alarms::Attention;
+use answers::Answers;
 use doing::Doing;
 use holding::Holding;
 use reading::Reading;
@@ -126,8 +129,7 @@ pub struct App {
     outgoing: BTreeMap<u64, Outgoing>,
     next_request: u64,
     review: Option<AnnouncementId>,
-    /// The answer to the last key, when the history does not have it.
-    aside: Option<Arc<Announcement>>,
+    answers: Answers,
     /// Which part of a long announcement is shown, and of which one.
     review_page: Option<(AnnouncementId, isize)>,
     /// When something was read last that is no key.
@@ -218,7 +220,7 @@ impl App {
             outgoing: BTreeMap::new(),
             next_request: 0,
             review: None,
-            aside: None,
+            answers: Answers::default(),
             review_page: None,
             last_hand: None,
             last_bell: None,
@@ -504,9 +506,7 @@ impl App {
         if announcement.kind != Kind::Heartbeat {
             self.reviewing.heard();
         }
-        if matches!(announcement.class, Class::Alert | Class::Response) {
-            self.aside = None;
-        }
+        self.answers.take(&announcement, self.shown.is_some());
         self.ring_for(&announcement, now);
         match announcement.aloud {
             Aloud::Yes => {
@@ -517,7 +517,7 @@ impl App {
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);
             }
-            Aloud::Shown | Aloud::Seen => self.put(announcement),
+            Aloud::Shown | Aloud::Seen | Aloud::Echo => self.put(announcement),
             Aloud::Kept => {}
         }
         self.note_said(now);

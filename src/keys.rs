@@ -81,6 +81,8 @@ pub enum Command {
     Remarks,
     /// Fall silent.
     Stop,
+    /// Fall silent, and leave a search or looking back.
+    Escape,
     /// Say what is going on.
     Status,
     /// Copy the address in what is looked at.

@@ -72,9 +72,10 @@ const NARROWEST: usize = 12;
 
 /// Writes one announcement as plain text, each line ended by a line feed.
 ///
-/// Nothing is written of what is left out of what is read in the order of time ([`Aloud::Seen`]).
+/// Nothing is written of what is left out of what is read in the order of time ([`Aloud::Seen`]), nor of what
+/// other lines say ([`Aloud::Echo`]).
 pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> String {
-    if told.aloud == Aloud::Seen {
+    if matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
         return String::new();
     }
     let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");

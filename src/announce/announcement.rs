@@ -92,9 +92,10 @@ pub enum Aloud {
     /// It is shown in every face and kept, and not spoken: old news, or a broken rule that costs nothing.
     Shown,
     /// It is kept, and shown where a person looks around (the pane, JSON); it is left out of what is heard or
-    /// read in the order of time, speech and lines: the person is quiet, muted its agent or wants less, or
-    /// other words say the same.
+    /// read in the order of time, speech and lines: the person is quiet, muted its agent or wants less.
     Seen,
+    /// It is kept, and told to programs (JSON); people are told the same in other words.
+    Echo,
     /// It is kept in the history only.
     Kept,
     /// It is spoken, and neither shown nor kept: by the time one could look back, it means nothing.
@@ -249,7 +250,7 @@ impl Announcement {
     pub fn said(&self) -> String {
         match self.aloud {
             Aloud::Yes | Aloud::Heard => self.spoken(),
-            Aloud::Shown | Aloud::Seen | Aloud::Kept => String::new(),
+            Aloud::Shown | Aloud::Seen | Aloud::Echo | Aloud::Kept => String::new(),
         }
     }
 

@@ -141,6 +141,8 @@ impl App {
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
         self.emit(told, now);
+        // The row in focus shows it.
+        self.answers.clear();
     }
 
     /// Answers with what was taken of the choices.

@@ -10,7 +10,7 @@ use crate::session::{Prompt, PromptId, Question, QuestionRun, Standing};
 
 use super::doing::Doing;
 use super::gate::By;
-use super::reviewing::Leap;
+use super::reviewing::{Hit, Leap};
 use super::spelling::Way;
 use super::stream::LinkPhase;
 use super::{App, Effect, Exit, LinkView};
@@ -52,7 +52,7 @@ impl App {
             return;
         }
         let Some(command) = command else { return };
-        self.aside = None;
+        self.answers.clear();
         match command {
             Command::Accept(number) => self.accept(number, by, now),
             Command::Confirm(number) => self.confirm(number, by, now),
@@ -67,6 +67,7 @@ impl App {
             Command::NextQuestion => self.next_question(now),
             Command::Leave => self.leave(now),
             Command::Stop => self.stop(now),
+            Command::Escape => self.escape(now),
             Command::Status => self.status(now),
             Command::Copy => self.copy(now),
             Command::Repeat => self.repeat(now),
@@ -141,7 +142,7 @@ impl App {
                 } else {
                     self.stay_open(now);
                 }
-                is_line || matches!(command, Some(Command::Stop))
+                is_line || matches!(command, Some(Command::Stop | Command::Escape))
             }
             Mode::Watching
             | Mode::Confirming(_)
@@ -187,14 +188,42 @@ impl App {
         let wishes = self.queue.stop(now.monotonic);
         self.wish(wishes);
         self.note_stopped();
-        if self.manner == Manner::Lines {
-            // A line without an answer looks like one that was not taken. It is not spoken: silence is
-            // what was asked for.
-            let key = if spoke { "stop.done" } else { "stop.nothing" };
-            let told = self
-                .announcer
-                .say(Class::Response, Kind::Reply, key, &[], now);
-            self.put(told);
+        // Without an answer it would look like a key or a line that was not taken. It is not spoken: silence
+        // is what was asked for.
+        let key = if spoke { "stop.done" } else { "stop.nothing" };
+        self.answer_unsaid(key, now);
+    }
+
+    /// Stops speech, and leaves a search or looking back.
+    fn escape(&mut self, now: Now) {
+        let looked_back = self.review.take().is_some();
+        self.reviewing.leave_search();
+        self.stop(now);
+        if looked_back {
+            self.answers.clear();
+            self.answer_unsaid("review.left", now);
+        }
+    }
+
+    /// Answers a key or a line in sight only.
+    fn answer_unsaid(&mut self, key: &str, now: Now) {
+        match self.manner {
+            Manner::Keys => {
+                let words = self
+                    .announcer
+                    .phrases()
+                    .say(key, self.announcer.verbosity(), &[]);
+                let told = self
+                    .announcer
+                    .aside(Class::Response, Kind::Reply, words, now);
+                self.answers.take(&told, true);
+            }
+            Manner::Lines => {
+                let told = self
+                    .announcer
+                    .say(Class::Response, Kind::Reply, key, &[], now);
+                self.put(told);
+            }
         }
     }
 
@@ -289,6 +318,12 @@ impl App {
             .open_prompts()
             .filter(|prompt| {
                 prompt.answer().is_none() && prompt.standing != Standing::NotAnswerable
+            })
+            // Nobody waits where no answer can go any more; what becomes of these was told.
+            .filter(|prompt| {
+                self.links
+                    .get(prompt.key.link.0)
+                    .is_none_or(|view| !view.phase.is_over())
             })
             .cloned()
             .collect()
@@ -450,6 +485,7 @@ impl App {
             (Step::Forward | Step::End, None) => None,
             (Step::End, Some(_)) => {
                 self.review = None;
+                self.reviewing.leave_search();
                 self.last_told().cloned()
             }
         };
@@ -483,6 +519,26 @@ impl App {
             self.respond("history.again", &[], now);
         }
         let again = self.announcer.repeat(told);
+        self.emit(again, now);
+    }
+
+    /// Says what a search found, and which of its hits it is.
+    pub(super) fn say_found(&mut self, told: &Announcement, hit: Hit, now: Now) {
+        let args = [
+            ("place", Arg::own(hit.place)),
+            ("count", Arg::own(hit.count)),
+        ];
+        let again = match self.manner {
+            Manner::Lines => {
+                self.respond("search.hit", &args, now);
+                self.announcer.repeat(told)
+            }
+            Manner::Keys => {
+                let level = self.announcer.verbosity();
+                let words = self.announcer.phrases().say("search.hit", level, &args);
+                self.announcer.repeat_after(words, told)
+            }
+        };
         self.emit(again, now);
     }
 

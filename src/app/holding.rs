@@ -67,7 +67,8 @@ enum Notice {
 impl Holding {
     fn waits(&self, told: &Announcement) -> bool {
         // What no line is written of need not wait for one.
-        told.aloud != Aloud::Seen && (self.typing || (self.held && told.class != Class::Response))
+        !matches!(told.aloud, Aloud::Seen | Aloud::Echo)
+            && (self.typing || (self.held && told.class != Class::Response))
     }
 
     /// Keeps something urgent unsaid.

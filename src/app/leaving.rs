@@ -118,7 +118,7 @@ impl App {
         let name = view.name.clone();
         self.effects.push(Effect::Close(link));
         self.respond("link.left", &[("source", Arg::Own(name))], now);
-        for id in self.sessions.link_over(link, now) {
+        for id in self.sessions.link_left(link, now) {
             let wishes = self.queue.withdraw(id, now.monotonic);
             self.wish(wishes);
         }

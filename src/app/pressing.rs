@@ -68,7 +68,7 @@ impl App {
         if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
             return;
         }
-        self.aside = None;
+        self.answers.clear();
         self.pressed(command, press, now);
     }
 

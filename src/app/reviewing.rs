@@ -34,7 +34,23 @@ pub(super) struct Reviewing {
     /// Which word is chosen, and what was spelled last.
     pub(super) spelling: Spelling,
     /// What was searched for last, and where it was found.
-    searched: Option<(String, AnnouncementId)>,
+    searched: Option<Searched>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Searched {
+    text: String,
+    found: AnnouncementId,
+    hit: Hit,
+}
+
+/// Says which of the places that hold what was searched for is looked at, counted when it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hit {
+    /// From the newest on, from 1.
+    pub place: usize,
+    /// How many there are.
+    pub count: usize,
 }
 
 impl Reviewing {
@@ -50,6 +66,11 @@ impl Reviewing {
     pub(super) fn heard(&mut self) {
         self.beating = false;
         self.heartbeat.rest();
+    }
+
+    /// Ends the search, so that the next one begins anew.
+    pub(super) fn leave_search(&mut self) {
+        self.searched = None;
     }
 
     /// Gives when the next heartbeat is due.
@@ -168,7 +189,7 @@ impl App {
                 let told = self
                     .announcer
                     .aside(Class::Response, Kind::Output, segments, now);
-                self.emit_aside(told, now);
+                self.emit(told, now);
             }
             None => self.respond("turn.none", &[], now),
         }
@@ -192,7 +213,7 @@ impl App {
             .reviewing
             .searched
             .as_ref()
-            .map(|(text, _)| text.clone());
+            .map(|searched| searched.text.clone());
         match Some(typed).filter(|text| !text.is_empty()).or(last) {
             Some(text) => self.find(&text, now),
             None => self.respond("search.left", &[], now),
@@ -205,13 +226,19 @@ impl App {
             .reviewing
             .searched
             .as_ref()
-            .filter(|(last, _)| last == text)
-            .map(|(_, at)| *at);
+            .filter(|last| last.text == text)
+            .map(|last| last.found);
         match self.announcer.find(text, from) {
             Some(told) => {
                 self.review = Some(told.id);
-                self.reviewing.searched = Some((text.to_owned(), told.id));
-                self.say_again(&told, now);
+                let (place, count) = self.announcer.place_among(text, told.id);
+                let hit = Hit { place, count };
+                self.reviewing.searched = Some(Searched {
+                    text: text.to_owned(),
+                    found: told.id,
+                    hit,
+                });
+                self.say_found(&told, hit, now);
             }
             None => {
                 let key = if from.is_some() {
@@ -223,6 +250,12 @@ impl App {
                 self.respond(key, &[("text", Arg::Name(text.to_owned()))], now);
             }
         }
+    }
+
+    /// Gives which hit of a search is looked at; `None` where something else is.
+    pub fn hit(&self) -> Option<Hit> {
+        let searched = self.reviewing.searched.as_ref()?;
+        (Some(searched.found) == self.review).then_some(searched.hit)
     }
 
     /// Tells in three sentences what happened while the person was away.

@@ -219,7 +219,7 @@ impl App {
         })
     }
 
-    fn has_voice(&self) -> bool {
+    pub(super) fn has_voice(&self) -> bool {
         match self.voice {
             VoiceState::Checking | VoiceState::Ready { .. } => true,
             VoiceState::Off

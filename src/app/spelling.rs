@@ -7,8 +7,6 @@
 //! A chosen word holds as long as the same announcement is looked at: another one, or saying the
 //! whole once more, takes the choice back, and then all of it is spelled.
 
-use std::sync::Arc;
-
 use crate::announce::speakable::{Lexicon, Profile, one_line};
 use crate::announce::{Announcement, AnnouncementId, Arg, Class, Kind, Mark, Segment};
 use crate::config::Verbosity;
@@ -166,14 +164,7 @@ impl App {
         let told = self
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);
-        self.emit_aside(told, now);
-    }
-
-    /// Shows and says something that the history does not have: until the next key, or until something
-    /// urgent comes, it has a place of its own in the pane.
-    pub(super) fn emit_aside(&mut self, told: Arc<Announcement>, now: Now) {
-        self.emit(Arc::clone(&told), now);
-        self.aside = Some(told);
+        self.emit(told, now);
     }
 }
 

@@ -173,6 +173,8 @@ impl App {
             .announcer
             .aside(Class::Response, Kind::Reply, vec![segment], now);
         self.emit(told, now);
+        // The line itself shows it.
+        self.answers.clear();
     }
 }
 

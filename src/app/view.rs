@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{
-    About, Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases,
+    Aloud, Announcement, AnnouncementId, Announcer, Arg, Class, History, Kind, Phrases,
 };
-use crate::config::{Config, Verbosity};
+use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
 use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions};
 
@@ -101,28 +101,9 @@ impl App {
         }
     }
 
-    /// Gives the answer to the last key, as long as nothing else was told since. What only repeats the
-    /// question is no such answer. While a question is shown, news that wait behind it leave the answer in
-    /// its place: where agents are busy it would be gone before it is read.
-    pub fn latest_reply(&self) -> Option<String> {
-        let shown = self.shown().is_some();
-        let stands = |told: &&Arc<Announcement>| match told.class {
-            Class::Response | Class::Alert => true,
-            Class::Outcome | Class::Activity | Class::Stream => !shown,
-        };
-        let last = match &self.aside {
-            Some(aside) => aside,
-            None => self.history().iter().rev().find(stands)?,
-        };
-        let asks = matches!(last.about, Some(About::Asks(_)));
-        (last.class == Class::Response && !asks).then(|| last.shown())
-    }
-
-    /// Gives the answer to the last key where it is no part of the history, as spelling is: the
-    /// transcript does not show it. News leave it in its place, but for those that need the room: what
-    /// is urgent, and the answer to something else.
-    pub fn aside(&self) -> Option<&Arc<Announcement>> {
-        self.aside.as_ref()
+    /// Gives what answers the last key, oldest first: it has a place of its own in the pane.
+    pub fn answers(&self) -> &[Arc<Announcement>] {
+        self.answers.told()
     }
 
     /// Tells whether an older announcement is looked at, so that the newest may be out of sight.
@@ -200,6 +181,54 @@ impl App {
     pub fn review_page(&self) -> isize {
         let of_review = self.review_page.filter(|(id, _)| Some(*id) == self.review);
         of_review.map_or(0, |(_, page)| page)
+    }
+
+    /// Tells whether only what is urgent is said.
+    pub fn is_quiet(&self) -> bool {
+        self.announcer.settings().quiet
+    }
+
+    /// Tells whether nothing that is being said is interrupted.
+    pub fn is_polite(&self) -> bool {
+        self.queue.is_polite()
+    }
+
+    /// Tells whether there is a voice that can be stopped.
+    pub fn speaks(&self) -> bool {
+        self.has_voice()
+    }
+
+    /// Gives how much is announced.
+    pub fn load(&self) -> Load {
+        self.announcer.settings().load
+    }
+
+    /// Names the agents at work that are muted.
+    pub fn muted(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .sessions
+            .iter()
+            .filter(|session| !session.is_ended())
+            .filter(|session| self.announcer.is_muted(&session.key, &session.agent))
+            .map(|session| {
+                let name = self
+                    .announcer
+                    .agent_name(&session.key, &session.agent, &self.sessions);
+                self.phrases().name_of(&name)
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+
+    /// Words the answer that waits for its second step.
+    pub fn waits_to_be_confirmed(&self) -> Option<String> {
+        let Doing::Confirming(step) = &self.doing else {
+            return None;
+        };
+        let prompt = self.sessions.prompt(step.prompt())?;
+        Some(self.announcer.answer_words(prompt, step.answer()))
     }
 
     /// Gives what is known of the voice.

@@ -95,8 +95,8 @@ pub const BINDINGS: &[Binding] = &[
         name: "escape",
         key: "Escape",
         code: KeyCode::Esc,
-        does: "stop speaking, or leave what is open",
-        command: || Command::Stop,
+        does: "stop speaking, and leave a search or looking back",
+        command: || Command::Escape,
     },
     Binding {
         name: "repeat",

@@ -26,7 +26,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-use crate::announce::{Arg, takes_two_steps, wrap};
+use crate::announce::{About, Announcement, Arg, takes_two_steps, wrap};
 use crate::app::{App, Drawn};
 use crate::keys::Mode;
 use crate::protocol::{Now, ResponseKind};
@@ -73,8 +73,13 @@ pub fn draw(
         cursor = Some(draw_editor(frame, app, line, look));
     }
     let crowded = app.shown().is_some() && area.height <= question::SMALL;
-    if (crowded || app.is_looking_back() || app.aside().is_some())
-        && let Some(reply) = app.latest_reply()
+    let asks = |told: &Announcement| matches!(told.about, Some(About::Asks(_)));
+    if let Some(reply) = app
+        .answers()
+        .last()
+        .filter(|told| !asks(told))
+        .map(|told| told.shown())
+        && (crowded || app.is_looking_back())
     {
         // Where the last lines of the transcript are not in sight, what hearken answers to a key still
         // has a place. A second step shows all that is accepted.

@@ -142,7 +142,7 @@ fn at(area: Rect, row: usize) -> Position {
 fn is_shown(told: &Announcement) -> bool {
     match told.aloud {
         Aloud::Yes | Aloud::Shown | Aloud::Seen => !told.shown().is_empty(),
-        Aloud::Heard | Aloud::Kept => false,
+        Aloud::Echo | Aloud::Heard | Aloud::Kept => false,
     }
 }
 

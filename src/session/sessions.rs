@@ -195,6 +195,25 @@ impl Sessions {
         self.link_lost(link, now)
     }
 
+    /// Takes the news that the person left a link: what runs there is no longer followed, and the questions
+    /// that nobody answered here are over for them. Gives the questions that are not asked any more.
+    pub fn link_left(&mut self, link: LinkId, now: Now) -> Vec<PromptId> {
+        let mut over = self.link_over(link, now);
+        let undecided: Vec<PromptId> = self
+            .open_prompts()
+            .filter(|prompt| prompt.key.link == link && prompt.answer().is_none())
+            .map(|prompt| prompt.id)
+            .collect();
+        for id in &undecided {
+            self.close(*id, Closing::LinkGone, now, &mut Unobserved);
+        }
+        self.sessions
+            .retain(|key, session| key.link != link || session.is_ended());
+        over.retain(|id| !undecided.contains(id));
+        over.extend(undecided);
+        over
+    }
+
     /// Applies one event and gives what changed.
     pub fn apply(&mut self, link: LinkId, decoded: Decoded, now: Now) -> Vec<Change> {
         self.apply_observed(link, decoded, now, &mut Unobserved)

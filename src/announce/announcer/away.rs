@@ -177,16 +177,27 @@ impl Announcer {
     /// Finds the nearest entry before a place, or before the end, whose shown words hold a text in any
     /// case.
     pub fn find(&self, text: &str, before: Option<AnnouncementId>) -> Option<Arc<Announcement>> {
+        self.hits(text)
+            .find(|told| before.is_none_or(|before| told.id < before))
+            .cloned()
+    }
+
+    /// Counts the entries that hold a text, and which one of them this is, from the newest on.
+    pub fn place_among(&self, text: &str, found: AnnouncementId) -> (usize, usize) {
+        self.hits(text).fold((0, 0), |(place, count), told| {
+            (place + usize::from(told.id >= found), count + 1)
+        })
+    }
+
+    fn hits(&self, text: &str) -> impl Iterator<Item = &Arc<Announcement>> {
         let wanted = text.to_lowercase();
         self.history()
             .iter()
             .rev()
-            .filter(|told| before.is_none_or(|before| told.id < before))
             .filter(|told| told.class != Class::Response && told.aloud != Aloud::Heard)
-            .find(|told| {
+            .filter(move |told| {
                 told.text().to_lowercase().contains(&wanted)
                     || told.shown().to_lowercase().contains(&wanted)
             })
-            .cloned()
     }
 }

@@ -147,8 +147,10 @@ impl Announcer {
             return Aloud::Yes;
         }
         match (event.to_state.as_str(), level) {
-            ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _)
-            | ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
+            ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _) => {
+                Aloud::Echo
+            }
+            ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
             (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
         }
     }

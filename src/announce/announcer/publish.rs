@@ -54,8 +54,11 @@ impl Announcer {
             if unwanted {
                 self.left_out += 1;
             }
-            if unwanted || self.is_repeated(&announcement) {
+            let repeated = self.is_repeated(&announcement);
+            if unwanted {
                 announcement.aloud = Aloud::Seen;
+            } else if repeated {
+                announcement.aloud = Aloud::Echo;
             } else if change.replayed {
                 announcement.aloud = Aloud::Shown;
             }
@@ -93,6 +96,14 @@ impl Announcer {
         if let (Some(agent), true) = (&again.agent, again.is_agents_text()) {
             again.segments.insert(0, speaker(agent, &self.phrases));
         }
+        Arc::new(again)
+    }
+
+    /// The same, with words of our own before it.
+    pub fn repeat_after(&self, mut words: Vec<Segment>, told: &Announcement) -> Arc<Announcement> {
+        let mut again = Arc::unwrap_or_clone(self.repeat(told));
+        words.append(&mut again.segments);
+        again.segments = words;
         Arc::new(again)
     }
 

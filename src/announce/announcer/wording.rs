@@ -462,7 +462,9 @@ impl Announcer {
         };
         let class = match aloud {
             Aloud::Yes => Class::Outcome,
-            Aloud::Shown | Aloud::Seen | Aloud::Kept | Aloud::Heard => Class::Activity,
+            Aloud::Shown | Aloud::Seen | Aloud::Echo | Aloud::Kept | Aloud::Heard => {
+                Class::Activity
+            }
         };
         Draft::new(class, Kind::Anomaly, segments).aloud(aloud)
     }

@@ -96,3 +96,28 @@ fn a_bare_yes_right_after_a_change_is_told_how_to_be_meant() {
         stage.lines
     );
 }
+
+/// What was left is gone from everywhere that a person looks.
+#[test]
+fn a_source_that_was_left_takes_its_sessions_and_questions_along() {
+    let mut stage = Stage::new(KEYS);
+    stage.event("session.started", json!({"summary_normal": "Off we go"}));
+    stage.ask("rpl_1");
+    stage.wait(500);
+    stage.press('x');
+    let asked = stage.lines.last().unwrap().clone();
+    assert!(
+        asked.contains("Question 1 will be rejected when its time is over."),
+        "{asked}"
+    );
+    stage.press('x');
+    assert!(stage.lines.last().unwrap().starts_with("Left one."));
+    assert!(stage.app.shown().is_none() && stage.app.questions().is_empty());
+    assert_eq!(stage.app.sessions().iter().count(), 0);
+    stage.press('t');
+    let status = stage.lines.last().unwrap().clone();
+    assert!(!status.contains("question"), "{status}");
+    assert!(!status.contains("waiting"), "{status}");
+    stage.press('q');
+    assert_eq!(stage.quit, Some(Exit::Clean), "nothing is asked");
+}

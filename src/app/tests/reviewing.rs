@@ -66,11 +66,11 @@ fn the_history_is_searched_from_the_newest_back() {
         stage.press(c);
     }
     stage.code(KeyCode::Enter);
-    assert_eq!(stage.lines.last().unwrap(), "The RED ant.");
+    assert_eq!(stage.lines.last().unwrap(), "Match 1 of 2: The RED ant.");
     // The same again goes on.
     stage.press('/');
     stage.code(KeyCode::Enter);
-    assert_eq!(stage.lines.last().unwrap(), "The red fox.");
+    assert_eq!(stage.lines.last().unwrap(), "Match 2 of 2: The red fox.");
     stage.press('/');
     stage.code(KeyCode::Enter);
     assert!(stage.heard("red is nowhere before that."));
@@ -120,13 +120,10 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     stage.chunk("Other words. ");
     stage.press('l');
     assert_eq!(stage.lines.last().unwrap(), "o, r, i, g, i, n, comma");
-    assert_eq!(
-        stage.app.latest_reply().as_deref(),
-        Some("o, r, i, g, i, n, comma")
-    );
+    assert_eq!(answer(&stage), ["o, r, i, g, i, n, comma"]);
     // It keeps its place in the pane while the agent goes on.
     stage.chunk("More words. ");
-    assert!(stage.app.aside().is_some());
+    assert!(!stage.app.answers().is_empty());
     stage.press('l');
     assert_eq!(
         stage.lines.last().unwrap(),
@@ -137,7 +134,7 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     assert_eq!(stage.lines.last().unwrap(), "That is the last word.");
     // Another announcement has its own words; its last one comes first on the way back.
     stage.code(KeyCode::End);
-    assert!(stage.app.aside().is_none());
+    assert_eq!(answer(&stage), ["More words."]);
     stage.code(KeyCode::Left);
     assert_eq!(stage.lines.last().unwrap(), "words.");
     // Saying all of it once more means all of it.
@@ -145,9 +142,9 @@ fn a_word_is_chosen_by_steps_and_spelled() {
     stage.press('l');
     assert!(stage.lines.last().unwrap().starts_with("capital M, o, r"));
     // A question needs the room.
-    assert!(stage.app.aside().is_some());
+    assert!(!stage.app.answers().is_empty());
     stage.ask("rpl_1");
-    assert!(stage.app.aside().is_none());
+    assert!(stage.app.answers().is_empty());
 }
 
 #[test]
@@ -196,4 +193,65 @@ fn three_sentences_tell_what_happened_while_the_person_was_away() {
         "In the last 2 minutes and 1 second: 1 session started. Meanwhile: 1 question, 1 tool failed, 2 sentences of text. \
          Now 1 question waits for you, and 1 agent works."
     );
+}
+
+/// Gives what stands in the place of answers.
+fn answer(stage: &Stage) -> Vec<String> {
+    let answers = stage.app.answers().iter();
+    answers.map(|told| told.shown()).collect()
+}
+
+#[test]
+fn a_search_counts_its_hits_and_escape_leaves_it() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("The red fox. A blue bird. A red hen. ");
+    for (place, found) in [(1, "A red hen."), (2, "The red fox.")] {
+        stage.press('/');
+        for c in "red".chars() {
+            stage.press(c);
+        }
+        stage.code(KeyCode::Enter);
+        let said = format!("Match {place} of 2: {found}");
+        assert_eq!(stage.lines.last().unwrap(), &said);
+        let hit = stage.app.hit().unwrap();
+        assert_eq!((hit.place, hit.count), (place, 2));
+        assert!(stage.app.is_looking_back());
+    }
+    stage.code(KeyCode::Up);
+    assert_eq!(stage.app.hit(), None, "what is before is no hit");
+    stage.code(KeyCode::Esc);
+    assert!(!stage.app.is_looking_back());
+    assert_eq!(answer(&stage), ["Back at the newest."]);
+    // The next search for the same begins at the end again.
+    stage.press('/');
+    for c in "red".chars() {
+        stage.press(c);
+    }
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.app.hit().unwrap().place, 1);
+}
+
+#[test]
+fn an_answer_to_a_key_goes_with_the_next_one_with_what_is_urgent_and_with_news_when_it_was_read() {
+    let mut stage = Stage::new(KEYS);
+    stage.chunk("One. ");
+    stage.press('s');
+    assert_eq!(answer(&stage), ["Nothing is being said."]);
+    stage.press('r');
+    assert_eq!(answer(&stage), ["One."]);
+    stage.press('v');
+    assert_eq!(answer(&stage), ["Verbosity: detailed."]);
+    stage.chunk("Two. ");
+    assert_eq!(answer(&stage).len(), 1, "there was no time to read it");
+    stage.wait(10_000);
+    assert_eq!(answer(&stage).len(), 1, "time alone takes nothing away");
+    stage.chunk("Three. ");
+    assert!(answer(&stage).is_empty());
+    stage.press('v');
+    stage.ask("rpl_1");
+    assert!(answer(&stage).is_empty(), "a question is urgent");
+    stage.press('v');
+    stage.wait(11_000);
+    stage.chunk("Four. ");
+    assert_eq!(answer(&stage).len(), 1, "news wait behind a question");
 }
