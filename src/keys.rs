@@ -327,11 +327,11 @@ mod tests {
     }
 
     #[test]
-    fn enter_and_space_never_answer_and_escape_only_stops() {
+    fn enter_and_space_never_answer_and_escape_only_stops_or_leaves() {
         for mode in [Mode::Watching, Mode::Confirming(1), Mode::Quitting] {
             assert_eq!(usual(press(KeyCode::Enter), mode), None);
             assert_eq!(usual(press(KeyCode::Char(' ')), mode), None);
-            assert_eq!(usual(press(KeyCode::Esc), mode), Some(Command::Stop));
+            assert_eq!(usual(press(KeyCode::Esc), mode), Some(Command::Escape));
         }
     }
 
