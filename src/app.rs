@@ -49,6 +49,7 @@ mod sight;
 mod spelling;
 mod stream;
 mod terms;
+mod timers;
 mod tuning;
 mod typing;
 mod view;
@@ -90,6 +91,7 @@ use reviewing::Reviewing;
 use scanning::Scanning;
 use sending::Outgoing;
 use sight::Heard;
+use timers::Turn;
 use tuning::Tuning;
 
 /// Holds the whole state of a run.
@@ -244,6 +246,7 @@ impl App {
 
     /// Takes a fact and gives what is wished of the world, in order.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        let alone = input == Input::Deadline;
         match input {
             Input::Start => self.start(now),
             Input::Link { link, event } => {
@@ -262,7 +265,7 @@ impl App {
             Input::Voice(event) => self.voice(event, now),
             Input::Drawn { showing, at } => self.drawn(showing, at, now),
             Input::Written { told, at } => self.written(&told, at),
-            Input::Deadline => self.read_on(now),
+            Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Remembered(outcome) => self.remembered(outcome, now),
             Input::Interrupt => {
@@ -280,55 +283,12 @@ impl App {
             }
         }
         // Time has passed with every fact; what it made due comes now, so that no fact starves it.
-        self.tick(now);
+        self.fire(Turn::First, alone, now);
         self.refresh_shown(now);
         self.refresh_title();
         self.withdraw_notices();
-        self.beat(now);
-        // Speech last: what this fact brought is put in order before any of it is begun.
-        let wishes = self.queue.tick(now.monotonic);
-        self.wish(wishes);
-        self.note_said(now);
-        self.check_end(now);
+        self.fire(Turn::Last, alone, now);
         std::mem::take(&mut self.effects)
-    }
-
-    /// Gives the monotonic time at which [`Input::Deadline`] is due.
-    pub fn deadline(&self) -> Option<Duration> {
-        if self.is_reading() {
-            return Some(Duration::ZERO);
-        }
-        let outgoing = self
-            .outgoing
-            .values()
-            .filter_map(|sent| sent.retry_at)
-            .min();
-        let idle = match self.until {
-            // Whatever still has to be said or sent ends with an input of its own.
-            Until::Idle(_) if !self.is_silent() => None,
-            Until::Idle(wait) => Some(self.last_activity + wait),
-            Until::NoSource | Until::Ended | Until::Asked => None,
-        };
-        [
-            self.sessions.deadline(),
-            self.announcer.deadline(),
-            self.queue.deadline(),
-            self.reviewing.deadline(),
-            self.shown.as_ref().and_then(Shown::alarm),
-            self.flush_at,
-            self.second_step_ends(),
-            self.scan_due(),
-            self.holding.deadline(),
-            self.parting
-                .filter(|_| self.quitting.is_none())
-                .map(|(_, latest)| latest),
-            self.links.iter().filter_map(LinkView::due).min(),
-            outgoing,
-            idle,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
     }
 
     fn start(&mut self, now: Now) {
@@ -357,28 +317,6 @@ impl App {
             self.say(Class::Outcome, Kind::Hint, "start.language", &args, now);
         }
         self.tell_policy(now);
-    }
-
-    fn tick(&mut self, now: Now) {
-        let changes = self.sessions.tick(now);
-        if !changes.is_empty() {
-            self.tell(changes, now);
-        }
-        let told = self.announcer.tick(now, &self.sessions);
-        for announcement in told {
-            self.emit(announcement, now);
-        }
-        self.retry(now);
-        self.end_second_step(now.monotonic, now);
-        self.scan_tick(now);
-        self.tick_line(now);
-        self.alarm(now);
-        self.tick_links(now);
-        self.tick_waiting(now);
-        if self.flush_at.is_some_and(|at| now.monotonic >= at) {
-            self.flush_at = None;
-            self.effects.push(Effect::FlushInput);
-        }
     }
 
     fn voice(&mut self, event: VoiceEvent, now: Now) {

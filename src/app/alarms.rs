@@ -79,14 +79,16 @@ impl App {
         }
     }
 
+    /// Gives when the bell rings again for the shown question.
+    pub(super) fn alarm_due(&self) -> Option<Duration> {
+        self.shown.as_ref().and_then(Shown::alarm)
+    }
+
     /// Rings again for a question that nobody answers.
     pub(super) fn alarm(&mut self, now: Now) {
         let Some(shown) = self.shown.as_mut() else {
             return;
         };
-        if shown.alarm().is_none_or(|at| now.monotonic < at) {
-            return;
-        }
         shown.alarms += 1;
         let id = shown.prompt;
         self.ring(id, now);

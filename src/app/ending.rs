@@ -1,5 +1,7 @@
 //! How a run ends: by itself, when that was wished and all is said, or by wish.
 
+use std::time::Duration;
+
 use crate::protocol::Now;
 
 use super::stream::LinkPhase;
@@ -33,6 +35,21 @@ impl App {
     /// Tells whether nothing waits to be read, said or sent.
     pub(super) fn is_silent(&self) -> bool {
         !self.is_reading() && self.queue.is_idle() && self.outgoing.is_empty()
+    }
+
+    /// Gives when the run ends by itself, or stops waiting for the last answers.
+    pub(super) fn end_due(&self) -> Option<Duration> {
+        if self.quitting.is_some() {
+            return None;
+        }
+        let idle = match self.until {
+            // Whatever still has to be said or sent ends with an input of its own.
+            Until::Idle(_) if !self.is_silent() => None,
+            Until::Idle(wait) => Some(self.last_activity + wait),
+            Until::NoSource | Until::Ended | Until::Asked => None,
+        };
+        let parting = self.parting.map(|(_, latest)| latest);
+        [idle, parting].into_iter().flatten().min()
     }
 
     /// Ends by itself when that is wished and all is said.

@@ -97,13 +97,10 @@ impl LinkView {
         }
     }
 
-    /// Gives when time alone changes something about it.
-    pub(super) fn due(&self) -> Option<Duration> {
+    /// Gives when it has held so long that it is back, or is taken for the one that asked.
+    pub(super) fn steady_due(&self) -> Option<Duration> {
         let resumed = self.resumed_at.map(|(at, _)| at);
-        [self.steady_at, resumed, self.waits_until()]
-            .into_iter()
-            .flatten()
-            .min()
+        [self.steady_at, resumed].into_iter().flatten().min()
     }
 
     pub(super) fn new(id: LinkId, source: SourceSetup, ids: &mut u64) -> Self {

@@ -115,11 +115,9 @@ impl App {
         (!rests).then_some(focus.since + auto)
     }
 
-    /// Steps by itself when it is time.
-    pub(super) fn scan_tick(&mut self, now: Now) {
-        if self.scan_due().is_some_and(|at| now.monotonic >= at)
-            && let Some(focus) = self.scan_focus()
-        {
+    /// Steps by itself.
+    pub(super) fn scan_on(&mut self, now: Now) {
+        if let Some(focus) = self.scan_focus() {
             self.scan_step(focus.by_itself + 1, now);
         }
     }

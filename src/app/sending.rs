@@ -268,6 +268,12 @@ impl App {
             .is_some_and(|at| now.monotonic >= at)
     }
 
+    /// Gives when an answer is sent again.
+    pub(super) fn retry_due(&self) -> Option<Duration> {
+        let waiting = self.outgoing.values().filter_map(|sent| sent.retry_at);
+        waiting.min()
+    }
+
     /// Sends again what could not be sent, with the timestamp of the decision.
     pub(super) fn retry(&mut self, now: Now) {
         let due: Vec<u64> = self

@@ -37,6 +37,7 @@ mod reviewing;
 mod scanning;
 mod sequences;
 mod silence;
+mod timers;
 mod tokens;
 mod tongues;
 mod typing;
@@ -225,7 +226,9 @@ impl Stage {
         while let Some(deadline) = self.app.deadline().filter(|deadline| *deadline <= end) {
             let ahead = deadline.saturating_sub(self.now.monotonic);
             self.now = self.now.after(ahead);
+            let due = timers::due(self);
             self.input(Input::Deadline);
+            timers::all_fired(self, &due);
             rounds += 1;
             assert!(rounds < 10_000, "a deadline that never passes");
         }

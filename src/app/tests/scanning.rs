@@ -7,7 +7,7 @@ use crate::keys::{Keymap, Scan};
 const STEP: KeyCode = KeyCode::F(7);
 const SELECT: KeyCode = KeyCode::F(8);
 
-fn stage(step: &str, auto_ms: u64) -> Stage {
+pub(super) fn stage(step: &str, auto_ms: u64) -> Stage {
     let mut stage = Stage::new(KEYS);
     let settings = ScanConfig {
         step: step.into(),

@@ -1,0 +1,141 @@
+//! One table says when something is due and fires it; every timer of it fires by [`Input::Deadline`] alone.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::app::timers::Timer;
+
+/// Gives what is due in a moment, in the order of the table.
+pub(super) fn due(stage: &Stage) -> Vec<Timer> {
+    let now = stage.now.monotonic;
+    let is_due = |timer: &&Timer| stage.app.due(**timer).is_some_and(|at| at <= now);
+    Timer::ALL.iter().filter(is_due).copied().collect()
+}
+
+/// Holds that what was due is not due any more: a timer that is never fired would be due without end.
+pub(super) fn all_fired(stage: &Stage, due: &[Timer]) {
+    let left = super::timers::due(stage);
+    for timer in due {
+        // A frame goes on until it is read to its end.
+        let fired = *timer == Timer::Frame || !left.contains(timer);
+        assert!(fired, "{timer:?} is due and was not fired");
+    }
+}
+
+/// Waits deadline by deadline, and counts what was due at each.
+fn watch(stage: &mut Stage, ms: u64, seen: &mut BTreeMap<String, usize>) {
+    let end = stage.now.monotonic + Duration::from_millis(ms);
+    while let Some(deadline) = stage.app.deadline().filter(|at| *at <= end) {
+        stage.now = stage
+            .now
+            .after(deadline.saturating_sub(stage.now.monotonic));
+        let due = due(stage);
+        assert!(!due.is_empty(), "a deadline of no timer");
+        stage.input(Input::Deadline);
+        all_fired(stage, &due);
+        for timer in due {
+            *seen.entry(format!("{timer:?}")).or_insert(0) += 1;
+        }
+        if stage.quit.is_some() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
+    let mut seen = BTreeMap::new();
+    let speaks = |manner, lines, until| Options {
+        manner,
+        lines,
+        voice: VoiceWish::Speak,
+        until,
+    };
+
+    // A question that nobody answers, its second step, and an answer that does not arrive.
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("rpl_1", json!({"irreversible": true}));
+    watch(&mut stage, 1000, &mut seen);
+    stage.press('y');
+    assert!(matches!(stage.app.mode(), Mode::Confirming(_)));
+    watch(&mut stage, 60_000, &mut seen);
+    stage.press('n');
+    let (request, _) = stage.sent[0];
+    let outcome = Err(Undelivered::Kept(Fault::Refused));
+    stage.link(0, LinkEvent::Replied { request, outcome });
+    watch(&mut stage, 600, &mut seen);
+    let (request, _) = stage.sent[1];
+    let outcome = Ok(Receipt::Taken);
+    stage.link(0, LinkEvent::Replied { request, outcome });
+    stage.ask("rpl_2");
+    watch(&mut stage, 400_000, &mut seen);
+
+    // A link that is lost and comes back, and one that takes long.
+    let fault = Fault::Closed;
+    stage.link(
+        0,
+        LinkEvent::Lost {
+            fault,
+            retry_in: Duration::from_secs(1),
+        },
+    );
+    stage.link(0, LinkEvent::Connected);
+    stage.link(1, LinkEvent::Connecting { attempt: 1 });
+    watch(&mut stage, 10_000, &mut seen);
+
+    // Lines that are being typed, and what was typed ahead.
+    let mut stage = Stage::new(speaks(
+        Manner::Lines,
+        Some(LineSource::Terminal),
+        Until::Asked,
+    ));
+    stage.input(Input::LineBegun);
+    stage.ask("rpl_1");
+    watch(&mut stage, 5000, &mut seen);
+
+    // Scanning by itself.
+    let mut stage = super::scanning::stage("", 1000);
+    stage.code(KeyCode::F(8));
+    watch(&mut stage, 3000, &mut seen);
+
+    // An agent that works in silence, then writes without an end, and a frame of many events.
+    let idle = Until::Idle(Duration::from_secs(600));
+    let mut stage = Stage::new(speaks(Manner::Keys, None, idle));
+    let engine = "test".to_owned();
+    stage.input(Input::Voice(VoiceEvent::Ready { engine }));
+    stage.event("session.started", json!({}));
+    say_all(&mut stage);
+    watch(&mut stage, 20_000, &mut seen);
+    stage.event(
+        "output.streaming",
+        json!({"chunk": "An unfinished sentence"}),
+    );
+    watch(&mut stage, 20_000, &mut seen);
+    let event = json!({
+        "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.progress",
+        "event_id": "evt_many", "session_id": "sess_1", "timestamp": "2026-01-01T00:00:00Z",
+        "producer": {"agent_id": "a", "agent_name": "Mailer"},
+    });
+    let text = format!("[{}]", vec![event.to_string(); 400].join(","));
+    stage.link(0, LinkEvent::Frame(Frame { text }));
+    watch(&mut stage, 1000, &mut seen);
+    say_all(&mut stage);
+    watch(&mut stage, 700_000, &mut seen);
+    assert_eq!(stage.quit, Some(Exit::Clean));
+
+    for timer in Timer::ALL {
+        let name = format!("{timer:?}");
+        assert!(seen.contains_key(&name), "{name} was never due: {seen:?}");
+    }
+}
+
+/// Lets everything be said to its end.
+fn say_all(stage: &mut Stage) {
+    let mut said = 0;
+    while let Some((id, _)) = stage.spoken.get(said).cloned() {
+        said += 1;
+        stage.input(Input::Voice(VoiceEvent::Ended(id)));
+        let mut pauses = BTreeMap::new();
+        watch(stage, 1000, &mut pauses);
+    }
+}
