@@ -23,24 +23,21 @@ mod commands;
 mod confirming;
 mod doing;
 mod effect;
-mod ending;
 mod facts;
 mod foreign;
-mod forgotten;
 mod gate;
 mod handshake;
 mod helping;
 mod holding;
 mod input;
-mod leaving;
 mod links;
 mod policy;
 mod pressing;
-mod programs;
 mod proof;
 mod reading;
 mod refusal;
 mod reviewing;
+mod run;
 mod scanning;
 mod second_step;
 mod sending;
@@ -68,7 +65,7 @@ use crate::config::Config;
 use crate::keys::{Command, Filter, Keymap};
 use crate::link::LinkId;
 use crate::protocol::{KeyRing, Now, fit};
-use crate::session::{Change, Dropped, PromptId, Sessions, What};
+use crate::session::{Change, PromptId, Sessions, What};
 use crate::voice::VoiceEvent;
 
 pub use alarms::Notice;
@@ -88,6 +85,7 @@ use doing::Doing;
 use holding::Holding;
 use reading::Reading;
 use reviewing::Reviewing;
+use run::Run;
 use scanning::Scanning;
 use sending::Outgoing;
 use sight::Heard;
@@ -104,7 +102,6 @@ pub struct App {
     face: (&'static str, &'static str),
     /// Whether the terminal takes what is to be copied.
     copies: bool,
-    until: Until,
     links: Vec<LinkView>,
     sessions: Sessions,
     announcer: Announcer,
@@ -117,6 +114,7 @@ pub struct App {
     scanning: Scanning,
     voice: VoiceState,
     doing: Doing,
+    run: Run,
     shown: Option<Shown>,
     /// The questions whose action was heard, or that the person chose not to hear.
     heard: BTreeMap<PromptId, Heard>,
@@ -140,17 +138,11 @@ pub struct App {
     last_bell: Option<Duration>,
     filter: Filter,
     keymap: Keymap,
-    last_activity: Duration,
     questions_changed: Option<Duration>,
     flush_at: Option<Duration>,
-    seen_session: bool,
-    quitting: Option<Exit>,
-    /// Leaving as soon as the answers under way are sent, at the latest then.
-    parting: Option<(Exit, Duration)>,
     titled: usize,
     /// Whether the person looks at the terminal, and what was notified.
     attention: Attention,
-    forgotten: Dropped,
     /// The frame that is being read in steps.
     reading: Option<Reading>,
     effects: Vec<Effect>,
@@ -194,7 +186,6 @@ impl App {
             lines: setup.lines,
             face: setup.face,
             copies: setup.copies,
-            until: setup.until,
             links,
             sessions,
             announcer,
@@ -213,6 +204,7 @@ impl App {
             },
             config: setup.config,
             doing: Doing::default(),
+            run: Run::new(setup.until),
             shown: None,
             heard: BTreeMap::new(),
             written: BTreeMap::new(),
@@ -228,15 +220,10 @@ impl App {
             last_bell: None,
             filter: setup_filter,
             keymap: setup.keymap,
-            last_activity: Duration::ZERO,
             questions_changed: None,
             flush_at: None,
-            seen_session: false,
-            quitting: None,
-            parting: None,
             titled: 0,
             attention: Attention::default(),
-            forgotten: Dropped::default(),
             reading: None,
             effects: Vec::new(),
         };
@@ -250,7 +237,7 @@ impl App {
         match input {
             Input::Start => self.start(now),
             Input::Link { link, event } => {
-                self.last_activity = now.monotonic;
+                self.run.note_news(now.monotonic);
                 self.read_to_its_end(now);
                 self.link(link, event, now);
             }
@@ -393,8 +380,9 @@ impl App {
     fn tell(&mut self, changes: Vec<Change>, now: Now) {
         for mut change in changes {
             self.excuse(&mut change);
-            self.seen_session |=
-                matches!(change.what, What::SessionStarted(_) | What::SessionJoined);
+            if matches!(change.what, What::SessionStarted(_) | What::SessionJoined) {
+                self.run.note_session();
+            }
             if let What::PromptClosed { prompt, .. } = &change.what {
                 // What is still being said about it is cut short; its outcome follows.
                 let wishes = self.queue.withdraw(*prompt, now.monotonic);

@@ -5,20 +5,16 @@ use std::time::Duration;
 
 use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
 use crate::keys::{self, Command, Mode, Press};
-use crate::protocol::{Decision, Now};
-use crate::session::{Prompt, PromptId, Question, QuestionRun, Standing};
+use crate::protocol::Now;
+use crate::session::{Prompt, PromptId};
 
 use super::doing::Doing;
 use super::gate::By;
 use super::reviewing::{Hit, Leap};
 use super::spelling::Way;
 use super::stream::LinkPhase;
-use super::{App, Effect, Exit, LinkView};
+use super::{App, Exit, LinkView};
 
-/// How long leaving waits for an answer that is under way.
-const LAST_ANSWER: Duration = Duration::from_secs(10);
-/// How long it waits when the system wants us gone.
-const LAST_MOMENT: Duration = Duration::from_secs(2);
 /// How many announcements the line `h` reads again.
 const HISTORY_LINES: usize = 10;
 
@@ -271,116 +267,6 @@ impl App {
             self.show(Some(next), false, now);
             self.questions_changed = Some(now.monotonic);
             self.ask(next, Class::Response, now);
-        }
-    }
-
-    /// Names what each open question's agent does without an answer.
-    pub(super) fn defaults(&self, open: &[Prompt]) -> String {
-        let words: Vec<String> = open
-            .iter()
-            .map(|prompt| {
-                let n = ("n", Arg::own(prompt.id.0));
-                if prompt.standing != Standing::Live {
-                    return self.announcer.phrases().text("reply.perhaps", &[n]);
-                }
-                if prompt.reply.run() == QuestionRun::TimedOut {
-                    return self.announcer.phrases().text("quit.default.over", &[n]);
-                }
-                match &prompt.question {
-                    Question::Confirmation(asked) => {
-                        let key = match &asked.default_decision {
-                            Some(Decision::Reject) => "quit.default.reject",
-                            Some(Decision::Accept) => "quit.default.accept",
-                            Some(Decision::Other(_)) | None => "quit.default.other",
-                        };
-                        self.announcer.phrases().text(key, &[n])
-                    }
-                    Question::Clarification(asked) => match &asked.default_response {
-                        Some(response) => {
-                            let response = self
-                                .announcer
-                                .exact(prompt, crate::announce::label_of(asked, response));
-                            self.announcer
-                                .phrases()
-                                .text("quit.default.response", &[n, ("response", response)])
-                        }
-                        None => self.announcer.phrases().text("quit.default.other", &[n]),
-                    },
-                }
-            })
-            .collect();
-        words.join(" ")
-    }
-
-    /// Gives the open questions that nobody answered here, whether they can be answered or not.
-    fn undecided(&self) -> Vec<Prompt> {
-        self.sessions
-            .open_prompts()
-            .filter(|prompt| {
-                prompt.answer().is_none() && prompt.standing != Standing::NotAnswerable
-            })
-            // Nobody waits where no answer can go any more; what becomes of these was told.
-            .filter(|prompt| {
-                self.links
-                    .get(prompt.key.link.0)
-                    .is_none_or(|view| !view.phase.is_over())
-            })
-            .cloned()
-            .collect()
-    }
-
-    fn ask_to_quit(&mut self, exit: Exit, now: Now) {
-        let open = self.undecided();
-        let asked = matches!(self.doing, Doing::Quitting) || self.parting.is_some();
-        if asked {
-            if !open.is_empty() {
-                let defaults = self.defaults(&open);
-                self.leave_word(defaults);
-            }
-            self.quit(exit, now);
-        } else if !open.is_empty() {
-            self.doing = Doing::Quitting;
-            let args = [
-                ("n", Arg::own(open.len())),
-                ("defaults", Arg::Own(self.defaults(&open))),
-            ];
-            let key = self.by_manner("quit.ask", "quit.ask_lines");
-            self.respond(key, &args, now);
-        } else if self.outgoing.is_empty() {
-            self.quit(exit, now);
-        } else {
-            // An answer that was given must arrive; leaving waits for it, but not for ever.
-            self.parting = Some((exit, now.monotonic + LAST_ANSWER));
-            self.respond("quit.sending", &[], now);
-        }
-    }
-
-    /// The terminal is gone or we are told to end: there is nobody to ask, but it is said, and an
-    /// answer under way gets a moment.
-    pub(super) fn terminate(&mut self, now: Now) {
-        self.tell_left_open(now);
-        if self.outgoing.is_empty() || self.parting.is_some() {
-            self.quit(Exit::Terminated, now);
-        } else {
-            self.parting = Some((Exit::Terminated, now.monotonic + LAST_MOMENT));
-        }
-    }
-
-    /// Names what becomes of each question that is left without an answer.
-    pub(super) fn tell_left_open(&mut self, now: Now) {
-        let open = self.undecided();
-        if !open.is_empty() {
-            let defaults = self.defaults(&open);
-            self.leave_word(defaults.clone());
-            self.respond("fault.other", &[("reason", Arg::Own(defaults))], now);
-        }
-    }
-
-    /// Lets words be read after the full face; lines stay where they are.
-    pub(super) fn leave_word(&mut self, words: String) {
-        match self.manner {
-            Manner::Keys => self.effects.push(Effect::Farewell(words)),
-            Manner::Lines => {}
         }
     }
 

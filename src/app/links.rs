@@ -10,7 +10,7 @@ use crate::session::{PromptId, Standing};
 
 use super::foreign::Speaks;
 use super::handshake::Handshake;
-use super::programs::Remarks;
+use super::run::remarks::Remarks;
 use super::stream::{LinkPhase, StreamEvent};
 use super::terms::Difference;
 use super::waiting::Waiting;

@@ -336,7 +336,7 @@ impl App {
 
     /// Names, at the end of a run, the answers of which nobody knows that they arrived.
     pub(super) fn tell_undelivered(&mut self, now: Now) {
-        if self.quitting.is_some() {
+        if self.run.is_over() {
             return;
         }
         let left: Vec<(PromptId, Answer)> = self

@@ -5,13 +5,13 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Prompt;
 
-use super::doing::Doing;
-use super::stream::StreamEvent;
-use super::{App, Effect};
+use crate::app::doing::Doing;
+use crate::app::stream::StreamEvent;
+use crate::app::{App, Effect};
 
 impl App {
     /// Leaves the source of the shown question, or of the last agent that said something.
-    pub(super) fn leave(&mut self, now: Now) {
+    pub(in crate::app) fn leave(&mut self, now: Now) {
         let link = match self.doing {
             Doing::Leaving(link) => {
                 self.doing = Doing::Watching;
@@ -109,7 +109,7 @@ impl App {
             .collect()
     }
 
-    pub(super) fn leave_now(&mut self, link: LinkId, now: Now) {
+    pub(in crate::app) fn leave_now(&mut self, link: LinkId, now: Now) {
         self.release(link, now);
         let Some(view) = self.links.get_mut(link.0) else {
             return;

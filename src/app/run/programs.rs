@@ -3,53 +3,26 @@
 //! Responsibilities: the last lines of a program's standard error, read on request. Not here: starting
 //! and ending programs (`transport`).
 
-use std::collections::VecDeque;
-
 use crate::announce::Arg;
 use crate::link::LinkId;
 use crate::protocol::Now;
 
-use super::App;
-
-/// How many lines of a program's standard error are kept: what a person looks at after a failure. Older
-/// ones are counted.
-const KEPT: usize = 40;
+use super::remarks::Remarks;
+use crate::app::App;
 
 /// How many of them are read at once.
 const READ: usize = 10;
 
-/// Holds the last lines that a program wrote for people.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Remarks {
-    lines: VecDeque<String>,
-    count: u64,
-}
-
-impl Remarks {
-    #[cfg(test)]
-    pub(super) fn held(&self) -> usize {
-        self.lines.len()
-    }
-
-    fn note(&mut self, line: String) {
-        self.count = self.count.saturating_add(1);
-        self.lines.push_back(line);
-        if self.lines.len() > KEPT {
-            self.lines.pop_front();
-        }
-    }
-}
-
 impl App {
     /// Keeps a line that a program wrote to its standard error; it is not said by itself.
-    pub(super) fn remark(&mut self, id: LinkId, line: String) {
+    pub(in crate::app) fn remark(&mut self, id: LinkId, line: String) {
         if let Some(view) = self.links.get_mut(id.0) {
             view.remarks.note(line);
         }
     }
 
     /// Reads what the started programs wrote to their standard error last.
-    pub(super) fn read_remarks(&mut self, now: Now) {
+    pub(in crate::app) fn read_remarks(&mut self, now: Now) {
         let programs: Vec<(String, Remarks)> = self
             .links
             .iter()
@@ -61,18 +34,12 @@ impl App {
         }
         for (name, remarks) in programs {
             let source = ("source", Arg::Own(name));
-            if remarks.lines.is_empty() {
+            if remarks.is_empty() {
                 self.respond("remarks.none", &[source], now);
                 continue;
             }
-            let read = remarks.lines.len().min(READ);
-            let count = ("count", Arg::own(remarks.count));
-            let last: Vec<&str> = remarks
-                .lines
-                .iter()
-                .skip(remarks.lines.len() - read)
-                .map(String::as_str)
-                .collect();
+            let count = ("count", Arg::own(remarks.count()));
+            let last: Vec<&str> = remarks.last(READ).collect();
             // The program's own words, inside a sentence of ours: a line of theirs starts no line.
             let lines = ("lines", Arg::Agent(last.join("\n"), None));
             let args = [source, count, lines];
@@ -81,7 +48,7 @@ impl App {
     }
 
     /// Gives the sentence that leaving a source ends a program, or nothing.
-    pub(super) fn ends_program(&self, link: LinkId) -> String {
+    pub(in crate::app) fn ends_program(&self, link: LinkId) -> String {
         match self.links.get(link.0) {
             Some(view) if view.program => {
                 let source = ("source", Arg::Own(view.name.clone()));
@@ -92,11 +59,11 @@ impl App {
     }
 
     /// Gives the sentence that a program which failed has said something, or nothing.
-    pub(super) fn has_remarked(&self, link: LinkId) -> String {
+    pub(in crate::app) fn has_remarked(&self, link: LinkId) -> String {
         match self.links.get(link.0) {
-            Some(view) if view.remarks.count > 0 => {
+            Some(view) if view.remarks.count() > 0 => {
                 let key = self.by_manner("remarks.hint", "remarks.hint_lines");
-                let count = ("count", Arg::own(view.remarks.count));
+                let count = ("count", Arg::own(view.remarks.count()));
                 self.announcer.phrases().text(key, &[count])
             }
             Some(_) | None => String::new(),

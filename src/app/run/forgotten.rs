@@ -4,35 +4,60 @@ use crate::announce::{Arg, Class, Kind};
 use crate::protocol::Now;
 use crate::session::Dropped;
 
-use super::App;
+use super::Run;
+use crate::app::App;
+
+/// Says of what so much was forgotten by now that it is told.
+struct Forgotten {
+    sessions: Option<u64>,
+    unasked: Option<u64>,
+    tools: Option<u64>,
+}
+
+impl Run {
+    /// Takes what was forgotten so far, and gives what has become ten times as much as when it was told.
+    fn forget(&mut self, dropped: Dropped) -> Forgotten {
+        let due = |count: u64, told: &mut u64| {
+            let due = count > 0 && count >= told.saturating_mul(10).max(1);
+            due.then(|| {
+                *told = count;
+                count
+            })
+        };
+        let told = &mut self.forgotten;
+        Forgotten {
+            sessions: due(dropped.running_sessions, &mut told.running_sessions),
+            unasked: due(dropped.unasked, &mut told.unasked),
+            tools: due(dropped.tools, &mut told.tools),
+        }
+    }
+}
 
 impl App {
     /// Tells of running sessions and tools that were forgotten: nobody sees or hears of them any
     /// more. Sessions that ended, outputs and closed questions leave in silence; status counts them.
-    pub(super) fn tell_forgotten(&mut self, now: Now) {
-        let dropped = self.sessions.dropped();
-        let (sessions, tools) = (dropped.running_sessions, dropped.tools);
-        let due = |count: u64, told: u64| count > 0 && count >= told.saturating_mul(10).max(1);
-        let before = self.forgotten;
-        if due(sessions, before.running_sessions) {
-            self.forgotten.running_sessions = sessions;
-            let args = [("count", Arg::own(sessions))];
+    pub(in crate::app) fn tell_forgotten(&mut self, now: Now) {
+        let Forgotten {
+            sessions,
+            unasked,
+            tools,
+        } = self.run.forget(self.sessions.dropped());
+        if let Some(count) = sessions {
+            let args = [("count", Arg::own(count))];
             self.say(Class::Outcome, Kind::Hint, "forgotten.sessions", &args, now);
         }
-        if due(dropped.unasked, before.unasked) {
-            self.forgotten.unasked = dropped.unasked;
-            let args = [("count", Arg::own(dropped.unasked))];
+        if let Some(count) = unasked {
+            let args = [("count", Arg::own(count))];
             self.say(Class::Alert, Kind::Hint, "forgotten.questions", &args, now);
         }
-        if due(tools, before.tools) {
-            self.forgotten.tools = tools;
-            let args = [("count", Arg::own(tools))];
+        if let Some(count) = tools {
+            let args = [("count", Arg::own(count))];
             self.say(Class::Outcome, Kind::Hint, "forgotten.tools", &args, now);
         }
     }
 
     /// Words the counters for the status; `None` when nothing was forgotten.
-    pub(super) fn forgotten_words(&self) -> Option<String> {
+    pub(in crate::app) fn forgotten_words(&self) -> Option<String> {
         let dropped = self.sessions.dropped();
         let count = |count: u64| {
             if count == 0 {

@@ -1,0 +1,70 @@
+//! How a run ends: by itself, when that was wished and all is said, or by wish.
+
+use std::time::Duration;
+
+use crate::protocol::Now;
+
+use super::{Ends, Scene};
+use crate::app::stream::LinkPhase;
+use crate::app::{App, Effect, Exit};
+
+impl App {
+    /// Ends the run, after what is being said where there is time.
+    pub(in crate::app) fn quit(&mut self, exit: Exit, now: Now) {
+        // Nothing that could still speak remains: that is how it ended, whoever closed the screen.
+        let scene = self.scene();
+        let exit = if exit == Exit::Clean && scene.over && scene.failed {
+            Exit::NoSource
+        } else {
+            exit
+        };
+        if self.run.end() {
+            // Whoever left can't answer by what still calls for an answer.
+            for prompt in self.attention.leave() {
+                self.effects.push(Effect::Withdraw(prompt));
+            }
+            self.release_all(now);
+            self.effects.push(Effect::Quit(exit));
+        }
+    }
+
+    /// Tells whether nothing waits to be read, said or sent.
+    fn is_silent(&self) -> bool {
+        !self.is_reading() && self.queue.is_idle() && self.outgoing.is_empty()
+    }
+
+    /// Gives when the run ends by itself, or stops waiting for the last answers.
+    pub(in crate::app) fn end_due(&self) -> Option<Duration> {
+        self.run.due(self.is_silent())
+    }
+
+    /// Ends by itself when that is wished and all is said.
+    pub(in crate::app) fn check_end(&mut self, now: Now) {
+        let sent = self.outgoing.is_empty();
+        if let Some(exit) = self.run.parted(sent, now.monotonic) {
+            self.tell_undelivered(now);
+            self.quit(exit, now);
+        }
+        if self.run.is_over() || !self.is_silent() {
+            return;
+        }
+        match self.run.ends(self.scene(), now.monotonic) {
+            Some(Ends::Idle) => {
+                self.tell_left_open(now);
+                self.quit(Exit::Clean, now);
+            }
+            Some(Ends::So(exit)) => self.quit(exit, now),
+            None => {}
+        }
+    }
+
+    fn scene(&self) -> Scene {
+        let failed = |phase| matches!(phase, LinkPhase::Failed);
+        Scene {
+            over: self.links.iter().all(|link| link.phase.is_over()),
+            failed: self.links.iter().any(|link| failed(link.phase)),
+            ended: !self.sessions.is_holding()
+                && self.sessions.iter().all(|session| session.is_ended()),
+        }
+    }
+}

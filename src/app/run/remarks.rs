@@ -1,0 +1,46 @@
+//! The last lines that a program wrote for people.
+
+use std::collections::VecDeque;
+
+/// How many lines of a program's standard error are kept: what a person looks at after a failure. Older
+/// ones are counted.
+const KEPT: usize = 40;
+
+/// Holds the last lines that a program wrote for people.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::app) struct Remarks {
+    lines: VecDeque<String>,
+    count: u64,
+}
+
+impl Remarks {
+    #[cfg(test)]
+    pub(in crate::app) fn held(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// Takes a line.
+    pub(in crate::app) fn note(&mut self, line: String) {
+        self.count = self.count.saturating_add(1);
+        self.lines.push_back(line);
+        if self.lines.len() > KEPT {
+            self.lines.pop_front();
+        }
+    }
+
+    /// Tells whether nothing was written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    /// Counts the lines that were written, whether they are kept or not.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Gives the last lines, at most so many.
+    pub(super) fn last(&self, most: usize) -> impl Iterator<Item = &str> {
+        let older = self.lines.len().saturating_sub(most);
+        self.lines.iter().skip(older).map(String::as_str)
+    }
+}
