@@ -106,11 +106,13 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     stage.event("session.started", json!({}));
     say_all(&mut stage);
     watch(&mut stage, 20_000, &mut seen);
-    stage.event(
-        "output.streaming",
-        json!({"chunk": "An unfinished sentence"}),
-    );
+    let chunk = json!({"chunk": "A sentence that may go on.", "output_id": "out_1"});
+    stage.event("output.streaming", chunk);
     watch(&mut stage, 20_000, &mut seen);
+    say_all(&mut stage);
+    stage.press('s');
+    stage.ask("rpl_1");
+    watch(&mut stage, 2000, &mut seen);
     let event = json!({
         "@context": "https://aaep-protocol.org/context/v1", "type": "aaep:agent.progress",
         "event_id": "evt_many", "session_id": "sess_1", "timestamp": "2026-01-01T00:00:00Z",
