@@ -18,6 +18,7 @@ mod screen;
 mod serving;
 pub(crate) mod settings;
 mod signs;
+pub(crate) mod sources;
 mod writer;
 
 use std::time::{Duration, Instant};
@@ -327,14 +328,10 @@ impl Shell {
                     feeds.send(link, request, body);
                 }
                 Effect::Ask { link, request, ask } => {
-                    if let Some(handle) = feeds.link(link) {
-                        handle.ask(request, ask);
-                    }
+                    feeds.ask(link, request, ask);
                 }
                 Effect::Follow { link, course } => {
-                    if let Some(handle) = feeds.link(link) {
-                        handle.follow(course);
-                    }
+                    feeds.follow(link, course);
                 }
                 Effect::LastWords { link, words } => feeds.last_words(link, words),
                 Effect::ChangeWay { link, way } => feeds.change_way(link, way),
@@ -370,4 +367,6 @@ struct Open {
     handle: Option<LinkHandle>,
     /// What was named and how it is followed, where it may be followed by another way.
     origin: Option<(Source, LinkSettings)>,
+    /// By what it is followed now.
+    source: Option<Source>,
 }

@@ -463,7 +463,7 @@ impl App {
                 };
                 phrases.text(key, &[("status", Arg::own(status))])
             }
-            Fault::ClosedWith { code } => self.numbered("fault.close", i64::from(*code)),
+            Fault::ClosedWith { code, .. } => self.numbered("fault.close", i64::from(*code)),
             Fault::Exited { code } => self.numbered("fault.exit", i64::from(*code)),
             Fault::Killed { signal } => self.numbered("fault.signal", i64::from(*signal)),
             Fault::NotWebSocket(reason) => phrases.text(

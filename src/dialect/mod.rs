@@ -18,10 +18,12 @@
 //! person answers: `reply(7, …)`, and out comes [`Out::Send`] under the number 7. That it went out comes back
 //! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
 
+mod addresses;
 mod foreign;
 mod numbers;
 pub mod written;
 
+pub use addresses::{Addresses, WEBSOCKET};
 pub use foreign::Foreign;
 pub use numbers::Numbers;
 

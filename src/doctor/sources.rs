@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::report::{Finding, Part};
 use crate::config::{Config, SourceConfig};
-use crate::link::{Ask, Course, Fault, LinkEvent};
+use crate::link::{Ask, Fault, LinkEvent};
 use crate::runtime::settings::token;
+use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, SourceError, Tls};
 
 /// Bounds the wait for one source; a server on the other side of the world answers in far less.
@@ -102,14 +103,14 @@ async fn of_the_settings(
 
 /// Tries one source.
 async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
-    match Source::parse(text, &settings.config) {
+    match sources::read(text, &settings.config) {
         Err(error) => refused(&error),
         Ok(Source::Stdin) => Finding::fine(
             Part::Source,
             "standard input is not tried, because what is read from it would be gone",
         ),
         Ok(source) => {
-            let name = name.map_or_else(|| source.name(), str::to_owned);
+            let name = name.map_or_else(|| sources::name(&source), str::to_owned);
             told(&name, &reach(source, settings).await)
         }
     }
@@ -119,7 +120,9 @@ async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Fin
 async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     let (sink, mut news) = LinkSink::channel(0, NEWS);
     let shakes = matches!(source, Source::Http(_)) && !settings.config.plain_pair;
-    let handle = transport::open(source, settings.clone(), sink);
+    let addresses = sources::addresses(&source);
+    let settings = sources::prepared(settings.clone(), &addresses);
+    let handle = transport::open(source, settings, sink);
     let decided = async {
         loop {
             match news.recv().await {
@@ -130,14 +133,14 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                 }
                 Some((_, LinkEvent::Connecting { .. })) => {
                     if shakes {
-                        handle.ask(0, Ask::Manifest);
+                        handle.call(0, addresses.call(Ask::Manifest));
                     }
                 }
                 Some((_, LinkEvent::Answered { outcome, .. })) => match outcome {
                     Ok(answer) if answer.status == 200 && !answer.body.is_empty() => {
                         return Reached::Manifest;
                     }
-                    Ok(_) => handle.follow(Course::Plain),
+                    Ok(_) => handle.follow(addresses.plain()),
                     Err(fault) => return Reached::Failed(fault),
                 },
                 Some((

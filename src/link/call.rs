@@ -5,6 +5,82 @@
 
 use super::Fault;
 
+/// Is what a request carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Body {
+    /// What kind of text it is, as the header says it.
+    pub content_type: &'static str,
+    /// The text.
+    pub text: String,
+}
+
+impl Body {
+    /// Takes a text in JSON.
+    pub fn json(text: impl Into<String>) -> Self {
+        Self {
+            content_type: "application/json",
+            text: text.into(),
+        }
+    }
+}
+
+/// Holds one request to the server of a source.
+///
+/// Which host and port it goes to, its token, its redirects (to the same origin only) and its time limit are
+/// none of a dialect's business: so no dialect can lead a token away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// What is done there.
+    pub method: Method,
+    /// A path of that server from its root, with a query if need be: `/session/1/abort?now=1`. One that
+    /// would lead to another server is refused.
+    pub path: String,
+    /// What kinds of answer are understood, as the header says it.
+    pub accept: &'static str,
+    /// A header that names the version of a protocol, and its value; its name ends in `-version`.
+    pub version: Option<(&'static str, &'static str)>,
+    /// What it carries; its size has the bound of a frame.
+    pub body: Option<Body>,
+    /// The largest answer that is taken in, in bytes; never more than a frame may have.
+    pub most: usize,
+}
+
+impl Call {
+    /// The largest answer where nothing else is said, in bytes: room for a list, and a bound for whoever
+    /// sends without end.
+    pub const MOST: usize = 256 * 1024;
+
+    /// Makes a request that reads JSON.
+    pub fn get(path: impl Into<String>) -> Self {
+        Self {
+            method: Method::Get,
+            path: path.into(),
+            accept: "application/json",
+            version: None,
+            body: None,
+            most: Self::MOST,
+        }
+    }
+
+    /// Makes a request that sends something and reads JSON.
+    pub fn post(path: impl Into<String>, body: Body) -> Self {
+        Self {
+            method: Method::Post,
+            body: Some(body),
+            ..Self::get(path)
+        }
+    }
+}
+
+/// Is what is said when a link is closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LastWords {
+    /// A message, sent the way that replies go.
+    Message(String),
+    /// A request beside the stream.
+    Call(Call),
+}
+
 /// Names one request beside the stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ask {
@@ -21,7 +97,7 @@ pub enum Ask {
 pub struct HttpAnswer {
     /// The status, whatever it is.
     pub status: u16,
-    /// The Location header, as it came.
+    /// The Location header, made whole where it was relative.
     pub location: Option<String>,
     /// Retry-After, in seconds.
     pub retry_after: Option<u64>,

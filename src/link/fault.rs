@@ -3,6 +3,7 @@
 //! Responsibilities: each kind of failure, whether trying again can help, how long the other side wants to
 //! be left alone. Not here: finding it out (`transport`), telling the person (`app`).
 
+use std::fmt;
 use std::time::Duration;
 
 /// Says why a link, a frame or a reply failed, without a payload and without a credential.
@@ -49,8 +50,12 @@ pub enum Fault {
     /// The server closed its WebSocket with a code that tells why.
     #[error("the server closed the connection with code {code}")]
     ClosedWith {
-        /// The close code: 4000 to 4005 are AAEP's (B.2.6).
+        /// The close code.
         code: u16,
+        /// Its words, cleaned and cut; they are the other side's, and told to nobody by themselves.
+        reason: Reason,
+        /// Whether another connection would be turned away too.
+        turned_away: bool,
     },
     /// A started program ended with an exit code that is no success.
     #[error("the program ended with exit code {code}")]
@@ -85,6 +90,16 @@ pub enum Fault {
     Other(String),
 }
 
+/// Holds the other side's own words about an end; its debug form shows none of them.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Reason(pub String);
+
+impl fmt::Debug for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
 impl Fault {
     /// Tells whether trying again can't help: the link is given up at once.
     pub fn is_final(&self) -> bool {
@@ -98,8 +113,7 @@ impl Fault {
             | Fault::OneWay => true,
             // A program is never started anew by itself: that could do again what it has done.
             Fault::Exited { .. } | Fault::Killed { .. } => true,
-            // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.
-            Fault::ClosedWith { code } => matches!(code, 4001..=4004),
+            Fault::ClosedWith { turned_away, .. } => *turned_away,
             Fault::Rejected { again, .. } => !again,
             Fault::TooLarge { .. } | Fault::Other(_) => false,
         }

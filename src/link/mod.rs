@@ -9,13 +9,15 @@ mod call;
 mod delivery;
 mod fault;
 mod news;
+mod opening;
 mod phrase;
 mod way;
 
-pub use call::{Ask, Course, HttpAnswer, Method, Request};
+pub use call::{Ask, Body, Call, Course, HttpAnswer, LastWords, Method, Request};
 pub use delivery::{Receipt, Undelivered};
-pub use fault::Fault;
+pub use fault::{Fault, Reason};
 pub use news::{Frame, LinkEvent};
+pub use opening::{Address, Stream, Subprotocol, WebSocketTerms};
 pub use phrase::{Phrase, Word};
 pub use way::Way;
 

@@ -8,7 +8,7 @@ use crate::cli::Options;
 use crate::config::{Config, HandshakeConfig, SourceAnnounce, SourceConfig};
 use crate::transport::{LinkSettings, Source, Tls};
 
-use super::settings;
+use super::{settings, sources};
 
 /// Is a source that is to be followed.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(super) struct Own(SourceConfig);
 ///
 /// # Errors
 /// When nothing is meant, or something can't be a source.
-pub(super) fn sources(
+pub(super) fn meant(
     words: &[String],
     program: Vec<OsString>,
     config: &Config,
@@ -38,7 +38,7 @@ pub(super) fn sources(
         chosen.push(match config.source.iter().find(|own| own.name == *word) {
             Some(own) => named(own, config)?,
             None => Chosen {
-                source: Source::parse(word, &config.links)?,
+                source: sources::read(word, &config.links)?,
                 name: None,
                 own: None,
             },
@@ -66,7 +66,7 @@ pub(super) fn sources(
 
 fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
     let source = match &own.url {
-        Some(url) => Source::parse(url, &own.over(&config.links))
+        Some(url) => sources::read(url, &own.over(&config.links))
             .with_context(|| format!("the source {}", own.name))?,
         None => Source::Program(own.command.iter().map(OsString::from).collect()),
     };
@@ -130,10 +130,10 @@ mod tests {
 
     fn names(words: &[&str], config: &Config) -> anyhow::Result<Vec<String>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        let chosen = sources(&words, Vec::new(), config)?;
+        let chosen = meant(&words, Vec::new(), config)?;
         Ok(chosen
             .into_iter()
-            .map(|one| one.name.unwrap_or_else(|| one.source.name()))
+            .map(|one| one.name.unwrap_or_else(|| sources::name(&one.source)))
             .collect())
     }
 

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use crate::dialect;
-use crate::link::{Fault, Frame, LinkEvent, LinkId, Way};
+use crate::dialect::{self, Addresses};
+use crate::link::{Ask, Course, Fault, Frame, LastWords, LinkEvent, LinkId, Way};
 use crate::transport::file::{self, Line};
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Source};
 
-use super::Open;
+use super::{Open, sources};
 
 /// How many news of one source wait for the loop, beside the bound of their bytes; then the source waits, and
 /// its server with it.
@@ -56,6 +56,7 @@ impl Feeds {
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     settings.seed = seed;
                     origin = Some((source.clone(), settings.clone()));
+                    let settings = sources::prepared(settings, &sources::addresses(&source));
                     Some(transport::open(source, settings, sink))
                 }
                 Feed::Recording { path, speed } => {
@@ -68,6 +69,7 @@ impl Feeds {
                 id: LinkId(at),
                 news,
                 handle,
+                source: origin.as_ref().map(|(source, _)| source.clone()),
                 origin,
             });
         }
@@ -127,11 +129,14 @@ impl Feeds {
             return;
         };
         let (sink, news) = LinkSink::channel(link.0, WAITING);
-        let Some(source) = source.by(way) else {
+        let addresses = sources::addresses(source);
+        let Some(source) = source.by(way, &addresses.of(way)) else {
             return;
         };
         let mut settings = settings.clone();
         settings.config.plain_pair = way == Way::PlainPair;
+        let settings = sources::prepared(settings, &addresses);
+        open.source = Some(source.clone());
         let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));
         if let Some(left) = open.handle.replace(handle) {
@@ -145,11 +150,6 @@ impl Feeds {
         }
     }
 
-    /// Gives the way to a link that has one.
-    pub(super) fn link(&self, link: LinkId) -> Option<&LinkHandle> {
-        self.open.get(link.0)?.handle.as_ref()
-    }
-
     pub(super) fn leave(&mut self, link: LinkId) {
         if let Some(open) = self.open.get_mut(link.0) {
             // Dropping the handle ends the link; a reply under way is answered for on the channel.
@@ -159,10 +159,42 @@ impl Feeds {
         }
     }
 
+    /// Gives where the producer behind a link has what, and the way to it.
+    fn addressed(&self, link: LinkId) -> Option<(Addresses, &LinkHandle)> {
+        let open = self.open.get(link.0)?;
+        let (source, _) = open.origin.as_ref()?;
+        Some((sources::addresses(source), open.handle.as_ref()?))
+    }
+
+    /// Makes a request beside a stream.
+    pub(super) fn ask(&self, link: LinkId, request: u64, ask: Ask) {
+        if let Some((addresses, handle)) = self.addressed(link) {
+            handle.call(request, addresses.call(ask));
+        }
+    }
+
+    /// Says what an attempt to connect follows.
+    pub(super) fn follow(&self, link: LinkId, course: Course) {
+        if let Some((addresses, handle)) = self.addressed(link) {
+            match addresses.stream(course) {
+                Ok(stream) => handle.follow(stream),
+                Err(fault) => handle.refuse(fault),
+            }
+        }
+    }
+
     /// Notes what a link says when it is closed.
     pub(super) fn last_words(&self, link: LinkId, words: Option<String>) {
-        if let Some(handle) = self.link(link) {
-            handle.last_words(words);
+        let Some(open) = self.open.get(link.0) else {
+            return;
+        };
+        if let Some(handle) = &open.handle {
+            let beside = matches!(open.source, Some(Source::Http(_)));
+            let origin = open.origin.as_ref().filter(|_| beside);
+            handle.last_words(words.map(|words| match origin {
+                Some((source, _)) => sources::addresses(source).last_words(words),
+                None => LastWords::Message(words),
+            }));
         }
     }
 

@@ -23,8 +23,8 @@ use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::chosen;
 use super::feed::Feed;
-use super::settings;
 use super::signs::takes_long_ones;
+use super::{settings, sources};
 
 /// Names the face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,7 @@ pub fn watch(
     options: &Options,
 ) -> anyhow::Result<Plan> {
     let config = configured(options)?;
-    let chosen = chosen::sources(sources, program, &config)?;
+    let chosen = chosen::meant(sources, program, &config)?;
     let takes_stdin = chosen.iter().any(|one| one.source == Source::Stdin);
     let alone = chosen.len() == 1;
     let mut feeds = Vec::new();
@@ -93,7 +93,7 @@ pub fn watch(
 /// Describes a source for the app.
 fn described_as(source: &Source, follow: bool, plain: bool) -> SourceSetup {
     SourceSetup {
-        name: source.name(),
+        name: sources::name(source),
         answerable: source.takes_answers(),
         door: match source {
             Source::Http(_) if !plain => Door::Beside,
@@ -199,7 +199,7 @@ pub async fn demo(
     let running = demo::serve("127.0.0.1:0", demo::Settings::live(seed()?))
         .await
         .context("the demo can't listen on this machine")?;
-    let source = Source::parse(&running.url(), &config.links)?;
+    let source = sources::read(&running.url(), &config.links)?;
     let producer = running.producer().clone();
     let name = scenario.to_owned();
     tokio::spawn(async move {

@@ -18,9 +18,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, timeout};
 
 use super::backoff::Backoff;
-use super::link::{Link, LinkSettings, Poster, REPLIES_UNDER_WAY, Reader};
+use super::halves::{Link, Poster, REPLIES_UNDER_WAY, Reader};
+use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Course, Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{Fault, Frame, LastWords, LinkEvent, Receipt, Undelivered};
 
 /// How long a silent connection must last to count as good; see `sse`.
 const GOOD_AFTER: Duration = Duration::from_secs(5);
@@ -196,27 +197,29 @@ impl Poster for Outbox {
         }
     }
 
-    fn last_words(&self, words: Option<String>) {
+    fn last_words(&self, words: Option<LastWords>) {
+        let message = words.and_then(|words| match words {
+            LastWords::Message(message) => Some(message),
+            // There is nothing beside a connection that carries both ways.
+            LastWords::Call(_) => None,
+        });
         *self
             .last_words
             .lock()
-            .unwrap_or_else(PoisonError::into_inner) = words;
+            .unwrap_or_else(PoisonError::into_inner) = message;
     }
 
-    fn follow(&self, course: Course) {
-        // Everything but a refusal is as it is: there is one way only.
-        if let Course::Refused(fault) = course {
-            let words = self
-                .last_words
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take();
-            let orders = self.orders.clone();
-            tokio::spawn(async move {
-                // This fails only when the link is over, and then there is nothing to give up.
-                let _ = orders.send(Order::GiveUp { fault, words }).await;
-            });
-        }
+    fn refuse(&self, fault: Fault) {
+        let words = self
+            .last_words
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        let orders = self.orders.clone();
+        tokio::spawn(async move {
+            // This fails only when the link is over, and then there is nothing to give up.
+            let _ = orders.send(Order::GiveUp { fault, words }).await;
+        });
     }
 
     fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {

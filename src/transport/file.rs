@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 
 use super::clean::clean;
 use super::follow::Follow;
-use super::link::{Poster, Reader};
+use super::halves::{Poster, Reader};
 use super::sink::LinkSink;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 

@@ -11,7 +11,6 @@ use std::path::{Path, PathBuf};
 use reqwest::Url;
 
 use super::clean::clean;
-use super::exchange::PREFIX;
 use super::program;
 use super::unix::Socket;
 use crate::config::LinkConfig;
@@ -19,14 +18,11 @@ use crate::config::LinkConfig;
 /// The longest name of a source on a screen, in characters: a line, not a page.
 const NAME_CHARACTERS: usize = 120;
 
-/// Where a server has its WebSocket when the address names no path (AAEP B.2.1).
-pub(super) const WEBSOCKET_PATH: &str = "/aaep/v1/ws";
-
 /// Names something that frames can be read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// A server with the plain pair: a stream to read and an address to post to.
-    Http(Endpoints),
+    /// A server that speaks HTTP.
+    Http(HttpAddress),
     /// A server with a WebSocket.
     WebSocket(WebSocketAddress),
     /// An agent on this machine, behind a Unix socket.
@@ -94,7 +90,7 @@ impl Source {
         }
         match scheme(text).as_deref() {
             Some("http" | "https") => {
-                return Endpoints::parse(text, config.allow_plain_http).map(Self::Http);
+                return HttpAddress::parse(text, config.allow_plain_http).map(Self::Http);
             }
             Some("ws" | "wss") => {
                 return WebSocketAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
@@ -125,12 +121,34 @@ impl Source {
     /// Gives a short name that is safe on a screen: no query, no credential, no control character.
     pub fn name(&self) -> String {
         match self {
-            Self::Http(endpoints) => endpoints.name(),
-            Self::WebSocket(address) => address.name(),
+            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => shown(url),
             Self::Unix(socket) => socket.to_string(),
             Self::Program(command) => program::name(command),
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
             Self::Stdin => "standard input".to_owned(),
+        }
+    }
+
+    /// Gives the name of a source whose frames are at another path of its server than the person gave.
+    pub fn name_at(&self, path: &str) -> String {
+        match self {
+            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
+                let mut url = url.clone();
+                url.set_path(path);
+                shown(&url)
+            }
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin => self.name(),
+        }
+    }
+
+    /// Gives the path of the address that the person gave, and whether a query follows it; `None` for what is
+    /// no server on the network.
+    pub fn path(&self) -> Option<(&str, bool)> {
+        match self {
+            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
+                Some((url.path(), url.query().is_some()))
+            }
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin => None,
         }
     }
 
@@ -160,80 +178,15 @@ fn scheme(text: &str) -> Option<String> {
     fits.then(|| scheme.to_ascii_lowercase())
 }
 
-/// Holds the two addresses of the plain pair; its debug form leaves the query out.
+/// Holds an address as the person gave it, without its fragment; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Endpoints {
-    events: Url,
-    messages: Url,
-}
+pub struct HttpAddress(Url);
 
-impl Endpoints {
-    pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
-        let mut given = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
-        check(&given, allow_plain)?;
-        given.set_fragment(None);
-        let path = given.path().trim_end_matches('/').to_owned();
-        let mut messages = given.clone();
-        messages.set_query(None);
-        let events = match path.strip_suffix("/events") {
-            Some(base) => {
-                messages.set_path(&format!("{base}/messages"));
-                given.set_path(&path);
-                given
-            }
-            None if given.query().is_some() => return Err(SourceError::Query),
-            None => {
-                messages.set_path(&format!("{path}/messages"));
-                given.set_path(&format!("{path}/events"));
-                given
-            }
-        };
-        Ok(Self { events, messages })
-    }
-
-    /// Gives the address of the stream.
-    pub(super) fn events(&self) -> &Url {
-        &self.events
-    }
-
-    /// Gives the address below which everything of the protocol lies.
-    pub(super) fn base(&self) -> Url {
-        let mut base = self.messages.clone();
-        let path = base.path().trim_end_matches("/messages").to_owned();
-        base.set_path(path.trim_end_matches(PREFIX));
-        base
-    }
-
-    /// Gives the address that replies are posted to.
-    pub(super) fn messages(&self) -> &Url {
-        &self.messages
-    }
-
-    fn name(&self) -> String {
-        let mut shown = self.events.clone();
-        shown.set_query(None);
-        clean(shown.as_str(), NAME_CHARACTERS)
-    }
-}
-
-impl fmt::Debug for Endpoints {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Endpoints").field(&self.name()).finish()
-    }
-}
-
-/// Holds the address of a WebSocket; its debug form leaves the query out.
-#[derive(Clone, PartialEq, Eq)]
-pub struct WebSocketAddress(Url);
-
-impl WebSocketAddress {
+impl HttpAddress {
     fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
         check(&url, allow_plain)?;
         url.set_fragment(None);
-        if matches!(url.path(), "" | "/") {
-            url.set_path(WEBSOCKET_PATH);
-        }
         Ok(Self(url))
     }
 
@@ -246,18 +199,48 @@ impl WebSocketAddress {
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
+}
 
-    fn name(&self) -> String {
-        let mut shown = self.0.clone();
-        shown.set_query(None);
-        clean(shown.as_str(), NAME_CHARACTERS)
+impl fmt::Debug for HttpAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HttpAddress").field(&shown(&self.0)).finish()
+    }
+}
+
+/// Gives an address as it may be shown: without its query, which may hold what is nobody's business.
+fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    clean(shown.as_str(), NAME_CHARACTERS)
+}
+
+/// Holds the address of a WebSocket; its debug form leaves the query out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebSocketAddress(Url);
+
+impl WebSocketAddress {
+    fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+        let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
+        check(&url, allow_plain)?;
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    /// Takes an address that was checked already.
+    pub(super) fn at(url: Url) -> Self {
+        Self(url)
+    }
+
+    /// Gives the address itself.
+    pub(super) fn url(&self) -> &Url {
+        &self.0
     }
 }
 
 impl fmt::Debug for WebSocketAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("WebSocketAddress")
-            .field(&self.name())
+            .field(&shown(&self.0))
             .finish()
     }
 }

@@ -1,15 +1,16 @@
 //! The ways to one server on the network: the addresses of another way than the one that was named.
 //!
-//! Responsibilities: the source that follows the same server by another
-//! one. Not here: which way is tried when (`app`), following it (`sse`, `websocket`).
+//! Responsibilities: the source that follows the same server by another one. Not here: which way is tried when,
+//! and at which path it is (a dialect), following it (`sse`, `websocket`).
 //!
-//! Only names come from a manifest, never an address: host, port and whether the way is secure stay those
-//! that the person gave, so that a token can't be led away and nothing on this machine can be opened. A
-//! query is left out, because what it holds was meant for the address that it stands in.
+//! Host, port and whether the way is secure stay those that the person gave, so that a token can't be led away
+//! and nothing on this machine can be opened. A query is left out, because what it holds was meant for the
+//! address that it stands in.
 
+use reqwest::Url;
+
+use super::source::{HttpAddress, Source, WebSocketAddress};
 use crate::link::Way;
-
-use super::source::{Endpoints, Source, WEBSOCKET_PATH, WebSocketAddress};
 
 impl Source {
     /// Gives the way that the person named; `None` where there is only one, and with the plain pair
@@ -27,33 +28,28 @@ impl Source {
         }
     }
 
-    /// Gives the same server by another way; `None` for what is no server on the network.
-    pub fn by(&self, way: Way) -> Option<Self> {
+    /// Gives the same server by another way, at a path of its own; `None` for what is no server on the network.
+    pub fn by(&self, way: Way, path: &str) -> Option<Self> {
+        let at = |url: &Url, secure: &str, plain: &str| {
+            let mut url = url.clone();
+            let is_secure = matches!(url.scheme(), "https" | "wss");
+            url.set_scheme(if is_secure { secure } else { plain })
+                .ok()?;
+            url.set_path(path);
+            url.set_query(None);
+            // It is as safe as the address that was checked: the same host, the same kind of way.
+            Some(url)
+        };
         match (self, way) {
             (Self::Http(_), Way::EventStream | Way::PlainPair)
             | (Self::WebSocket(_), Way::WebSocket) => Some(self.clone()),
-            (Self::Http(endpoints), Way::WebSocket) => {
-                let mut url = endpoints.base();
-                let scheme = if url.scheme() == "https" { "wss" } else { "ws" };
-                url.set_scheme(scheme).ok()?;
-                let base = url.path().trim_end_matches('/').to_owned();
-                url.set_path(&format!("{base}{WEBSOCKET_PATH}"));
+            (Self::Http(address), Way::WebSocket) => {
+                let url = at(address.url(), "wss", "ws")?;
                 Some(Self::WebSocket(WebSocketAddress::at(url)))
             }
             (Self::WebSocket(address), Way::EventStream | Way::PlainPair) => {
-                let mut url = address.url().clone();
-                let scheme = if url.scheme() == "wss" {
-                    "https"
-                } else {
-                    "http"
-                };
-                url.set_scheme(scheme).ok()?;
-                let path = url.path().to_owned();
-                // An address of its own says nothing about where the rest is: the usual place is tried.
-                url.set_path(path.strip_suffix(WEBSOCKET_PATH).unwrap_or_default());
-                url.set_query(None);
-                // It is as safe as the address that was checked: the same host, the same kind of way.
-                Endpoints::parse(url.as_str(), true).ok().map(Self::Http)
+                let url = at(address.url(), "https", "http")?;
+                Some(Self::Http(HttpAddress::at(url)))
             }
             (Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin, _) => None,
         }
@@ -76,8 +72,8 @@ mod tests {
             ..LinkConfig::default()
         };
         let source = Source::parse(source, &config).unwrap();
-        match source.by(way).unwrap() {
-            Source::Http(endpoints) => endpoints.events().to_string(),
+        match source.by(way, "/own/ws").unwrap() {
+            Source::Http(address) => address.url().to_string(),
             Source::WebSocket(address) => address.url().to_string(),
             other => panic!("{other:?}"),
         }
@@ -89,44 +85,25 @@ mod tests {
             (
                 "http://127.0.0.1:8080",
                 Way::WebSocket,
-                "ws://127.0.0.1:8080/aaep/v1/ws",
+                "ws://127.0.0.1:8080/own/ws",
             ),
             (
                 "https://a.example",
                 Way::WebSocket,
-                "wss://a.example/aaep/v1/ws",
+                "wss://a.example/own/ws",
             ),
             (
                 "https://a.example:444/x/events?key=1",
                 Way::WebSocket,
-                "wss://a.example:444/x/aaep/v1/ws",
+                "wss://a.example:444/own/ws",
             ),
+            ("http://[::1]:1/", Way::WebSocket, "ws://[::1]:1/own/ws"),
             (
-                "https://a.example/aaep/v1/events",
-                Way::WebSocket,
-                "wss://a.example/aaep/v1/ws",
-            ),
-            ("http://[::1]:1/", Way::WebSocket, "ws://[::1]:1/aaep/v1/ws"),
-            (
-                "ws://127.0.0.1:8080",
+                "wss://a.example:444/x?key=1#f",
                 Way::EventStream,
-                "http://127.0.0.1:8080/events",
+                "https://a.example:444/own/ws",
             ),
-            (
-                "wss://a.example/x/aaep/v1/ws?key=1#f",
-                Way::EventStream,
-                "https://a.example/x/events",
-            ),
-            (
-                "wss://a.example:444/own/path",
-                Way::PlainPair,
-                "https://a.example:444/events",
-            ),
-            (
-                "ws://b.example/aaep/v1/ws",
-                Way::PlainPair,
-                "http://b.example/events",
-            ),
+            ("ws://b.example", Way::PlainPair, "http://b.example/own/ws"),
             // The way that was named stays as it was named.
             (
                 "https://a.example/events?key=1",
@@ -150,7 +127,7 @@ mod tests {
             let source = Source::parse(source, &config).unwrap();
             assert_eq!(source.way(false), None);
             for way in [Way::EventStream, Way::WebSocket, Way::PlainPair] {
-                assert_eq!(source.by(way), None);
+                assert_eq!(source.by(way, "/"), None);
             }
         }
         for source in ["http://127.0.0.1:1", "ws://127.0.0.1:1"] {

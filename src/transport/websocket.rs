@@ -1,7 +1,8 @@
-//! Agents behind a WebSocket (AAEP B.2).
+//! Agents behind a WebSocket.
 //!
-//! Responsibilities: the connection, its TLS and its upgrade with the subprotocol `aaep.v1`, one message
-//! a text frame, pings, close codes. Not here: reconnecting (`duplex`), the handshake of the protocol.
+//! Responsibilities: the connection, its TLS and its upgrade with the subprotocols that are offered, one message
+//! a text frame, pings, close codes. Not here: reconnecting (`duplex`), which subprotocols those are and what a
+//! close code means (the dialect, by its [`WebSocketTerms`]).
 //!
 //! A silent connection is asked for a sign of life after `links.silent_after_seconds`, and after
 //! [`HEARTBEAT`] at the latest; one that answers no ping until
@@ -28,25 +29,30 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
+use super::clean::clean;
+use super::client::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
 use super::duplex::{Arrival, Dial, Inward, Outward};
-use super::http::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
-use super::link::LinkSettings;
 use super::secret::Secret;
+use super::settings::LinkSettings;
 use super::source::WebSocketAddress;
-use crate::link::{Fault, Undelivered};
-
-/// The subprotocol that both sides must name (B.2.1).
-const SUBPROTOCOL: &str = "aaep.v1";
+use crate::link::{Fault, Reason, Subprotocol, Undelivered, WebSocketTerms};
 
 /// How often a silent connection is asked for a sign of life at least: what stands between two machines often
 /// forgets a connection after a minute of silence.
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// The close code by which a subscriber ends its subscription (B.2.6).
-const LEAVING: u16 = 4005;
+/// The close code of an end in good order that every WebSocket has.
+const GOOD_ORDER: u16 = 1000;
+
+/// The longest reason of an end that is kept, in characters: all that a close frame has room for.
+const REASON_CHARACTERS: usize = 123;
 
 /// What is said of an answer that is none to a WebSocket.
 const NO_WEBSOCKET: &str = "what answers there is no WebSocket";
+
+/// What is said of a server that chooses a subprotocol which nobody offered.
+const OTHER_SUBPROTOCOL: &str =
+    "the server wants a subprotocol over its WebSocket that was not offered";
 
 /// How much a frame of text that is not UTF-8, or another broken rule, costs: the connection.
 const BROKEN: &str = "what answers there breaks the rules of a WebSocket";
@@ -59,12 +65,20 @@ pub(super) struct WebSocketDial {
     client: SharedClient,
     limit: usize,
     heartbeat: Option<Duration>,
+    terms: WebSocketTerms,
+    /// Whether the server would have none of the subprotocols, and is asked without them.
+    without: bool,
 }
 
 impl WebSocketDial {
     pub(super) fn new(address: &WebSocketAddress, settings: &LinkSettings) -> Self {
+        let terms = settings.websocket;
+        let mut url = address.url().clone();
+        if matches!(url.path(), "" | "/") {
+            url.set_path(terms.path);
+        }
         Self {
-            url: address.url().clone(),
+            url,
             token: settings.token.clone(),
             client: settings.client.clone(),
             limit: settings.config.max_frame_bytes,
@@ -72,6 +86,8 @@ impl WebSocketDial {
                 0 => None,
                 seconds => Some(Duration::from_secs(seconds).min(HEARTBEAT)),
             },
+            terms,
+            without: false,
         }
     }
 
@@ -158,6 +174,64 @@ impl Dial for WebSocketDial {
     type Outward = Outgoing;
 
     async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
+        let first = self.upgrade().await;
+        match (first, self.terms.subprotocol) {
+            // It has none of them, and one without will do.
+            (Err(Refusal::Subprotocol), Subprotocol::Offered(_)) if !self.without => {
+                self.without = true;
+                self.upgrade()
+                    .await
+                    .map_err(|refusal| refusal.fault(&self.terms))
+            }
+            (Err(refusal), _) => Err(refusal.fault(&self.terms)),
+            (Ok(halves), _) => Ok(halves),
+        }
+    }
+
+    fn heartbeat(&self) -> Option<Duration> {
+        self.heartbeat
+    }
+}
+
+/// Says why an upgrade came to nothing.
+enum Refusal {
+    /// The server does not speak any of the subprotocols.
+    Subprotocol,
+    Fault(Fault),
+}
+
+impl From<Fault> for Refusal {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl Refusal {
+    fn fault(self, terms: &WebSocketTerms) -> Fault {
+        match self {
+            Self::Fault(fault) => fault,
+            Self::Subprotocol => Fault::NotWebSocket(match terms.subprotocol {
+                Subprotocol::Required { without, .. } => without,
+                Subprotocol::None | Subprotocol::Offered(_) => OTHER_SUBPROTOCOL,
+            }),
+        }
+    }
+}
+
+impl WebSocketDial {
+    /// Gives what is offered to the server, as the header says it.
+    fn offer(&self) -> Option<String> {
+        match self.terms.subprotocol {
+            Subprotocol::Offered(_) if self.without => None,
+            Subprotocol::None => None,
+            Subprotocol::Offered(names) | Subprotocol::Required { names, .. } => {
+                Some(names.join(", "))
+            }
+        }
+    }
+
+    /// Makes one connection and its upgrade.
+    async fn upgrade(&self) -> Result<(Incoming, Outgoing), Refusal> {
         let read = Arc::new(AtomicU64::new(0));
         let written = Arc::new(AtomicU64::new(0));
         let carrier = Counting {
@@ -168,10 +242,12 @@ impl Dial for WebSocketDial {
         let unusable = |_| Fault::Unusable("no request can be made for this address".to_owned());
         let mut request = self.url.as_str().into_client_request().map_err(unusable)?;
         let headers = request.headers_mut();
-        headers.insert(
-            "sec-websocket-protocol",
-            http::HeaderValue::from_static(SUBPROTOCOL),
-        );
+        if let Some(offer) = self.offer() {
+            let offer = http::HeaderValue::from_str(&offer).map_err(|_| {
+                Fault::Unusable("no WebSocket can be asked for by this name".to_owned())
+            })?;
+            headers.insert("sec-websocket-protocol", offer);
+        }
         headers.insert("user-agent", http::HeaderValue::from_static(USER_AGENT));
         if let Some(token) = bearer(self.token.as_ref())? {
             headers.insert("authorization", token);
@@ -182,24 +258,27 @@ impl Dial for WebSocketDial {
             .read_buffer_size(16 * 1024);
         let (socket, _) = client_async_with_config(request, carrier, Some(config))
             .await
-            .map_err(|error| fault_of(&error, self.limit))?;
+            .map_err(|error| match &error {
+                Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
+                    Refusal::Subprotocol
+                }
+                _ => Refusal::Fault(fault_of(&error, self.limit)),
+            })?;
         let (writing, reading) = socket.split();
         Ok((
             Incoming {
                 reading,
                 limit: self.limit,
+                terms: self.terms,
             },
             Outgoing {
                 writing,
                 read,
                 written,
                 limit: self.limit,
+                leaving: self.terms.leaving,
             },
         ))
-    }
-
-    fn heartbeat(&self) -> Option<Duration> {
-        self.heartbeat
     }
 }
 
@@ -212,9 +291,6 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
         Error::Protocol(
             ProtocolError::ResetWithoutClosingHandshake | ProtocolError::HandshakeIncomplete,
         ) => Fault::Closed,
-        Error::Protocol(ProtocolError::SecWebSocketSubProtocolError(_)) => {
-            Fault::NotWebSocket("the server does not speak aaep.v1 over its WebSocket")
-        }
         // A server of another kind, or something on the way that does not let a WebSocket through.
         Error::Protocol(
             ProtocolError::WrongHttpVersion
@@ -234,13 +310,20 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
 }
 
 /// Says what a close frame means.
-fn end_of(close: Option<&CloseFrame>) -> Result<(), Fault> {
-    match close.map(|close| u16::from(close.code)) {
-        // Closed in good order: by the agent, or as this side wished.
-        Some(1000 | 4000 | LEAVING) => Ok(()),
-        Some(code) => Err(Fault::ClosedWith { code }),
-        None => Err(Fault::Closed),
+fn end_of(close: Option<&CloseFrame>, terms: &WebSocketTerms) -> Result<(), Fault> {
+    let Some(close) = close else {
+        return Err(Fault::Closed);
+    };
+    let code = u16::from(close.code);
+    // Closed in good order: by the agent, or as this side wished.
+    if code == GOOD_ORDER || code == terms.leaving || terms.over.contains(&code) {
+        return Ok(());
     }
+    Err(Fault::ClosedWith {
+        code,
+        reason: Reason(clean(&close.reason, REASON_CHARACTERS)),
+        turned_away: terms.turned_away.contains(&code),
+    })
 }
 
 /// Reads a WebSocket.
@@ -248,6 +331,7 @@ fn end_of(close: Option<&CloseFrame>) -> Result<(), Fault> {
 pub(super) struct Incoming {
     reading: SplitStream<Socket>,
     limit: usize,
+    terms: WebSocketTerms,
 }
 
 impl Inward for Incoming {
@@ -258,7 +342,7 @@ impl Inward for Incoming {
                 "it came as bytes, where the protocol wants text".to_owned(),
             )),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Arrival::Alive,
-            Some(Ok(Message::Close(close))) => Arrival::End(end_of(close.as_ref())),
+            Some(Ok(Message::Close(close))) => Arrival::End(end_of(close.as_ref(), &self.terms)),
             Some(Err(error)) => Arrival::End(Err(fault_of(&error, self.limit))),
             None => Arrival::End(Err(Fault::Closed)),
         }
@@ -273,6 +357,7 @@ pub(super) struct Outgoing {
     read: Arc<AtomicU64>,
     written: Arc<AtomicU64>,
     limit: usize,
+    leaving: u16,
 }
 
 impl Outgoing {
@@ -308,7 +393,7 @@ impl Outward for Outgoing {
 
     async fn leave(&mut self) {
         let goodbye = CloseFrame {
-            code: CloseCode::from(LEAVING),
+            code: CloseCode::from(self.leaving),
             reason: Utf8Bytes::from_static("the subscriber leaves"),
         };
         // The other side may be gone first.

@@ -1,6 +1,7 @@
 //! Sources that are started programs.
 
 use super::*;
+use crate::link::Reason;
 
 fn stage(options: Options) -> Stage {
     let source = SourceSetup {
@@ -82,7 +83,11 @@ fn close_codes_are_told_in_words() {
         stage.link(
             0,
             LinkEvent::Failed {
-                fault: Fault::ClosedWith { code },
+                fault: Fault::ClosedWith {
+                    code,
+                    reason: Reason::default(),
+                    turned_away: true,
+                },
             },
         );
         assert!(stage.heard(words), "{:?}", stage.lines);

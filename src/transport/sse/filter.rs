@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-use super::{SharedResume, with_resume};
+use super::resume::SharedResume;
 
 /// Is the text of the comment that stands where an event was left out. The stream's own comments
 /// lose their text, so it can't be forged.
@@ -261,7 +261,7 @@ impl Filter {
         let retry = self.retry.take();
         let passes = self.has_data && id.is_none();
         if id.is_some() || clears_id || retry.is_some() || passes {
-            with_resume(&self.resume, |resume| {
+            self.resume.with(|resume| {
                 resume.passed = passes || (resume.passed && id.is_none());
                 if id.is_some() || clears_id {
                     resume.last_event_id = id;

@@ -13,24 +13,24 @@
 
 mod filter;
 mod request;
+mod resume;
 
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use eventsource_client::{Client, ClientBuilder, Error as StreamError, ReconnectOptions, SSE};
 use futures_util::StreamExt;
-use http::HeaderValue;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::backoff::Backoff;
-use super::exchange::Ways;
-use super::link::{LinkSettings, Reader};
+use super::halves::Reader;
+use super::server::{Course, Server};
+use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use super::source::Endpoints;
-use crate::link::{Course, Fault, Frame, LinkEvent};
+use crate::link::{Fault, Frame, LinkEvent, Stream};
 use filter::DROPPED_MARK;
 use request::{Halt, StreamRequest};
+use resume::SharedResume;
 
 /// How long a silent connection must last to count as good: longer than a server needs that takes a
 /// connection only to drop it.
@@ -40,32 +40,13 @@ const GOOD_AFTER: Duration = Duration::from_secs(5);
 /// is none that anybody knows.
 const EVENT_NAME_BYTES: usize = 128;
 
-/// Holds what a stream said about its own resumption; written by the filter, read by the next request.
-#[derive(Debug, Default)]
-struct Resume {
-    /// The last id, ready to be sent; absent when there was none or the stream cleared it.
-    last_event_id: Option<HeaderValue>,
-    /// Whether events without an id came since: then going on behind the id is no proof of anything.
-    passed: bool,
-    /// The stream's `retry:`.
-    retry: Option<Duration>,
-}
-
-/// Shares the resumption between the filter and the next request, which never run at once.
-type SharedResume = Arc<Mutex<Resume>>;
-
-/// Runs something with the resumption; a lock that was poisoned still holds plain, whole values.
-fn with_resume<T>(resume: &SharedResume, run: impl FnOnce(&mut Resume) -> T) -> T {
-    run(&mut resume.lock().unwrap_or_else(PoisonError::into_inner))
-}
-
 /// Follows an event stream and reconnects by itself.
 #[derive(Debug)]
 pub(super) struct SseReader {
     request: StreamRequest,
-    ways: Ways,
-    /// Where the orders come from that say what to follow; without them it is the plain pair.
-    courses: Option<mpsc::UnboundedReceiver<Course>>,
+    server: Server,
+    /// Where the orders come from that say what an attempt follows, where that is not the same for all.
+    courses: mpsc::UnboundedReceiver<Course>,
     /// After how much silence it is asked whether anybody is there; absent for never.
     silent_after: Option<Duration>,
     resume: SharedResume,
@@ -80,15 +61,14 @@ struct Outcome {
 
 impl SseReader {
     pub(super) fn new(
-        endpoints: &Endpoints,
-        ways: Ways,
-        courses: Option<mpsc::UnboundedReceiver<Course>>,
+        server: Server,
+        courses: mpsc::UnboundedReceiver<Course>,
         settings: LinkSettings,
     ) -> Self {
         let resume = SharedResume::default();
         Self {
-            request: StreamRequest::new(endpoints, &settings, Arc::clone(&resume)),
-            ways,
+            request: StreamRequest::new(server.given(), &settings, resume.clone()),
+            server,
             courses,
             silent_after: match settings.config.silent_after_seconds {
                 0 => None,
@@ -99,12 +79,15 @@ impl SseReader {
         }
     }
 
-    /// Finds what this attempt follows: as it is ordered, else the plain pair.
+    /// Finds what this attempt does: what all do, else as it is ordered.
     async fn course(&mut self) -> Course {
-        match &mut self.courses {
-            None => Course::Plain,
-            // The other end lives as long as the link.
-            Some(courses) => courses.recv().await.unwrap_or(Course::Plain),
+        match self.settings.stream.clone() {
+            Some(stream) => Course::Follow(stream),
+            None => match self.courses.recv().await {
+                Some(course) => course,
+                // The other end lives as long as the link, which then is about to be dropped.
+                None => std::future::pending().await,
+            },
         }
     }
 
@@ -120,17 +103,15 @@ impl SseReader {
         let mut tried_again: u32 = 0;
         loop {
             sink.put(LinkEvent::Connecting { attempt }).await?;
-            let course = self.course().await;
-            let resumed = matches!(course, Course::Subscription { resumed: true, .. });
-            let outcome = match course {
-                Course::Plain => self.connection(&self.request, sink).await?,
-                Course::Subscription { id, location, .. } => {
-                    match self.ways.stream(&id, location.as_deref()) {
-                        Ok(url) => self.connection(&self.request.toward(url), sink).await?,
+            let (outcome, may_be_forgotten) = match self.course().await {
+                Course::Follow(stream) => {
+                    let outcome = match self.request.of(&self.server, &stream) {
+                        Ok(request) => self.connection(&request, &stream, sink).await?,
                         Err(fault) => Outcome::bad(fault),
-                    }
+                    };
+                    (outcome, stream.may_be_forgotten)
                 }
-                Course::Refused(fault) => Outcome::bad(fault),
+                Course::Refused(fault) => (Outcome::bad(fault), false),
             };
             if outcome.good {
                 backoff.reset();
@@ -139,14 +120,22 @@ impl SseReader {
             }
             let fault = match outcome.end {
                 Halt::Over => return sink.put(LinkEvent::Ended).await,
+                Halt::Whole if outcome.good => {
+                    sink.put(LinkEvent::StreamEnded).await?;
+                    attempt = 1;
+                    continue;
+                }
+                // An answer of nothing is none, and whoever gives it is not to be hammered.
+                Halt::Whole => Fault::Closed,
                 Halt::Fault(fault) => fault,
             };
-            // A server that forgot a subscription says so with a status; a new one can still be made.
-            let over = fault.is_final() && !(resumed && matches!(fault, Fault::Status { .. }));
+            // A server that forgot a stream says so with a status; a new one can still be made.
+            let over =
+                fault.is_final() && !(may_be_forgotten && matches!(fault, Fault::Status { .. }));
             if over || config.retries.is_some_and(|most| tried_again >= most) {
                 return sink.put(LinkEvent::Failed { fault }).await;
             }
-            if let Some(first) = with_resume(&self.resume, |resume| resume.retry) {
+            if let Some(first) = self.resume.with(|resume| resume.retry) {
                 backoff.ask(first);
             }
             let retry_in = backoff.next(fault.retry_after());
@@ -161,21 +150,21 @@ impl SseReader {
     async fn connection(
         &self,
         request: &StreamRequest,
+        stream: &Stream,
         sink: &LinkSink,
     ) -> Result<Outcome, SinkGone> {
         let Ok(builder) = ClientBuilder::for_url(request.address()) else {
             let words = "no request can be made for this address".to_owned();
             return Ok(Outcome::bad(Fault::Unusable(words)));
         };
-        let mut stream = builder
+        let mut events = builder
             .reconnect(ReconnectOptions::reconnect(false).build())
             .redirect_limit(0)
             .build_with_transport(request.clone())
             .stream();
         // Nothing changes it until this stream is open: only a stream's own events do.
-        let resumed = with_resume(&self.resume, |resume| {
-            resume.last_event_id.is_some() && !resume.passed
-        });
+        let resumed = stream.opened_by.is_none()
+            && (self.resume).with(|resume| resume.last_event_id.is_some() && !resume.passed);
         let limit = self.settings.config.max_frame_bytes;
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
@@ -184,14 +173,21 @@ impl SseReader {
             // Comments alone must not keep this task from anything else.
             tokio::task::consume_budget().await;
             let arrival = {
-                let mut arriving = std::pin::pin!(stream.next());
+                let mut arriving = std::pin::pin!(events.next());
                 loop {
                     let beside = async {
-                        match self.silent_after {
-                            Some(silence) => tokio::time::sleep(silence).await,
-                            None => std::future::pending().await,
+                        match (self.silent_after, &stream.probe) {
+                            (Some(silence), Some(path)) => {
+                                tokio::time::sleep(silence).await;
+                                self.server.clone().probe(path).await
+                            }
+                            // Nobody can be asked, so all there is to tell is the silence.
+                            (Some(silence), None) => {
+                                tokio::time::sleep(silence).await;
+                                Err(Fault::TimedOut)
+                            }
+                            (None, _) => std::future::pending().await,
                         }
-                        self.ways.clone().probe().await
                     };
                     tokio::select! {
                         biased;
@@ -238,6 +234,7 @@ impl SseReader {
                         sink.put(LinkEvent::Dropped { fault, count: 1 }).await?;
                     }
                 }
+                Some(Err(StreamError::Eof)) if stream.opened_by.is_some() => break Halt::Whole,
                 Some(Err(error)) => break halt(error),
                 None => break Halt::Fault(Fault::Closed),
             }

@@ -11,16 +11,17 @@ use futures_util::StreamExt;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
 use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, LOCATION};
+use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION};
 use sync_wrapper::{SyncFuture, SyncStream};
 
 use super::filter::Filter;
-use super::{SharedResume, with_resume};
-use crate::link::Fault;
+use super::resume::SharedResume;
+use crate::link::{Body, Fault, Stream};
 use crate::transport::clean::clean;
-use crate::transport::http::{SharedClient, bearer, fault_of, status_fault};
-use crate::transport::link::LinkSettings;
-use crate::transport::source::{Endpoints, check};
+use crate::transport::client::{SharedClient, bearer, fault_of, status_fault};
+use crate::transport::server::{Server, version_header};
+use crate::transport::settings::LinkSettings;
+use crate::transport::source::check;
 
 /// How many redirects are followed: more than any honest set-up needs, few enough to end a loop soon.
 const REDIRECTS: u32 = 5;
@@ -34,6 +35,9 @@ pub(super) enum Halt {
     /// The server has nothing more to send and does not want to be asked again.
     #[error("the stream is over")]
     Over,
+    /// The stream was the answer to a message, and is whole.
+    #[error("the answer is whole")]
+    Whole,
     /// Something is wrong.
     #[error(transparent)]
     Fault(#[from] Fault),
@@ -48,33 +52,48 @@ pub(super) struct StreamRequest {
     allow_plain: bool,
     limit: usize,
     resume: SharedResume,
+    /// The message that opens the stream; without one it is read.
+    body: Option<Body>,
+    version: Option<(HeaderName, HeaderValue)>,
 }
 
 impl StreamRequest {
-    pub(super) fn new(
-        endpoints: &Endpoints,
-        settings: &LinkSettings,
-        resume: SharedResume,
-    ) -> Self {
+    /// Makes the request for what stands at the address that the person gave.
+    pub(super) fn new(given: &Url, settings: &LinkSettings, resume: SharedResume) -> Self {
         Self {
             client: settings.client.clone(),
-            url: endpoints.events().clone(),
+            url: given.clone(),
             token: bearer(settings.token.as_ref()),
             allow_plain: settings.config.allow_plain_http,
             limit: settings.config.max_frame_bytes,
             resume,
+            body: None,
+            version: None,
         }
     }
 
-    /// Gives the request for another stream of the same server; its token goes to the origin that the
-    /// person named and to no other.
-    pub(super) fn toward(&self, url: Url) -> Self {
-        let mut other = self.clone();
-        if url.origin() != self.url.origin() {
-            other.token = Ok(None);
+    /// Gives the request for a stream of the same server; its token goes to the origin that the person named and
+    /// to no other.
+    ///
+    /// # Errors
+    /// When the stream is nowhere where it may be followed, or its message is too large.
+    pub(super) fn of(&self, server: &Server, stream: &Stream) -> Result<Self, Fault> {
+        let url = server.address(&stream.at)?;
+        let limit = self.limit;
+        if (stream.opened_by.as_ref()).is_some_and(|body| body.text.len() > limit) {
+            return Err(Fault::TooLarge { limit });
         }
-        other.url = url;
-        other
+        let mut request = self.clone();
+        if url.origin() != self.url.origin() {
+            request.token = Ok(None);
+            if stream.opened_by.is_some() {
+                return Err(leaves());
+            }
+        }
+        request.url = url;
+        request.body.clone_from(&stream.opened_by);
+        request.version = stream.version.map(version_header).transpose()?;
+        Ok(request)
     }
 
     /// Gives the address that is asked first.
@@ -84,26 +103,47 @@ impl StreamRequest {
 
     /// Asks, follows redirects and judges the answer.
     async fn ask(self, mut headers: HeaderMap) -> Result<Response<ByteStream>, Halt> {
-        if let Some(id) = with_resume(&self.resume, |resume| resume.last_event_id.clone()) {
-            headers.insert("last-event-id", id);
+        match &self.body {
+            // What a message opens is an answer, and goes on behind nothing.
+            Some(body) => {
+                let kind = HeaderValue::from_static(body.content_type);
+                headers.insert(CONTENT_TYPE, kind);
+            }
+            None => {
+                if let Some(id) = self.resume.with(|resume| resume.last_event_id.clone()) {
+                    headers.insert("last-event-id", id);
+                }
+            }
+        }
+        if let Some((name, value)) = self.version.clone() {
+            headers.insert(name, value);
         }
         if let Some(token) = self.token.clone()? {
             headers.insert(AUTHORIZATION, token);
         }
         let mut url = self.url.clone();
         for _ in 0..=REDIRECTS {
-            let response = self
-                .client
-                .get(&url)?
-                .get(url.clone())
+            let client = self.client.get(&url)?;
+            let request = match &self.body {
+                Some(body) => client.post(url.clone()).body(body.text.clone()),
+                None => client.get(url.clone()),
+            };
+            let response = request
                 .headers(headers.clone())
                 .send()
                 .await
                 .map_err(|error| fault_of(&error))?;
             match response.status().as_u16() {
+                // What changes the method would lose the message.
+                301..=303 if self.body.is_some() => {
+                    return Err(unusable("the server redirects a message to nowhere"));
+                }
                 301 | 302 | 303 | 307 | 308 => {
                     let next = next_hop(&url, response.headers(), self.allow_plain)?;
                     if next.origin() != url.origin() {
+                        if self.body.is_some() {
+                            return Err(leaves().into());
+                        }
                         headers.remove(AUTHORIZATION);
                     }
                     url = next;
@@ -150,6 +190,11 @@ impl HttpTransport for StreamRequest {
             this.ask(headers).await.map_err(TransportError::new)
         }))
     }
+}
+
+/// Says that a message would go to another server than the one that the person named.
+fn leaves() -> Fault {
+    Fault::Unusable("the server redirects a message to another server, which is refused".to_owned())
 }
 
 fn unusable(words: &str) -> Halt {
@@ -264,7 +309,7 @@ mod tests {
                     assert!(fault.is_final(), "{from} -> {to}");
                     assert!(!fault.to_string().contains("pw"));
                 }
-                Halt::Over => panic!("{from} -> {to}"),
+                Halt::Over | Halt::Whole => panic!("{from} -> {to}"),
             }
         }
         let nowhere = next_hop(

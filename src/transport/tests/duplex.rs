@@ -12,10 +12,19 @@ use tokio::sync::mpsc;
 
 use super::{Arrival, Dial, Inward, Outward};
 use crate::config::LinkConfig;
-use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
-use crate::transport::link::LinkSettings;
+use crate::link::{Fault, LastWords, LinkEvent, Reason, Receipt, Undelivered};
+use crate::transport::settings::LinkSettings;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
+
+/// Gives the fault of a connection that was closed with a code after which asking again changes nothing.
+fn closed_with(code: u16) -> Fault {
+    Fault::ClosedWith {
+        code,
+        reason: Reason::default(),
+        turned_away: true,
+    }
+}
 
 /// Gives out the connections that the test puts in.
 struct Script {
@@ -247,7 +256,7 @@ async fn the_words_behind_a_broken_connection_are_waited_for() {
         .link
         .expect(&[replied(1, Err(Undelivered::Unknown(Fault::TimedOut)))])
         .await;
-    let fault = Fault::ClosedWith { code: 4002 };
+    let fault = closed_with(4002);
     peer.says.send(Arrival::End(Err(fault.clone()))).unwrap();
     bench.link.expect(&[LinkEvent::Failed { fault }]).await;
 }
@@ -310,13 +319,10 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
         .await;
     let _ = peer.says.send(Arrival::Frame("refused".to_owned()));
     // Its code alone would end the link for good; the words before it say that it may be tried again.
-    let hung_up = Fault::ClosedWith { code: 4001 };
+    let hung_up = closed_with(4001);
     let _ = peer.says.send(Arrival::End(Err(hung_up)));
     bench.link.expect(&[frame("refused")]).await;
-    bench
-        .link
-        .handle
-        .follow(crate::link::Course::Refused(refused.clone()));
+    bench.link.handle.refuse(refused.clone());
     match soon(bench.link.next()).await {
         LinkEvent::Lost { fault, .. } => assert_eq!(fault, refused),
         other => panic!("{other:?}"),
@@ -327,11 +333,9 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
         .link
         .expect(&[connecting(2), LinkEvent::Connected])
         .await;
-    bench.link.handle.last_words(Some("so long".to_owned()));
-    bench
-        .link
-        .handle
-        .follow(crate::link::Course::Refused(refused));
+    let words = LastWords::Message("so long".to_owned());
+    bench.link.handle.last_words(Some(words));
+    bench.link.handle.refuse(refused);
     assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("so long"));
     assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("bye"));
 }

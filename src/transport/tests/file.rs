@@ -14,7 +14,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::{FileReader, Line, Lines, OneWay, lines};
 use crate::link::{Fault, LinkEvent, Undelivered};
-use crate::transport::link::{Link, drive};
+use crate::transport::halves::Link;
+use crate::transport::handle::drive;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, soon};
 

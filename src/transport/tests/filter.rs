@@ -14,7 +14,7 @@ use launchdarkly_sdk_transport::{HttpTransport, ResponseFuture};
 use proptest::prelude::*;
 use sync_wrapper::SyncStream;
 
-use super::{DROPPED_MARK, Filter, SharedResume, with_resume};
+use super::{DROPPED_MARK, Filter, SharedResume};
 
 /// Feeds the pieces to a filter and gives what comes out.
 fn filtered(limit: usize, pieces: &[&[u8]]) -> (String, SharedResume) {
@@ -28,14 +28,14 @@ fn filtered(limit: usize, pieces: &[&[u8]]) -> (String, SharedResume) {
 }
 
 fn last_id(resume: &SharedResume) -> Option<String> {
-    with_resume(resume, |resume| {
+    resume.with(|resume| {
         let id = resume.last_event_id.as_ref()?;
         Some(String::from_utf8(id.as_bytes().to_vec()).unwrap())
     })
 }
 
 fn retry(resume: &SharedResume) -> Option<Duration> {
-    with_resume(resume, |resume| resume.retry)
+    resume.with(|resume| resume.retry)
 }
 
 /// Answers with given chunks, through the filter.

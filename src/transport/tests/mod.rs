@@ -9,15 +9,19 @@
     reason = "a test fails by panicking"
 )]
 
+mod streams;
+
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::time::timeout;
 
-use super::link::{Link, Poster, Reader, drive, launch};
+use super::halves::{Link, Poster, Reader};
+use super::handle::{drive, launch};
 use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
+use crate::dialect::{Addresses, WEBSOCKET};
 use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
 
 /// Ends a wait that would never end.
@@ -184,7 +188,17 @@ impl Listener {
         room: usize,
     ) -> Self {
         let tls = super::Tls::load(&config).unwrap();
-        let settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
+        let path = source.path().map(|(path, _)| path).unwrap_or_default();
+        let addresses = Addresses::of_http(path);
+        let plain = config.plain_pair;
+        let mut settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
+        // What most tests speak about is the plain pair, and AAEP's WebSocket.
+        settings.stream = plain.then(|| addresses.plain());
+        settings.websocket = WEBSOCKET;
+        Self::with(source, settings, room)
+    }
+
+    pub(super) fn with(source: Source, settings: LinkSettings, room: usize) -> Self {
         let (sink, news) = LinkSink::channel(3, room);
         let handle = open(source, settings, sink);
         Self { handle, news }

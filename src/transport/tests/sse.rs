@@ -461,34 +461,6 @@ async fn a_connection_that_is_not_made_in_time_is_tried_again() {
     link.expect(&[connecting(2), failed(Fault::TimedOut)]).await;
 }
 
-#[tokio::test]
-async fn the_name_of_an_event_comes_with_its_frame_and_is_bounded() {
-    let producer = Producer::start().await;
-    let mut link = Listener::open(&producer.base(), quick());
-    let long = "é".repeat(100);
-    let exchange = producer.request().await;
-    exchange
-        .play(&format!(
-            "event: aaep.event\ndata: 1\n\nevent: message\ndata: 2\n\ndata: 3\n\nevent: {long}\ndata: 4\n\n"
-        ))
-        .await;
-    let mut names = Vec::new();
-    while names.len() < 4 {
-        if let LinkEvent::Frame(frame) = link.next().await {
-            names.push(frame.event);
-        }
-    }
-    assert_eq!(
-        names,
-        [
-            Some("aaep.event".to_owned()),
-            None,
-            None,
-            Some("é".repeat(64))
-        ]
-    );
-}
-
 #[test]
 fn a_connection_is_good_by_a_message_or_by_lasting() {
     use super::{GOOD_AFTER, is_good};

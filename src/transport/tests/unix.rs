@@ -16,7 +16,7 @@ use super::{Socket, UnixDial, agents, is_trusted};
 use crate::link::{Fault, LinkEvent, Receipt};
 use crate::transport::Source;
 use crate::transport::file::tests::Folder;
-use crate::transport::link::LinkSettings;
+use crate::transport::settings::LinkSettings;
 use crate::transport::sink::LinkSink;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon};
 

@@ -15,8 +15,9 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 use crate::config::LinkConfig;
-use crate::link::{Fault, LinkEvent, Receipt};
+use crate::link::{Fault, LinkEvent, Reason, Receipt, Subprotocol, WebSocketTerms};
 use crate::transport::tests::{Listener, Producer, connecting, frame, quick, replied, soon};
+use crate::transport::{LinkSettings, Source, Tls};
 
 type Server = WebSocketStream<TcpStream>;
 
@@ -151,9 +152,17 @@ async fn close_codes_say_whether_it_is_over() {
         close(&mut server, code).await;
         match (link.next().await, fault) {
             (LinkEvent::Ended, None) => {}
-            (LinkEvent::Failed { fault }, Some(true))
-            | (LinkEvent::Lost { fault, .. }, Some(false)) => {
-                assert_eq!(fault, Fault::ClosedWith { code });
+            (LinkEvent::Failed { fault }, Some(last @ true))
+            | (LinkEvent::Lost { fault, .. }, Some(last @ false)) => {
+                let reason = Reason("secret words".to_owned());
+                assert_eq!(
+                    fault,
+                    Fault::ClosedWith {
+                        code,
+                        reason,
+                        turned_away: last
+                    }
+                );
                 assert!(!format!("{fault} {fault:?}").contains("secret"));
             }
             (other, _) => panic!("{code}: {other:?}"),
@@ -226,4 +235,94 @@ async fn a_message_beyond_the_bound_ends_the_connection_and_is_told() {
             ..
         }
     ));
+}
+
+/// Opens a link with terms of its own.
+fn open_on(producer: &Producer, websocket: WebSocketTerms) -> Listener {
+    let config = quick();
+    let source = Source::parse(&format!("{}/own", address(producer)), &config).unwrap();
+    let mut settings = LinkSettings::new(config, None, Tls::default(), 1);
+    settings.websocket = websocket;
+    Listener::with(source, settings, 64)
+}
+
+/// Accepts an upgrade, choosing `chosen`, and gives what was offered.
+async fn upgrade_to(producer: &Producer, chosen: Option<&str>) -> (Option<Server>, Option<String>) {
+    soon(async {
+        let (stream, _) = producer.listener.accept().await.unwrap();
+        let mut offered = None;
+        #[allow(clippy::result_large_err, reason = "the type is tungstenite's")]
+        let server = accept_hdr_async(stream, |request: &Request, mut response: Response| {
+            let offer = request.headers().get("sec-websocket-protocol");
+            offered = offer.map(|offer| offer.to_str().unwrap().to_owned());
+            assert_eq!(request.uri().path(), "/own");
+            if let Some(chosen) = chosen {
+                response
+                    .headers_mut()
+                    .insert("sec-websocket-protocol", chosen.parse().unwrap());
+            }
+            Ok(response)
+        })
+        .await;
+        (server.ok(), offered)
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_websocket_without_a_subprotocol_and_without_codes_of_its_own() {
+    let producer = Producer::start().await;
+    let mut link = open_on(&producer, WebSocketTerms::PLAIN);
+    let (server, offered) = upgrade_to(&producer, None).await;
+    assert_eq!(offered, None);
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    // What AAEP takes for an end in good order is here a code that nobody knows.
+    close(&mut server.unwrap(), 4000).await;
+    match link.next().await {
+        LinkEvent::Lost { fault, .. } => assert_eq!(
+            fault,
+            Fault::ClosedWith {
+                code: 4000,
+                reason: Reason("secret words".to_owned()),
+                turned_away: false
+            }
+        ),
+        other => panic!("{other:?}"),
+    }
+    let (server, _) = upgrade_to(&producer, None).await;
+    link.expect(&[connecting(2), LinkEvent::Connected]).await;
+    let mut server = server.unwrap();
+    soon(link.handle.close()).await.unwrap();
+    match soon(server.next()).await.unwrap().unwrap() {
+        Message::Close(Some(close)) => assert_eq!(u16::from(close.code), 1000),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn what_is_offered_may_be_chosen_or_not_and_nothing_else_may() {
+    let terms = WebSocketTerms {
+        subprotocol: Subprotocol::Offered(&["one.v1", "two.v2"]),
+        ..WebSocketTerms::PLAIN
+    };
+    let producer = Producer::start().await;
+    let mut link = open_on(&producer, terms);
+    let (_server, offered) = upgrade_to(&producer, Some("two.v2")).await;
+    assert_eq!(offered.as_deref(), Some("one.v1, two.v2"));
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    // Who chooses none is asked again without.
+    let mut link = open_on(&producer, terms);
+    let (_first, offered) = upgrade_to(&producer, None).await;
+    assert!(offered.is_some());
+    let (_server, offered) = upgrade_to(&producer, None).await;
+    assert_eq!(offered, None);
+    link.expect(&[connecting(1), LinkEvent::Connected]).await;
+    // Who wants one that nobody offered is not followed.
+    let mut link = open_on(&producer, WebSocketTerms::PLAIN);
+    let (_server, _) = upgrade_to(&producer, Some("other")).await;
+    link.expect(&[connecting(1)]).await;
+    match link.next().await {
+        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("not offered")),
+        other => panic!("{other:?}"),
+    }
 }

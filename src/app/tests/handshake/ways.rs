@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::app::ways::Ways;
-use crate::link::Way;
+use crate::link::{Reason, Way};
 
 impl Rig {
     fn by(way: Way, config: Config) -> Self {
@@ -85,7 +85,11 @@ fn only_a_fault_of_the_way_leads_to_another() {
         Fault::TimedOut,
         Fault::Tls("the certificate has expired".into()),
         Fault::TooLarge { limit: 1 },
-        Fault::ClosedWith { code: 4003 },
+        Fault::ClosedWith {
+            code: 4003,
+            reason: Reason::default(),
+            turned_away: true,
+        },
         Fault::Unusable("the server redirects to nowhere".into()),
         Fault::Rejected {
             reason: "x".into(),

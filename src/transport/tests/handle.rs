@@ -6,9 +6,10 @@
     reason = "a test fails by panicking"
 )]
 
-use super::REPLIES_UNDER_WAY;
+use super::CALLS_UNDER_WAY;
 use crate::config::LinkConfig;
-use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{Call, Fault, LinkEvent, Receipt, Undelivered};
+use crate::transport::halves::REPLIES_UNDER_WAY;
 use crate::transport::tests::{
     Exchange, Listener, Producer, STREAM, connecting, frame, quick, replied, soon,
 };
@@ -275,4 +276,50 @@ async fn a_full_sink_does_not_hold_up_a_reply() {
     }
     answered.sort_unstable();
     assert_eq!(answered, [1, 2]);
+}
+
+#[tokio::test]
+async fn too_many_requests_are_refused_and_each_is_answered_once() {
+    let (producer, link, _stream) = reading(quick(), None).await;
+    let Listener { handle, mut news } = link;
+    let many = CALLS_UNDER_WAY as u64 + 3;
+    for request in 0..many {
+        handle.call(request, Call::get("/x"));
+    }
+    let mut refused = Vec::new();
+    while refused.len() < 3 {
+        match soon(news.recv()).await.unwrap().1 {
+            LinkEvent::Answered {
+                request,
+                outcome: Err(Fault::Other(_)),
+            } => refused.push(request),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(refused, [many - 3, many - 2, many - 1]);
+    for _ in 0..CALLS_UNDER_WAY {
+        producer.request().await.answer("200 OK", "").await;
+    }
+    let mut answered = Vec::new();
+    while answered.len() < CALLS_UNDER_WAY {
+        match soon(news.recv()).await.unwrap().1 {
+            LinkEvent::Answered {
+                request,
+                outcome: Ok(_),
+            } => answered.push(request),
+            other => panic!("{other:?}"),
+        }
+    }
+    answered.sort_unstable();
+    assert_eq!(answered, (0..CALLS_UNDER_WAY as u64).collect::<Vec<_>>());
+    // There is room again.
+    handle.call(1000, Call::get("/x"));
+    producer.request().await.answer("200 OK", "").await;
+    assert!(matches!(
+        soon(news.recv()).await.unwrap().1,
+        LinkEvent::Answered {
+            request: 1000,
+            outcome: Ok(_)
+        }
+    ));
 }

@@ -1,8 +1,8 @@
-//! HTTP as all links use it: one client, one way of naming faults, and the post of a reply.
+//! HTTP as all links use it: one client, and one way of naming faults.
 //!
 //! Responsibilities: building the client once (TLS provider, roots, keepalive, no redirects, no
-//! retries), turning reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`,
-//! posting replies. Not here: the stream (`sse`).
+//! retries), turning reqwest's errors into [`Fault`]s without addresses or payloads, `Retry-After`, the
+//! token's header. Not here: requests and replies (`server`), the stream (`sse`).
 //!
 //! Whom `https` trusts is in `tls`. Proxies: the usual environment variables count for `https` to other machines only; plain http and this machine are
 //! always reached directly, so that nothing readable passes through a third party.
@@ -15,16 +15,12 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::Url;
-use reqwest::header::{
-    AUTHORIZATION, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER,
-};
+use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 
-use super::exchange::Ways;
-use super::link::{LinkSettings, Poster};
 use super::secret::Secret;
 use super::source::is_loopback;
 use super::tls::Tls;
-use crate::link::{Ask, Course, Fault, HttpAnswer, Receipt, Undelivered};
+use crate::link::Fault;
 
 /// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
 /// vanished peer of a silent stream is noticed by the kernel after about 75 s.
@@ -32,13 +28,6 @@ const KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(30), Duration:
 
 /// The versions of HTTP that a secure connection offers, best first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
-
-/// How much longer than a connection a reply may take that has the same limit, so that a connection
-/// which is never made is told as such: then nothing of the reply has left.
-const AFTER_CONNECTING: Duration = Duration::from_millis(250);
-
-/// How long leaving a server may take: a moment that nobody minds at the end of a program.
-const FAREWELL_TIME: Duration = Duration::from_millis(1500);
 
 /// Says who asks.
 pub(super) const USER_AGENT: &str = concat!("hearken/", env!("CARGO_PKG_VERSION"));
@@ -252,109 +241,6 @@ fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<u64> {
     let until = date(wanted)?;
     let from = text(DATE).and_then(date).unwrap_or(now);
     u64::try_from(until.as_second().saturating_sub(from.as_second())).ok()
-}
-
-/// Posts replies to where they belong now, each on a connection of its own.
-#[derive(Debug, Clone)]
-pub(super) struct HttpPoster {
-    client: SharedClient,
-    ways: Ways,
-    token: Result<Option<HeaderValue>, Fault>,
-    limit: Duration,
-}
-
-impl HttpPoster {
-    pub(super) fn new(ways: Ways, settings: &LinkSettings) -> Self {
-        Self {
-            client: settings.client.clone(),
-            ways,
-            token: bearer(settings.token.as_ref()),
-            limit: limit_of(settings),
-        }
-    }
-
-    async fn attempt(self, body: String) -> Result<Receipt, Undelivered> {
-        let url = self.ways.replies();
-        let mut request = self
-            .client
-            .get(&url)
-            .map_err(Undelivered::Kept)?
-            .post(url)
-            .header(CONTENT_TYPE, "application/json")
-            .body(body);
-        if let Some(token) = self.token.map_err(Undelivered::Kept)? {
-            request = request.header(AUTHORIZATION, token);
-        }
-        let response = request.send().await.map_err(|error| unsent(&error))?;
-        let status = response.status();
-        if status.is_success() {
-            Ok(Receipt::Taken)
-        } else {
-            let fault = status_fault(status.as_u16(), response.headers());
-            Err(Undelivered::by_status(status.as_u16(), fault))
-        }
-    }
-}
-
-/// Gives how long a reply may take.
-fn limit_of(settings: &LinkSettings) -> Duration {
-    let (reply, connect) = (
-        settings.config.reply_timeout(),
-        settings.config.connect_timeout(),
-    );
-    if reply < connect {
-        reply
-    } else {
-        reply.max(connect + AFTER_CONNECTING)
-    }
-}
-
-/// Says what a request that got no answer means for what it carried: before there is a connection
-/// nothing of it has left, and after that nobody knows.
-fn unsent(error: &reqwest::Error) -> Undelivered {
-    let fault = fault_of(error);
-    if error.is_connect() || error.is_builder() {
-        Undelivered::Kept(fault)
-    } else {
-        Undelivered::Unknown(fault)
-    }
-}
-
-impl Poster for HttpPoster {
-    fn post(
-        &self,
-        body: String,
-    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
-        let this = self.clone();
-        async move {
-            let limit = this.limit;
-            tokio::time::timeout(limit, this.attempt(body))
-                .await
-                .unwrap_or(Err(Undelivered::Unknown(Fault::TimedOut)))
-        }
-    }
-
-    fn ask(&self, ask: Ask) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
-        self.ways.clone().ask(ask)
-    }
-
-    fn follow(&self, course: Course) {
-        self.ways.follow(course);
-    }
-
-    fn last_words(&self, words: Option<String>) {
-        self.ways.last_words(words);
-    }
-
-    fn farewell(&self) -> impl Future<Output = ()> + Send + 'static {
-        let this = self.clone();
-        async move {
-            if let Some(words) = this.ways.take_last_words() {
-                // Whoever leaves can't do more than say so; the server notices the end by itself.
-                let _ = tokio::time::timeout(FAREWELL_TIME, this.attempt(words)).await;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

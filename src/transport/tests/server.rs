@@ -3,14 +3,34 @@
 
 use super::*;
 use crate::config::LinkConfig;
-use crate::link::LinkEvent;
-use crate::transport::tests::{Listener, Producer, frame, quick};
+use crate::dialect::Addresses;
+use crate::link::{Ask, LinkEvent};
+use crate::transport::tests::{Listener, Producer, STREAM, frame, quick};
+
+/// The most that an answer of the handshake may hold.
+const ANSWER_BYTES: usize = 256 * 1024;
 
 fn shaking() -> LinkConfig {
     LinkConfig {
         plain_pair: false,
         ..quick()
     }
+}
+
+/// Makes a request of AAEP's handshake.
+fn ask(ask: Ask) -> Call {
+    Addresses::of_http("/").call(ask)
+}
+
+/// Gives the stream of AAEP's subscription.
+fn subscription(location: Option<String>, resumed: bool) -> Stream {
+    let id = "sub_1".to_owned();
+    let course = crate::link::Course::Subscription {
+        id,
+        location,
+        resumed,
+    };
+    Addresses::of_http("/").stream(course).unwrap()
 }
 
 async fn answered(listener: &mut Listener) -> Result<HttpAnswer, Fault> {
@@ -25,7 +45,7 @@ async fn answered(listener: &mut Listener) -> Result<HttpAnswer, Fault> {
 async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    listener.handle.ask(1, Ask::Manifest);
+    listener.handle.call(1, ask(Ask::Manifest));
     let exchange = producer.request().await;
     assert_eq!(
         exchange.first_line(),
@@ -33,7 +53,9 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
     );
     exchange.answer("404 Not Found", "").await;
     assert_eq!(answered(&mut listener).await.unwrap().status, 404);
-    listener.handle.ask(2, Ask::Subscribe("{\"a\":1}".into()));
+    listener
+        .handle
+        .call(2, ask(Ask::Subscribe("{\"a\":1}".into())));
     let mut exchange = producer.request().await;
     assert_eq!(
         exchange.first_line(),
@@ -45,11 +67,7 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
         .await;
     let answer = answered(&mut listener).await.unwrap();
     assert_eq!((answer.status, answer.body.as_str()), (201, "{}"));
-    listener.handle.follow(Course::Subscription {
-        id: "sub_1".into(),
-        location: answer.location,
-        resumed: false,
-    });
+    listener.handle.follow(subscription(answer.location, false));
     let exchange = producer.request().await;
     assert_eq!(
         exchange.first_line(),
@@ -66,8 +84,9 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
         }
     }
     // Leaving sends what was left to be sent.
-    listener.handle.last_words(Some("bye".into()));
-    listener.handle.ask(4, Ask::Tell("{}".into()));
+    let words = Addresses::of_http("/").last_words("bye".into());
+    listener.handle.last_words(Some(words));
+    listener.handle.call(4, ask(Ask::Tell("{}".into())));
     let told = producer.request().await;
     assert_eq!(told.first_line(), "POST /aaep/v1/replies HTTP/1.1");
     told.answer("204 No Content", "").await;
@@ -86,7 +105,7 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
 async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
     let producer = Producer::start().await;
     let mut listener = Listener::open_with(&producer.base(), shaking(), Some("s3cret"), 64);
-    listener.handle.ask(1, Ask::Subscribe("{}".into()));
+    listener.handle.call(1, ask(Ask::Subscribe("{}".into())));
     producer
         .request()
         .await
@@ -100,7 +119,7 @@ async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
         .await;
     assert_eq!(answered(&mut listener).await.unwrap().retry_after, Some(9));
     let other = Producer::start().await;
-    listener.handle.ask(2, Ask::Manifest);
+    listener.handle.call(2, ask(Ask::Manifest));
     producer
         .request()
         .await
@@ -116,7 +135,7 @@ async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
 async fn an_endless_answer_is_cut_off() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    listener.handle.ask(1, Ask::Manifest);
+    listener.handle.call(1, ask(Ask::Manifest));
     let mut exchange = producer.request().await;
     exchange.write("HTTP/1.1 200 OK\r\n\r\n").await;
     let flood = tokio::spawn(async move { exchange.flood(&"x".repeat(8192)).await });
@@ -132,9 +151,9 @@ async fn an_endless_answer_is_cut_off() {
 async fn a_server_that_streams_at_every_path_is_not_waited_for() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    listener.handle.ask(1, Ask::Manifest);
+    listener.handle.call(1, ask(Ask::Manifest));
     let mut exchange = producer.request().await;
-    exchange.write(crate::transport::tests::STREAM).await;
+    exchange.write(STREAM).await;
     let answer = answered(&mut listener).await.unwrap();
     assert_eq!((answer.status, answer.body.as_str()), (200, ""));
     exchange.gone().await;
@@ -144,12 +163,7 @@ async fn a_server_that_streams_at_every_path_is_not_waited_for() {
 async fn a_subscription_that_the_server_forgot_is_not_the_end() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    let course = |resumed| Course::Subscription {
-        id: "sub_1".into(),
-        location: None,
-        resumed,
-    };
-    listener.handle.follow(course(true));
+    listener.handle.follow(subscription(None, true));
     producer.request().await.answer("404 Not Found", "").await;
     loop {
         match listener.next().await {
@@ -158,7 +172,7 @@ async fn a_subscription_that_the_server_forgot_is_not_the_end() {
             _ => {}
         }
     }
-    listener.handle.follow(course(false));
+    listener.handle.follow(subscription(None, false));
     producer.request().await.answer("404 Not Found", "").await;
     loop {
         if let LinkEvent::Failed { .. } = listener.next().await {
@@ -177,7 +191,7 @@ async fn a_silent_stream_is_asked_beside_itself_and_kept_unless_nobody_listens()
     };
     let mut listener = Listener::open(&producer.base(), config);
     let mut stream = producer.request().await;
-    stream.write(crate::transport::tests::STREAM).await;
+    stream.write(STREAM).await;
     // Whoever answers is there, whatever the answer.
     let probe = producer.request().await;
     assert_eq!(
@@ -213,52 +227,49 @@ async fn a_silent_stream_is_asked_beside_itself_and_kept_unless_nobody_listens()
     stream.gone().await;
 }
 
-fn ways(base: &str) -> Ways {
+fn server(given: &str) -> Server {
     let config = LinkConfig::default();
-    let crate::transport::Source::Http(endpoints) =
-        crate::transport::Source::parse(base, &config).unwrap()
+    let crate::transport::Source::Http(address) =
+        crate::transport::Source::parse(given, &config).unwrap()
     else {
         panic!("no address");
     };
     let tls = crate::transport::Tls::load(&config).unwrap();
     let token = Some(crate::transport::Secret::new("x"));
-    Ways::new(&endpoints, &LinkSettings::new(config, token, tls, 1)).0
+    Server::new(&address, &LinkSettings::new(config, token, tls, 1)).0
 }
 
 #[test]
-fn addresses_stand_below_what_the_person_gave() {
-    for (base, stream) in [
+fn a_stream_is_where_the_person_or_the_dialect_says() {
+    let here = server("http://localhost:1/x/events/?key=1");
+    for (at, wanted) in [
+        (Address::Given, "http://localhost:1/x/events/?key=1"),
         (
-            "http://localhost",
-            "http://localhost/aaep/v1/events?subscription_id=sub_1",
+            Address::GivenAt("/x/events".to_owned()),
+            "http://localhost:1/x/events?key=1",
         ),
         (
-            "http://localhost/a/",
-            "http://localhost/a/aaep/v1/events?subscription_id=sub_1",
+            Address::Path("/y?z=1".to_owned()),
+            "http://localhost:1/y?z=1",
         ),
         (
-            "http://localhost/aaep/v1",
-            "http://localhost/aaep/v1/events?subscription_id=sub_1",
+            Address::Named("z?q=2".to_owned()),
+            "http://localhost:1/x/events/z?q=2",
         ),
         (
-            "http://localhost/events",
-            "http://localhost/aaep/v1/events?subscription_id=sub_1",
+            Address::Named("http://127.0.0.1:2/".to_owned()),
+            "http://127.0.0.1:2/",
         ),
     ] {
-        let url = ways(base).stream("sub_1", None).unwrap();
-        assert_eq!(url.as_str(), stream, "{base}");
-        assert_eq!(
-            ways(base).manifest().as_str(),
-            "http://localhost/.well-known/aaep-manifest.json"
-        );
+        assert_eq!(here.address(&at).unwrap().as_str(), wanted);
     }
 }
 
 #[test]
 fn a_stream_is_followed_only_where_that_is_safe() {
-    let here = ways("https://a.example");
+    let here = server("https://a.example");
     for good in ["/x", "https://a.example/y", "https://b.example/z"] {
-        assert!(here.stream("sub_1", Some(good)).is_ok(), "{good}");
+        assert!(here.named(good).is_ok(), "{good}");
     }
     for bad in [
         "http://a.example/x",
@@ -266,7 +277,143 @@ fn a_stream_is_followed_only_where_that_is_safe() {
         "ftp://a.example/",
         "https://u:p@a.example/",
     ] {
-        let fault = here.stream("sub_1", Some(bad)).unwrap_err();
+        let fault = here.named(bad).unwrap_err();
         assert!(fault.is_final(), "{bad}");
     }
+}
+
+/// Paths that lead away from the server, or are none, by the rules by which addresses are read.
+const AWAY: [&str; 12] = [
+    "",
+    "x",
+    "?x",
+    "//b.example/x",
+    "/\\b.example/x",
+    "/\t/b.example/x",
+    "\\\\b.example",
+    "https://b.example/",
+    "http://127.0.0.1:1/",
+    "javascript:alert(1)",
+    "//me:hunter2@a.example/",
+    "../x",
+];
+
+#[test]
+fn a_path_that_would_leave_the_server_is_refused() {
+    let here = server("https://a.example/base?k=1");
+    for path in AWAY {
+        let fault = here.path(path).unwrap_err();
+        assert!(fault.is_final(), "{path:?}");
+        assert!(!format!("{fault:?}").contains("hunter2"));
+        for at in [
+            Address::Path(path.to_owned()),
+            Address::GivenAt(path.to_owned()),
+        ] {
+            assert!(here.address(&at).is_err(), "{path:?}");
+        }
+    }
+    let long = format!("/{}", "x".repeat(PATH_BYTES));
+    assert!(here.path(&long).is_err());
+    for (path, wanted) in [
+        ("/x?y=//b.example", "https://a.example/x?y=//b.example"),
+        ("/a/../../x", "https://a.example/x"),
+        ("/ä", "https://a.example/%C3%A4"),
+        ("/@b.example/", "https://a.example/@b.example/"),
+    ] {
+        assert_eq!(here.path(path).unwrap().as_str(), wanted);
+    }
+}
+
+#[test]
+fn of_the_headers_only_a_version_is_a_dialects_to_set() {
+    let (name, value) = version_header(("A2A-Version", "1.0")).unwrap();
+    assert_eq!(
+        (name.as_str(), value.to_str().unwrap()),
+        ("a2a-version", "1.0")
+    );
+    for bad in [
+        ("authorization", "Bearer x"),
+        ("cookie", "a=b"),
+        ("host", "b.example"),
+        ("a b-version", "1"),
+        ("x-version", "1\r\nhost: b"),
+    ] {
+        assert!(version_header(bad).is_err(), "{bad:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_has_any_method_a_path_and_a_body_of_its_own() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open_with(&producer.base(), shaking(), Some("s3cret"), 64);
+    for method in Method::ALL {
+        let call = Call {
+            method,
+            path: "/session/1/abort?now=1".to_owned(),
+            accept: "text/plain",
+            version: Some(("A2A-Version", "1.0")),
+            body: Some(Body {
+                content_type: "text/x-own",
+                text: "ünd".to_owned(),
+            }),
+            most: Call::MOST,
+        };
+        listener.handle.call(7, call);
+        let mut asked = producer.request().await;
+        assert_eq!(
+            asked.first_line(),
+            format!("{} /session/1/abort?now=1 HTTP/1.1", method.name())
+        );
+        assert_eq!(asked.header("accept"), Some("text/plain"));
+        assert_eq!(asked.header("content-type"), Some("text/x-own"));
+        assert_eq!(asked.header("a2a-version"), Some("1.0"));
+        assert_eq!(asked.header("authorization"), Some("Bearer s3cret"));
+        assert_eq!(asked.body, "ünd");
+        asked
+            .write("HTTP/1.1 418 Teapot\r\nLocation: ../x\r\nContent-Length: 3\r\n\r\nso!")
+            .await;
+        let answer = answered(&mut listener).await.unwrap();
+        assert_eq!((answer.status, answer.body.as_str()), (418, "so!"));
+        // What is relative is made whole where it was said.
+        assert_eq!(
+            answer.location,
+            Some(format!("{}/session/x", producer.base()))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_would_go_elsewhere_or_is_too_large_asks_nobody() {
+    let producer = Producer::start().await;
+    let config = LinkConfig {
+        max_frame_bytes: 1000,
+        ..shaking()
+    };
+    let mut listener = Listener::open(&producer.base(), config);
+    for path in AWAY {
+        listener.handle.call(1, Call::get(path));
+        assert!(answered(&mut listener).await.unwrap_err().is_final());
+    }
+    let large = Call::post("/x", Body::json("x".repeat(1001)));
+    listener.handle.call(1, large);
+    let limit = 1000;
+    assert_eq!(
+        answered(&mut listener).await,
+        Err(Fault::TooLarge { limit })
+    );
+    // The first that is asked at all is this one; of its answer no more is taken in than was said.
+    let call = Call {
+        most: 10,
+        ..Call::get("/here")
+    };
+    listener.handle.call(1, call);
+    let mut asked = producer.request().await;
+    assert_eq!(asked.first_line(), "GET /here HTTP/1.1");
+    asked
+        .write("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n12345678901")
+        .await;
+    assert_eq!(
+        answered(&mut listener).await,
+        Err(Fault::TooLarge { limit: 10 })
+    );
 }

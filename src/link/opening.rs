@@ -1,0 +1,96 @@
+//! What a connection is opened with: the address and the manner of a stream, the terms of a WebSocket.
+//!
+//! Responsibilities: what a dialect has to say about it before the first frame. Not here: which host it is, and
+//! opening it (`transport`).
+
+use super::Body;
+
+/// Says where on its server a stream is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Address {
+    /// Where the person said, query included.
+    Given,
+    /// At another path than the person said, with the query that the person gave.
+    GivenAt(String),
+    /// At a path of the server from its root, with a query of its own if need be.
+    Path(String),
+    /// Where the server itself says, by a whole address or a path. That may be on another server, where
+    /// that is safe; the token stays behind then.
+    Named(String),
+}
+
+/// Says what an attempt to connect follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stream {
+    /// Where it is.
+    pub at: Address,
+    /// The message that opens it, which is posted; without one it is read with GET. A stream that was opened by
+    /// a message is its answer: when it ends, [`super::LinkEvent::StreamEnded`] says so.
+    pub opened_by: Option<Body>,
+    /// A header that names the version of a protocol, as in [`super::Call`].
+    pub version: Option<(&'static str, &'static str)>,
+    /// The path to which replies are posted, as JSON; without one the link takes none while it is followed.
+    pub replies: Option<String>,
+    /// The path that is asked whether anybody is there while the stream is silent. Any answer will do.
+    pub probe: Option<String>,
+    /// Whether a status that would end the link only says that the server does not know this stream any more,
+    /// and another attempt may follow another one.
+    pub may_be_forgotten: bool,
+}
+
+impl Stream {
+    /// Reads a stream; nothing is posted, and its silence is not looked into.
+    pub fn at(at: Address) -> Self {
+        Self {
+            at,
+            opened_by: None,
+            version: None,
+            replies: None,
+            probe: None,
+            may_be_forgotten: false,
+        }
+    }
+}
+
+/// Says which subprotocol a WebSocket is to speak.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Subprotocol {
+    /// None is offered.
+    #[default]
+    None,
+    /// These are offered, best first; a server that chooses none will do as well.
+    Offered(&'static [&'static str]),
+    /// These are offered, best first; a server that chooses none is not followed.
+    Required {
+        /// Their names.
+        names: &'static [&'static str],
+        /// What is said of a server that chooses none.
+        without: &'static str,
+    },
+}
+
+/// Says what a dialect wants of a WebSocket, and what its close codes mean there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WebSocketTerms {
+    /// The path where it is when the person named none.
+    pub path: &'static str,
+    /// What it is to speak.
+    pub subprotocol: Subprotocol,
+    /// The close codes that end the source in good order, beside 1000.
+    pub over: &'static [u16],
+    /// The close codes after which another connection would be turned away too.
+    pub turned_away: &'static [u16],
+    /// The close code with which this side leaves.
+    pub leaving: u16,
+}
+
+impl WebSocketTerms {
+    /// A WebSocket without a word about it: no subprotocol, and of the close codes only what every WebSocket has.
+    pub const PLAIN: Self = Self {
+        path: "/",
+        subprotocol: Subprotocol::None,
+        over: &[],
+        turned_away: &[],
+        leaving: 1000,
+    };
+}

@@ -1,0 +1,260 @@
+//! One task a link: a reader and a poster side by side, and an answer for every order.
+//!
+//! Responsibilities: the handle at the one end, running both halves, exactly one [`LinkEvent::Replied`] for each
+//! [`LinkHandle::send`] and one [`LinkEvent::Answered`] for each [`LinkHandle::call`]. Not here: what a kind of
+//! source does (`sse`, `file`), the sink at the other end (`sink`).
+//!
+//! The two halves never wait for each other: a reader that waits for room in the sink does not hold
+//! up a reply, and a slow reply does not hold up reading. The task lives until its handle is dropped
+//! or the sink's receiver is gone, also after the source is over, because replies still want their
+//! answer.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::task::JoinHandle;
+
+use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, Reader};
+use super::sink::LinkSink;
+use crate::link::{Call, Fault, LastWords, LinkEvent, Stream, Undelivered};
+
+/// How many requests beside one stream may be under way or waiting to be reported: more than any dialect asks
+/// at once, and few enough that their answers, however large, have room.
+pub(super) const CALLS_UNDER_WAY: usize = 16;
+
+/// Is the way to a running link; dropping it ends the link at once.
+#[derive(Debug)]
+pub struct LinkHandle {
+    orders: mpsc::UnboundedSender<Order>,
+    room: Arc<Semaphore>,
+    calls: Arc<Semaphore>,
+    // Held only to be dropped: the link sees its handle go by this end going.
+    open: watch::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl LinkHandle {
+    /// Hands a reply over, without waiting; `request` comes back in its [`LinkEvent::Replied`].
+    ///
+    /// Exactly one `Replied` follows, whatever happens: [`Undelivered::Unknown`] when the link is closed
+    /// before the server answered, [`Undelivered::Kept`] when too many are under way. Nothing is sent
+    /// twice: whether to try again is the caller's decision.
+    pub fn send(&self, request: u64, body: String) {
+        let order = match Arc::clone(&self.room).try_acquire_owned() {
+            Ok(room) => Order::Post {
+                request,
+                body,
+                room,
+            },
+            Err(_) => Order::RefusePost { request },
+        };
+        // This fails only when the sink's receiver is gone, and then there is nobody to tell.
+        let _ = self.orders.send(order);
+    }
+
+    /// Makes one request beside the stream, without waiting; `request` comes back in its
+    /// [`LinkEvent::Answered`], exactly once, as with [`LinkHandle::send`].
+    pub fn call(&self, request: u64, call: Call) {
+        let order = match Arc::clone(&self.calls).try_acquire_owned() {
+            Ok(room) => Order::Call {
+                request,
+                call,
+                room,
+            },
+            Err(_) => Order::RefuseCall { request },
+        };
+        let _ = self.orders.send(order);
+    }
+
+    /// Says what the attempt under way follows; each [`LinkEvent::Connecting`] of a server that speaks HTTP wants
+    /// this or [`LinkHandle::refuse`], exactly once.
+    pub fn follow(&self, stream: Stream) {
+        let _ = self.orders.send(Order::Follow(stream));
+    }
+
+    /// Says that the attempt under way has failed, or that the connection that is there is of no use: it is given
+    /// up for this reason, which also says whether and when it is tried again.
+    pub fn refuse(&self, fault: Fault) {
+        let _ = self.orders.send(Order::Refuse(fault));
+    }
+
+    /// Leaves something that is said when the link is closed, in place of what was left before.
+    pub fn last_words(&self, words: Option<LastWords>) {
+        let _ = self.orders.send(Order::LastWords(words));
+    }
+
+    /// Answers a request that came in ([`LinkEvent::Request`]); one that has lapsed, or was answered already, takes
+    /// no answer.
+    pub fn respond(&self, id: u64, status: u16, body: String) {
+        let _ = self.orders.send(Order::Respond { id, status, body });
+    }
+
+    /// Ends the link: the connection takes its leave and is dropped, and replies still under way are
+    /// answered with [`Fault::Closed`]; they may or may not have reached the server. While the sink is
+    /// full those answers wait for room; nothing else of the link is left then.
+    ///
+    /// The task that is given back is over when nothing is left, a started program included.
+    pub fn close(self) -> JoinHandle<()> {
+        drop(self.open);
+        drop(self.orders);
+        self.task
+    }
+}
+
+/// Is a wish of the handle. The queue needs no bound of its own: what is large is bounded by the room, and the rest
+/// is a few words that our own side made up.
+#[derive(Debug)]
+pub(super) enum Order {
+    Post {
+        request: u64,
+        body: String,
+        room: OwnedSemaphorePermit,
+    },
+    RefusePost {
+        request: u64,
+    },
+    Call {
+        request: u64,
+        call: Call,
+        room: OwnedSemaphorePermit,
+    },
+    RefuseCall {
+        request: u64,
+    },
+    Follow(Stream),
+    Refuse(Fault),
+    LastWords(Option<LastWords>),
+    Respond {
+        id: u64,
+        status: u16,
+        body: String,
+    },
+}
+
+/// Starts a link's task and gives the way to it.
+pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
+    run: impl FnOnce(mpsc::UnboundedReceiver<Order>, watch::Receiver<()>) -> F,
+) -> LinkHandle {
+    let (orders, taken) = mpsc::unbounded_channel();
+    let (open, closing) = watch::channel(());
+    LinkHandle {
+        orders,
+        room: Arc::new(Semaphore::new(REPLIES_UNDER_WAY)),
+        calls: Arc::new(Semaphore::new(CALLS_UNDER_WAY)),
+        open,
+        task: tokio::spawn(run(taken, closing)),
+    }
+}
+
+/// Runs a link until its handle is dropped and every reply is answered, or nobody listens.
+pub(super) async fn drive<R: Reader, P: Poster>(
+    link: Link<R, P>,
+    sink: LinkSink,
+    orders: mpsc::UnboundedReceiver<Order>,
+    closing: watch::Receiver<()>,
+) {
+    let Link { reader, poster } = link;
+    let farewell = poster.farewell();
+    let leaving = async {
+        closed(closing.clone()).await;
+        // Whoever does not let go in time is dropped.
+        let _ = tokio::time::timeout(FAREWELL, farewell).await;
+    };
+    let reading = async {
+        let mut leaving = std::pin::pin!(leaving);
+        tokio::select! {
+            () = leaving.as_mut() => {}
+            // A source that is over still wants to be left in good order: a server that took a
+            // subscription and has no stream for it would keep it.
+            () = reader.read(sink.clone()) => leaving.await,
+        }
+    };
+    let answering = answer(poster, sink.clone(), orders, closing.clone());
+    tokio::select! {
+        biased;
+        () = sink.closed() => {}
+        _ = async { tokio::join!(reading, answering) } => {}
+    }
+}
+
+/// Waits until the handle is dropped.
+async fn closed(mut closing: watch::Receiver<()>) {
+    while closing.changed().await.is_ok() {}
+}
+
+/// Posts what is ordered and reports each outcome once, until the handle is gone and all is reported.
+async fn answer<P: Poster>(
+    poster: P,
+    sink: LinkSink,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    closing: watch::Receiver<()>,
+) {
+    let mut taking = true;
+    let mut under_way = FuturesUnordered::new();
+    let mut called = FuturesUnordered::new();
+    // An outcome waits here for room in the sink, so that a full sink stops no post that is under way.
+    let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
+    loop {
+        tokio::select! {
+            order = orders.recv(), if taking => match order {
+                Some(Order::Post { request, body, room }) => {
+                    let post = poster.post(body);
+                    let closing = closing.clone();
+                    under_way.push(async move {
+                        let outcome = tokio::select! {
+                            biased;
+                            // It may have been on its way for long.
+                            () = closed(closing) => Err(Undelivered::Unknown(Fault::Closed)),
+                            outcome = post => outcome,
+                        };
+                        (LinkEvent::Replied { request, outcome }, Some(room))
+                    });
+                }
+                Some(Order::RefusePost { request }) => {
+                    let fault = Fault::Other("too many replies are under way".to_owned());
+                    let outcome = Err(Undelivered::Kept(fault));
+                    done.push_back((LinkEvent::Replied { request, outcome }, None));
+                }
+                Some(Order::Call { request, call, room }) => {
+                    let calling = poster.call(call);
+                    let closing = closing.clone();
+                    called.push(async move {
+                        let outcome = tokio::select! {
+                            biased;
+                            () = closed(closing) => Err(Fault::Closed),
+                            outcome = calling => outcome,
+                        };
+                        (LinkEvent::Answered { request, outcome }, Some(room))
+                    });
+                }
+                Some(Order::RefuseCall { request }) => {
+                    let outcome = Err(Fault::Other("too many requests are under way".to_owned()));
+                    done.push_back((LinkEvent::Answered { request, outcome }, None));
+                }
+                Some(Order::Follow(stream)) => poster.follow(stream),
+                Some(Order::Refuse(fault)) => poster.refuse(fault),
+                Some(Order::LastWords(words)) => poster.last_words(words),
+                Some(Order::Respond { id, status, body }) => poster.respond(id, status, body),
+                None => taking = false,
+            },
+            Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
+            Some(answer) = called.next(), if !called.is_empty() => done.push_back(answer),
+            place = sink.reserve(), if !done.is_empty() => match place {
+                Ok(place) => {
+                    if let Some((event, _room)) = done.pop_front() {
+                        place.send(event);
+                    }
+                }
+                Err(_) => return,
+            },
+            else => return,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/handle.rs"]
+mod tests;

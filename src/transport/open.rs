@@ -1,0 +1,66 @@
+//! From a source to a running link.
+//!
+//! Responsibilities: which reader and which poster each kind of source has. Not here: what they do (`sse`,
+//! `server`, `duplex`, `websocket`, `unix`, `program`, `file`, `listening`), running them (`handle`).
+
+use super::duplex;
+use super::file::{FileReader, OneWay};
+use super::halves::Link;
+use super::handle::{LinkHandle, drive, launch};
+use super::program::ProgramDial;
+use super::server::Server;
+use super::settings::LinkSettings;
+use super::sink::LinkSink;
+use super::source::Source;
+use super::sse::SseReader;
+use super::unix::UnixDial;
+use super::websocket::WebSocketDial;
+
+/// Opens a source and follows it in one task of its own; news goes to `sink`, replies to the handle.
+///
+/// It never fails: what is wrong is told as [`LinkEvent::Failed`](crate::link::LinkEvent::Failed). Must be called inside a tokio
+/// runtime. Opening a file or standard input also starts one detached thread, which can't hold up the
+/// program's end.
+pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandle {
+    let limit = settings.config.max_frame_bytes;
+    match source {
+        Source::Http(address) => {
+            let (server, courses) = Server::new(&address, &settings);
+            let link = Link {
+                reader: SseReader::new(server.clone(), courses, settings),
+                poster: server,
+            };
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::WebSocket(address) => {
+            let link = duplex::link(WebSocketDial::new(&address, &settings), settings);
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::Unix(socket) => {
+            let link = duplex::link(UnixDial::new(socket, limit), settings);
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::Program(command) => {
+            let link = duplex::link(ProgramDial::new(command, limit), settings);
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::File(path) => {
+            let link = Link {
+                reader: if settings.config.follow {
+                    FileReader::growing(path, limit)
+                } else {
+                    FileReader::file(path, limit)
+                },
+                poster: OneWay,
+            };
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+        Source::Stdin => {
+            let link = Link {
+                reader: FileReader::stdin(limit),
+                poster: OneWay,
+            };
+            launch(|orders, closing| drive(link, sink, orders, closing))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a link needs to know besides its source.
+//!
+//! Responsibilities: holding it together. Not here: where settings and tokens are read (`runtime`).
+
+use super::client::SharedClient;
+use super::secret::Secret;
+use super::tls::Tls;
+use crate::config::LinkConfig;
+use crate::link::{Stream, WebSocketTerms};
+
+/// Holds what a link needs to know besides its source.
+///
+/// Clone it for each link, so that all links share one HTTP client.
+#[derive(Debug, Clone)]
+pub struct LinkSettings {
+    /// The person's settings of links.
+    pub config: LinkConfig,
+    /// The bearer token, when the source wants one.
+    pub token: Option<Secret>,
+    /// Where the jitter of the waits starts; randomness is an input.
+    pub seed: u64,
+    /// What every attempt on a server that speaks HTTP follows; without it each attempt waits for an order
+    /// ([`LinkHandle::follow`](super::LinkHandle::follow)).
+    pub stream: Option<Stream>,
+    /// What is wanted of a WebSocket.
+    pub websocket: WebSocketTerms,
+    pub(super) client: SharedClient,
+}
+
+impl LinkSettings {
+    /// Puts settings together; nothing is opened and no client is built before it is needed.
+    pub fn new(config: LinkConfig, token: Option<Secret>, tls: Tls, seed: u64) -> Self {
+        let client = SharedClient::new(config.connect_timeout(), tls);
+        Self {
+            config,
+            token,
+            seed,
+            stream: None,
+            websocket: WebSocketTerms::PLAIN,
+            client,
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Streams as a dialect orders them: where they are, by what they are opened, and how they end.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+
+use crate::config::LinkConfig;
+use crate::link::{Address, Body, Fault, LinkEvent, Stream, Undelivered};
+use crate::transport::tests::{Listener, Producer, STREAM, frame, quick};
+
+/// Settings of a link whose every attempt waits for an order.
+fn ordered() -> LinkConfig {
+    LinkConfig {
+        plain_pair: false,
+        ..quick()
+    }
+}
+
+#[tokio::test]
+async fn the_name_of_an_event_comes_with_its_frame_and_is_bounded() {
+    let producer = Producer::start().await;
+    let mut link = Listener::open(&producer.base(), quick());
+    let long = "é".repeat(100);
+    let exchange = producer.request().await;
+    exchange
+        .play(&format!(
+            "event: aaep.event\ndata: 1\n\nevent: message\ndata: 2\n\ndata: 3\n\nevent: {long}\ndata: 4\n\n"
+        ))
+        .await;
+    let mut names = Vec::new();
+    while names.len() < 4 {
+        if let LinkEvent::Frame(frame) = link.next().await {
+            names.push(frame.event);
+        }
+    }
+    assert_eq!(
+        names,
+        [
+            Some("aaep.event".to_owned()),
+            None,
+            None,
+            Some("é".repeat(64))
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_stream_that_a_message_opens_is_its_answer() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open_with(&producer.base(), ordered(), Some("s3cret"), 64);
+    let stream = |text: &str| Stream {
+        opened_by: Some(Body::json(text)),
+        version: Some(("A2A-Version", "1.0")),
+        ..Stream::at(Address::Path("/run".to_owned()))
+    };
+    for round in ["{\"n\":1}", "{\"n\":2}"] {
+        listener
+            .expect(&[LinkEvent::Connecting { attempt: 1 }])
+            .await;
+        listener.handle.follow(stream(round));
+        // A message goes on to where the same server says, with its method and its body.
+        let asked = producer.request().await;
+        asked
+            .answer("308 Permanent Redirect", "Location: /there\r\n")
+            .await;
+        let asked = producer.request().await;
+        assert_eq!(asked.first_line(), "POST /there HTTP/1.1");
+        assert_eq!(asked.header("accept"), Some("text/event-stream"));
+        assert_eq!(asked.header("content-type"), Some("application/json"));
+        assert_eq!(asked.header("a2a-version"), Some("1.0"));
+        assert_eq!(asked.header("authorization"), Some("Bearer s3cret"));
+        // An answer goes on behind nothing.
+        assert_eq!(asked.header("last-event-id"), None);
+        assert_eq!(asked.body, round);
+        asked.play("id: 7\nevent: run.finished\ndata: {}\n\n").await;
+        listener.expect(&[LinkEvent::Connected]).await;
+        let LinkEvent::Frame(told) = listener.next().await else {
+            panic!("no frame");
+        };
+        assert_eq!(told.event.as_deref(), Some("run.finished"));
+        listener.expect(&[LinkEvent::StreamEnded]).await;
+        // Nobody is asked again before the next message is there.
+    }
+    listener
+        .expect(&[LinkEvent::Connecting { attempt: 1 }])
+        .await;
+    assert!(listener.is_quiet());
+}
+
+#[tokio::test]
+async fn an_answer_of_nothing_and_one_that_breaks_are_lost_and_not_whole() {
+    for broken in [
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 900\r\n\r\ndata: 1\n\n",
+    ] {
+        let producer = Producer::start().await;
+        let mut listener = Listener::open(&producer.base(), ordered());
+        let stream = Stream {
+            opened_by: Some(Body::json("{}")),
+            ..Stream::at(Address::Given)
+        };
+        listener.handle.follow(stream);
+        let mut asked = producer.request().await;
+        asked.write(broken).await;
+        drop(asked);
+        loop {
+            match listener.next().await {
+                LinkEvent::Lost { fault, .. } => break assert_eq!(fault, Fault::Closed),
+                LinkEvent::StreamEnded => panic!("{broken}"),
+                _ => {}
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_is_carried_to_no_other_server() {
+    let other = Producer::start().await;
+    for (status, to) in [
+        ("307 Elsewhere", other.base()),
+        ("302 Found", "/x".to_owned()),
+        ("303 See Other", "/x".to_owned()),
+    ] {
+        let producer = Producer::start().await;
+        let mut listener = Listener::open(&producer.base(), ordered());
+        let stream = Stream {
+            opened_by: Some(Body::json("{}")),
+            ..Stream::at(Address::Given)
+        };
+        listener.handle.follow(stream);
+        let location = format!("Location: {to}\r\n");
+        producer.request().await.answer(status, &location).await;
+        loop {
+            if let LinkEvent::Failed { fault } = listener.next().await {
+                assert!(fault.to_string().contains("redirects a message"), "{fault}");
+                break;
+            }
+        }
+    }
+    let producer = Producer::start().await;
+    let mut listener = Listener::open(&producer.base(), ordered());
+    listener.handle.follow(Stream {
+        opened_by: Some(Body::json("{}")),
+        ..Stream::at(Address::Named(other.base()))
+    });
+    loop {
+        if let LinkEvent::Failed { fault } = listener.next().await {
+            break assert!(fault.is_final());
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_elsewhere_gets_no_token_and_one_without_replies_takes_none() {
+    let producer = Producer::start().await;
+    let other = Producer::start().await;
+    let mut listener = Listener::open_with(&producer.base(), ordered(), Some("s3cret"), 64);
+    let away = Address::Named(format!("{}/stream", other.base()));
+    listener.handle.follow(Stream::at(away));
+    let mut asked = other.request().await;
+    assert_eq!(asked.first_line(), "GET /stream HTTP/1.1");
+    assert_eq!(asked.header("authorization"), None);
+    asked.write(STREAM).await;
+    listener.handle.send(3, "{}".to_owned());
+    loop {
+        if let LinkEvent::Replied { request, outcome } = listener.next().await {
+            assert_eq!(
+                (request, outcome),
+                (3, Err(Undelivered::Kept(Fault::OneWay)))
+            );
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_ends_the_attempt_that_waits_for_an_order() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open(&producer.base(), ordered());
+    listener.handle.refuse(Fault::Closed);
+    listener
+        .expect(&[LinkEvent::Connecting { attempt: 1 }])
+        .await;
+    assert!(matches!(
+        listener.next().await,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            ..
+        }
+    ));
+    listener
+        .expect(&[LinkEvent::Connecting { attempt: 2 }])
+        .await;
+    listener.handle.refuse(Fault::OneWay);
+    listener
+        .expect(&[LinkEvent::Failed {
+            fault: Fault::OneWay,
+        }])
+        .await;
+}
+
+#[tokio::test]
+async fn the_silence_of_a_stream_beside_which_nobody_can_be_asked_is_told() {
+    let producer = Producer::start().await;
+    let config = LinkConfig {
+        silent_after_seconds: 1,
+        ..ordered()
+    };
+    let mut listener = Listener::open(&producer.base(), config);
+    listener.handle.follow(Stream::at(Address::Given));
+    let mut stream = producer.request().await;
+    stream.write(STREAM).await;
+    loop {
+        if let LinkEvent::Silent { seconds } = listener.next().await {
+            break assert!(seconds >= 1);
+        }
+    }
+    stream.write("data: x\n\n").await;
+    listener.expect(&[frame("x")]).await;
+}
