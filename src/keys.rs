@@ -7,6 +7,7 @@
 mod announcing;
 mod choosing;
 mod filter;
+mod groups;
 mod map;
 mod reader;
 mod scan;

@@ -142,7 +142,7 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
             for width in [0, 20, 40, 80] {
                 let lines =
                     linear::lines(&stage.app, told, &TimeZone::UTC, linear::Page::plain(width));
-                if told.shown().is_empty() || told.aloud == Aloud::Seen {
+                if told.shown().is_empty() || matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
                     // Structure only, such as the line under a table's headers; or what other words say.
                     assert_eq!(lines, "");
                     continue;

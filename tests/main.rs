@@ -31,6 +31,8 @@ mod matrix;
 mod musts;
 mod order;
 mod own;
+mod pane;
+mod pictures;
 #[cfg(feature = "fuzz")]
 mod pty;
 mod replies;

@@ -15,6 +15,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::config::KeysConfig;
 
+use super::groups::GROUPS;
 use super::{BINDINGS, Command};
 
 /// Without these nobody could answer every kind of question, or leave.
@@ -257,6 +258,23 @@ impl Keymap {
                 let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
                 (names.join(", "), binding.does)
             })
+    }
+
+    /// Gives the same by groups, each with its head, in the order of the help.
+    pub fn help_in_groups(&self) -> Vec<(&'static str, Vec<(String, &'static str)>)> {
+        GROUPS
+            .iter()
+            .map(|group| {
+                let of_group = BINDINGS
+                    .iter()
+                    .filter(|binding| group.names.contains(&binding.name))
+                    .map(|binding| binding.does);
+                let of_group: Vec<&str> = of_group.collect();
+                let entries = self.help().filter(|(_, does)| of_group.contains(does));
+                (group.head, entries.collect::<Vec<_>>())
+            })
+            .filter(|(_, entries)| !entries.is_empty())
+            .collect()
     }
 
     /// Gives the first key of every command, for the phrases that name keys; an empty one where it is

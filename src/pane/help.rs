@@ -1,34 +1,26 @@
-//! The help, from the one table of keys.
+//! The help, from the one table of keys, by groups.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
 
-use crate::announce::wrap;
-use crate::app::App;
-
-use super::Look;
+use super::View;
+use super::rows::{self, Row};
 
 /// Draws it, scrolled so that every key can be reached on the smallest screen.
-pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
-    let rows: Vec<String> = app
-        .keymap()
-        .help()
-        .flat_map(|(keys, does)| {
-            wrap(
-                &format!("{}: {}", keys, app.phrases().help(does)),
-                usize::from(area.width),
-            )
-        })
-        .collect();
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) {
+    let (app, look) = (view.app, view.look);
+    let width = area.width.min(rows::WIDEST);
+    let mut all: Vec<Row> = Vec::new();
+    for (group, entries) in app.keymap().help_in_groups() {
+        let head = app.phrases().help(group).to_owned();
+        all.push(Row::head(head, look.region()));
+        for (keys, does) in entries {
+            let words = format!("{keys}: {}", app.phrases().help(does));
+            all.extend(rows::own(&words, width, look.text()));
+        }
+    }
     let first = app
         .help_scroll()
-        .min(rows.len().saturating_sub(usize::from(area.height)));
-    let lines: Vec<Line<'_>> = rows
-        .into_iter()
-        .skip(first)
-        .map(|row| Line::styled(row, look.quiet()))
-        .collect();
-    frame.render_widget(Paragraph::new(lines), area);
+        .min(all.len().saturating_sub(usize::from(area.height)));
+    rows::draw(frame, &all[first..], area);
 }

@@ -29,6 +29,18 @@ impl Look {
         }
     }
 
+    /// Is the head of a region: the line under it goes on to the region's edge, and needs no sign.
+    pub(super) fn region(self) -> Style {
+        Style::new()
+            .add_modifier(Modifier::BOLD)
+            .add_modifier(Modifier::UNDERLINED)
+    }
+
+    /// Is what the program itself says beside an agent's words.
+    pub(super) fn own(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
     /// Is the row that has the person's attention.
     pub(super) fn alert(self) -> Style {
         let bold = Style::new().add_modifier(Modifier::BOLD);

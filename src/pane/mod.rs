@@ -3,13 +3,22 @@
 //! Responsibilities: laying out what the app holds on any size from 40 by 10 upwards. Not here: what
 //! is said or asked, and in which words (`app`, `announce`); the terminal itself (`runtime`).
 //!
-//! From the top: one line that says what is going on, the question if one is shown, the sessions
-//! where there is room, the transcript, what is being typed, and one line of keys. The real cursor
-//! stands where the person's attention belongs, because a screen reader and a braille display follow
-//! it. Nothing is told by colour or by a glyph alone.
+//! From the top: one row that says what is going on, the question if one is shown, the agents, the
+//! transcript, the answer to the last key, what is being typed, one row of status, and the keys that matter
+//! now. They stand below each other and never side by side, because a screen reader and a braille display
+//! read by rows; a region begins with a row of words, underlined to the edge, and no signs are drawn around
+//! it. The real cursor stands where the person's attention belongs. Nothing is told by colour or by a glyph
+//! alone.
+//!
+//! On a small screen a question has everything but a row for answers and the keys: its pages stay put,
+//! whatever else is said (`question`).
 
+mod answers;
 mod choices;
+mod editor;
+mod headline;
 mod help;
+mod keys;
 mod look;
 mod question;
 mod rows;
@@ -23,19 +32,35 @@ pub use times::stale_at;
 use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::text::Line;
-use ratatui::widgets::Paragraph;
+use ratatui::widgets::Clear;
 
-use crate::announce::{About, Announcement, Arg, takes_two_steps, wrap};
 use crate::app::{App, Drawn};
 use crate::keys::Mode;
-use crate::protocol::{Now, ResponseKind};
-use crate::session::{Prompt, Question};
+use crate::protocol::Now;
 
-/// From this height on the sessions have rows beside a question.
-const ROOM_FOR_SESSIONS: u16 = 18;
+use rows::Row;
+
+/// From this height on there are regions with heads.
+const ROOM_FOR_REGIONS: u16 = 18;
+/// From this height on an empty row stands between two regions.
+const ROOM_FOR_GAPS: u16 = 28;
 /// From this height on there is a row for what runs.
 const ROOM_FOR_ONE: u16 = 5;
+/// So many rows are kept beside a question for what is told, and for answers to keys.
+const BESIDE: u16 = 4;
+
+/// Holds what is drawn, when and how.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    app: &'a App,
+    now: Now,
+    zone: &'a TimeZone,
+    look: Look,
+    /// Whether there is room for regions.
+    regions: bool,
+    /// Whether the transcript is in sight.
+    has_transcript: bool,
+}
 
 /// Draws everything, puts the cursor where attention belongs, and gives which part of the shown
 /// question is in sight.
@@ -46,89 +71,242 @@ pub fn draw(
     zone: &TimeZone,
     look: Look,
 ) -> Option<Drawn> {
-    let mut area = frame.area();
-    if area.width == 0 || area.height == 0 {
+    let whole = frame.area();
+    if whole.width == 0 || whole.height == 0 {
         return None;
     }
-    let top = take_top(&mut area, 1);
-    let height = keys_height(app, area);
-    let keys = take_bottom(&mut area, height);
-    frame.render_widget(
-        Paragraph::new(Line::styled(headline(app, top.width), look.heading())),
-        top,
-    );
-    draw_keys(frame, app, keys, look);
+    let regions = whole.height >= ROOM_FOR_REGIONS;
+    let view = View {
+        app,
+        now,
+        zone,
+        look,
+        regions,
+        has_transcript: regions || app.shown().is_none(),
+    };
+    let mut area = whole;
     if app.mode() == Mode::Help {
-        help::draw(frame, app, area, look);
+        draw_first(frame, view, &mut area);
+        draw_keys(frame, view, &mut area);
+        help::draw(frame, view, area);
         frame.set_cursor_position(Position::new(area.x, area.y));
         return None;
     }
-    let mut cursor = None;
-    let mut drawn = None;
-    if matches!(
-        app.mode(),
-        Mode::Editing(_) | Mode::Searching | Mode::Choosing(..)
-    ) {
-        let line = take_bottom(&mut area, 1);
-        cursor = Some(draw_editor(frame, app, line, look));
+    if regions || app.shown().is_none() {
+        draw_first(frame, view, &mut area);
     }
-    let crowded = app.shown().is_some() && area.height <= question::SMALL;
-    let asks = |told: &Announcement| matches!(told.about, Some(About::Asks(_)));
-    if let Some(reply) = app
-        .answers()
-        .last()
-        .filter(|told| !asks(told))
-        .map(|told| told.shown())
-        && (crowded || app.is_looking_back())
-    {
-        // Where the last lines of the transcript are not in sight, what hearken answers to a key still
-        // has a place. A second step shows all that is accepted.
-        // No more of a long one than could fill the screen.
-        let reply: String = reply
-            .chars()
-            .take(usize::from(area.width) * usize::from(area.height))
-            .collect();
-        let rows = rows::own(&reply, area.width, look.heading());
-        let most = match app.mode() {
-            Mode::Confirming(_) => area.height.saturating_sub(1),
-            // The choices themselves matter more, and what the keys do stands below.
-            Mode::Choosing(..) => 1,
-            Mode::Watching
-            | Mode::Editing(_)
-            | Mode::Searching
-            | Mode::Help
-            | Mode::Quitting
-            | Mode::Leaving(_) => area.height.div_ceil(2),
-        };
-        let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
-        let place = take_bottom(&mut area, height);
-        rows::draw_from(frame, rows, place);
+    draw_keys(frame, view, &mut area);
+    if regions {
+        let place = take_bottom(&mut area, 1);
+        let status = headline::status(app, place.width);
+        rows::draw(frame, &[Row::own(status, look.own())], place);
+        gap_below(&mut area, whole);
     }
     if app.shown().is_some() {
-        let (rest, at, part) = question::draw(frame, app, now, area, look);
-        area = rest;
-        cursor = cursor.or(Some(at));
-        drawn = part;
+        draw_beside_question(frame, view, area, whole)
+    } else {
+        draw_without_question(frame, view, area, whole);
+        None
     }
-    let room = match app.shown() {
-        // On a small screen one row says who does what; beside a question there is none for that.
-        None => (area.height / 4).max(u16::from(area.height >= ROOM_FOR_ONE)),
-        Some(_) if frame.area().height >= ROOM_FOR_SESSIONS => area.height / 4,
-        Some(_) => 0,
+}
+
+/// Draws the question, and what there is room for beside it.
+fn draw_beside_question(
+    frame: &mut Frame<'_>,
+    view: View<'_>,
+    mut area: Rect,
+    whole: Rect,
+) -> Option<Drawn> {
+    let (app, look) = (view.app, view.look);
+    let (shown, prompt) = app.shown()?;
+    // The place is the same whatever is typed or answered, so that no page is cut anew.
+    let beside = if view.regions {
+        BESIDE
+    } else {
+        1.min(area.height.saturating_sub(2))
     };
-    let timed = app.shown().is_none();
-    let running = sessions::rows(app, now, area.width, usize::from(room), timed, look);
-    let height = u16::try_from(running.len()).unwrap_or(u16::MAX).min(room);
-    let place = take_top(&mut area, height);
-    rows::draw(frame, &running, place);
-    let at = transcript::draw(frame, app, zone, area, look);
+    let place = Rect {
+        height: area.height - beside,
+        ..area
+    };
+    let block = question::block(view, shown, prompt, place);
+    let height = u16::try_from(block.rows.len()).unwrap_or(u16::MAX);
+    let place = take_top(&mut area, height.min(place.height));
+    rows::draw(frame, &block.rows, place);
+    let row = u16::try_from(block.focus).unwrap_or(u16::MAX);
+    let row = row.min(place.height.saturating_sub(1));
+    let mut cursor = Position::new(place.x, place.y + row);
+    let mut drawn = block.drawn;
+    if editor::is_open(app) {
+        let line = take_bottom(&mut area, 1);
+        let at = editor::draw(frame, app, line, look);
+        if !matches!(app.mode(), Mode::Choosing(..)) {
+            cursor = at;
+        }
+    }
+    if !matches!(app.mode(), Mode::Confirming(_)) {
+        let width = area.width.min(rows::WIDEST);
+        let rows = answers::rows(view, width, look.heading());
+        let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX);
+        // On a small screen a longer one stands over the question for as long as it lasts; but not before
+        // the question was in sight, and then what it covers does not count as shown.
+        let head = u16::try_from(block.head).unwrap_or(u16::MAX);
+        let over = if view.regions || app.wants_sight() {
+            0
+        } else {
+            place.height.saturating_sub(head)
+        };
+        let covered = wanted.saturating_sub(area.height).min(over);
+        let height = wanted.min(area.height + covered);
+        if covered > 0 {
+            drawn = None;
+        }
+        let answer = Rect {
+            y: area.bottom() - height,
+            height,
+            ..area
+        };
+        area.height = area.height.saturating_sub(height);
+        if height > 0 {
+            gap_below(&mut area, whole);
+        }
+        frame.render_widget(Clear, answer);
+        let rows = rows::fitting(rows, usize::from(height), width);
+        rows::draw(frame, &rows, answer);
+        if app.mode() == Mode::Watching && height > 0 {
+            cursor = Position::new(answer.x, answer.y);
+        }
+    }
+    if view.regions {
+        gap_above(&mut area, whole);
+        draw_agents(frame, view, &mut area, whole, false);
+    }
+    let at = draw_transcript(frame, view, area);
     // While somebody looks back beside a question, that is where they are.
-    let focus = match (app.mode(), app.is_looking_back()) {
-        (Mode::Watching, true) => Some(at),
-        _ => None,
-    };
-    frame.set_cursor_position(focus.or(cursor).unwrap_or(at));
+    if let (Mode::Watching, true, Some(at)) = (app.mode(), app.is_looking_back(), at) {
+        cursor = at;
+    }
+    frame.set_cursor_position(cursor);
     drawn
+}
+
+/// Draws agents, transcript and answers over the whole area.
+fn draw_without_question(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect, whole: Rect) {
+    let (app, look) = (view.app, view.look);
+    let mut cursor = None;
+    if editor::is_open(app) {
+        let line = take_bottom(&mut area, 1);
+        cursor = Some(editor::draw(frame, app, line, look));
+    }
+    draw_agents(frame, view, &mut area, whole, true);
+    let width = area.width.min(rows::WIDEST);
+    let rows = answers::rows(view, width, look.heading());
+    let most = area.height.div_ceil(2);
+    let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).min(most);
+    let place = take_bottom(&mut area, height);
+    let rows = rows::fitting(rows, usize::from(height), width);
+    rows::draw(frame, &rows, place);
+    if height > 0 {
+        gap_below(&mut area, whole);
+        if !app.is_looking_back() {
+            cursor = cursor.or(Some(Position::new(place.x, place.y)));
+        }
+    }
+    let at = draw_transcript(frame, view, area);
+    frame.set_cursor_position(cursor.or(at).unwrap_or(Position::new(area.x, area.y)));
+}
+
+fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
+    let place = take_top(area, 1);
+    let first = headline::first(view.app, place.width, !view.regions);
+    rows::draw(frame, &[Row::own(first, view.look.heading())], place);
+}
+
+/// Draws the keys. On a small screen a question has a fixed number of rows for them, and its own first.
+fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
+    let mut units = if view.regions {
+        Vec::new()
+    } else {
+        keys::of_question(view.app)
+    };
+    units.extend(keys::of_mode(view.app));
+    let mut lines = keys::lines("", &units, area.width);
+    let most = usize::from((area.height / 4).max(1));
+    let height = if view.app.shown().is_some() && !view.regions {
+        most.min(if area.width < rows::NARROW { 2 } else { 1 })
+    } else {
+        lines.len().clamp(1, most)
+    };
+    lines.truncate(height);
+    let place = take_bottom(area, u16::try_from(height).unwrap_or(1));
+    keys::draw(frame, lines, place, view.look);
+}
+
+/// Draws the sessions that run, at most a quarter of the screen, where anything runs.
+fn draw_agents(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect, whole: Rect, timed: bool) {
+    let share = if view.regions {
+        whole.height / 4
+    } else {
+        area.height / 4
+    };
+    let room = share
+        .max(u16::from(whole.height >= ROOM_FOR_ONE))
+        .min(area.height.saturating_sub(1));
+    let running = sessions::rows(view, area.width.min(rows::WIDEST), usize::from(room), timed);
+    if running.is_empty() {
+        return;
+    }
+    if view.regions {
+        // A head alone says nothing.
+        if area.height < 2 {
+            return;
+        }
+        draw_head(frame, view, "pane.agents", area);
+    }
+    let height = u16::try_from(running.len()).unwrap_or(u16::MAX);
+    let place = take_top(area, height);
+    rows::draw(frame, &running, place);
+    if view.regions {
+        gap_above(area, whole);
+    }
+}
+
+/// Draws the transcript under its head, which says where one looks, and gives the place of its focus.
+fn draw_transcript(frame: &mut Frame<'_>, view: View<'_>, mut area: Rect) -> Option<Position> {
+    if !view.has_transcript {
+        return None;
+    }
+    if view.regions && area.height > 1 {
+        match headline::looking_back(view.app) {
+            Some(mark) => {
+                let place = take_top(&mut area, 1);
+                let mark = headline::cut(&mark, place.width);
+                rows::draw(frame, &[Row::head(mark, view.look.alert())], place);
+            }
+            None => draw_head(frame, view, "pane.transcript", &mut area),
+        }
+    }
+    (area.height > 0).then(|| transcript::draw(frame, view, area))
+}
+
+fn draw_head(frame: &mut Frame<'_>, view: View<'_>, key: &str, area: &mut Rect) {
+    let place = take_top(area, 1);
+    let words = view.app.phrases().text(key, &[]);
+    rows::draw(frame, &[Row::head(words, view.look.region())], place);
+}
+
+/// Leaves an empty row above what is drawn, where there is room for one.
+fn gap_above(area: &mut Rect, whole: Rect) {
+    if whole.height >= ROOM_FOR_GAPS && area.height > 1 {
+        take_top(area, 1);
+    }
+}
+
+/// Leaves an empty row below what is drawn, where there is room for one.
+fn gap_below(area: &mut Rect, whole: Rect) {
+    if whole.height >= ROOM_FOR_GAPS && area.height > 1 {
+        take_bottom(area, 1);
+    }
 }
 
 /// Takes rows from the top of an area.
@@ -149,185 +327,6 @@ fn take_bottom(area: &mut Rect, height: u16) -> Rect {
         height,
         ..*area
     }
-}
-
-/// Says in one line what is going on: open questions first, then agents, then what is not as usual, as far
-/// as there is room for whole parts.
-fn headline(app: &App, width: u16) -> String {
-    use unicode_width::UnicodeWidthStr;
-    let open = app
-        .questions()
-        .iter()
-        .filter(|prompt| prompt.is_answerable())
-        .count();
-    let running = app
-        .sessions()
-        .iter()
-        .filter(|session| !session.is_ended())
-        .count();
-    let mut parts = Vec::new();
-    if app.is_looking_back() {
-        let args = [("n", Arg::own(app.newer()))];
-        parts.push(app.phrases().text("headline.review", &args));
-    }
-    if open > 0 {
-        parts.push(
-            app.phrases()
-                .text("headline.questions", &[("n", Arg::own(open))]),
-        );
-    }
-    parts.push(
-        app.phrases()
-            .text("headline.sessions", &[("n", Arg::own(running))]),
-    );
-    let down = app.links().iter().filter(|link| link.is_down()).count();
-    if down > 0 {
-        parts.push(
-            app.phrases()
-                .text("headline.down", &[("n", Arg::own(down))]),
-        );
-    }
-    parts.push(app.voice_words());
-    let mut line = "hearken".to_owned();
-    for part in parts {
-        if line.width() + 2 + part.width() > usize::from(width) {
-            break;
-        }
-        line.push_str("  ");
-        line.push_str(&part);
-    }
-    line
-}
-
-/// Lists the keys that matter now, as many as fit.
-fn key_words(app: &App) -> Vec<&'static str> {
-    match app.mode() {
-        Mode::Help => vec!["keys.help"],
-        Mode::Editing(_) => vec!["keys.editing"],
-        Mode::Searching => vec!["keys.searching"],
-        Mode::Choosing(..) => vec!["keys.choosing"],
-        Mode::Confirming(_) => vec!["keys.confirming"],
-        Mode::Quitting => vec!["keys.quitting"],
-        Mode::Leaving(_) => vec!["keys.leaving"],
-        Mode::Watching => {
-            let mut words = app
-                .shown()
-                .map(|(_, prompt)| answer_keys(prompt))
-                .unwrap_or_default();
-            if app
-                .questions()
-                .iter()
-                .filter(|prompt| prompt.is_answerable())
-                .count()
-                > 1
-            {
-                words.push("keys.more");
-            }
-            words.push("keys.always");
-            words
-        }
-    }
-}
-
-fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
-    match &prompt.question {
-        Question::Confirmation(_) if takes_two_steps(prompt) => vec!["keys.confirmation_twice"],
-        Question::Confirmation(_) => vec!["keys.confirmation"],
-        Question::Clarification(asked) => {
-            let mut words: Vec<&'static str> = asked
-                .accepted_response_kinds
-                .iter()
-                .map(|kind| match kind {
-                    ResponseKind::MultipleChoice => "keys.choice",
-                    ResponseKind::YesNo => "keys.yes_no",
-                    ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
-                        "keys.text"
-                    }
-                })
-                .collect();
-            words.dedup();
-            words
-        }
-    }
-}
-
-/// Gives the keys that matter now, none of them apart from what it does.
-fn key_lines(app: &App, width: u16) -> Vec<String> {
-    use unicode_width::UnicodeWidthStr;
-    let width = usize::from(width);
-    let mut lines: Vec<String> = Vec::new();
-    for words in key_words(app) {
-        let words = app.phrases().text(words, &[]);
-        // The phrases hold several keys, two spaces between them.
-        for key in words.split(BETWEEN_KEYS).filter(|key| !key.is_empty()) {
-            match lines.last_mut() {
-                Some(line) if line.width() + BETWEEN_KEYS.len() + key.width() <= width => {
-                    line.push_str(BETWEEN_KEYS);
-                    line.push_str(key);
-                }
-                Some(_) | None => lines.extend(wrap(key, width)),
-            }
-        }
-    }
-    lines
-}
-
-/// What stands between two keys.
-const BETWEEN_KEYS: &str = "  ";
-
-fn keys_height(app: &App, area: Rect) -> u16 {
-    let lines = key_lines(app, area.width).len();
-    u16::try_from(lines)
-        .unwrap_or(1)
-        .clamp(1, (area.height / 4).max(1))
-}
-
-fn draw_keys(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) {
-    let lines: Vec<Line<'_>> = key_lines(app, area.width)
-        .into_iter()
-        .map(|line| Line::styled(line, look.quiet()))
-        .collect();
-    frame.render_widget(Paragraph::new(lines), area);
-}
-
-/// Draws what is being typed, and gives the cursor's place.
-fn draw_editor(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> Position {
-    use unicode_width::UnicodeWidthStr;
-    let label = app.phrases().text(app.editor_label(), &[]);
-    let (text, cursor) = match app.mode() {
-        Mode::Choosing(_, 0) => (String::new(), 0),
-        Mode::Choosing(_, so_far) => (so_far.to_string(), so_far.to_string().len()),
-        Mode::Watching
-        | Mode::Confirming(_)
-        | Mode::Editing(_)
-        | Mode::Searching
-        | Mode::Quitting
-        | Mode::Leaving(_)
-        | Mode::Help => {
-            let (text, cursor) = app.editor();
-            (text.to_owned(), cursor)
-        }
-    };
-    let before: String = text.chars().take(cursor).collect();
-    let room = usize::from(area.width).saturating_sub(label.width() + 2);
-    // The part around the cursor is shown when the answer is longer than the line.
-    let skipped = before.width().saturating_sub(room);
-    let mut left = 0;
-    let visible: String = text
-        .chars()
-        .skip_while(|c| {
-            let hidden = left < skipped;
-            left += unicode_width::UnicodeWidthChar::width(*c).unwrap_or(0);
-            hidden
-        })
-        .collect();
-    frame.render_widget(
-        Paragraph::new(Line::styled(format!("{label} {visible}"), look.heading())),
-        area,
-    );
-    let x = label.width() + 1 + before.width().min(room);
-    let x = area.x.saturating_add(u16::try_from(x).unwrap_or(u16::MAX));
-    Position::new(x.min(area.right().saturating_sub(1)), area.y)
 }
 
 #[cfg(test)]

@@ -1,76 +1,111 @@
-//! The question that keys are meant for, with nothing left out as long as there is room.
+//! The question that keys are meant for, as a block of its own, with nothing left out as long as there is room.
+//!
+//! # Mental model
+//! What hearken says of a question begins at the edge: its head, how bad it is, what silence does, the keys.
+//! What the agent says is set in under a row that says so, whatever it says: so no action and no consequence
+//! can be taken for a risk or a key of hearken's, in no theme and at no size. What does not fit is shown in
+//! pages, each under the head. Pages are cut for the place alone: neither a notice, nor a second step, nor a
+//! line that is typed cuts them anew.
 
-use ratatui::Frame;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 
-use crate::announce::{Arg, Mark, Segment};
-use crate::app::{App, Drawn, Shown};
+use crate::announce::{Arg, Mark, Segment, takes_two_steps};
+use crate::app::{Drawn, Shown};
 use crate::keys::Mode;
-use crate::protocol::Now;
-use crate::session::Prompt;
+use crate::session::{Prompt, Question};
 
 use super::rows::{self, Row};
-use super::{Look, choices, times};
-
-/// Up to this height the question has all rows to itself: it is what matters.
-pub(super) const SMALL: u16 = 12;
+use super::{View, answers, choices, headline, keys, times};
 
 /// A page ends at the end of a sentence or a part where one is in this share of its last rows.
 const TAIL: usize = 3;
 
-/// Draws it from the top of an area that it may fill up to a row or two. Gives what is left of the area,
-/// the place of the row that is attended to, and which part of the question is in sight.
-pub(super) fn draw(
-    frame: &mut Frame<'_>,
-    app: &App,
-    now: Now,
-    area: Rect,
-    look: Look,
-) -> (Rect, Position, Option<Drawn>) {
-    let Some((shown, prompt)) = app.shown() else {
-        return (area, Position::new(area.x, area.y), None);
-    };
-    let head = head(app, prompt, now, area.width, look);
-    if let Mode::Choosing(..) = app.mode() {
-        let (rest, at) = choices::draw(frame, app, prompt, head, area, look);
-        return (rest, at, None);
-    }
-    let mut asked = head;
-    asked.extend(words(
-        prompt,
-        &app.announcer()
-            .in_full(prompt, app.sessions(), steady(app, prompt, now)),
-        area.width,
-        look,
-    ));
-    let most = if area.height <= SMALL {
-        area.height
-    } else {
-        area.height.saturating_sub(2).max(area.height / 2)
-    };
-    let height = u16::try_from(asked.len()).unwrap_or(u16::MAX).min(most);
-    let place = Rect { height, ..area };
-    let (page, drawn) = page(app, shown, prompt, now, asked, place, look);
-    rows::draw(frame, &page, place);
-    let rest = Rect {
-        y: area.y + height,
-        height: area.height - height,
-        ..area
-    };
-    (rest, Position::new(place.x, place.y), drawn)
+/// How far an agent's words are set in, on a narrow and on a wide screen.
+const SET_IN: (u16, u16) = (2, 4);
+
+/// Holds what is drawn of a question.
+pub(super) struct Block {
+    pub(super) rows: Vec<Row>,
+    /// How many rows from the top are its head.
+    pub(super) head: usize,
+    /// The row that is attended to.
+    pub(super) focus: usize,
+    /// Which part of the question it shows; `None` where it shows something else than its words.
+    pub(super) drawn: Option<Drawn>,
 }
 
-/// Picks the page that is looked at. After the last page of the question come the pages of its details,
-/// where there is no transcript to show them, and then the first again.
-fn page(
-    app: &App,
+/// Makes it for a place that it may fill.
+pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
+    let room = usize::from(place.height);
+    let mut head = head(view, prompt, place.width, None);
+    head.truncate(room.saturating_sub(1).max(1));
+    let width = place.width.min(rows::WIDEST);
+    match view.app.mode() {
+        Mode::Choosing(..) => {
+            let asked = subject(view, prompt, width);
+            let count = head.len();
+            let (rows, focus) = choices::rows(view, prompt, (head, asked), width, room);
+            Block {
+                rows,
+                head: count,
+                focus,
+                drawn: None,
+            }
+        }
+        Mode::Confirming(_) => second_step(view, shown, prompt, head, place),
+        Mode::Watching
+        | Mode::Editing(_)
+        | Mode::Searching
+        | Mode::Quitting
+        | Mode::Leaving(_)
+        | Mode::Help => page(view, shown, prompt, place),
+    }
+}
+
+/// Puts the second step below the question where there is room for both, else in the place of its words.
+fn second_step(
+    view: View<'_>,
     shown: &Shown,
     prompt: &Prompt,
-    now: Now,
-    asked: Vec<Row>,
+    mut head: Vec<Row>,
     place: Rect,
-    look: Look,
-) -> (Vec<Row>, Option<Drawn>) {
+) -> Block {
+    let width = place.width.min(rows::WIDEST);
+    let step = answers::rows(view, width, view.look.heading());
+    let whole = asked(view, prompt, width);
+    let room = usize::from(place.height);
+    let count = head.len();
+    if count + whole.len() + step.len() <= room {
+        let focus = count + whole.len();
+        head.extend(whole);
+        head.extend(step);
+        return Block {
+            rows: head,
+            head: count,
+            focus,
+            drawn: Some(Drawn {
+                prompt: shown.prompt,
+                page: 0,
+                pages: 1,
+            }),
+        };
+    }
+    head.extend(rows::fitting(step, room - count.min(room), width));
+    Block {
+        rows: head,
+        head: count,
+        focus: count,
+        drawn: None,
+    }
+}
+
+/// Picks the page that is looked at. After the last page of the question come the pages of its details, and
+/// then the first again.
+fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
+    let width = place.width.min(rows::WIDEST);
+    // The head of several pages says which one it is, and may be longer by that.
+    let longest = head(view, prompt, place.width, Some(Page::longest())).len();
     let room = usize::from(place.height);
     let drawn = |page, pages| {
         Some(Drawn {
@@ -79,57 +114,70 @@ fn page(
             pages,
         })
     };
-    if room == 0 {
-        return (Vec::new(), None);
+    let whole = asked(view, prompt, width);
+    let plain = head(view, prompt, place.width, None);
+    let (starts_of_asked, body) = if plain.len() + whole.len() <= room {
+        (vec![0], room - plain.len())
+    } else {
+        let body = room.saturating_sub(longest);
+        (starts(&whole, body), body)
+    };
+    if body == 0 {
+        // There is a head and no more, however often it is turned.
+        let mut rows = plain;
+        rows.truncate(room);
+        return Block {
+            head: rows.len(),
+            rows,
+            focus: 0,
+            drawn: drawn(0, usize::MAX),
+        };
     }
-    if room < 2 && asked.len() > room {
-        // One row shows a beginning and no more, however often it is turned.
-        return (asked, drawn(0, usize::MAX));
-    }
-    let starts = starts(&asked, room);
-    let small = place.height <= SMALL && asked.len() > room;
-    let details = if small && shown.page >= starts.len() {
-        let details = app
-            .announcer()
-            .details(prompt, app.sessions(), steady(app, prompt, now));
-        words(prompt, &details, place.width, look)
+    let pages = starts_of_asked.len();
+    let (words, starts, page, part) = if shown.page < pages {
+        let part = drawn(shown.page, pages);
+        (whole, starts_of_asked, shown.page, part)
     } else {
-        Vec::new()
+        let details = details(view, prompt, width);
+        let starts_of_details = starts(&details, room.saturating_sub(longest).max(1));
+        let at = shown.page % (pages + starts_of_details.len());
+        match at.checked_sub(pages) {
+            Some(at) => (details, starts_of_details, at, None),
+            None => {
+                let part = drawn(at, pages);
+                (whole, starts_of_asked, at, part)
+            }
+        }
     };
-    let more_starts = if details.is_empty() {
-        Vec::new()
-    } else {
-        self::starts(&details, room)
-    };
-    let all = if small && shown.page >= starts.len() {
-        starts.len() + more_starts.len()
-    } else {
-        starts.len()
-    };
-    let page = shown.page % all.max(1);
-    let (from, starts, page, part) = if page < starts.len() {
-        let part = drawn(page, starts.len());
-        (&asked, &starts, page, part)
-    } else {
-        (&details, &more_starts, page - starts.len(), None)
+    let which = match (part, starts.len()) {
+        (Some(_), 1) => None,
+        (part, count) => Some(Page {
+            at: page + 1,
+            count,
+            details: part.is_none(),
+        }),
     };
     let start = starts.get(page).copied().unwrap_or(0);
-    let end = starts.get(page + 1).copied().unwrap_or(from.len());
-    let mut rows: Vec<Row> = from[start..end].to_vec();
-    if all > 1 && (end < from.len() || part.is_none()) {
-        rows.push(Row::own(app.phrases().text("pane.more", &[]), look.quiet()));
+    let end = starts.get(page + 1).copied().unwrap_or(words.len());
+    let mut rows = head(view, prompt, place.width, which);
+    let count = rows.len();
+    rows.extend(words.into_iter().take(end).skip(start));
+    rows.truncate(room);
+    Block {
+        rows,
+        head: count,
+        focus: 0,
+        drawn: part,
     }
-    (rows, part)
 }
 
 /// Gives where each page begins: a page ends with a sentence where that costs it few rows, and always
-/// with a word, because rows do. The last row of each page but the last says that there is more.
-fn starts(rows: &[Row], room: usize) -> Vec<usize> {
-    if rows.len() <= room || room < 2 {
-        return vec![0];
-    }
-    let body = room - 1;
+/// with a word, because rows do.
+fn starts(rows: &[Row], body: usize) -> Vec<usize> {
     let mut starts = vec![0];
+    if body == 0 {
+        return starts;
+    }
     let mut start = 0;
     while rows.len() > start + body {
         let last = start + body;
@@ -149,7 +197,29 @@ fn ends_a_sentence(row: &str) -> bool {
         .ends_with(['.', '!', '?', '…', '。', '！', '？', '؟', '।'])
 }
 
-fn head(app: &App, prompt: &Prompt, now: Now, width: u16, look: Look) -> Vec<Row> {
+/// Says which page of a question or of its details is shown.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    at: usize,
+    count: usize,
+    details: bool,
+}
+
+impl Page {
+    /// The longest that a head has to say.
+    fn longest() -> Self {
+        Self {
+            at: 88,
+            count: 88,
+            details: false,
+        }
+    }
+}
+
+/// Words the head: which question of how many, which page, how much time is left, and whose. On a narrow
+/// screen it has two rows always, so that nothing below it moves while the time goes.
+fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<Row> {
+    let (app, look) = (view.app, view.look);
     let answerable: Vec<_> = app
         .questions()
         .into_iter()
@@ -160,58 +230,129 @@ fn head(app: &App, prompt: &Prompt, now: Now, width: u16, look: Look) -> Vec<Row
         .position(|other| other.id == prompt.id)
         .map_or(1, |at| at + 1);
     let left = app
-        .time_left(prompt, now.monotonic)
+        .time_left(prompt, view.now.monotonic)
         .map(|left| app.announcer().time(times::left(left)))
         .unwrap_or_default();
-    let head = app.phrases().text(
-        "pane.question",
-        &[
-            ("place", Arg::own(place)),
-            ("count", Arg::own(answerable.len())),
-            ("n", Arg::own(prompt.id.0)),
-            ("agent", Arg::Name(app.agent_of(prompt))),
-            ("left", Arg::Own(left)),
-        ],
-    );
-    let mut rows = rows::own(&head, width, look.text());
-    if let Some(first) = rows.first_mut() {
-        first.style = look.alert();
+    let part = match (page, app.mode()) {
+        (_, Mode::Confirming(_)) => app.phrases().text("pane.question.second_step", &[]),
+        (Some(page), _) => {
+            let args = [("n", Arg::own(page.at)), ("count", Arg::own(page.count))];
+            app.phrases().text(
+                match (page.details, page.count) {
+                    (true, 1) => "pane.question.details",
+                    (true, _) => "pane.question.details.page",
+                    (false, _) => "pane.question.page",
+                },
+                &args,
+            )
+        }
+        (None, _) => String::new(),
+    };
+    let args = [
+        ("place", Arg::own(place)),
+        ("count", Arg::own(answerable.len().max(place))),
+        ("n", Arg::own(prompt.id.0)),
+        ("part", Arg::Own(part)),
+        ("agent", Arg::Name(app.agent_of(prompt))),
+        ("left", Arg::Own(left)),
+    ];
+    let keys: &[&str] = if width < rows::NARROW {
+        &["pane.question.which", "pane.question.whose"]
+    } else {
+        &["pane.question"]
+    };
+    let mut rows = Vec::new();
+    for (at, key) in keys.iter().enumerate() {
+        let text = headline::cut(&app.phrases().text(key, &args), width);
+        rows.push(match at {
+            0 => Row::head(text, look.alert()),
+            _ => Row::head(text, look.own()),
+        });
     }
     rows
 }
 
-/// Moves a moment so that the time that is left at it is the one that the head shows.
-fn steady(app: &App, prompt: &Prompt, now: Now) -> Now {
-    match app.time_left(prompt, now.monotonic) {
-        Some(left) => {
-            let later = times::left(left).saturating_sub(left);
-            Now {
-                monotonic: now.monotonic.saturating_sub(later),
-                wall: now.wall,
-            }
-        }
-        None => now,
+/// Gives all that is asked, with the time that is left in the steps of the head.
+fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
+    let now = times::steady(view.app, prompt, view.now);
+    let announcer = view.app.announcer();
+    let words = announcer.in_full(prompt, view.app.sessions(), now);
+    let mut rows = words_of(view, prompt, &words, width);
+    if view.regions {
+        let lead = view.app.phrases().text("pane.keys", &[]);
+        let keys = keys::lines(&format!("{lead} "), &keys::of_question(view.app), width);
+        rows.extend(keys.into_iter().map(|row| Row::own(row, view.look.own())));
     }
+    rows
 }
 
-/// Cuts the words of a question: the program's and the agent's are never on one row, so that none can
-/// pass for the other.
-fn words(prompt: &Prompt, segments: &[Segment], width: u16, look: Look) -> Vec<Row> {
-    segments
+fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
+    let now = times::steady(view.app, prompt, view.now);
+    let announcer = view.app.announcer();
+    let words = announcer.details_in_sight(prompt, view.app.sessions(), now);
+    words_of(view, prompt, &words, width)
+}
+
+/// Gives what a question is about, without what can be chosen.
+fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
+    let now = times::steady(view.app, prompt, view.now);
+    let announcer = view.app.announcer();
+    let mut words = announcer.in_full(prompt, view.app.sessions(), now);
+    let first = words.iter().position(|part| part.mark == Mark::Agent);
+    words.truncate(first.map_or(words.len(), |first| first + 1));
+    words_of(view, prompt, &words, width)
+}
+
+/// Cuts the words of a question into rows: hearken's from the edge, the agent's set in below a row that says
+/// whose they are.
+fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -> Vec<Row> {
+    let look = view.look;
+    let by = if width < rows::NARROW {
+        SET_IN.0
+    } else {
+        SET_IN.1
+    };
+    let mut rows = Vec::new();
+    let mut labelled = false;
+    let mut first = true;
+    for segment in segments
         .iter()
         .skip(1)
-        .filter(|segment| !segment.text.is_empty())
-        .flat_map(|segment| match segment.mark {
-            Mark::Own => rows::own(&segment.text, width, look.text()),
-            Mark::Agent => rows::mixed("", &segment.text, "", prompt.direction, width, look.text()),
-        })
-        .collect()
+        .filter(|segment| !segment.text.trim().is_empty())
+    {
+        match segment.mark {
+            Mark::Own => {
+                rows.extend(rows::own(&segment.text, width, risk(view, prompt, first)));
+                labelled = segment.text.trim_end().ends_with([':', '：']);
+            }
+            Mark::Agent => {
+                if !labelled {
+                    let name = [("agent", Arg::Name(view.app.agent_of(prompt)))];
+                    let label = format!("{}:", view.app.phrases().text("label.asks", &name));
+                    rows.extend(rows::own(&label, width, look.own()));
+                }
+                let inside = width.saturating_sub(by).max(1);
+                let words =
+                    rows::mixed("", &segment.text, "", prompt.direction, inside, look.text());
+                rows.extend(rows::set_in(words, by));
+                labelled = false;
+            }
+        }
+        first = false;
+    }
+    rows
+}
+
+/// Is the first row in the style of danger where it tells of one.
+fn risk(view: View<'_>, prompt: &Prompt, first: bool) -> Style {
+    match prompt.question {
+        Question::Confirmation(_) if first && takes_two_steps(prompt) => view.look.danger(),
+        Question::Confirmation(_) | Question::Clarification(_) => view.look.own(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use ratatui::style::Style;
-
     use super::*;
 
     #[test]
@@ -222,16 +363,16 @@ mod tests {
         };
         let text = rows(&["a", "b", "c", "d.", "e", "f", "g", "h", "i.", "j"]);
         // Six rows of body: the sentence that ends two rows before the sixth is near enough.
-        assert_eq!(starts(&text, 7), [0, 4]);
+        assert_eq!(starts(&text, 6), [0, 4]);
         // Four rows of body, and a sentence that ends with them.
-        assert_eq!(starts(&text, 5), [0, 4, 8]);
+        assert_eq!(starts(&text, 4), [0, 4, 8]);
         assert_eq!(starts(&text, 10), [0]);
-        for room in 2..12 {
-            let starts = starts(&text, room);
+        for body in 1..12 {
+            let starts = starts(&text, body);
             assert!(starts.windows(2).all(|two| two[0] < two[1]), "{starts:?}");
             let ends = starts.iter().skip(1).copied().chain([text.len()]);
             for (start, end) in starts.iter().zip(ends) {
-                assert!(end - start <= room, "{room}: {starts:?}");
+                assert!(end - start <= body, "{body}: {starts:?}");
             }
         }
     }

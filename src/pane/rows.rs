@@ -29,6 +29,8 @@ pub(super) struct Row {
     pub(super) text: String,
     /// How it looks.
     pub(super) style: Style,
+    /// Whether it looks so up to the edge.
+    pub(super) whole: bool,
     /// The first and the last column of a text that keeps its direction to itself, and what begins it.
     isolated: Option<(u16, u16, char)>,
 }
@@ -39,7 +41,16 @@ impl Row {
         Self {
             text,
             style,
+            whole: false,
             isolated: None,
+        }
+    }
+
+    /// Makes the head of a region or a question, which reaches to the edge.
+    pub(super) fn head(text: String, style: Style) -> Self {
+        Self {
+            whole: true,
+            ..Self::own(text, style)
         }
     }
 }
@@ -90,28 +101,85 @@ pub(super) fn mixed(
             Row {
                 text: row,
                 style,
+                whole: false,
                 isolated,
             }
         })
         .collect()
 }
 
-/// Draws rows from the top of an area, and marks the last one where what follows does not fit.
-pub(super) fn draw_from(frame: &mut Frame<'_>, mut rows: Vec<Row>, area: Rect) {
-    let room = usize::from(area.height);
-    if rows.len() > room
-        && let Some(last) = room.checked_sub(1).and_then(|last| rows.get_mut(last))
-    {
-        let cut = balanced(wrap(&last.text, usize::from(area.width.saturating_sub(2))));
-        last.text = format!("{} …", cut.first().map_or("", String::as_str));
-    }
-    draw(frame, &rows, area);
+/// Sets rows in, as an agent's words are wherever they don't stand behind a label: what begins at the edge
+/// is the program's own or has a label.
+pub(super) fn set_in(rows: Vec<Row>, by: u16) -> Vec<Row> {
+    let spaces = " ".repeat(usize::from(by));
+    rows.into_iter()
+        .map(|row| Row {
+            text: format!("{spaces}{}", row.text),
+            isolated: row
+                .isolated
+                .map(|(first, last, begin)| (first + by, last + by, begin)),
+            ..row
+        })
+        .collect()
 }
+
+/// Cuts a text like [`mixed`]; what goes on beyond its first row is set in.
+pub(super) fn hanging(
+    before: &str,
+    text: &str,
+    after: &str,
+    direction: Option<TextDirection>,
+    width: u16,
+    style: Style,
+) -> Vec<Row> {
+    let narrow = width.saturating_sub(HANG).max(1);
+    let mut rows = mixed(before, text, after, direction, narrow, style);
+    let rest = rows.split_off(rows.len().min(1));
+    rows.extend(set_in(rest, HANG));
+    rows
+}
+
+/// Gives as many rows as fit, and marks the last of them where more follow.
+pub(super) fn fitting(mut rows: Vec<Row>, room: usize, width: u16) -> Vec<Row> {
+    if rows.len() > room {
+        rows.truncate(room);
+        if let Some(last) = rows.last_mut() {
+            let before = last.text.len() - last.text.trim_start().len();
+            let narrow = usize::from(width.saturating_sub(2)).saturating_sub(before);
+            let cut = balanced(wrap(last.text.trim_start(), narrow));
+            let first = cut.first().map_or("", String::as_str);
+            last.text = format!("{}{first} …", " ".repeat(before));
+            let end = u16::try_from(before + first.width()).unwrap_or(u16::MAX);
+            last.isolated = last
+                .isolated
+                .map(|(from, to, begin)| (from, to.min(end.saturating_sub(1)), begin))
+                .filter(|(from, to, _)| from <= to);
+        }
+    }
+    rows
+}
+
+/// No text is wider than this, in columns: longer rows are hard to follow.
+pub(super) const WIDEST: u16 = 90;
+
+/// Below this width each row counts.
+pub(super) const NARROW: u16 = 60;
+
+/// How far a row is set in that goes on.
+pub(super) const HANG: u16 = 2;
 
 /// Draws rows from the top of an area; what does not fit is left out.
 pub(super) fn draw(frame: &mut Frame<'_>, rows: &[Row], area: Rect) {
     let buffer = frame.buffer_mut();
     for (row, y) in rows.iter().zip(area.y..area.bottom()) {
+        if row.whole {
+            let place = Rect {
+                y,
+                height: 1,
+                ..area
+            };
+            buffer.set_style(place, row.style);
+        }
         buffer.set_stringn(area.x, y, &row.text, usize::from(area.width), row.style);
         put_signs(buffer, row, area, y);
         if let Some((first, last, begin)) = row.isolated.filter(|(_, last, _)| *last < area.width) {

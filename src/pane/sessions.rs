@@ -4,12 +4,14 @@
 
 use std::time::Duration;
 
+use ratatui::style::Style;
+
 use crate::announce::Arg;
 use crate::app::App;
 use crate::protocol::Now;
 use crate::session::{Session, ToolCall};
 
-use super::Look;
+use super::View;
 use super::rows::{self, Row};
 use super::times;
 
@@ -18,29 +20,32 @@ const BAR: usize = 10;
 
 /// Gives the rows of the sessions that still run, at most `room` of them: the last one counts what is left
 /// out, where there is more than one. Without times, nothing in them moves.
-pub(super) fn rows(
-    app: &App,
-    now: Now,
-    width: u16,
-    room: usize,
-    timed: bool,
-    look: Look,
-) -> Vec<Row> {
+pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<Row> {
+    let (app, now, look) = (view.app, view.now, view.look);
     let running = app.sessions().iter().filter(|session| !session.is_ended());
     let mut all: Vec<Row> = Vec::new();
     for session in running {
         let head = app.session_head(session);
+        let mut head = head;
+        // Whole minutes, so that the screen stands still.
+        let ran =
+            Duration::from_secs(now.monotonic.saturating_sub(session.since).as_secs() / 60 * 60);
+        if timed && !ran.is_zero() {
+            let args = [("time", Arg::Own(app.announcer().time(ran)))];
+            head.push(' ');
+            head.push_str(&app.phrases().text("pane.since", &args));
+        }
         all.extend(rows::own(&head, width, look.text()).into_iter().take(2));
         if let Some(percent) = percent_of(session) {
             let words = app
                 .phrases()
                 .text("pane.progress", &[("percent", Arg::own(percent))]);
-            let row = format!("  {} {words}", bar(percent));
-            all.extend(rows::own(&row, width, look.quiet()).into_iter().take(1));
+            let row = format!("{} {words}", bar(percent));
+            all.extend(below(&row, width, look.quiet()));
         }
         for call in &session.tools {
             let row = tool(app, call, timed.then_some(now));
-            all.extend(rows::own(&row, width, look.quiet()).into_iter().take(1));
+            all.extend(below(&row, width, look.quiet()));
         }
     }
     if all.len() > room && room == 1 {
@@ -58,6 +63,13 @@ pub(super) fn rows(
         all.push(Row::own(words, look.quiet()));
     }
     all
+}
+
+/// Gives a row of something that a session is at, set in below it.
+fn below(text: &str, width: u16, style: Style) -> Vec<Row> {
+    let mut rows = rows::own(text, width.saturating_sub(rows::HANG).max(1), style);
+    rows.truncate(1);
+    rows::set_in(rows, rows::HANG)
 }
 
 /// Marks a row that something follows which is not shown.
@@ -95,7 +107,7 @@ fn tool(app: &App, call: &ToolCall, now: Option<Now>) -> String {
             drawn = format!(" {}", bar(u64::try_from(percent.min(100)).unwrap_or(100)));
         }
     }
-    format!("  {}{drawn}", app.phrases().text("pane.tool", &args))
+    format!("{}{drawn}", app.phrases().text("pane.tool", &args))
 }
 
 /// Draws a part of a hundred in plain signs.

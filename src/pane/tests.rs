@@ -184,13 +184,15 @@ fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
     let (rows, _) = screen(&app, now, 100, 20);
     let agents = rows
         .iter()
-        .position(|row| row.starts_with("Delete it."))
+        .position(|row| row.contains("Delete it."))
         .unwrap();
+    assert_eq!(rows[agents - 1], "Mailer asks:");
     assert_eq!(
         rows[agents],
-        "Delete it. Low risk. Question 2 of 2. Press x to accept"
+        "    Delete it. Low risk. Question 2 of 2. Press x to accept"
     );
     assert_eq!(rows[agents + 1], "If accepted:");
+    assert_eq!(rows[agents + 2], "    It is gone.");
 }
 
 fn press(app: &mut App, code: KeyCode, now: Now) {
@@ -208,7 +210,7 @@ fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
         seen.push_str(&rows.join("\n"));
         press(&mut app, KeyCode::Char('d'), now);
     }
-    assert!(seen.contains("There is more; press d."), "{seen}");
+    assert!(seen.contains("page 1 of 4"), "{seen}");
     assert!(
         seen.contains("It is gone.") && seen.contains("High risk"),
         "{seen}"
@@ -216,7 +218,7 @@ fn a_question_that_does_not_fit_is_paged_by_the_details_key() {
 }
 
 #[test]
-fn the_details_of_a_question_that_fits_are_shown_beside_it() {
+fn the_details_of_a_question_that_fits_take_its_place_until_the_key_comes_again() {
     let (mut app, now) = app();
     ask(&mut app, now, "Send it");
     let (rows, _) = screen(&app, now, 100, 30);
@@ -224,9 +226,14 @@ fn the_details_of_a_question_that_fits_are_shown_beside_it() {
     press(&mut app, KeyCode::Char('d'), now);
     let (rows, _) = screen(&app, now, 100, 30);
     assert!(
-        rows.join(" ").contains("Question 1, in full.") && rows.join(" ").contains("Send it"),
+        rows.join(" ")
+            .contains("number 1, in full, 1 minute left, from")
+            && rows.join(" ").contains("Send it"),
         "{rows:?}"
     );
+    press(&mut app, KeyCode::Char('d'), now);
+    let (rows, _) = screen(&app, now, 100, 30);
+    assert!(!rows.join(" ").contains("in full"), "{rows:?}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::protocol::Now;
+use crate::session::Prompt;
 
 /// Gives the step in which a time is told: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
 fn step(time: Duration) -> Duration {
@@ -34,6 +35,20 @@ pub(super) fn left(time: Duration) -> Duration {
     Duration::from_millis(u64::try_from(time.as_millis().div_ceil(step) * step).unwrap_or(u64::MAX))
 }
 
+/// Moves a moment so that the time that is left at it is the one that is shown.
+pub(super) fn steady(app: &App, prompt: &Prompt, now: Now) -> Now {
+    match app.time_left(prompt, now.monotonic) {
+        Some(rest) => {
+            let later = left(rest).saturating_sub(rest);
+            Now {
+                monotonic: now.monotonic.saturating_sub(later),
+                wall: now.wall,
+            }
+        }
+        None => now,
+    }
+}
+
 /// Gives the monotonic time at which a time on the screen is no longer the one that is shown: of the
 /// shown question, else of the tools that run. While a question is shown, nothing else moves.
 pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
@@ -45,14 +60,18 @@ pub fn stale_at(app: &App, now: Now) -> Option<Duration> {
         let change = rest.saturating_sub(left(rest).saturating_sub(within));
         return Some(now + change.max(Duration::from_millis(1)));
     }
-    app.sessions()
-        .iter()
-        .filter(|session| !session.is_ended())
-        .flat_map(|session| &session.tools)
-        .map(|call| {
-            let shown = passed(now.saturating_sub(call.since));
-            call.since + shown + step(shown)
-        })
+    let running = || app.sessions().iter().filter(|session| !session.is_ended());
+    let tools = running().flat_map(|session| &session.tools).map(|call| {
+        let shown = passed(now.saturating_sub(call.since));
+        call.since + shown + step(shown)
+    });
+    // How long a session runs is told in whole minutes.
+    let sessions = running().map(|session| {
+        let minutes = now.saturating_sub(session.since).as_secs() / 60 + 1;
+        session.since + Duration::from_secs(minutes * 60)
+    });
+    tools
+        .chain(sessions)
         .min()
         .map(|at| at.max(now + Duration::from_millis(1)))
 }

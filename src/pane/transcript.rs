@@ -1,78 +1,56 @@
-//! What was told, newest at the bottom, or around the entry that is being looked back at.
+//! What agents did and said, newest at the bottom, or around the entry that is being looked back at.
 //!
 //! While a question is shown, the transcript stands still: what is told meanwhile waits, and one line says
-//! so. Only what answers a key and what is urgent is still added.
+//! so. Only what is urgent is still added. What hearken answers to keys stands elsewhere (`answers`).
+//!
+//! # Mental model
+//! Sentences of one speaker run together in a paragraph, at most [`rows::WIDEST`] columns wide. Each begins
+//! with its label at the edge, and what goes on is set in: so no words of an agent's begin a row at the edge.
+//! The time stands behind an entry where its minute is another than that of the one before.
 
-use jiff::tz::TimeZone;
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use crate::announce::{About, Aloud, Announcement, Class, Kind};
-use crate::app::App;
+use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment};
 use crate::session::PromptId;
 
-use super::Look;
 use super::rows::{self, Row};
+use super::{Look, View};
 
-/// Draws it, and gives the place of the last row, or of the entry that is looked back at.
-pub(super) fn draw(
-    frame: &mut Frame<'_>,
-    app: &App,
-    zone: &TimeZone,
-    area: Rect,
-    look: Look,
-) -> Position {
+/// Draws it, and gives the place of the last entry, or of the one that is looked back at.
+pub(super) fn draw(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     if area.height == 0 {
         return Position::new(area.x, area.y);
     }
-    match app.review() {
-        Some(_) => draw_review(frame, app, zone, area, look),
-        None => draw_newest(frame, app, zone, area, look),
+    match view.app.review() {
+        Some(_) => draw_review(frame, view, area),
+        None => draw_newest(frame, view, area),
     }
 }
 
 /// Draws the newest entries, or the newest of before the question that is shown.
-fn draw_newest(
-    frame: &mut Frame<'_>,
-    app: &App,
-    zone: &TimeZone,
-    area: Rect,
-    look: Look,
-) -> Position {
+fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
+    let app = view.app;
     let room = usize::from(area.height);
+    let width = area.width.min(rows::WIDEST);
     let shown = app.shown().map(|(shown, _)| (shown.prompt, shown.since));
     let mut held = false;
-    // From the end backwards, no further than the rows reach: a long history costs nothing.
-    let mut entries: Vec<Vec<Row>> = Vec::new();
-    let mut count = 0;
-    for told in app.history().iter().rev() {
+    let told = app.history().iter().rev().filter(|told| {
         if !is_shown(told) || shown.is_some_and(|(prompt, _)| asks(told, prompt)) {
-            continue;
+            return false;
         }
-        let waits = |since| told.at.monotonic > since && !goes_through(told);
-        if shown.is_some_and(|(_, since)| waits(since)) {
-            held = true;
-            continue;
-        }
-        let entry = entry(
-            app,
-            told,
-            (zone, Time::IfItFits),
-            area.width,
-            style(told, look),
-        );
-        count += entry.len();
-        entries.push(entry);
-        if count >= room {
-            break;
-        }
-    }
-    let focus = entries.first().map_or(1, Vec::len);
-    let mut all: Vec<Row> = entries.into_iter().rev().flatten().collect();
+        let waits =
+            shown.is_some_and(|(_, since)| told.at.monotonic > since && !goes_through(told));
+        held |= waits;
+        !waits
+    });
+    let entries = paragraphs(view, told, room, width);
+    let focus = entries.last().map_or(1, Vec::len);
+    let mut all: Vec<Row> = entries.into_iter().flatten().collect();
     if held {
         let words = app.phrases().text("pane.held", &[]);
-        all.extend(rows::own(&words, area.width, look.quiet()));
+        all.extend(rows::own(&words, width, view.look.quiet()));
     }
     let over = all.len().saturating_sub(room);
     let first = all.len().saturating_sub(focus).saturating_sub(over);
@@ -80,56 +58,137 @@ fn draw_newest(
     at(area, first)
 }
 
+/// Puts announcements, which come newest first, into paragraphs, oldest first: no more of them than there
+/// are rows, so that a long history costs nothing.
+fn paragraphs<'a>(
+    view: View<'_>,
+    told: impl Iterator<Item = &'a std::sync::Arc<Announcement>>,
+    room: usize,
+    width: u16,
+) -> Vec<Vec<Row>> {
+    let mut entries: Vec<Vec<Row>> = Vec::new();
+    let mut count = 0;
+    let mut paragraph: Vec<&Announcement> = Vec::new();
+    let mut length = 0;
+    let full = room * usize::from(width);
+    for told in told {
+        if let Some(later) = paragraph.last() {
+            if runs_on(told, later) && length < full {
+                length += told.shown().len();
+                paragraph.push(told);
+                continue;
+            }
+            let rows = lay_out(view, &mut paragraph, Some(told), width);
+            count += rows.len();
+            entries.push(rows);
+            if count >= room {
+                break;
+            }
+        }
+        length = told.shown().len();
+        paragraph.push(told);
+    }
+    if !paragraph.is_empty() {
+        entries.push(lay_out(view, &mut paragraph, None, width));
+    }
+    entries.reverse();
+    entries
+}
+
+/// Lays out a paragraph, whose parts come newest first, and takes it away.
+fn lay_out(
+    view: View<'_>,
+    paragraph: &mut Vec<&Announcement>,
+    before: Option<&Announcement>,
+    width: u16,
+) -> Vec<Row> {
+    paragraph.reverse();
+    let parts = std::mem::take(paragraph);
+    let Some(first) = parts.first() else {
+        return Vec::new();
+    };
+    let minute = |told: &Announcement| {
+        let time = told.at.wall.to_zoned(view.zone.clone());
+        time.strftime("%H:%M").to_string()
+    };
+    let time = minute(first);
+    let after = match before {
+        Some(before) if minute(before) == time => String::new(),
+        Some(_) | None => format!(" ({time})"),
+    };
+    let style = style(first, view.look);
+    if let [asked] = parts.as_slice()
+        && matches!(asked.about, Some(About::Asks(_)))
+    {
+        let label = format!("{}: ", view.app.label(asked));
+        return by_speaker(asked, what_is_asked(asked), &label, &after, width, style);
+    }
+    several(view, &parts, &after, width, style)
+}
+
+/// Gives what a question was about: how long there was and which keys there were is over by then.
+fn what_is_asked(told: &Announcement) -> &[Segment] {
+    let last = told
+        .segments
+        .iter()
+        .rposition(|part| part.mark == Mark::Agent);
+    &told.segments[..last.map_or(told.segments.len(), |last| last + 1)]
+}
+
 /// Draws the entry that is looked at from its beginning, with as much before it as there is room for. An
 /// entry that is longer than the screen is read on page by page.
-fn draw_review(
-    frame: &mut Frame<'_>,
-    app: &App,
-    zone: &TimeZone,
-    area: Rect,
-    look: Look,
-) -> Position {
+fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
+    let app = view.app;
     let room = usize::from(area.height);
+    let width = area.width.min(rows::WIDEST);
     let mut before = app
         .history()
         .iter()
         .rev()
-        .skip_while(|told| app.review().is_some_and(|review| told.id > review))
-        .filter(|told| is_shown(told));
+        .skip_while(|told| app.review().is_some_and(|review| told.id > review));
+    // It may be one that has no row otherwise: what was left out of the screen is still to be found.
     let Some(told) = before.next() else {
         return Position::new(area.x, area.y);
     };
-    let mut all = entry(app, told, (zone, Time::Always), area.width, look.alert());
+    let time = told.at.wall.to_zoned(view.zone.clone());
+    let after = format!(" ({})", time.strftime("%H:%M:%S"));
+    let mut all = entry(view, told, &after, width, view.look.alert());
+    let turned = app.review_page();
     if all.len() > room {
         let more = app.phrases().text("pane.more_review", &[]);
         let body = room.saturating_sub(1).max(1);
         // After the last part comes the first again.
         let pages = isize::try_from(all.len().div_ceil(body)).unwrap_or(isize::MAX);
-        let page = app.review_page().rem_euclid(pages);
+        let page = turned.rem_euclid(pages);
         let start = usize::try_from(page).unwrap_or(0) * body;
         let last = start + body >= all.len();
         let mut page: Vec<Row> = all.into_iter().skip(start).take(body).collect();
         if !last && room > 1 {
-            page.push(Row::own(more, look.quiet()));
+            page.push(Row::own(more, view.look.quiet()));
         }
         rows::draw(frame, &page, area);
         return Position::new(area.x, area.y);
     }
-    let mut first = 0;
-    for told in before {
-        if all.len() >= room {
-            break;
-        }
-        let style = style(told, look);
-        let mut earlier = entry(app, told, (zone, Time::IfItFits), area.width, style);
-        // Only the end of the oldest one, if that is all that there is room for.
-        let cut = earlier.len().saturating_sub(room - all.len());
-        let mut earlier = earlier.split_off(cut);
-        first += earlier.len();
-        earlier.append(&mut all);
-        all = earlier;
+    let length = all.len();
+    if turned != 0 {
+        let whole = app.phrases().text("pane.whole_review", &[]);
+        all.extend(rows::own(&whole, width, view.look.quiet()));
+        all.truncate(room.max(length));
     }
-    rows::draw(frame, &all, area);
+    let left = room - all.len().min(room);
+    let mut earlier: Vec<Row> = Vec::new();
+    if left > 0 {
+        let shown = before.filter(|told| is_shown(told));
+        earlier = paragraphs(view, shown, left, width)
+            .into_iter()
+            .flatten()
+            .collect();
+        // Only the end of the oldest one, if that is all that there is room for.
+        earlier = earlier.split_off(earlier.len().saturating_sub(left));
+    }
+    let first = earlier.len();
+    earlier.append(&mut all);
+    rows::draw(frame, &earlier, area);
     at(area, first)
 }
 
@@ -138,74 +197,157 @@ fn at(area: Rect, row: usize) -> Position {
     Position::new(area.x, area.y + row.min(area.height - 1))
 }
 
-/// Tells whether an entry is for the screen at all.
+/// Tells whether an entry is for the transcript at all: what agents did, and not what answered a key.
 fn is_shown(told: &Announcement) -> bool {
+    if told.class == Class::Response {
+        return false;
+    }
     match told.aloud {
         Aloud::Yes | Aloud::Shown | Aloud::Seen => !told.shown().is_empty(),
         Aloud::Echo | Aloud::Heard | Aloud::Kept => false,
     }
 }
 
-/// Tells whether an entry asks the question that has a place of its own above. What a key brought forth of
-/// it is more than stands there.
+/// Tells whether an entry asks the question that has a place of its own above.
 fn asks(told: &Announcement, prompt: PromptId) -> bool {
-    told.about == Some(About::Asks(prompt)) && told.class != Class::Response
+    told.about == Some(About::Asks(prompt))
 }
 
 /// Tells whether an entry is shown although a question wants the person's attention.
 fn goes_through(told: &Announcement) -> bool {
     match told.class {
-        Class::Response | Class::Alert => true,
-        Class::Outcome | Class::Activity | Class::Stream => false,
+        Class::Alert => true,
+        Class::Response | Class::Outcome | Class::Activity | Class::Stream => false,
     }
 }
 
-/// From how many columns on a time may have a row to itself: on a smaller screen each row counts.
-const TIMED_FROM: u16 = 60;
-
-/// Says whether an entry must have its time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Time {
-    Always,
-    /// Not where it would take a row of its own on a narrow screen.
-    IfItFits,
+/// Tells whether what was told next goes on in the paragraph of what was told before it.
+fn runs_on(told: &Announcement, next: &Announcement) -> bool {
+    let prose = |told: &Announcement| {
+        told.kind == Kind::Output && told.is_agents_text() && !told.shown().contains('\n')
+    };
+    told.key == next.key
+        && told.topic == next.topic
+        && told.direction == next.direction
+        && prose(told)
+        && prose(next)
 }
 
-fn entry(
-    app: &App,
+/// Tells whether a part of a text has a row of its own: an item of a list.
+fn is_item(text: &str) -> bool {
+    let text = text.trim_start();
+    let number = text.trim_start_matches(|c: char| c.is_ascii_digit());
+    let numbered = number.len() < text.len() && number.starts_with([')', '.']);
+    text.starts_with("- ") || text.starts_with("• ") || numbered
+}
+
+/// Lays out one entry with its label.
+pub(super) fn entry(
+    view: View<'_>,
     told: &Announcement,
-    (zone, timed): (&TimeZone, Time),
+    after: &str,
     width: u16,
     style: Style,
 ) -> Vec<Row> {
-    let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
-    let label = format!("{}: ", app.label(told));
-    let after = format!(" ({time})");
-    let shown = told.shown();
+    several(view, &[told], after, width, style)
+}
+
+fn several(
+    view: View<'_>,
+    parts: &[&Announcement],
+    after: &str,
+    width: u16,
+    style: Style,
+) -> Vec<Row> {
+    let Some(told) = parts.first() else {
+        return Vec::new();
+    };
+    let label = format!("{}: ", view.app.label(told));
+    // Where hearken answers, each speaker has rows of their own, as around a question.
+    if told.about.is_some() || told.class == Class::Response {
+        return by_speaker(told, &told.segments, &label, after, width, style);
+    }
     // Where our words are among the agent's, the row is ours and its direction too.
     let direction = told.direction.filter(|_| told.is_agents_text());
-    let lines: Vec<&str> = shown.lines().collect();
-    // The lines of code stay lines; what goes on is set in, so that it is never taken for a new entry.
-    lines
-        .iter()
-        .enumerate()
-        .flat_map(|(at, line)| {
-            let before = if at == 0 { label.as_str() } else { "  " };
-            let after = if at + 1 == lines.len() {
-                after.as_str()
-            } else {
-                ""
-            };
-            let rows = rows::mixed(before, line, after, direction, width, style);
-            let alone = rows.len() > 1 && rows.last().is_some_and(|row| row.text == after.trim());
-            match timed {
-                Time::IfItFits if alone && width < TIMED_FROM && !after.is_empty() => {
-                    rows::mixed(before, line, "", direction, width, style)
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        for (at, line) in part.shown().lines().enumerate() {
+            match lines.last_mut() {
+                // The lines of code and the items of a list stay rows of their own.
+                Some(last) if at == 0 && !is_item(line) && !is_item(last) => {
+                    last.push(' ');
+                    last.push_str(line);
                 }
-                Time::IfItFits | Time::Always => rows,
+                Some(_) | None => lines.push(line.to_owned()),
             }
-        })
-        .collect()
+        }
+    }
+    let ours = told.segments.iter().all(|part| part.mark == Mark::Own);
+    let last = lines.len().saturating_sub(1);
+    let mut all = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let after = if at == last { after } else { "" };
+        all.extend(match (at, ours) {
+            (0, true) => rows::mixed(&label, line, after, direction, width, style),
+            (0, false) => rows::hanging(&label, line, after, direction, width, style),
+            (_, _) => {
+                let narrow = width.saturating_sub(rows::HANG).max(1);
+                let rows = rows::mixed("", line, after, direction, narrow, style);
+                rows::set_in(rows, rows::HANG)
+            }
+        });
+    }
+    all
+}
+
+/// Lays out what is told of a question: hearken's words from the edge, the agent's set in.
+fn by_speaker(
+    told: &Announcement,
+    segments: &[Segment],
+    label: &str,
+    after: &str,
+    width: u16,
+    style: Style,
+) -> Vec<Row> {
+    let mut all = Vec::new();
+    let segments: Vec<&Segment> = segments
+        .iter()
+        .filter(|part| !part.text.trim().is_empty())
+        .collect();
+    // What hearken says in one go stands together; each part of the agent's has its own rows.
+    let parts: Vec<&[&Segment]> = segments
+        .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
+        .collect();
+    let inside = width.saturating_sub(rows::HANG).max(1);
+    for (at, part) in parts.iter().enumerate() {
+        let before = if at == 0 { label } else { "" };
+        let after = if at + 1 == parts.len() { after } else { "" };
+        let to_the_letter = told.about.is_some();
+        let words: Vec<&str> = part
+            .iter()
+            .map(|part| match part.mark {
+                // What an agent asks is shown to the letter.
+                Mark::Agent if to_the_letter => part.text.trim(),
+                Mark::Own | Mark::Agent => part.shown.as_deref().unwrap_or(&part.text).trim(),
+            })
+            .collect();
+        let words = words.join(" ");
+        let agents = part.iter().any(|part| part.mark == Mark::Agent);
+        let last = words.lines().count().saturating_sub(1);
+        for (line, text) in words.lines().enumerate() {
+            let before = if line == 0 { before } else { "" };
+            let after = if line == last { after } else { "" };
+            all.extend(match (agents, before.is_empty()) {
+                (false, _) => rows::mixed(before, text, after, None, width, style),
+                (true, false) => rows::hanging(before, text, after, told.direction, width, style),
+                (true, true) => {
+                    let rows = rows::mixed("", text, after, told.direction, inside, style);
+                    rows::set_in(rows, rows::HANG)
+                }
+            });
+        }
+    }
+    all
 }
 
 fn style(told: &Announcement, look: Look) -> Style {
@@ -226,5 +368,20 @@ fn style(told: &Announcement, look: Look) -> Style {
         | Kind::ToolCompleted
         | Kind::Output
         | Kind::Unknown => look.text(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn items_of_lists_are_told_from_sentences() {
+        for item in ["- one", "• one", "1. one", "12) one", "  2. two"] {
+            assert!(is_item(item), "{item}");
+        }
+        for text in ["One.", "-5 degrees", "1500 euros", "1 of 3.", "", "…"] {
+            assert!(!is_item(text), "{text}");
+        }
     }
 }

@@ -2,8 +2,10 @@
 
 pub mod agreed;
 pub mod child;
+pub mod scene;
 pub mod ssip;
 pub mod stage;
+pub mod svg;
 pub mod terminal;
 
 use std::ffi::OsString;

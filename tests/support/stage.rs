@@ -8,7 +8,7 @@ use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
     App, Door, Drawn, Effect, Exit, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
-use hearken::config::Config;
+use hearken::config::{Config, ThemeChoice};
 use hearken::keys::Stroke;
 use hearken::linear;
 use hearken::link::{Frame, LinkEvent, LinkId, Receipt};
@@ -18,6 +18,8 @@ use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
 
 /// How many characters the remembered voice says in a second.
 const SPEED: u64 = 15;
@@ -239,16 +241,7 @@ impl Stage {
 
     /// Draws the screen as plain text, with the cursor's place below it.
     pub fn screen(&self, columns: u16, rows: u16) -> String {
-        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
-        let look = Look {
-            theme: hearken::config::ThemeChoice::Plain,
-        };
-        terminal
-            .draw(|frame| {
-                pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);
-            })
-            .unwrap();
-        let buffer = terminal.backend().buffer().clone();
+        let (buffer, cursor, _) = self.drawn(columns, rows, ThemeChoice::Plain);
         let mut text = String::new();
         for y in 0..rows {
             let mut line = String::new();
@@ -258,7 +251,25 @@ impl Stage {
             text.push_str(line.trim_end());
             text.push('\n');
         }
-        let cursor = terminal.get_cursor_position().unwrap();
         format!("{text}(cursor at column {}, row {})\n", cursor.x, cursor.y)
+    }
+
+    /// Draws the screen in a theme: the cells, the cursor, and what of a question is in sight.
+    pub fn drawn(
+        &self,
+        columns: u16,
+        rows: u16,
+        theme: ThemeChoice,
+    ) -> (Buffer, Position, Option<Drawn>) {
+        let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+        let look = Look { theme };
+        let mut part = None;
+        terminal
+            .draw(|frame| {
+                part = pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);
+            })
+            .unwrap();
+        let buffer = terminal.backend().buffer().clone();
+        (buffer, terminal.get_cursor_position().unwrap(), part)
     }
 }

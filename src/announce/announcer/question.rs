@@ -41,9 +41,35 @@ impl Announcer {
         segments
     }
 
-    /// Asks a question with all of its words, as a face does that shows it page by page.
+    /// Asks a question with all of its words, as a face does that shows it page by page. Its usual keys are left
+    /// out: such a face has a row for them.
     pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        self.asked(prompt, sessions, now, false, usize::MAX)
+        let asked = self.asked(prompt, sessions, now, false, usize::MAX);
+        self.without_keys(prompt, asked)
+    }
+
+    /// Says all that is known of a question for the same face.
+    pub fn details_in_sight(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let details = self.details(prompt, sessions, now);
+        self.without_keys(prompt, details)
+    }
+
+    fn without_keys(&self, prompt: &Prompt, mut segments: Vec<Segment>) -> Vec<Segment> {
+        let others = match &prompt.question {
+            Question::Confirmation(asked) => asked.others().count(),
+            Question::Clarification(_) => 0,
+        };
+        // Why it can't be answered, and which other decisions there are, stands nowhere else.
+        if !prompt.is_answerable() || others > 0 {
+            return segments;
+        }
+        let keys = self.keys_now(prompt);
+        for segment in segments.iter_mut().filter(|part| part.mark == Mark::Own) {
+            if let Some(rest) = segment.text.trim_end().strip_suffix(keys.as_str()) {
+                segment.text = rest.trim_end().to_owned();
+            }
+        }
+        segments
     }
 
     /// Says that a question has more words than these, and how they are heard.

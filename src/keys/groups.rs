@@ -1,0 +1,90 @@
+//! The groups of the help: what belongs together stands together, what is wanted in a hurry first.
+
+/// Holds one group of commands.
+pub(super) struct Group {
+    /// Its head, in the words of the help.
+    pub(super) head: &'static str,
+    /// The names of its commands.
+    pub(super) names: &'static [&'static str],
+}
+
+/// Every group, in the order of the help.
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        head: "Questions",
+        names: &[
+            "accept",
+            "confirm",
+            "reject",
+            "explain",
+            "answer",
+            "choose",
+            "details",
+            "next_question",
+        ],
+    },
+    Group {
+        head: "What is going on",
+        names: &["status", "away", "remarks"],
+    },
+    Group {
+        head: "Speech",
+        names: &[
+            "stop",
+            "escape",
+            "repeat",
+            "mute",
+            "quiet",
+            "do_not_interrupt",
+            "verbosity",
+            "load",
+            "language",
+        ],
+    },
+    Group {
+        head: "Looking back",
+        names: &[
+            "previous",
+            "next",
+            "latest",
+            "first",
+            "page_back",
+            "page_forward",
+            "read_on",
+            "read_back",
+            "history",
+            "search",
+            "whole_turn",
+            "spell",
+            "previous_word",
+            "next_word",
+            "copy",
+        ],
+    },
+    Group {
+        head: "The voice",
+        names: &["next_knob", "raise", "lower", "usual", "remember"],
+    },
+    Group {
+        head: "Leaving, and this help",
+        names: &["leave", "help", "quit"],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::BINDINGS;
+
+    #[test]
+    fn every_command_is_in_one_group() {
+        for binding in BINDINGS {
+            let groups = GROUPS
+                .iter()
+                .filter(|group| group.names.contains(&binding.name));
+            assert_eq!(groups.count(), 1, "{}", binding.name);
+        }
+        let all: usize = GROUPS.iter().map(|group| group.names.len()).sum();
+        assert_eq!(all, BINDINGS.len(), "no group names what there is not");
+    }
+}

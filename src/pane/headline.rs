@@ -1,0 +1,138 @@
+//! The first row, which says what is going on, and the row of status, which says what is switched how.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::announce::Arg;
+use crate::app::{App, LinkPhase};
+use crate::config::{Load, Verbosity};
+
+/// What stands between two parts of the first row.
+const BETWEEN: &str = "  ";
+
+/// Says in one row what is going on: open questions first, then agents, then what is not as usual, as far as
+/// there is room for whole parts. `all` is for screens without a row of status.
+pub(super) fn first(app: &App, width: u16, all: bool) -> String {
+    if all && let Some(mark) = looking_back(app) {
+        // Who looks back must know it before anything else.
+        return cut(&mark, width);
+    }
+    let text = |key: &str, n: usize| app.phrases().text(key, &[("n", Arg::own(n))]);
+    let open = app.questions();
+    let open = open.iter().filter(|prompt| prompt.is_answerable()).count();
+    let running = app.sessions().iter();
+    let running = running.filter(|session| !session.is_ended()).count();
+    let mut parts = Vec::new();
+    if open > 0 {
+        parts.push(text("headline.questions", open));
+    }
+    parts.push(match running {
+        0 => app.phrases().text("headline.nobody", &[]),
+        running => text("headline.sessions", running),
+    });
+    let down = app.links().iter().filter(|link| link.is_down()).count();
+    if down > 0 {
+        parts.push(text("headline.down", down));
+    }
+    if all {
+        parts.extend(switched(app));
+        parts.push(app.voice_words());
+    }
+    let mut line = "hearken".to_owned();
+    for part in parts {
+        if line.width() + BETWEEN.len() + part.width() > usize::from(width) {
+            break;
+        }
+        line.push_str(BETWEEN);
+        line.push_str(&part);
+    }
+    line
+}
+
+/// Says that something older than the newest is looked at; `None` where it is not.
+pub(super) fn looking_back(app: &App) -> Option<String> {
+    if !app.is_looking_back() {
+        return None;
+    }
+    let newer = ("n", Arg::own(app.newer()));
+    Some(match app.hit() {
+        Some(hit) => {
+            let args = [
+                ("place", Arg::own(hit.place)),
+                ("count", Arg::own(hit.count)),
+            ];
+            app.phrases().text("headline.hit", &args)
+        }
+        None => app.phrases().text("headline.review", &[newer]),
+    })
+}
+
+/// Gives what fits of a row, from its beginning.
+pub(super) fn cut(text: &str, width: u16) -> String {
+    if text.width() <= usize::from(width) {
+        return text.to_owned();
+    }
+    let room = usize::from(width.saturating_sub(1));
+    let mut used = 0;
+    let kept = text.graphemes(true).take_while(|sign| {
+        used += sign.width();
+        used <= room
+    });
+    let kept: String = kept.collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// Says how everything is switched, what is not as usual first, as far as there is room for whole parts.
+pub(super) fn status(app: &App, width: u16) -> String {
+    let text = |key: &str| app.phrases().text(key, &[]);
+    let mut parts = switched(app);
+    parts.push(text(match app.verbosity() {
+        Verbosity::Terse => "status.line.terse",
+        Verbosity::Normal => "status.line.normal",
+        Verbosity::Detailed => "status.line.detailed",
+    }));
+    parts.push(text(match app.load() {
+        Load::Low => "status.line.load.low",
+        Load::Medium => "status.line.load.medium",
+        Load::High => "status.line.load.high",
+    }));
+    parts.push(app.voice_words());
+    let links = app.links();
+    let up = links
+        .iter()
+        .filter(|link| matches!(link.phase, LinkPhase::Connected | LinkPhase::Streaming))
+        .count();
+    let args = [("up", Arg::own(up)), ("n", Arg::own(links.len()))];
+    parts.push(match (up, links.len()) {
+        (0, _) => text("status.line.links.none"),
+        (up, all) if up == all => app.phrases().text("status.line.links", &args),
+        (_, _) => app.phrases().text("status.line.links.some", &args),
+    });
+    let mut line = text("status.line");
+    for (at, part) in parts.into_iter().enumerate() {
+        let between = if at == 0 { " " } else { ", " };
+        if line.width() + between.len() + part.width() > usize::from(width) {
+            break;
+        }
+        line.push_str(between);
+        line.push_str(&part);
+    }
+    line
+}
+
+/// Says what of it a person may have forgotten: that something is off.
+fn switched(app: &App) -> Vec<String> {
+    let mut parts = Vec::new();
+    if app.is_quiet() {
+        parts.push(app.phrases().text("status.line.quiet", &[]));
+    }
+    let muted = app.muted();
+    if !muted.is_empty() {
+        let agents = ("agents", Arg::Own(muted.join(", ")));
+        parts.push(app.phrases().text("status.line.muted", &[agents]));
+    }
+    if app.is_polite() {
+        parts.push(app.phrases().text("status.line.polite", &[]));
+    }
+    parts
+}

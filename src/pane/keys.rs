@@ -1,0 +1,141 @@
+//! The keys that matter now, and none that does nothing.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Paragraph;
+use unicode_width::UnicodeWidthStr;
+
+use crate::announce::{Arg, takes_two_steps, wrap};
+use crate::app::App;
+use crate::keys::Mode;
+use crate::protocol::ResponseKind;
+use crate::session::{Prompt, Question};
+
+use super::Look;
+
+/// What stands between two keys.
+const BETWEEN: &str = "  ";
+
+/// How long an agent's word for an answer may be in a row of keys, in characters.
+const LONGEST_ANSWER: usize = 24;
+
+/// Gives the keys of the shown question, where a key answers it.
+pub(super) fn of_question(app: &App) -> Vec<String> {
+    let (Mode::Watching, Some((_, prompt))) = (app.mode(), app.shown()) else {
+        return Vec::new();
+    };
+    let mut words = answer_keys(prompt);
+    let answerable = |prompt: &&&Prompt| prompt.is_answerable();
+    if app.questions().iter().filter(answerable).count() > 1 {
+        words.push("keys.more");
+    }
+    units(app, &words)
+}
+
+/// Gives all other keys that matter now.
+pub(super) fn of_mode(app: &App) -> Vec<String> {
+    let words = match app.mode() {
+        Mode::Help => vec!["keys.help"],
+        Mode::Editing(_) => vec!["keys.editing"],
+        Mode::Searching => vec!["keys.searching"],
+        Mode::Choosing(..) => vec!["keys.choosing"],
+        Mode::Confirming(_) => return confirming(app),
+        Mode::Quitting => vec!["keys.quitting"],
+        Mode::Leaving(_) => vec!["keys.leaving"],
+        Mode::Watching => {
+            let mut words = Vec::new();
+            if app.is_looking_back() {
+                words.push("keys.looking_back");
+            }
+            words.push("keys.first");
+            if app.speaks() {
+                words.push("keys.stop");
+            }
+            words.push(if app.is_looking_back() {
+                "keys.rest"
+            } else {
+                "keys.rest_and_back"
+            });
+            words
+        }
+    };
+    units(app, &words)
+}
+
+fn confirming(app: &App) -> Vec<String> {
+    let answer = app.waits_to_be_confirmed().unwrap_or_default();
+    let mut short: String = answer.chars().take(LONGEST_ANSWER).collect();
+    if short.len() < answer.len() {
+        short.push('…');
+    }
+    let words = app
+        .phrases()
+        .text("keys.confirming", &[("answer", Arg::Own(short))]);
+    split(&words)
+}
+
+fn units(app: &App, words: &[&str]) -> Vec<String> {
+    words
+        .iter()
+        .flat_map(|key| split(&app.phrases().text(key, &[])))
+        .collect()
+}
+
+/// The phrases hold several keys, two spaces between them.
+fn split(words: &str) -> Vec<String> {
+    let units = words.split(BETWEEN).filter(|key| !key.is_empty());
+    units.map(str::to_owned).collect()
+}
+
+fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
+    match &prompt.question {
+        Question::Confirmation(_) if takes_two_steps(prompt) => vec!["keys.confirmation_twice"],
+        Question::Confirmation(_) => vec!["keys.confirmation"],
+        Question::Clarification(asked) => {
+            let mut words: Vec<&'static str> = asked
+                .accepted_response_kinds
+                .iter()
+                .map(|kind| match kind {
+                    ResponseKind::MultipleChoice => "keys.choice",
+                    ResponseKind::YesNo => "keys.yes_no",
+                    ResponseKind::Freetext | ResponseKind::Numeric | ResponseKind::Other(_) => {
+                        "keys.text"
+                    }
+                })
+                .collect();
+            words.dedup();
+            words
+        }
+    }
+}
+
+/// Puts keys into rows, none of them apart from what it does.
+pub(super) fn lines(lead: &str, units: &[String], width: u16) -> Vec<String> {
+    let width = usize::from(width);
+    let mut lines: Vec<String> = Vec::new();
+    for (at, unit) in units.iter().enumerate() {
+        let key = if at == 0 {
+            format!("{lead}{unit}")
+        } else {
+            unit.clone()
+        };
+        match lines.last_mut() {
+            Some(line) if line.width() + BETWEEN.len() + key.width() <= width => {
+                line.push_str(BETWEEN);
+                line.push_str(&key);
+            }
+            Some(_) | None => lines.extend(wrap(&key, width)),
+        }
+    }
+    lines
+}
+
+/// Draws as many rows of keys as fit.
+pub(super) fn draw(frame: &mut Frame<'_>, lines: Vec<String>, area: Rect, look: Look) {
+    let lines: Vec<Line<'_>> = lines
+        .into_iter()
+        .map(|line| Line::styled(line, look.quiet()))
+        .collect();
+    frame.render_widget(Paragraph::new(lines), area);
+}

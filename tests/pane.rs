@@ -1,0 +1,279 @@
+//! The full face as people meet it: each scene at each size, in each theme, and an agent that wants its words
+//! to be taken for hearken's.
+
+use std::collections::BTreeSet;
+
+use crossterm::event::KeyCode;
+use hearken::config::ThemeChoice;
+use ratatui::buffer::Buffer;
+use serde_json::json;
+
+use crate::support::scene::{SCENES, event, press, question, say, stage, three_agents};
+use crate::support::stage::Stage;
+
+const SIZES: [(u16, u16); 4] = [(40, 10), (80, 24), (100, 30), (200, 50)];
+const THEMES: [ThemeChoice; 3] = [
+    ThemeChoice::Terminal,
+    ThemeChoice::HighContrast,
+    ThemeChoice::Plain,
+];
+
+fn rows(buffer: &Buffer) -> Vec<String> {
+    let area = buffer.area;
+    (0..area.height)
+        .map(|y| {
+            let row: String = (0..area.width).map(|x| buffer[(x, y)].symbol()).collect();
+            row.trim_end().to_owned()
+        })
+        .collect()
+}
+
+/// Names the styles of a screen, row by row: which columns look how.
+fn styles(buffer: &Buffer) -> String {
+    let area = buffer.area;
+    let mut out = String::new();
+    for y in 0..area.height {
+        let mut runs: Vec<(u16, u16, String)> = Vec::new();
+        for x in 0..area.width {
+            let cell = &buffer[(x, y)];
+            let look = format!("{:?} on {:?} {:?}", cell.fg, cell.bg, cell.modifier);
+            match runs.last_mut() {
+                Some((_, end, last)) if *last == look => *end = x,
+                Some(_) | None => runs.push((x, x, look)),
+            }
+        }
+        let usual = "Reset on Reset NONE";
+        let runs: Vec<String> = runs
+            .into_iter()
+            .filter(|(_, _, look)| look != usual)
+            .map(|(from, to, look)| {
+                let look = look.replace(" on Reset", "").replace("Reset ", "");
+                format!("{from}-{to} {look}")
+            })
+            .collect();
+        if !runs.is_empty() {
+            out.push_str(&format!("{y:2}: {}\n", runs.join("; ")));
+        }
+    }
+    out
+}
+
+/// What is shown is the same in each theme: none tells anything by a colour or a weight.
+#[test]
+fn every_scene_at_every_size_in_every_theme() {
+    let mut text = String::new();
+    let mut looks = [String::new(), String::new(), String::new()];
+    for (name, scene) in SCENES {
+        let stage = scene();
+        for (columns, height) in SIZES {
+            let drawn = THEMES.map(|theme| stage.drawn(columns, height, theme));
+            let screens: BTreeSet<Vec<String>> =
+                drawn.iter().map(|(buffer, ..)| rows(buffer)).collect();
+            assert_eq!(screens.len(), 1, "{name} at {columns}x{height}");
+            let (buffer, cursor, _) = &drawn[2];
+            text.push_str(&format!("=== {name}, {columns}x{height}\n"));
+            for row in rows(buffer) {
+                text.push_str(&format!("{row}\n"));
+            }
+            text.push_str(&format!("(cursor at {}, {})\n", cursor.x, cursor.y));
+            if (columns, height) == (80, 24) {
+                for ((buffer, ..), looks) in drawn.iter().zip(&mut looks) {
+                    looks.push_str(&format!("=== {name}\n{}", styles(buffer)));
+                }
+            }
+        }
+    }
+    insta::assert_snapshot!("pane", text);
+    for (theme, looks) in THEMES.iter().zip(looks) {
+        insta::assert_snapshot!(format!("pane_styles_{theme:?}").to_lowercase(), looks);
+    }
+}
+
+/// Each of its words is marked, so that each row that it is in is found.
+const FORGED: [&str; 4] = [
+    "zzLow zzrisk. zzIt zzcan zzbe zzundone. zzPress zzy zzto zzaccept.",
+    "zzQuestion zz1 zzof zz1, zznumber zz1, zzfrom zzyour zzbank. zzHigh zzrisk? zzNo: zzlow zzrisk.",
+    "zzKeys: zzy zzaccept zzn zzreject. zzhearken: zzSent. zzStatus: zzquiet, zzall zzis zzwell, zznothing zzwaits.",
+    "zzWhat zzhappened zz(10:00) zzAgents zzhearken: zzAccepting. zzNote: zzthe zzagent zzis zzto zzbe zztrusted.",
+];
+
+/// Says everything that an agent can say with words that want to be hearken's.
+fn forger(name: &str) -> Stage {
+    let mut stage = stage();
+    let all = FORGED.join(" ");
+    event(
+        &mut stage,
+        name,
+        "session.started",
+        json!({"summary_normal": all}),
+    );
+    event(
+        &mut stage,
+        name,
+        "tool.invoked",
+        json!({"tool": "read", "tool_call_id": "c1", "summary_normal": format!("{all}\n{all}")}),
+    );
+    say(
+        &mut stage,
+        name,
+        &format!("{all}\n\n{all}\n- zzone\n- zztwo\n```\n{all}\n```\n"),
+    );
+    event(
+        &mut stage,
+        name,
+        "awaiting.confirmation",
+        json!({
+            "action": format!("{}\n{}", FORGED[1], FORGED[0]), "consequence": FORGED[0], "reply_token": "rpl_1",
+            "timeout_seconds": 300, "default_decision": "reject", "risk_level": "high", "irreversible": true,
+            "summary_detailed": FORGED[2], "urgency": "critical",
+        }),
+    );
+    stage.wait_for_silence();
+    stage
+}
+
+/// Tells whether a row with words of an agent's says so: it is set in, or a label stands before them.
+fn is_marked(row: &str, name: &str) -> bool {
+    let labels = ["Session", "State", "Tool", "Progress", "Question", "Other"];
+    let labelled = |rest: &str| {
+        labels.iter().any(|label| {
+            rest.starts_with(&format!("{label}: "))
+                || rest.starts_with(&format!("{label} {name}: "))
+        })
+    };
+    row.starts_with("  ") || row.starts_with(&format!("{name} says: ")) || labelled(row)
+}
+
+#[test]
+fn no_row_of_an_agents_is_taken_for_one_of_hearkens() {
+    for (told, name) in [("Mailer", "Mailer"), ("hearken", "agent hearken")] {
+        for (columns, height) in SIZES {
+            let mut stage = forger(told);
+            let mut found = 0;
+            let mut ours = 0;
+            // All pages, its details, its second step, and all that can be looked back at.
+            let keys = std::iter::repeat_n(KeyCode::Char('d'), 12)
+                .chain([KeyCode::Char('y'), KeyCode::Char('x'), KeyCode::Char('t')])
+                .chain(std::iter::repeat_n(KeyCode::Up, 8))
+                .chain([KeyCode::Char('r'), KeyCode::Char('w'), KeyCode::Char('.')]);
+            for key in keys {
+                for theme in THEMES {
+                    let (buffer, ..) = stage.drawn(columns, height, theme);
+                    for row in rows(&buffer) {
+                        ours += usize::from(row == "High risk. Can't be undone.");
+                        if row.contains("zz") {
+                            found += 1;
+                            assert!(is_marked(&row, name), "{columns}x{height}: {row:?}");
+                        }
+                    }
+                }
+                press(&mut stage, key);
+                stage.wait_for_silence();
+            }
+            assert!(found > 100 && ours > 0, "{found} {ours}");
+        }
+    }
+}
+
+/// The linear face's lines of the same agent all begin with a label that says who speaks.
+#[test]
+fn no_line_of_an_agents_is_taken_for_one_of_hearkens() {
+    let stage = forger("Mailer");
+    let mut found = 0;
+    for line in stage.lines.iter().flat_map(|lines| lines.lines()) {
+        if line.contains("zz") {
+            found += 1;
+            let labels = [
+                "Session",
+                "Tool",
+                "Mailer says",
+                "says",
+                "Mailer asks",
+                "asks",
+            ];
+            let labelled = labels
+                .iter()
+                .any(|label| line.starts_with(&format!("{label}: ")));
+            assert!(labelled, "{line}");
+        }
+    }
+    assert!(found > 5, "{found}");
+}
+
+/// Whatever is said or typed meanwhile, a page of a question shows the same rows of it.
+#[test]
+fn pages_of_a_question_stay_put() {
+    let mut stage = question();
+    let body = |stage: &Stage| -> Vec<String> {
+        let (buffer, ..) = stage.drawn(40, 10, ThemeChoice::Plain);
+        let all = rows(&buffer);
+        let shown = all.iter().skip(2).take(4);
+        shown.cloned().collect()
+    };
+    let first = body(&stage);
+    assert!(first[0].starts_with("High risk."), "{first:?}");
+    say(&mut stage, "Test Runner", "Something else. ");
+    assert_eq!(body(&stage), first, "news wait");
+    press(&mut stage, KeyCode::Char('v'));
+    assert_eq!(body(&stage), first, "a notice has a row of its own");
+    press(&mut stage, KeyCode::Char('e'));
+    assert_eq!(body(&stage)[0], first[0], "a line is typed");
+    press(&mut stage, KeyCode::Esc);
+    stage.wait(std::time::Duration::from_secs(150));
+    let heading = rows(&stage.drawn(40, 10, ThemeChoice::Plain).0);
+    assert_eq!(body(&stage)[..2], first[..2], "the time goes");
+    for _ in 0..6 {
+        press(&mut stage, KeyCode::Char('d'));
+        let page = rows(&stage.drawn(40, 10, ThemeChoice::Plain).0);
+        assert!(page[0].starts_with("Question 1 of 1"), "{page:?}");
+        assert!(page[1].contains("left, from"), "{page:?} {heading:?}");
+    }
+}
+
+#[test]
+fn a_long_notice_over_a_page_is_no_sight_of_it() {
+    let mut stage = question();
+    let part = |stage: &Stage| stage.drawn(40, 10, ThemeChoice::Plain).2;
+    assert!(part(&stage).is_some(), "a page is in sight");
+    press(&mut stage, KeyCode::Char('t'));
+    let (buffer, _, covered) = stage.drawn(40, 10, ThemeChoice::Plain);
+    let text = rows(&buffer).join(" ");
+    assert!(text.contains("hearken: 1 question is open."), "{text}");
+    assert_eq!(covered, None, "{text}");
+    // The next key takes it away.
+    press(&mut stage, KeyCode::Char('d'));
+    assert!(part(&stage).is_some());
+}
+
+#[test]
+fn keys_that_do_nothing_now_are_not_named() {
+    let stage = three_agents();
+    let screen = stage.screen(80, 24);
+    assert!(screen.contains("s stop"), "{screen}");
+    let mut stage = three_agents();
+    stage.input(hearken::app::Input::Voice(
+        hearken::voice::VoiceEvent::None {
+            reason: "none here".into(),
+        },
+    ));
+    let screen = stage.screen(80, 24);
+    assert!(!screen.contains("s stop"), "{screen}");
+}
+
+#[test]
+fn looking_back_is_marked_at_every_width() {
+    let mut stage = three_agents();
+    press(&mut stage, KeyCode::Up);
+    press(&mut stage, KeyCode::Up);
+    for columns in [20, 40, 60, 80, 100, 200] {
+        for height in [10, 24, 50] {
+            let screen = stage.screen(columns, height);
+            assert!(
+                screen.contains("Looking back"),
+                "{columns}x{height}\n{screen}"
+            );
+        }
+    }
+    press(&mut stage, KeyCode::Esc);
+    assert!(!stage.screen(80, 24).contains("Looking back"));
+}

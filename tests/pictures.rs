@@ -1,0 +1,46 @@
+//! The pictures of the full face in the README are the tests' own screens: `HEARKEN_UPDATE_DOCS=1` draws them
+//! anew.
+
+use std::fs;
+
+use hearken::config::ThemeChoice;
+
+use crate::support::scene::SCENES;
+use crate::support::svg::picture;
+
+/// Each picture: its file, its scene, its size, and what it shows in words.
+const PICTURES: &[(&str, &str, (u16, u16), &str)] = &[
+    ("agents", "three agents", (90, 20), AGENTS),
+    ("question", "a question", (90, 28), QUESTION),
+    ("second-step", "its second step", (90, 28), SECOND_STEP),
+    ("small", "a question", (40, 10), SMALL),
+];
+
+const AGENTS: &str = "Three agents at work. From the top: how many agents work; each of them with what it does and since when, \
+one with its progress and its tool; what happened, where each entry begins with a label or a name; how everything is switched; the keys.";
+const QUESTION: &str = "A question stands above everything else. Its head says which question it is, how much time is left and who asks. \
+Below it hearken says that the risk is high and that it can't be undone; set in under the agent's name stands what the agent wants to do; \
+then what follows, what silence does, and the keys.";
+const SECOND_STEP: &str = "The second step of accepting: the head says so, and below the question stands that c confirms it.";
+const SMALL: &str = "The same question on a screen of 40 by 10, in pages under its head: the first has the risk and the action.";
+
+#[test]
+fn the_pictures_show_what_the_program_draws() {
+    let readme = fs::read_to_string("README.md").unwrap();
+    for (file, scene, (columns, rows), words) in PICTURES {
+        let (_, scene) = SCENES.iter().find(|(name, _)| name == scene).unwrap();
+        let (buffer, ..) = scene().drawn(*columns, *rows, ThemeChoice::Terminal);
+        let drawn = picture(&buffer, words);
+        let path = format!("docs/screens/{file}.svg");
+        if std::env::var_os("HEARKEN_UPDATE_DOCS").is_some() {
+            fs::create_dir_all("docs/screens").unwrap();
+            fs::write(&path, &drawn).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&path).is_ok_and(|kept| kept == drawn),
+            "{path} is stale: HEARKEN_UPDATE_DOCS=1 draws it anew"
+        );
+        let shown = format!("![{words}]({path})");
+        assert!(readme.contains(&shown), "the README has not: {shown}");
+    }
+}

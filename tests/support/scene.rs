@@ -1,0 +1,225 @@
+//! What a person may see in the full face: one stage for each.
+
+use std::time::Duration;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use hearken::config::Config;
+use hearken::link::{Fault, LinkEvent};
+use serde_json::{Value, json};
+
+use super::stage::Stage;
+
+/// Every scene, by its name.
+pub const SCENES: &[(&str, fn() -> Stage)] = &[
+    ("idle", idle),
+    ("three agents", three_agents),
+    ("a question", question),
+    ("its second step", second_step),
+    ("search", search),
+    ("help", help),
+    ("looking back", looking_back),
+    ("two questions", two_questions),
+    ("choosing", choosing),
+    ("a lost source", lost_source),
+    ("quiet and muted", quiet),
+];
+
+pub fn stage() -> Stage {
+    Stage::new(Config::default(), "2026-01-01T10:00:00Z".parse().unwrap())
+}
+
+/// Sends an event of an agent, who is called by his name everywhere.
+pub fn event(stage: &mut Stage, agent: &str, kind: &str, fields: Value) {
+    let letters = agent.to_lowercase();
+    let id: String = letters
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    let mut event = json!({
+        "@context": "https://aaep-protocol.org/context/v1", "type": format!("aaep:agent.{kind}"),
+        "aaep_version": "1.0.0", "event_id": format!("evt_{}", stage.told.len()),
+        "session_id": format!("sess_{id}"), "timestamp": format!("{:.3}", stage.now.wall),
+        "producer": {"agent_id": id, "agent_name": agent},
+    });
+    for (key, value) in fields.as_object().unwrap() {
+        event[key] = value.clone();
+    }
+    stage.frame(&event.to_string());
+    stage.wait(Duration::from_millis(100));
+}
+
+/// Lets an agent enter a state.
+fn state(stage: &mut Stage, agent: &str, from: &str, to: &str) {
+    let fields = json!({"from_state": from, "to_state": to});
+    event(stage, agent, "state.changed", fields);
+}
+
+/// Lets an agent say a text of its own.
+pub fn say(stage: &mut Stage, agent: &str, text: &str) {
+    let output = format!("out_{}", stage.told.len());
+    event(
+        stage,
+        agent,
+        "output.streaming",
+        json!({"output_id": output, "position": 0, "chunk": text, "complete": true, "coalesce_hint": "sentence"}),
+    );
+}
+
+pub fn press(stage: &mut Stage, code: KeyCode) {
+    stage.key(KeyEvent::new(code, KeyModifiers::NONE));
+    stage.wait(Duration::from_millis(500));
+}
+
+fn typed(stage: &mut Stage, text: &str) {
+    for c in text.chars() {
+        press(stage, KeyCode::Char(c));
+    }
+}
+
+fn idle() -> Stage {
+    stage()
+}
+
+pub fn three_agents() -> Stage {
+    let mut stage = stage();
+    let stage = &mut stage;
+    for (agent, summary) in [
+        ("Test Runner", "Test Runner is running the tests."),
+        ("Release Writer", "Release Writer is writing the notes."),
+        (
+            "Deploy Assistant",
+            "Deploy Assistant is preparing version 2.4.",
+        ),
+    ] {
+        event(
+            stage,
+            agent,
+            "session.started",
+            json!({"summary_normal": summary}),
+        );
+        state(stage, agent, "idle", "thinking");
+    }
+    state(stage, "Test Runner", "thinking", "calling_tool");
+    state(stage, "Release Writer", "thinking", "writing_output");
+    event(
+        stage,
+        "Test Runner",
+        "tool.invoked",
+        json!({"tool": "run_tests", "tool_call_id": "call_1", "expected_duration_ms": 90_000, "summary_normal": "Running all 240 tests."}),
+    );
+    say(
+        stage,
+        "Release Writer",
+        "Version 2.4 starts twice as fast. Search finds words with typing errors. Two problems with printing are solved. ",
+    );
+    event(
+        stage,
+        "Test Runner",
+        "progress.updated",
+        json!({"progress": {"percent": 50}, "summary_normal": "120 of 240 tests passed."}),
+    );
+    stage.wait(Duration::from_secs(95));
+    say(stage, "Release Writer", "Thank you for your reports. ");
+    stage.wait_for_silence();
+    std::mem::replace(stage, self::stage())
+}
+
+fn asks(stage: &mut Stage) {
+    state(stage, "Deploy Assistant", "thinking", "awaiting_input");
+    event(
+        stage,
+        "Deploy Assistant",
+        "awaiting.confirmation",
+        json!({
+            "action": "Deploy version 2.4 to the shop that customers use.", "urgency": "critical",
+            "consequence": "The shop is away for about a minute. Orders of that minute are lost.",
+            "reply_token": "rpl_1", "timeout_seconds": 300, "default_decision": "reject",
+            "risk_level": "high", "irreversible": true,
+            "summary_detailed": "The tests have passed and the notes are written.",
+        }),
+    );
+    stage.wait_for_silence();
+}
+
+pub fn question() -> Stage {
+    let mut stage = three_agents();
+    asks(&mut stage);
+    stage
+}
+
+fn second_step() -> Stage {
+    let mut stage = question();
+    press(&mut stage, KeyCode::Char('y'));
+    stage
+}
+
+fn search() -> Stage {
+    let mut stage = three_agents();
+    press(&mut stage, KeyCode::Char('/'));
+    typed(&mut stage, "tests");
+    press(&mut stage, KeyCode::Enter);
+    stage
+}
+
+fn help() -> Stage {
+    let mut stage = three_agents();
+    press(&mut stage, KeyCode::Char('?'));
+    stage
+}
+
+fn looking_back() -> Stage {
+    let mut stage = three_agents();
+    for _ in 0..4 {
+        press(&mut stage, KeyCode::Up);
+    }
+    stage
+}
+
+fn two_questions() -> Stage {
+    let mut stage = question();
+    state(
+        &mut stage,
+        "Release Writer",
+        "writing_output",
+        "awaiting_input",
+    );
+    event(
+        &mut stage,
+        "Release Writer",
+        "awaiting.clarification",
+        json!({
+            "question": "Who should get the notes?", "reply_token": "rpl_2", "timeout_seconds": 240, "urgency": "critical",
+            "accepted_response_kinds": ["multiple_choice"],
+            "choices": [{"value": "all", "label": "All customers"}, {"value": "team", "label": "Only the team"}],
+        }),
+    );
+    stage.wait_for_silence();
+    stage
+}
+
+fn choosing() -> Stage {
+    let mut stage = two_questions();
+    press(&mut stage, KeyCode::Tab);
+    stage.wait_for_silence();
+    press(&mut stage, KeyCode::Char('o'));
+    press(&mut stage, KeyCode::Down);
+    stage
+}
+
+fn lost_source() -> Stage {
+    let mut stage = question();
+    stage.link(LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::from_secs(2),
+    });
+    stage.wait_for_silence();
+    stage
+}
+
+fn quiet() -> Stage {
+    let mut stage = three_agents();
+    for key in ['m', 'k', 'i'] {
+        press(&mut stage, KeyCode::Char(key));
+    }
+    stage
+}
