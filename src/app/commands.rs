@@ -3,20 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Manner};
+use crate::announce::{Arg, Class, Kind, Manner};
 use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
 use super::doing::Doing;
-use super::gate::By;
-use super::reviewing::{Hit, Leap};
-use super::spelling::Way;
+use super::questions::gate::By;
+use super::review::looking::{Leap, Step};
+use super::review::spelling::WordStep;
 use super::stream::LinkPhase;
 use super::{App, Exit, LinkView};
-
-/// How many announcements the line `h` reads again.
-const HISTORY_LINES: usize = 10;
 
 impl App {
     /// Takes a key's command; `None` is a key that is bound to nothing.
@@ -27,7 +24,7 @@ impl App {
     /// Takes a line.
     pub(super) fn line(&mut self, text: &str, read: Duration, now: Now) {
         let command = keys::line(text);
-        self.reviewing.note(now.monotonic);
+        self.review.note_hand(now.monotonic);
         if command.is_some() {
             self.run(command, By::Line { read }, now);
         }
@@ -79,8 +76,8 @@ impl App {
             Command::WholeTurn => self.whole_turn(now),
             Command::Search(text) => self.search(text, now),
             Command::Spell(choice) => self.spell(choice.as_deref(), now),
-            Command::PreviousWord => self.step_word(Way::Back, now),
-            Command::NextWord => self.step_word(Way::Forward, now),
+            Command::PreviousWord => self.step_word(WordStep::Back, now),
+            Command::NextWord => self.step_word(WordStep::Forward, now),
             Command::Away => self.away(now),
             Command::Mute => self.mute(now),
             Command::Quiet => self.keep_quiet(now),
@@ -192,8 +189,8 @@ impl App {
 
     /// Stops speech, and leaves a search or looking back.
     fn escape(&mut self, now: Now) {
-        let looked_back = self.review.take().is_some();
-        self.reviewing.leave_search();
+        let looked_back = self.review.leave();
+        self.review.leave_search();
         self.stop(now);
         if looked_back {
             self.answers.clear();
@@ -203,7 +200,7 @@ impl App {
 
     /// Answers a key or a line in sight only.
     fn answer_unsaid(&mut self, key: &str, now: Now) {
-        match self.manner {
+        match self.face.manner() {
             Manner::Keys => {
                 let words = self
                     .announcer
@@ -224,7 +221,7 @@ impl App {
     }
 
     fn details(&mut self, number: Option<u64>, now: Now) {
-        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        let shown = self.questions.shown_id();
         let first = self.questions().first().map(|prompt| prompt.id);
         let wanted = number.map(PromptId).or(shown).or(first);
         let prompt = wanted
@@ -233,13 +230,7 @@ impl App {
             .cloned();
         match (prompt, number) {
             (Some(prompt), _) => {
-                if let Some(shown) = self
-                    .shown
-                    .as_mut()
-                    .filter(|shown| shown.prompt == prompt.id)
-                {
-                    shown.page += 1;
-                }
+                self.questions.turn_page(prompt.id);
                 let segments = self.next_part(&prompt, now);
                 self.tell_part(prompt.id, segments, now);
             }
@@ -255,7 +246,7 @@ impl App {
             .filter(|prompt| prompt.is_answerable())
             .map(|prompt| prompt.id)
             .collect();
-        let Some(current) = self.shown.as_ref().map(|shown| shown.prompt) else {
+        let Some(current) = self.questions.shown_id() else {
             self.respond("reply.no_question", &[], now);
             return;
         };
@@ -265,7 +256,7 @@ impl App {
             .map_or(0, |at| (at + 1) % open.len());
         if let Some(next) = open.get(at).copied() {
             self.show(Some(next), false, now);
-            self.questions_changed = Some(now.monotonic);
+            self.questions.note_change(now.monotonic);
             self.ask(next, Class::Response, now);
         }
     }
@@ -314,148 +305,10 @@ impl App {
                 .filter_map(|view| self.connection_words(view)),
         );
         let face = [
-            ("face", Arg::Own(phrases.text(self.face.0, &[]))),
-            ("why", Arg::Own(phrases.text(self.face.1, &[]))),
+            ("face", Arg::Own(phrases.text(self.face.name(), &[]))),
+            ("why", Arg::Own(phrases.text(self.face.why(), &[]))),
         ];
         words.push(phrases.text("status.face", &face));
         self.respond("fault.other", &[("reason", Arg::Own(words.join(" ")))], now);
     }
-
-    fn repeat(&mut self, now: Now) {
-        let at = self
-            .review
-            .and_then(|id| self.announcer.history().get(id))
-            .or_else(|| self.last_told())
-            .cloned();
-        // All of it is looked at again, and no single word.
-        self.reviewing.spelling.choose(None);
-        match at {
-            Some(told) => self.say_again(&told, now),
-            None => self.respond("history.empty", &[], now),
-        }
-    }
-
-    /// Gives the last thing that was told, answers to keys aside: those are no news.
-    pub(super) fn last_told(&self) -> Option<&Arc<Announcement>> {
-        self.announcer
-            .history()
-            .iter()
-            .rev()
-            .find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
-    }
-
-    fn step(&mut self, step: Step, now: Now) {
-        if let Doing::Helping { scroll } = &mut self.doing {
-            *scroll = match step {
-                Step::Back => scroll.saturating_sub(1),
-                Step::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
-                Step::End => keys::BINDINGS.len() * 2,
-            };
-            return;
-        }
-        let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
-        let history = self.announcer.history();
-        let found = match (step, self.review) {
-            (Step::Back, None) => self.last_told().cloned(),
-            (Step::Back, Some(id)) => history
-                .iter()
-                .rev()
-                .filter(worth)
-                .find(|told| told.id < id)
-                .cloned(),
-            (Step::Forward, Some(id)) => history
-                .iter()
-                .filter(worth)
-                .find(|told| told.id > id)
-                .cloned(),
-            (Step::Forward | Step::End, None) => None,
-            (Step::End, Some(_)) => {
-                self.review = None;
-                self.reviewing.leave_search();
-                self.last_told().cloned()
-            }
-        };
-        match found {
-            Some(told) => {
-                if step != Step::End {
-                    self.review = Some(told.id);
-                }
-                self.say_again(&told, now);
-            }
-            None => {
-                let key = match step {
-                    Step::Back if self.announcer.history().is_empty() => "history.empty",
-                    Step::Back if self.announcer.history().left() > 0 => "history.start.bounded",
-                    Step::Back => "history.start",
-                    Step::Forward | Step::End => {
-                        self.review = None;
-                        "history.end"
-                    }
-                };
-                let left = self.announcer.history().left();
-                self.respond(key, &[("n", Arg::own(left))], now);
-            }
-        }
-    }
-
-    /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
-    pub(super) fn say_again(&mut self, told: &Announcement, now: Now) {
-        if self.manner == Manner::Lines {
-            // Without a word of ours an old line would look like a new one.
-            self.respond("history.again", &[], now);
-        }
-        let again = self.announcer.repeat(told);
-        self.emit(again, now);
-    }
-
-    /// Says what a search found, and which of its hits it is.
-    pub(super) fn say_found(&mut self, told: &Announcement, hit: Hit, now: Now) {
-        let args = [
-            ("place", Arg::own(hit.place)),
-            ("count", Arg::own(hit.count)),
-        ];
-        let again = match self.manner {
-            Manner::Lines => {
-                self.respond("search.hit", &args, now);
-                self.announcer.repeat(told)
-            }
-            Manner::Keys => {
-                let level = self.announcer.verbosity();
-                let words = self.announcer.phrases().say("search.hit", level, &args);
-                self.announcer.repeat_after(words, told)
-            }
-        };
-        self.emit(again, now);
-    }
-
-    fn history_lines(&mut self, now: Now) {
-        let last: Vec<Arc<Announcement>> = self
-            .announcer
-            .history()
-            .iter()
-            .rev()
-            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
-            .take(HISTORY_LINES)
-            .cloned()
-            .collect();
-        if last.is_empty() {
-            self.respond("history.empty", &[], now);
-        }
-        if !last.is_empty() {
-            self.respond("history.from", &[("n", Arg::own(last.len()))], now);
-        }
-        for told in last.iter().rev() {
-            let again = self.announcer.repeat(told);
-            self.put(again);
-        }
-        self.respond("history.end", &[], now);
-    }
-}
-
-/// Says which way to go in the history.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
-    Back,
-    Forward,
-    End,
 }

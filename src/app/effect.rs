@@ -7,8 +7,6 @@ use crate::config::Delivery;
 use crate::link::{Ask, Course, LinkId, Way};
 use crate::session::PromptId;
 
-use super::alarms::Notice;
-
 /// Says how the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Exit {
@@ -91,4 +89,15 @@ pub enum Effect {
     FlushInput,
     /// End.
     Quit(Exit),
+}
+
+/// Wishes a notification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notice {
+    /// The question that it is about; a later one about the same takes its place.
+    pub prompt: PromptId,
+    /// What it says, in the program's own words.
+    pub text: String,
+    /// Whether it is more than usually urgent.
+    pub urgent: bool,
 }

@@ -10,14 +10,14 @@ use super::doing::Doing;
 impl App {
     /// Shows the help and says it: whoever can't see the screen needs it most.
     pub(super) fn help(&mut self, now: Now) {
-        let entries: Vec<(String, &str)> = match self.manner {
+        let entries: Vec<(String, &str)> = match self.face.manner() {
             Manner::Keys if matches!(self.doing, Doing::Helping { .. }) => {
                 self.doing = Doing::Watching;
                 return;
             }
             Manner::Keys => {
                 self.doing = Doing::Helping { scroll: 0 };
-                self.keymap.help().collect()
+                self.hands.keymap().help().collect()
             }
             Manner::Lines => keys::LINES
                 .iter()
@@ -29,7 +29,7 @@ impl App {
             .into_iter()
             .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
             .collect();
-        match self.manner {
+        match self.face.manner() {
             Manner::Keys => self.respond(
                 "fault.other",
                 &[("reason", Arg::Own(entries.join(" ")))],

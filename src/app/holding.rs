@@ -22,11 +22,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{About, Aloud, Announcement, Arg, Class, Kind, Manner};
-use crate::protocol::Now;
-use crate::session::{Prompt, PromptId};
-
-use super::{App, Effect};
+use crate::announce::{About, Aloud, Announcement, Class};
+use crate::session::PromptId;
 
 /// How many announcements wait: more than anybody reads at once; the history has all of them.
 const MOST: usize = 1000;
@@ -65,14 +62,15 @@ enum Notice {
 }
 
 impl Holding {
-    fn waits(&self, told: &Announcement) -> bool {
+    /// Tells whether an announcement is not to be written yet.
+    pub(super) fn waits(&self, told: &Announcement) -> bool {
         // What no line is written of need not wait for one.
         !matches!(told.aloud, Aloud::Seen | Aloud::Echo)
             && (self.typing || (self.held && told.class != Class::Response))
     }
 
     /// Keeps something urgent unsaid.
-    fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
+    pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
         if self.notice == Notice::None {
             self.notice = Notice::Due(now + UNTOLD);
         }
@@ -93,7 +91,8 @@ impl Holding {
         }
     }
 
-    fn keep(&mut self, told: Arc<Announcement>) {
+    /// Keeps an announcement unwritten.
+    pub(super) fn keep(&mut self, told: Arc<Announcement>) {
         if let Some(About::Asks(id)) = told.about {
             self.unwritten.insert(id);
         }
@@ -108,146 +107,80 @@ impl Holding {
             self.left_out += 1;
         }
     }
-}
 
-impl App {
-    /// Shows an announcement, now or when the lines go on.
-    pub(super) fn put(&mut self, told: Arc<Announcement>) {
-        if self.holding.waits(&told) {
-            self.holding.keep(told);
-            return;
-        }
-        if let Some(About::Asks(id)) = told.about {
-            self.holding.unwritten.remove(&id);
-        }
-        self.effects.push(Effect::Show(told));
-    }
-
-    /// Hands an announcement to the voice, now or when the line that is being typed is done.
-    pub(super) fn utter(&mut self, told: Arc<Announcement>, now: Now) {
-        if self.waits_for_line(&told) {
-            self.holding.hush(told, now.monotonic);
-            return;
-        }
-        let wishes = self.queue.push(told, now.monotonic);
-        self.wish(wishes);
-    }
-
-    fn waits_for_line(&self, told: &Announcement) -> bool {
-        let about = |id: PromptId| {
-            let unsaid = &self.holding.unsaid;
-            unsaid.iter().any(|it| it.about == Some(About::Asks(id)))
-        };
-        self.is_typing()
-            && match (told.class, told.about) {
-                (Class::Alert, Some(About::Tells(id))) => about(id),
-                (Class::Alert, Some(About::Asks(_)) | None) => true,
-                (Class::Response | Class::Outcome | Class::Activity | Class::Stream, _) => false,
-            }
-    }
-
-    fn is_typing(&self) -> bool {
-        match self.manner {
-            Manner::Lines => self.holding.typing,
-            Manner::Keys => self.doing.is_typing(),
-        }
-    }
-
-    /// Tells that something urgent waits for the line, or says it where the line is done.
-    pub(super) fn tick_line(&mut self, now: Now) {
-        if !self.is_typing() {
-            self.holding.notice = Notice::None;
-            for told in std::mem::take(&mut self.holding.unsaid) {
-                if let Some(told) = self.fresh(told, now) {
-                    let wishes = self.queue.push(told, now.monotonic);
-                    self.wish(wishes);
-                }
-            }
-            return;
-        }
-        if self.holding.deadline().is_none_or(|at| now.monotonic < at) {
-            return;
-        }
-        self.holding.notice = Notice::Told;
-        let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
-        let key = if self.holding.unsaid.iter().any(asks) {
-            "hold.question"
-        } else {
-            "hold.urgent"
-        };
-        let class = Class::Response;
-        let told = self.announcer.say(class, Kind::Hint, key, &[], now);
-        // It is written into the line's own place, which is begun anew below it.
-        self.effects.push(Effect::Show(Arc::clone(&told)));
-        let wishes = self.queue.push(told, now.monotonic);
-        self.wish(wishes);
-    }
-
-    /// Gives what waited as it is true now: a question with the time that is left, or nothing where it is over.
-    fn fresh(&self, told: Arc<Announcement>, now: Now) -> Option<Arc<Announcement>> {
-        let Some(About::Asks(id)) = told.about else {
-            return Some(told);
-        };
-        let prompt = self.sessions.prompt(id).filter(|prompt| prompt.is_open())?;
-        Some(Arc::new(Announcement {
-            segments: self.announcer.ask_again(prompt, &self.sessions, now),
-            ..Announcement::clone(&told)
-        }))
-    }
-
-    /// A line was begun: nothing is written until it is done or let go.
-    pub(super) fn line_begun(&mut self, now: Now) {
-        self.reviewing.note(now.monotonic);
-        self.holding.typing = true;
-    }
-
-    /// The line is done or let go.
-    pub(super) fn line_over(&mut self, now: Now) {
-        self.holding.typing = false;
-        if !self.holding.held {
-            self.write_waiting(now);
-        }
-    }
-
-    /// Holds the lines, or lets them go on.
-    pub(super) fn hold(&mut self, now: Now) {
-        if self.face.0 == "start.face.json" {
-            self.respond("hold.never", &[], now);
-        } else if self.holding.held {
-            self.holding.held = false;
-            let n = self.holding.waiting.len();
-            self.respond("hold.off", &[("n", Arg::own(n))], now);
-            self.write_waiting(now);
-        } else {
-            self.holding.held = true;
-            self.respond("hold.on", &[], now);
-        }
-    }
-
-    /// Writes what waits.
-    fn write_waiting(&mut self, now: Now) {
-        let left_out = std::mem::take(&mut self.holding.left_out);
-        if left_out > 0 {
-            let args = [("n", Arg::own(left_out))];
-            self.say(Class::Outcome, Kind::Hint, "hold.left_out", &args, now);
-        }
-        for told in std::mem::take(&mut self.holding.waiting) {
-            self.put(told);
-        }
-        let sessions = &self.sessions;
-        let open = |id: &PromptId| sessions.prompt(*id).is_some_and(Prompt::is_open);
-        self.holding.unwritten.retain(open);
-    }
-
-    /// Writes everything that waits, because the program ends.
-    pub(super) fn release_all(&mut self, now: Now) {
-        self.holding.typing = false;
-        self.holding.held = false;
-        self.write_waiting(now);
+    /// Takes note that the words of a question are written.
+    pub(super) fn wrote(&mut self, id: PromptId) {
+        self.unwritten.remove(&id);
     }
 
     /// Tells whether a question is announced and not written yet.
-    pub(super) fn is_unwritten(&self, prompt: &Prompt) -> bool {
-        self.holding.unwritten.contains(&prompt.id)
+    pub(super) fn is_unwritten(&self, id: PromptId) -> bool {
+        self.unwritten.contains(&id)
+    }
+
+    /// Tells whether a line is being typed.
+    pub(super) fn is_typing(&self) -> bool {
+        self.typing
+    }
+
+    /// A line is begun.
+    pub(super) fn begin_line(&mut self) {
+        self.typing = true;
+    }
+
+    /// The line is done or let go; tells whether the lines go on.
+    pub(super) fn end_line(&mut self) -> bool {
+        self.typing = false;
+        !self.held
+    }
+
+    /// Tells whether the person holds the lines.
+    pub(super) fn is_held(&self) -> bool {
+        self.held
+    }
+
+    /// Holds the lines.
+    pub(super) fn hold(&mut self) {
+        self.held = true;
+    }
+
+    /// Lets the lines go on, and counts what waited.
+    pub(super) fn let_go(&mut self) -> usize {
+        self.held = false;
+        self.waiting.len()
+    }
+
+    /// Gives what waited to be written, and how much stays in the history only.
+    pub(super) fn take_waiting(&mut self) -> (VecDeque<Arc<Announcement>>, u64) {
+        let left_out = std::mem::take(&mut self.left_out);
+        (std::mem::take(&mut self.waiting), left_out)
+    }
+
+    /// Forgets that questions are unwritten that are open no more.
+    pub(super) fn keep_open(&mut self, is_open: impl Fn(PromptId) -> bool) {
+        self.unwritten.retain(|id| is_open(*id));
+    }
+
+    /// Gives what is urgent and was not said, because the line is done.
+    pub(super) fn take_unsaid(&mut self) -> VecDeque<Arc<Announcement>> {
+        self.notice = Notice::None;
+        std::mem::take(&mut self.unsaid)
+    }
+
+    /// Tells whether a question waits to be said.
+    pub(super) fn is_unsaid(&self, id: PromptId) -> bool {
+        let asks = Some(About::Asks(id));
+        self.unsaid.iter().any(|told| told.about == asks)
+    }
+
+    /// Tells whether any question waits to be said.
+    pub(super) fn has_unsaid_question(&self) -> bool {
+        let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
+        self.unsaid.iter().any(asks)
+    }
+
+    /// Takes note that it is told that something urgent waits.
+    pub(super) fn note_told(&mut self) {
+        self.notice = Notice::Told;
     }
 }

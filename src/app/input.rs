@@ -8,7 +8,7 @@ use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 use crate::voice::VoiceEvent;
 
-use super::sight::Showing;
+use super::questions::shown::Showing;
 
 /// Tells a fact.
 #[derive(Debug, Clone, PartialEq)]

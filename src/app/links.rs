@@ -317,7 +317,7 @@ impl App {
             // an event had to say where it stands if it could not (B.1.5), but may only not know better.
             let changes = self.sessions.link_resumed(id, standing, now);
             if !changes.is_empty() {
-                self.questions_changed = Some(now.monotonic);
+                self.questions.note_change(now.monotonic);
             }
             self.tell(changes, now);
         }
@@ -435,7 +435,7 @@ impl App {
             let (key, args) = self.announcer.unsure(&prompt);
             self.tell_about(Class::Alert, &prompt, key, &args, now);
         }
-        self.questions_changed = Some(now.monotonic);
+        self.questions.note_change(now.monotonic);
     }
 
     /// Words a number that has words of its own where it is a usual one.

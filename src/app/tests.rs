@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +9,14 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{Beat, Phrases, Sound, UtteranceId};
+use crate::announce::{Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::keys::{Mode, Stroke, Struck};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
+use crate::session::PromptId;
+use crate::voice::VoiceEvent;
 
 mod alarms;
 mod arming;
@@ -169,7 +171,7 @@ impl Stage {
             }
             facts.extend(told.into_iter().map(|told| Input::Written { told, at }));
             if facts.is_empty()
-                && self.app.manner == Manner::Keys
+                && self.app.face.manner() == Manner::Keys
                 && self.app.wants_sight()
                 && let Some((shown, prompt)) = self.app.shown()
             {

@@ -1,19 +1,13 @@
-//! Everything that time alone brings: when each is due, and what it does then.
+//! The table of everything that time alone brings, in its order.
 //!
-//! Responsibilities: the one table, which [`App::deadline`] is the least of and which fires what is due. Not
-//! here: what each of them means (its own module).
+//! Responsibilities: which timers there are, with which facts and in which turn each is fired. Not here: when
+//! each is due and what it does then (`firing`).
 //!
 //! # Mental model
 //! Time passes with every fact, so whatever is due is fired with the next one, in the order of the table;
 //! a fact of its own ([`super::Input::Deadline`]) comes only where none else would. Some are stepped with every
 //! fact, because more than time moves them on: speech goes on when something was said to its end, a second
 //! step is over by the wall clock, too.
-
-use std::time::Duration;
-
-use crate::protocol::Now;
-
-use super::{App, Effect, LinkView};
 
 /// Makes the timers and the list of all of them of one text, so that none can be missing in it.
 macro_rules! timers {
@@ -64,7 +58,7 @@ timers! {
 
 /// Says with which facts a timer is fired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fired {
+pub(super) enum Fired {
     /// With the first one after it is due.
     Due,
     /// With every one: it looks for itself what is to be done.
@@ -83,7 +77,8 @@ pub(super) enum Turn {
 }
 
 impl Timer {
-    fn fired(self) -> Fired {
+    /// Gives with which facts it is fired.
+    pub(super) fn fired(self) -> Fired {
         match self {
             Self::Frame => Fired::Alone,
             Self::Sessions
@@ -102,7 +97,8 @@ impl Timer {
         }
     }
 
-    fn turn(self) -> Turn {
+    /// Gives in which turn it is fired.
+    pub(super) fn turn(self) -> Turn {
         match self {
             Self::Frame
             | Self::Sessions
@@ -116,83 +112,6 @@ impl Timer {
             | Self::Start
             | Self::Flush => Turn::First,
             Self::Beat | Self::Speech | Self::End => Turn::Last,
-        }
-    }
-}
-
-impl App {
-    /// Gives the monotonic time at which [`super::Input::Deadline`] is due.
-    pub fn deadline(&self) -> Option<Duration> {
-        let due = Timer::ALL.iter().filter_map(|timer| self.due(*timer));
-        due.min()
-    }
-
-    /// Gives when a timer is due.
-    pub(super) fn due(&self, timer: Timer) -> Option<Duration> {
-        match timer {
-            Timer::Frame => self.is_reading().then_some(Duration::ZERO),
-            Timer::Sessions => self.sessions.deadline(),
-            Timer::Stream => self.announcer.deadline(),
-            Timer::Retry => self.retry_due(),
-            Timer::SecondStep => self.second_step_ends(),
-            Timer::Scan => self.scan_due(),
-            Timer::Line => self.holding.deadline(),
-            Timer::Alarm => self.alarm_due(),
-            Timer::Steady => self.links.iter().filter_map(LinkView::steady_due).min(),
-            Timer::Start => self.links.iter().filter_map(LinkView::waits_until).min(),
-            Timer::Flush => self.flush_at,
-            Timer::Beat => self.reviewing.deadline(),
-            Timer::Speech => self.queue.deadline(),
-            Timer::End => self.end_due(),
-        }
-    }
-
-    /// Fires what is due in a turn; `alone` where no other fact has come.
-    pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
-        for timer in Timer::ALL.iter().filter(|timer| timer.turn() == turn) {
-            let due = self.due(*timer).is_some_and(|at| now.monotonic >= at);
-            let fires = match timer.fired() {
-                Fired::Due => due,
-                Fired::Always => true,
-                Fired::Alone => due && alone,
-            };
-            if fires {
-                self.fire_one(*timer, now);
-            }
-        }
-    }
-
-    fn fire_one(&mut self, timer: Timer, now: Now) {
-        match timer {
-            Timer::Frame => self.read_on(now),
-            Timer::Sessions => {
-                let changes = self.sessions.tick(now);
-                self.tell(changes, now);
-            }
-            Timer::Stream => {
-                for announcement in self.announcer.tick(now, &self.sessions) {
-                    self.emit(announcement, now);
-                }
-            }
-            Timer::Retry => self.retry(now),
-            Timer::SecondStep => self.end_second_step(now.monotonic, now),
-            Timer::Scan => self.scan_on(now),
-            Timer::Line => self.tick_line(now),
-            Timer::Alarm => self.alarm(now),
-            Timer::Steady => self.tick_links(now),
-            Timer::Start => self.tick_waiting(now),
-            Timer::Flush => {
-                self.flush_at = None;
-                self.effects.push(Effect::FlushInput);
-            }
-            Timer::Beat => self.beat(now),
-            Timer::Speech => {
-                // Last: what this fact brought is put in order before any of it is begun.
-                let wishes = self.queue.tick(now.monotonic);
-                self.wish(wishes);
-                self.note_said(now);
-            }
-            Timer::End => self.check_end(now),
         }
     }
 }

@@ -11,35 +11,10 @@ use crate::keys::{Keymap, Mode};
 use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions};
 
 use super::App;
-use super::asking::Shown;
 use super::doing::Doing;
 use super::links::LinkView;
-
-/// Says what is known of the voice.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum VoiceState {
-    /// None is wanted.
-    Off,
-    /// None is wanted, because a screen reader speaks.
-    LeftToReader,
-    /// One is being looked for.
-    Checking,
-    /// It is there.
-    Ready {
-        /// The engine's name.
-        engine: String,
-    },
-    /// It failed and is tried again.
-    Lost {
-        /// Why.
-        reason: String,
-    },
-    /// There is none.
-    None {
-        /// Why.
-        reason: String,
-    },
-}
+use super::questions::shown::Shown;
+use super::tuning::voice::VoiceState;
 
 impl App {
     /// Gives the sources.
@@ -69,7 +44,7 @@ impl App {
 
     /// Gives which keys stand for what.
     pub fn keymap(&self) -> &Keymap {
-        &self.keymap
+        self.hands.keymap()
     }
 
     /// Gives the settings.
@@ -108,12 +83,14 @@ impl App {
 
     /// Tells whether an older announcement is looked at, so that the newest may be out of sight.
     pub fn is_looking_back(&self) -> bool {
-        self.review.is_some()
+        self.review.at().is_some()
     }
 
     /// Counts what was told after the announcement that is looked back at, answers to keys aside.
     pub fn newer(&self) -> usize {
-        let Some(review) = self.review else { return 0 };
+        let Some(review) = self.review.at() else {
+            return 0;
+        };
         let history = self.announcer.history();
         history
             .iter()
@@ -150,7 +127,7 @@ impl App {
 
     /// Gives the question that keys are meant for.
     pub fn shown(&self) -> Option<(&Shown, &Prompt)> {
-        let shown = self.shown.as_ref()?;
+        let shown = self.questions.shown()?;
         Some((shown, self.sessions.prompt(shown.prompt)?))
     }
 
@@ -174,13 +151,12 @@ impl App {
 
     /// Gives the place in the history that is being looked at.
     pub fn review(&self) -> Option<AnnouncementId> {
-        self.review
+        self.review.at()
     }
 
     /// Gives which part of a long announcement is looked at; the pane begins anew after the last.
     pub fn review_page(&self) -> isize {
-        let of_review = self.review_page.filter(|(id, _)| Some(*id) == self.review);
-        of_review.map_or(0, |(_, page)| page)
+        self.review.page()
     }
 
     /// Tells whether only what is urgent is said.
@@ -233,12 +209,12 @@ impl App {
 
     /// Gives what is known of the voice.
     pub fn voice_state(&self) -> &VoiceState {
-        &self.voice
+        self.tuning.voice()
     }
 
     /// Gives the face and why it was chosen, as phrase keys.
     pub fn face(&self) -> (&'static str, &'static str) {
-        self.face
+        (self.face.name(), self.face.why())
     }
 
     /// Gives the label of an announcement in words: what it is, and whose when there are several.
@@ -285,7 +261,7 @@ impl App {
     /// Words what is known of the voice.
     pub fn voice_words(&self) -> String {
         let phrases = self.phrases();
-        match &self.voice {
+        match self.tuning.voice() {
             VoiceState::Off => phrases.text("headline.voice.off", &[]),
             VoiceState::LeftToReader => phrases.text("headline.voice.reader", &[]),
             VoiceState::Checking => phrases.text("headline.voice.checking", &[]),

@@ -20,7 +20,7 @@ impl App {
         };
         if self.run.end() {
             // Whoever left can't answer by what still calls for an answer.
-            for prompt in self.attention.leave() {
+            for prompt in self.questions.stop_calling() {
                 self.effects.push(Effect::Withdraw(prompt));
             }
             self.release_all(now);
@@ -30,7 +30,7 @@ impl App {
 
     /// Tells whether nothing waits to be read, said or sent.
     fn is_silent(&self) -> bool {
-        !self.is_reading() && self.queue.is_idle() && self.outgoing.is_empty()
+        !self.is_reading() && self.queue.is_idle() && self.questions.is_all_sent()
     }
 
     /// Gives when the run ends by itself, or stops waiting for the last answers.
@@ -40,7 +40,7 @@ impl App {
 
     /// Ends by itself when that is wished and all is said.
     pub(in crate::app) fn check_end(&mut self, now: Now) {
-        let sent = self.outgoing.is_empty();
+        let sent = self.questions.is_all_sent();
         if let Some(exit) = self.run.parted(sent, now.monotonic) {
             self.tell_undelivered(now);
             self.quit(exit, now);

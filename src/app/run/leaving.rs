@@ -25,11 +25,7 @@ impl App {
             | Doing::Quitting
             | Doing::Searching(_)
             | Doing::Helping { .. } => {
-                let of_shown = self
-                    .shown
-                    .as_ref()
-                    .and_then(|shown| self.sessions.prompt(shown.prompt))
-                    .map(|prompt| prompt.key.link);
+                let of_shown = self.shown().map(|(_, prompt)| prompt.key.link);
                 let of_last = self
                     .announcer
                     .history()
@@ -94,7 +90,7 @@ impl App {
             reasons.push(program);
         }
         let args = [("reasons", Arg::Own(reasons.join(" ")))];
-        let key = self.by_manner("leave.ask", "leave.ask_lines");
+        let key = self.face.pick("leave.ask", "leave.ask_lines");
         self.respond(key, &args, now);
     }
 

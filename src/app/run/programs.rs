@@ -62,7 +62,7 @@ impl App {
     pub(in crate::app) fn has_remarked(&self, link: LinkId) -> String {
         match self.links.get(link.0) {
             Some(view) if view.remarks.count() > 0 => {
-                let key = self.by_manner("remarks.hint", "remarks.hint_lines");
+                let key = self.face.pick("remarks.hint", "remarks.hint_lines");
                 let count = ("count", Arg::own(view.remarks.count()));
                 self.announcer.phrases().text(key, &[count])
             }

@@ -85,9 +85,9 @@ impl App {
                 ("n", Arg::own(open.len())),
                 ("defaults", Arg::Own(self.defaults(&open))),
             ];
-            let key = self.by_manner("quit.ask", "quit.ask_lines");
+            let key = self.face.pick("quit.ask", "quit.ask_lines");
             self.respond(key, &args, now);
-        } else if self.outgoing.is_empty() {
+        } else if self.questions.is_all_sent() {
             self.quit(exit, now);
         } else {
             // An answer that was given must arrive; leaving waits for it, but not for ever.
@@ -100,7 +100,7 @@ impl App {
     /// answer under way gets a moment.
     pub(in crate::app) fn terminate(&mut self, now: Now) {
         self.tell_left_open(now);
-        if self.outgoing.is_empty() || self.run.is_parting() {
+        if self.questions.is_all_sent() || self.run.is_parting() {
             self.quit(Exit::Terminated, now);
         } else {
             self.run.part(Exit::Terminated, now.monotonic + LAST_MOMENT);
@@ -119,7 +119,7 @@ impl App {
 
     /// Lets words be read after the full face; lines stay where they are.
     pub(in crate::app) fn leave_word(&mut self, words: String) {
-        match self.manner {
+        match self.face.manner() {
             Manner::Keys => self.effects.push(Effect::Farewell(words)),
             Manner::Lines => {}
         }

@@ -230,7 +230,12 @@ fn a_question_that_is_over_before_the_line_is_not_asked_after_it() {
 #[test]
 fn json_lines_are_never_held() {
     let mut stage = Stage::new(EDITOR);
-    stage.app.face.0 = "start.face.json";
+    stage.app.face = Face::new(
+        Manner::Lines,
+        Some(LineSource::Editor),
+        ("start.face.json", "start.why.asked"),
+        false,
+    );
     stage.type_line("p");
     assert!(stage.heard("JSON lines are not held"));
 }

@@ -15,7 +15,7 @@ pub(super) fn stage(step: &str, auto_ms: u64) -> Stage {
         auto_ms,
     };
     let keys = Scan::new(&settings, &Keymap::default()).unwrap();
-    stage.app.scanning = super::super::scanning::Scanning::new(keys);
+    stage.app.hands.set_scanning(Scanning::new(keys));
     stage
 }
 

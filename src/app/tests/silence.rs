@@ -53,7 +53,11 @@ fn where_a_tick_is_heard_it_comes_every_five_seconds_and_a_word_ever_more_rarely
     }
     let mut config = crate::config::Config::default();
     config.voice.cues.tick = false;
-    let mut tuning = super::tuning::Tuning::new(config.voice.delivery());
+    let mut tuning = super::tuning::Tuning::new(
+        VoiceState::Checking,
+        config.voice.delivery(),
+        Arc::clone(english().tongue()),
+    );
     tuning.cues_heard(true);
     assert_eq!(
         tuning.beat(&config.voice.cues),

@@ -1,7 +1,5 @@
 //! One table says when something is due and fires it; every timer of it fires by [`Input::Deadline`] alone.
 
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::app::timers::Timer;
 

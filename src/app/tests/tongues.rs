@@ -177,7 +177,7 @@ fn what_was_said_before_a_change_keeps_its_voice() {
 fn english_is_asked_for_where_the_engine_may_speak_another_language_by_itself() {
     let mut stage = usual(&["de", "en-GB"]);
     let german = Phrases::for_languages(&["de".into()]).unwrap();
-    stage.app.tongue = Arc::clone(german.tongue());
+    stage.app.tuning.set_tongue(Arc::clone(german.tongue()));
     let told = voiced(&mut stage, "language");
     assert_eq!(
         told,

@@ -20,11 +20,11 @@ use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
 use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Reversibility, RiskLevel};
 use crate::session::{Prompt, PromptId, Question, Sessions, Standing, TokenUse};
 
-use super::App;
+use crate::app::App;
 
 /// Says who decided, for `decided_by`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Decider {
+pub(in crate::app) enum Decider {
     /// The person, now.
     Person,
     /// A rule of theirs.
@@ -97,8 +97,8 @@ fn is_fit(decision: PolicyDecision, prompt: &Prompt, asked: &AwaitingConfirmatio
 impl App {
     /// Decides a question that was just raised, where a rule is about it. `false` means that the
     /// person is asked.
-    pub(super) fn by_policy(&mut self, id: PromptId, now: Now) -> bool {
-        if self.left.contains(&id) {
+    pub(in crate::app) fn by_policy(&mut self, id: PromptId, now: Now) -> bool {
+        if self.questions.is_left_alone(id) {
             return true;
         }
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
@@ -108,7 +108,7 @@ impl App {
         let doubtful = prompt.standing == Standing::Resumed
             || prompt.token_use != TokenUse::Own
             || prompt.reply.perhaps().is_some();
-        if doubtful || !prompt.is_answerable() || self.by_rule.contains(&id) {
+        if doubtful || !prompt.is_answerable() || self.questions.rules.answered(id) {
             return false;
         }
         let trust = self.announcer.trust();
@@ -128,13 +128,13 @@ impl App {
         self.emit(announcement, now);
         let decision = match rule.decision {
             PolicyDecision::Leave => {
-                self.left.insert(id);
+                self.questions.rules.note_left(id);
                 return true;
             }
             PolicyDecision::Reject => Decision::Reject,
             PolicyDecision::Accept => Decision::Accept,
         };
-        self.by_rule.insert(id);
+        self.questions.rules.note_answered(id);
         let answer = Answer::Decision {
             decision,
             rationale: None,
@@ -144,16 +144,16 @@ impl App {
     }
 
     /// The answer of a rule did not arrive: the person is asked after all.
-    pub(super) fn ask_instead_of_rule(&mut self, id: PromptId, now: Now) {
+    pub(in crate::app) fn ask_instead_of_rule(&mut self, id: PromptId, now: Now) {
         let open = self.sessions.prompt(id).is_some_and(Prompt::is_answerable);
-        if open && self.by_rule.contains(&id) {
+        if open && self.questions.rules.answered(id) {
             self.question_opened(id, now);
             self.ask(id, Class::Alert, now);
         }
     }
 
     /// Tells at the start which questions will not be asked.
-    pub(super) fn tell_policy(&mut self, now: Now) {
+    pub(in crate::app) fn tell_policy(&mut self, now: Now) {
         if self.config.policy.is_empty() {
             return;
         }
@@ -176,10 +176,5 @@ impl App {
             ("rules", Arg::Own(rules.join("; "))),
         ];
         self.say(Class::Outcome, Kind::Hint, "policy.start", &args, now);
-    }
-
-    /// Tells whether a question is one that a rule leaves alone and that is not before the person.
-    pub(super) fn is_left_alone(&self, id: PromptId) -> bool {
-        self.left.contains(&id)
     }
 }

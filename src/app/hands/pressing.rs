@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use crossterm::event::{KeyEvent, KeyEventKind};
 
-use crate::keys::{self, Command, Pass, Press, Stroke, Struck};
+use crate::keys::{self, Command, Stroke, Struck};
 use crate::protocol::Now;
 
-use super::App;
+use crate::app::App;
 
 impl App {
     /// Takes what was read from the keyboard.
-    pub(super) fn stroke(&mut self, stroke: Stroke, now: Now) {
+    pub(in crate::app) fn stroke(&mut self, stroke: Stroke, now: Now) {
         let read = stroke.read.min(now.monotonic);
         // A second step that was over when this was read is no longer there for it.
         self.end_second_step(read, now);
@@ -34,7 +34,7 @@ impl App {
                 self.respond("reply.paste_stalled", &[], now);
             }
             Struck::Focus(on) => {
-                self.attention.focus(on);
+                self.questions.focus(on);
                 if on {
                     self.hand(read, now);
                 }
@@ -44,13 +44,9 @@ impl App {
     }
 
     fn key(&mut self, key: KeyEvent, read: Duration, now: Now) {
-        let pass = self.filter.take(key, self.doing.is_typing(), read);
-        self.reviewing.note(now.monotonic);
-        let Pass::Counts(press) = pass else { return };
-        let press = Press {
-            before: press.before.max(self.last_hand),
-            ..press
-        };
+        let press = self.hands.take(key, self.doing.is_typing(), read);
+        self.review.note_hand(now.monotonic);
+        let Some(press) = press else { return };
         // With slow keys it is a repeat that counts.
         let key = match key.kind {
             KeyEventKind::Repeat if !press.again => KeyEvent {
@@ -59,11 +55,11 @@ impl App {
             },
             KeyEventKind::Press | KeyEventKind::Repeat | KeyEventKind::Release => key,
         };
-        if let Some(scanned) = self.scanning.key(key) {
+        if let Some(scanned) = self.hands.scanning().key(key) {
             self.scan(scanned, press, now);
             return;
         }
-        let command = keys::command(key, self.doing.mode(), &self.keymap);
+        let command = keys::command(key, self.doing.mode(), self.hands.keymap());
         let waits_for_a_step = self.doing.second_step().is_some();
         if press.again && waits_for_a_step && command != Some(Command::Interrupt) {
             return;
@@ -74,7 +70,7 @@ impl App {
 
     /// A hand was at work without a key of this moment.
     fn hand(&mut self, read: Duration, now: Now) {
-        self.last_hand = self.last_hand.max(Some(read));
+        self.hands.note(read);
         if self.doing.second_step().is_some() {
             self.stay_open(now);
         }

@@ -8,74 +8,36 @@
 //! whole once more, takes the choice back, and then all of it is spelled.
 
 use crate::announce::speakable::{Lexicon, Profile, one_line};
-use crate::announce::{Announcement, AnnouncementId, Arg, Class, Kind, Mark, Segment};
+use crate::announce::{Announcement, Arg, Class, Kind, Mark, Segment};
 use crate::config::Verbosity;
 use crate::protocol::Now;
 
-use super::App;
-
-/// Remembers the chosen word and what was spelled last.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Spelling {
-    /// The word that is chosen, counted from 0, and of which announcement.
-    word: Option<(AnnouncementId, usize)>,
-    /// What was spelled last: the announcement, its word, and in which way.
-    last: Option<(AnnouncementId, Option<usize>, Alphabet)>,
-}
-
-/// Says how letters are named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Alphabet {
-    /// By themselves.
-    Plain,
-    /// By words that begin with them.
-    Phonetic,
-}
+use super::spelled::Alphabet;
+use crate::app::App;
 
 /// Says which way to go from word to word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(in crate::app) enum WordStep {
+    /// To the one before.
     Back,
+    /// To the one after.
     Forward,
-}
-
-impl Spelling {
-    /// Chooses a word, or none: then all of the text is meant.
-    pub(super) fn choose(&mut self, word: Option<(AnnouncementId, usize)>) {
-        self.word = word;
-    }
-
-    fn word_of(&self, told: &Announcement) -> Option<usize> {
-        self.word
-            .filter(|(id, _)| *id == told.id)
-            .map(|(_, word)| word)
-    }
-
-    /// Gives the way in which something is spelled now: the second time in a row, by the alphabet.
-    fn turn(&mut self, id: AnnouncementId, word: Option<usize>) -> Alphabet {
-        let alphabet = match self.last {
-            Some(last) if last == (id, word, Alphabet::Plain) => Alphabet::Phonetic,
-            Some(_) | None => Alphabet::Plain,
-        };
-        self.last = Some((id, word, alphabet));
-        alphabet
-    }
 }
 
 impl App {
     /// Chooses the word before or after, of what is looked at, and says it.
-    pub(super) fn step_word(&mut self, way: Way, now: Now) {
+    pub(in crate::app) fn step_word(&mut self, way: WordStep, now: Now) {
         let Some(told) = self.looked_at() else {
             self.respond("history.empty", &[], now);
             return;
         };
         let text = told.text();
         let words: Vec<&str> = Lexicon::spellable(&text).collect();
-        let next = match (way, self.reviewing.spelling.word_of(&told)) {
-            (Way::Forward, None) => Some(0),
-            (Way::Forward, Some(at)) => Some(at + 1),
-            (Way::Back, None) => words.len().checked_sub(1),
-            (Way::Back, Some(at)) => at.checked_sub(1),
+        let next = match (way, self.review.spelling().word_of(&told)) {
+            (WordStep::Forward, None) => Some(0),
+            (WordStep::Forward, Some(at)) => Some(at + 1),
+            (WordStep::Back, None) => words.len().checked_sub(1),
+            (WordStep::Back, Some(at)) => at.checked_sub(1),
         };
         match next.and_then(|at| Some((at, *words.get(at)?))) {
             Some((at, word)) => {
@@ -97,8 +59,8 @@ impl App {
             None => {
                 let key = match way {
                     _ if words.is_empty() => "spell.no_word",
-                    Way::Back => "spell.first_word",
-                    Way::Forward => "spell.last_word",
+                    WordStep::Back => "spell.first_word",
+                    WordStep::Forward => "spell.last_word",
                 };
                 self.respond(key, &[], now);
             }
@@ -107,7 +69,7 @@ impl App {
 
     /// Spells the chosen word, or all that is looked at; the second time by the spelling alphabet.
     /// A choice is a word's number, or else a part of it.
-    pub(super) fn spell(&mut self, choice: Option<&str>, now: Now) {
+    pub(in crate::app) fn spell(&mut self, choice: Option<&str>, now: Now) {
         let Some(told) = self.looked_at() else {
             self.respond("history.empty", &[], now);
             return;
@@ -121,11 +83,11 @@ impl App {
             };
             self.choose_word(&told, at);
         }
-        let word = self.reviewing.spelling.word_of(&told);
+        let word = self.review.spelling().word_of(&told);
         let meant = word
             .and_then(|at| Lexicon::spellable(&text).nth(at))
             .unwrap_or(&text);
-        let phonetic = self.reviewing.spelling.turn(told.id, word) == Alphabet::Phonetic;
+        let phonetic = self.review.spelling_mut().turn(told.id, word) == Alphabet::Phonetic;
         let spoken = self.phrases().lexicon().spell(meant, phonetic);
         let segment = Segment {
             shown: None,
@@ -140,8 +102,8 @@ impl App {
     /// Chooses a word. What it belongs to is looked back at from now on, so that news that come
     /// meanwhile don't take its place.
     fn choose_word(&mut self, told: &Announcement, at: usize) {
-        self.review = Some(told.id);
-        self.reviewing.spelling.choose(Some((told.id, at)));
+        self.review.look_at(told.id);
+        self.review.spelling_mut().choose(Some((told.id, at)));
     }
 
     /// Words a part of what was told: every sign of it is said, in its language.

@@ -7,12 +7,12 @@ use crate::keys::Press;
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId, Standing};
 
-use super::App;
-use super::asking::NotYet;
+use super::arming::NotYet;
+use crate::app::App;
 
 /// Says where an answer came from, which decides how it is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
+pub(in crate::app) enum By {
     /// A key, pressed so.
     Key(Press),
     /// A line, read then.
@@ -27,7 +27,7 @@ pub(super) enum By {
 /// Says what was to be answered: a line that must name its question is shown how with the same decision,
 /// so that whoever meant no is never handed a yes to copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Meant {
+pub(in crate::app) enum Meant {
     /// Yes.
     Accept,
     /// The second step.
@@ -61,7 +61,7 @@ impl Meant {
 impl App {
     /// With several questions open, a text may begin with the number of the one that it is for; with
     /// one, all of it is the text, unless the number carries a sign: `#2` is an address always.
-    pub(super) fn addressed(
+    pub(in crate::app) fn addressed(
         &self,
         number: Option<u64>,
         text: Option<String>,
@@ -83,7 +83,7 @@ impl App {
     }
 
     /// Finds the question that an answer is meant for, if it may be answered now; says why not.
-    pub(super) fn ready(
+    pub(in crate::app) fn ready(
         &mut self,
         number: Option<u64>,
         meant: Meant,
@@ -91,7 +91,7 @@ impl App {
         now: Now,
     ) -> Option<Prompt> {
         let answerable = self.meant();
-        let shown = self.shown.as_ref().map(|shown| shown.prompt);
+        let shown = self.questions.shown_id();
         let wanted = number.map(PromptId).or(shown);
         let Some(id) = wanted else {
             let open = self.questions().first().map(|prompt| prompt.id);
@@ -117,9 +117,7 @@ impl App {
         if let By::Line { read } = by
             && number.is_none()
         {
-            let changed = self
-                .questions_changed
-                .is_some_and(|at| read < at + super::asking::CHANGED);
+            let changed = self.questions.had_changed(read);
             if answerable > 1 {
                 self.respond(
                     "reply.which",
@@ -140,10 +138,11 @@ impl App {
                 return None;
             }
         }
+        let (senses, held, at) = (self.senses(), self.is_unwritten(&prompt), now.monotonic);
         let not_yet = match by {
-            By::Key(press) => self.key_not_yet(&prompt, press),
-            By::Line { read } => self.line_not_yet(&prompt, read, now),
-            By::Begun => self.begun_not_yet(&prompt, now),
+            By::Key(press) => self.questions.key_not_yet(&prompt, press, senses),
+            By::Line { read } => self.questions.line_not_yet(&prompt, read, held, senses, at),
+            By::Begun => self.questions.begun_not_yet(&prompt, held, senses, at),
         };
         let Some(why) = not_yet else {
             return Some(prompt);
@@ -160,11 +159,16 @@ impl App {
     }
 
     /// Finds a question again that the person has begun to answer: it only must still be there.
-    pub(super) fn still_there(&mut self, number: u64, meant: Meant, now: Now) -> Option<Prompt> {
+    pub(in crate::app) fn still_there(
+        &mut self,
+        number: u64,
+        meant: Meant,
+        now: Now,
+    ) -> Option<Prompt> {
         self.ready(Some(number), meant, By::Begun, now)
     }
 
-    pub(super) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
+    pub(in crate::app) fn respond_not_yet(&mut self, why: &str, id: PromptId, now: Now) {
         let why = self.announcer.phrases().text(why, &[("n", Arg::own(id.0))]);
         self.respond("reply.not_yet", &[("why", Arg::Own(why))], now);
     }

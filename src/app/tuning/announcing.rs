@@ -22,7 +22,7 @@ use crate::announce::{Announcer, Arg, Phrases};
 use crate::config::{Load, SourceAnnounce, Verbosity};
 use crate::protocol::{Now, fit};
 
-use super::App;
+use crate::app::App;
 
 /// How many languages the person's list may grow to by what is typed: more than anybody hears.
 const MOST_LANGUAGES: usize = 16;
@@ -31,7 +31,7 @@ const LONGEST_TAG: usize = 35;
 
 impl App {
     /// Goes to the next verbosity.
-    pub(super) fn change_verbosity(&mut self, now: Now) {
+    pub(in crate::app) fn change_verbosity(&mut self, now: Now) {
         let next = match self.announcer.verbosity() {
             Verbosity::Terse => Verbosity::Normal,
             Verbosity::Normal => Verbosity::Detailed,
@@ -56,7 +56,7 @@ impl App {
     }
 
     /// Goes to a load, or to the next one. Streamed text that waited because of the old one is told.
-    pub(super) fn change_load(&mut self, to: Option<Load>, now: Now) {
+    pub(in crate::app) fn change_load(&mut self, to: Option<Load>, now: Now) {
         let next = to.unwrap_or(match self.announcer.settings().load {
             Load::Low => Load::Medium,
             Load::Medium => Load::High,
@@ -85,7 +85,7 @@ impl App {
     }
 
     /// Goes to a language, or to the person's next one.
-    pub(super) fn change_language(&mut self, to: Option<&str>, now: Now) {
+    pub(in crate::app) fn change_language(&mut self, to: Option<&str>, now: Now) {
         let mut languages = self.announcer.settings().languages.clone();
         match to.map(tag) {
             Some(None) => {
@@ -99,7 +99,7 @@ impl App {
                 languages.truncate(MOST_LANGUAGES);
             }
             None if languages.len() < 2 => {
-                let key = self.by_manner("language.alone", "language.alone_lines");
+                let key = self.face.pick("language.alone", "language.alone_lines");
                 let language = names(self.announcer.phrases(), &languages);
                 return self.respond(key, &[("language", Arg::Own(language))], now);
             }
@@ -114,7 +114,7 @@ impl App {
         self.announcer
             .set_languages(languages.clone(), Arc::clone(&phrases));
         // The title counts in words.
-        self.titled = 0;
+        self.questions.retitle();
         self.change_terms();
         let (first, rest) = languages.split_at(1);
         let own = phrases.language();
@@ -140,9 +140,9 @@ impl App {
         let phrases = Phrases::for_languages(languages).ok()?;
         let phrases = phrases
             .pronouncing(Pronunciation::new(&self.config.pronunciation))
-            .keyed(&self.keymap.names());
+            .keyed(&self.hands.keymap().names());
         // Where the run began in another language, the engine's own default may speak that one.
-        let foreign = self.tongue.voice.is_some() && phrases.voice_language().is_none();
+        let foreign = self.tuning.tongue().voice.is_some() && phrases.voice_language().is_none();
         let tag = languages
             .iter()
             .find(|tag| fit(tag, phrases.language()).is_some());

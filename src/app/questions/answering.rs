@@ -5,13 +5,13 @@ use crate::keys::Edit;
 use crate::protocol::{Answer, Decision, LONGEST_RATIONALE, Now, Response};
 use crate::session::{Prompt, PromptId, Question, TokenUse};
 
-use super::App;
-use super::doing::Doing;
 use super::gate::{By, Meant};
+use crate::app::App;
+use crate::app::doing::Doing;
 
 impl App {
     /// Accepts, or says yes.
-    pub(super) fn accept(&mut self, number: Option<u64>, by: By, now: Now) {
+    pub(in crate::app) fn accept(&mut self, number: Option<u64>, by: By, now: Now) {
         if self.take_back(number, false, now) {
             return;
         }
@@ -31,7 +31,7 @@ impl App {
     }
 
     /// Rejects, or says no.
-    pub(super) fn reject(
+    pub(in crate::app) fn reject(
         &mut self,
         number: Option<u64>,
         rationale: Option<String>,
@@ -62,7 +62,7 @@ impl App {
     }
 
     /// Opens the editor for the reason of a rejection; what is sent is a rejection and nothing else.
-    pub(super) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
+    pub(in crate::app) fn explain_rejection(&mut self, number: Option<u64>, by: By, now: Now) {
         let Some(prompt) = self.ready(number, Meant::RejectBecause, by, now) else {
             return;
         };
@@ -76,7 +76,13 @@ impl App {
     }
 
     /// Answers a clarification in words or with a number; without a text, opens the editor.
-    pub(super) fn answer(&mut self, number: Option<u64>, text: Option<String>, by: By, now: Now) {
+    pub(in crate::app) fn answer(
+        &mut self,
+        number: Option<u64>,
+        text: Option<String>,
+        by: By,
+        now: Now,
+    ) {
         let (number, text) = self.addressed(number, text, by);
         let Some(prompt) = self.ready(number, Meant::Text, by, now) else {
             return;
@@ -98,7 +104,13 @@ impl App {
     }
 
     /// Takes a choice by its number; without one, waits for digits.
-    pub(super) fn choose(&mut self, number: Option<u64>, choice: Option<usize>, by: By, now: Now) {
+    pub(in crate::app) fn choose(
+        &mut self,
+        number: Option<u64>,
+        choice: Option<usize>,
+        by: By,
+        now: Now,
+    ) {
         let Some(prompt) = self.ready(number, Meant::Choice(choice), by, now) else {
             return;
         };
@@ -134,7 +146,7 @@ impl App {
     }
 
     /// Takes a digit of a choice: it is taken at once when no longer number could be meant.
-    pub(super) fn digit(&mut self, digit: usize, now: Now) {
+    pub(in crate::app) fn digit(&mut self, digit: usize, now: Now) {
         let Doing::Choosing(choices) = &mut self.doing else {
             return;
         };
@@ -150,7 +162,7 @@ impl App {
     }
 
     /// Changes or sends what is being typed.
-    pub(super) fn edit(&mut self, edit: Edit, now: Now) {
+    pub(in crate::app) fn edit(&mut self, edit: Edit, now: Now) {
         if edit != Edit::Submit {
             self.change_line(edit, now);
             return;
@@ -226,7 +238,7 @@ impl App {
     }
 
     /// Sends an answer, or asks for the second step where one is wanted.
-    pub(super) fn propose(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+    pub(in crate::app) fn propose(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
         let stated = match &answer {
             Answer::Decision {
                 decision: Decision::Accept,
@@ -250,16 +262,8 @@ impl App {
         }
     }
 
-    /// Picks between the wording for keys and the one for lines.
-    pub(super) fn by_manner(&self, keys: &'static str, lines: &'static str) -> &'static str {
-        match self.manner {
-            crate::announce::Manner::Keys => keys,
-            crate::announce::Manner::Lines => lines,
-        }
-    }
-
     /// Leaves a second step or a choice without a decision, and says so.
-    pub(super) fn stay_open(&mut self, now: Now) {
+    pub(in crate::app) fn stay_open(&mut self, now: Now) {
         let id = match &self.doing {
             Doing::Confirming(step) => step.prompt(),
             Doing::Choosing(choices) => choices.prompt(),
@@ -276,7 +280,7 @@ impl App {
 }
 
 /// Gives the answer that perhaps arrived and that another one would contradict.
-pub(super) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
+pub(in crate::app) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
 }

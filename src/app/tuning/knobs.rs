@@ -6,22 +6,16 @@
 //! What is said back is the first thing that sounds so. Nothing is kept over the end of the run unless
 //! the person asks for it, and the engine's own settings are never touched.
 
-use std::time::Duration;
-
-use crate::announce::{Aloud, Announcement, Arg, Beat, Cue};
-use crate::config::{CueConfig, Delivery, Knob, Punctuation, SCALE, is_voice_name};
+use crate::announce::Arg;
+use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::Turn;
 use crate::protocol::Now;
 
-use super::view::VoiceState;
-use super::{App, Effect};
+use super::voice::VoiceState;
+use crate::app::{App, Effect};
 
 /// How far one key moves a number.
 const STEP: i32 = 10;
-
-/// The bell rings for a fault at most this often: an agent that fails without an end must not ring
-/// without one.
-const BELL: Duration = Duration::from_secs(2);
 
 /// The kinds of voices that keys go through. Engines have thousands of voices; a line can name any.
 const VOICES: [&str; 8] = [
@@ -35,54 +29,6 @@ const VOICES: [&str; 8] = [
     "child_female",
 ];
 
-/// Remembers what changing the voice needs.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Tuning {
-    /// What keys are about.
-    at: usize,
-    /// How everything was to sound when the run began.
-    start: Delivery,
-    /// What the engine can change; absent until it is known.
-    knobs: Option<Vec<Knob>>,
-    /// The engine's own settings, as far as it told them.
-    own: Delivery,
-    /// Whether short sounds are known to be heard.
-    cues_heard: bool,
-}
-
-impl Tuning {
-    pub(super) fn new(start: Delivery) -> Self {
-        Self {
-            start,
-            ..Self::default()
-        }
-    }
-
-    /// Takes what an engine told of itself.
-    pub(super) fn adjustable(&mut self, knobs: Vec<Knob>, own: Delivery) {
-        self.knobs = Some(knobs);
-        self.own = own;
-    }
-
-    /// Takes whether short sounds are heard.
-    pub(super) fn cues_heard(&mut self, heard: bool) {
-        self.cues_heard = heard;
-    }
-
-    /// Gives what the beat of a working agent is heard as.
-    pub(super) fn beat(&self, cues: &CueConfig) -> Beat {
-        if self.cues_heard && Cue::Tick.is_on(cues) {
-            Beat::Sound
-        } else {
-            Beat::Word
-        }
-    }
-
-    fn knob(&self) -> Knob {
-        Knob::ALL[self.at % Knob::ALL.len()]
-    }
-}
-
 /// What became of a wish.
 enum Turned {
     To(Delivery),
@@ -93,49 +39,24 @@ enum Turned {
 }
 
 impl App {
-    /// Rings the bell for a cue that tells of a fault, where a voice is wanted and there is none; a
-    /// question rings by itself.
-    pub(super) fn ring_for(&mut self, announcement: &Announcement, now: Now) {
-        let deaf = match &self.voice {
-            VoiceState::Lost { .. } | VoiceState::None { .. } => true,
-            VoiceState::Off
-            | VoiceState::LeftToReader
-            | VoiceState::Checking
-            | VoiceState::Ready { .. } => false,
-        };
-        let fault = match announcement.cue {
-            Some(cue @ (Cue::Error | Cue::Lost)) => cue.is_on(&self.config.voice.cues),
-            Some(Cue::Question | Cue::Done | Cue::Tick | Cue::Back) | None => false,
-        };
-        let again = self.last_bell.is_none_or(|at| now.monotonic >= at + BELL);
-        let wanted = self.config.screen.bell && announcement.aloud == Aloud::Yes;
-        if deaf && fault && again && wanted {
-            self.last_bell = Some(now.monotonic);
-            self.effects.push(Effect::Bell);
-        }
-    }
-
     /// Goes to the next setting, from the last to the first, and says it.
-    pub(super) fn next_knob(&mut self, now: Now) {
-        self.tuning.at = (self.tuning.at + 1) % Knob::ALL.len();
+    pub(in crate::app) fn next_knob(&mut self, now: Now) {
+        self.tuning.next_knob();
         self.tune(None, Turn::Say, now);
     }
 
     /// Changes a setting, or the one that keys are about, and says it back.
-    pub(super) fn tune(&mut self, knob: Option<Knob>, turn: Turn, now: Now) {
+    pub(in crate::app) fn tune(&mut self, knob: Option<Knob>, turn: Turn, now: Now) {
         let knob = knob.unwrap_or_else(|| self.tuning.knob());
-        if let Some(at) = Knob::ALL.iter().position(|it| *it == knob) {
-            self.tuning.at = at;
-        }
+        self.tuning.go_to(knob);
         let what = self.words(name_of(knob));
-        match &self.voice {
+        match self.tuning.voice() {
             VoiceState::Off | VoiceState::LeftToReader | VoiceState::None { .. } => {
                 return self.respond("tune.no_voice", &[], now);
             }
             VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost { .. } => {}
         }
-        let fixed = |knobs: &Vec<Knob>| !knobs.contains(&knob);
-        if self.tuning.knobs.as_ref().is_some_and(fixed) {
+        if self.tuning.is_fixed(knob) {
             return self.respond("tune.fixed", &[("what", what)], now);
         }
         let mut args = vec![("what", what)];
@@ -158,13 +79,13 @@ impl App {
     }
 
     /// Has the present settings remembered for later runs.
-    pub(super) fn remember(&mut self) {
+    pub(in crate::app) fn remember(&mut self) {
         let usual = self.queue.deliveries().usual().clone();
         self.effects.push(Effect::Remember(usual));
     }
 
     /// Tells whether they are, and where.
-    pub(super) fn remembered(&mut self, outcome: Result<String, String>, now: Now) {
+    pub(in crate::app) fn remembered(&mut self, outcome: Result<String, String>, now: Now) {
         match outcome {
             Ok(place) => self.respond("tune.remembered", &[("place", Arg::Own(place))], now),
             Err(reason) => {
@@ -176,7 +97,7 @@ impl App {
 
     fn turned(&self, knob: Knob, turn: Turn) -> Turned {
         let mut new = self.queue.deliveries().usual().clone();
-        let (start, own) = (&self.tuning.start, &self.tuning.own);
+        let (start, own) = (self.tuning.start(), self.tuning.own());
         match knob {
             Knob::Rate => number(&mut new.rate, start.rate, own.rate.unwrap_or(0), turn),
             Knob::Pitch => number(&mut new.pitch, start.pitch, own.pitch.unwrap_or(0), turn),
@@ -196,7 +117,7 @@ impl App {
     /// Gives a setting in words.
     fn value(&self, knob: Knob) -> Arg {
         let delivery = self.queue.deliveries().usual();
-        let own = &self.tuning.own;
+        let own = self.tuning.own();
         let number = |set: Option<i32>, own: Option<i32>| match (set, own) {
             (Some(n), _) => Arg::Own(self.number_words(n)),
             (None, Some(n)) => {

@@ -1,14 +1,17 @@
 //! What the person is in the middle of, each with what belongs to it and to nothing else.
 //!
 //! Responsibilities: the one place that knows it; [`Doing::mode`] is how keys see it. Not here: what a key
-//! does then (`commands`), when a second step or a choice counts (`second_step`, `choices`).
+//! does then (`commands`, `questions`). `second_step` and `choices` hold what two of them are made of.
+
+pub(super) mod choices;
+pub(super) mod second_step;
 
 use crate::keys::Mode;
 use crate::link::LinkId;
 use crate::session::PromptId;
 
-use super::choices::Choices;
-use super::second_step::SecondStep;
+use choices::Choices;
+use second_step::SecondStep;
 
 /// Says what the person is in the middle of.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,7 @@ use crate::announce::{Arg, Class};
 use crate::protocol::{Answer, AwaitingClarification, Decision, Now, Response, ResponseKind};
 use crate::session::{Prompt, Question};
 
-use super::App;
+use crate::app::App;
 
 /// How many digits survive the way through a JSON number, which is binary (IEEE 754): with more, the
 /// agent could get another number than the person typed.
@@ -12,7 +12,7 @@ const MOST_DIGITS: usize = 15;
 
 impl App {
     /// Says what kind of answer a question takes.
-    pub(super) fn wants(&mut self, prompt: &Prompt, now: Now) {
+    pub(in crate::app) fn wants(&mut self, prompt: &Prompt, now: Now) {
         let phrases = self.announcer.phrases();
         let what = match &prompt.question {
             Question::Confirmation(asked) => {
@@ -54,7 +54,7 @@ impl App {
         );
     }
 
-    pub(super) fn yes_or_no(
+    pub(in crate::app) fn yes_or_no(
         &mut self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
-    pub(super) fn answer_with(
+    pub(in crate::app) fn answer_with(
         &mut self,
         prompt: &Prompt,
         asked: &AwaitingClarification,

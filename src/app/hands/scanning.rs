@@ -16,39 +16,17 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class};
-use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, Scan, ScanKey};
+use crate::keys::{BINDINGS, Binding, Command, Edit, Mode, Press, ScanKey};
 use crate::protocol::{Decision, Now, ResponseKind};
 use crate::session::{Prompt, PromptId, Question};
 
-use super::App;
+use super::scan::Focus;
+use crate::app::App;
 
-/// A selection this soon after a step that came by itself was meant for what was there before.
-const REACTION: Duration = Duration::from_millis(250);
-/// How often automatic stepping goes round before it rests.
-const ROUNDS: usize = 3;
 /// The characters that can be written, in groups: first the group is selected, then the character.
 const GROUPS: [&str; 7] = [
     "etaoin", "shrdlu", "cmfgyp", "wbvkxj", "qz .,-", "012345", "6789?!",
 ];
-
-/// Holds where scanning is.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Scanning {
-    keys: Option<Scan>,
-    focus: Option<Focus>,
-    /// The group of characters that was selected.
-    group: Option<usize>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Focus {
-    mode: Mode,
-    shown: Option<PromptId>,
-    at: usize,
-    since: Duration,
-    /// How many steps came by themselves.
-    by_itself: usize,
-}
 
 /// One thing that can be done.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,37 +47,22 @@ enum Item {
     Back,
 }
 
-impl Scanning {
-    pub(super) fn new(keys: Option<Scan>) -> Self {
-        Self {
-            keys,
-            ..Self::default()
-        }
-    }
-
-    pub(super) fn key(&self, key: crossterm::event::KeyEvent) -> Option<ScanKey> {
-        self.keys.as_ref()?.key(key)
-    }
-}
-
 impl App {
     /// Takes a key of scanning.
-    pub(super) fn scan(&mut self, key: ScanKey, press: Press, now: Now) {
-        let automatic = self.scanning.keys.as_ref().and_then(|keys| keys.auto);
+    pub(in crate::app) fn scan(&mut self, key: ScanKey, press: Press, now: Now) {
+        let automatic = self.hands.scanning().auto();
         match (key, self.scan_focus()) {
             (ScanKey::Step, _) => self.scan_step(0, now),
             // With one switch the first press begins.
             (ScanKey::Select, None) if automatic.is_some() => self.scan_step(0, now),
             (ScanKey::Select, None) => self.respond("scan.nothing", &[], now),
-            (ScanKey::Select, Some(focus))
-                if press.again || (focus.by_itself > 0 && press.read < focus.since + REACTION) =>
-            {
+            (ScanKey::Select, Some(focus)) if press.again || focus.is_too_soon(press.read) => {
                 self.respond("scan.too_soon", &[], now);
-                self.scan_say(focus.at, now);
+                self.scan_say(focus.at(), now);
             }
             (ScanKey::Select, Some(focus)) => {
-                self.scanning.focus = None;
-                let item = self.scan_items().get(focus.at).cloned();
+                self.hands.scanning_mut().leave();
+                let item = self.scan_items().get(focus.at()).cloned();
                 if let Some(item) = item {
                     self.scan_do(item, press, now);
                 }
@@ -108,40 +71,33 @@ impl App {
     }
 
     /// Gives when the next step comes by itself.
-    pub(super) fn scan_due(&self) -> Option<Duration> {
-        let auto = self.scanning.keys.as_ref()?.auto?;
+    pub(in crate::app) fn scan_due(&self) -> Option<Duration> {
+        let auto = self.hands.scanning().auto()?;
         let focus = self.scan_focus()?;
-        let rests = focus.by_itself >= ROUNDS * self.scan_items().len();
-        (!rests).then_some(focus.since + auto)
+        focus.next_step(auto, self.scan_items().len())
     }
 
     /// Steps by itself.
-    pub(super) fn scan_on(&mut self, now: Now) {
+    pub(in crate::app) fn scan_on(&mut self, now: Now) {
         if let Some(focus) = self.scan_focus() {
-            self.scan_step(focus.by_itself + 1, now);
+            self.scan_step(focus.by_itself() + 1, now);
         }
     }
 
     /// Gives what is in focus, as long as it is about what is there now.
     fn scan_focus(&self) -> Option<Focus> {
-        let shown = self.shown.as_ref().map(|shown| shown.prompt);
-        self.scanning
-            .focus
-            .filter(|focus| focus.mode == self.doing.mode() && focus.shown == shown)
+        let (mode, shown) = (self.doing.mode(), self.questions.shown_id());
+        self.hands.scanning().focus(mode, shown)
     }
 
     fn scan_step(&mut self, by_itself: usize, now: Now) {
         let count = self.scan_items().len();
         let at = self
             .scan_focus()
-            .map_or(0, |focus| (focus.at + 1) % count.max(1));
-        self.scanning.focus = Some(Focus {
-            mode: self.doing.mode(),
-            shown: self.shown.as_ref().map(|shown| shown.prompt),
-            at,
-            since: now.monotonic,
-            by_itself,
-        });
+            .map_or(0, |focus| (focus.at() + 1) % count.max(1));
+        let (mode, shown) = (self.doing.mode(), self.questions.shown_id());
+        let focus = Focus::new(mode, shown, at, now.monotonic, by_itself);
+        self.hands.scanning_mut().go_to(focus);
         self.scan_say(at, now);
     }
 
@@ -209,17 +165,17 @@ impl App {
                 .map(Binding::command),
             Item::Option(id, at) => Some(Command::Choose(Some(id.0), Some(at + 1))),
             Item::Group(at) => {
-                self.scanning.group = Some(at);
+                self.hands.scanning_mut().open_group(at);
                 self.scan_step(0, now);
                 return;
             }
             Item::Letter(c) => {
-                self.scanning.group = None;
+                self.hands.scanning_mut().close_group();
                 Some(Command::Edit(Edit::Insert(c)))
             }
             Item::Delete => Some(Command::Edit(Edit::Backspace)),
             Item::Send => Some(Command::Edit(Edit::Submit)),
-            Item::Back if self.scanning.group.take().is_some() => {
+            Item::Back if self.hands.scanning_mut().close_group() => {
                 self.scan_step(0, now);
                 return;
             }
@@ -238,10 +194,7 @@ impl App {
     fn scan_items(&self) -> Vec<Item> {
         match self.doing.mode() {
             Mode::Watching => {
-                let shown = self
-                    .shown
-                    .as_ref()
-                    .and_then(|shown| self.sessions.prompt(shown.prompt));
+                let shown = self.shown().map(|(_, prompt)| prompt);
                 let mut items = shown.map(question_items).unwrap_or_default();
                 if self.meant() > 1 {
                     items.push(Item::Named("next_question"));
@@ -264,7 +217,7 @@ impl App {
                 let options = (0..count).map(|at| Item::Option(id, at));
                 options.chain([Item::Back]).collect()
             }
-            Mode::Editing(_) | Mode::Searching => match self.scanning.group {
+            Mode::Editing(_) | Mode::Searching => match self.hands.scanning().group() {
                 Some(group) => GROUPS[group]
                     .chars()
                     .map(Item::Letter)

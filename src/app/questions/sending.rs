@@ -1,38 +1,19 @@
 //! How an answer goes out, and what becomes of it.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 
 use crate::announce::{Arg, Class, takes_two_steps};
-use crate::link::{Fault, LinkId, Receipt, Undelivered};
+use crate::link::{Fault, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{Prompt, PromptId, QuestionRun, ReplyState, Standing};
 
 use super::policy::Decider;
-use super::{App, Effect};
-
-/// The wait before the first new attempt to send an answer; it doubles up to [`RETRY_CAP`].
-const RETRY_FIRST: Duration = Duration::from_millis(500);
-/// The longest wait between attempts.
-const RETRY_CAP: Duration = Duration::from_secs(8);
-
-/// Holds an answer that is under way.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Outgoing {
-    pub(super) prompt: PromptId,
-    link: LinkId,
-    reply: Reply,
-    attempt: u32,
-    /// The state that was told last: each turn of its fate is told once.
-    told: Option<QuestionRun>,
-    /// When it is tried again; `None` while an attempt is under way.
-    pub(super) retry_at: Option<Duration>,
-}
+use super::under_way::Outgoing;
+use crate::app::{App, Effect};
 
 impl App {
     /// Reads the answer back and sends it.
-    pub(super) fn send(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+    pub(in crate::app) fn send(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
         if prompt.question.token().is_none() {
             return;
         }
@@ -104,7 +85,13 @@ impl App {
     }
 
     /// Sends an answer that has been told.
-    pub(super) fn dispatch(&mut self, prompt: &Prompt, answer: Answer, by: Decider, now: Now) {
+    pub(in crate::app) fn dispatch(
+        &mut self,
+        prompt: &Prompt,
+        answer: Answer,
+        by: Decider,
+        now: Now,
+    ) {
         let (Some(token), Some(link)) =
             (prompt.question.token(), self.links.get(prompt.key.link.0))
         else {
@@ -132,31 +119,22 @@ impl App {
             request,
             body: reply.to_json(),
         });
-        self.outgoing.insert(
-            request,
-            Outgoing {
-                prompt: prompt.id,
-                link: prompt.key.link,
-                reply,
-                attempt,
-                told: None,
-                retry_at: None,
-            },
-        );
-        self.questions_changed = Some(now.monotonic);
+        let sent = Outgoing::new(prompt.id, prompt.key.link, reply, attempt);
+        self.questions.under_way.add(request, sent);
+        self.questions.note_change(now.monotonic);
     }
 
     /// Takes the outcome of an attempt to send.
-    pub(super) fn replied(
+    pub(in crate::app) fn replied(
         &mut self,
         request: u64,
         outcome: Result<Receipt, Undelivered>,
         now: Now,
     ) {
-        let Some(sent) = self.outgoing.remove(&request) else {
+        let Some(sent) = self.questions.under_way.take(request) else {
             return;
         };
-        let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
+        let Some(prompt) = self.sessions.prompt(sent.prompt()).cloned() else {
             return;
         };
         match outcome {
@@ -169,8 +147,8 @@ impl App {
                     self.tell_about_in_short(Class::Outcome, &prompt, keys, &[n, several], now);
                 }
                 let changes = match receipt {
-                    Receipt::Taken => self.sessions.reply_sent(sent.prompt, now),
-                    Receipt::Written => self.sessions.reply_written(sent.prompt, now),
+                    Receipt::Taken => self.sessions.reply_sent(sent.prompt(), now),
+                    Receipt::Written => self.sessions.reply_written(sent.prompt(), now),
                 };
                 self.tell(changes, now);
             }
@@ -206,10 +184,10 @@ impl App {
         let refusal = refuses_for_good(undelivered);
         let was_settling = prompt.reply.run() == QuestionRun::Settling;
         let key = match &after.reply {
-            ReplyState::Retrying(given) if is_refusal(&given.answer) => {
-                self.by_manner("reply.failed.rejected.keys", "reply.failed.rejected.lines")
-            }
-            ReplyState::Retrying(_) => self.by_manner("reply.failed.keys", "reply.failed.lines"),
+            ReplyState::Retrying(given) if is_refusal(&given.answer) => self
+                .face
+                .pick("reply.failed.rejected.keys", "reply.failed.rejected.lines"),
+            ReplyState::Retrying(_) => self.face.pick("reply.failed.keys", "reply.failed.lines"),
             ReplyState::RetryingAgain(_) => "reply.unconfirmed",
             ReplyState::Perhaps(_) if refusal => "reply.perhaps.refused",
             ReplyState::Perhaps(_) => "reply.perhaps.given_up",
@@ -229,17 +207,13 @@ impl App {
             | ReplyState::Resolved(..) => return,
         };
         let state = after.reply.run();
-        if sent.told != Some(state) {
-            sent.told = Some(state);
-            let args = self.answer_args(&after, &sent.reply.answer, fault);
+        if sent.tell(state) {
+            let args = self.answer_args(&after, &sent.reply().answer, fault);
             self.tell_about(Class::Alert, &after, key, &args, now);
         }
         if again {
-            let wait = RETRY_FIRST
-                .saturating_mul(1 << sent.attempt.min(6).saturating_sub(1))
-                .min(RETRY_CAP);
-            sent.retry_at = Some(now.monotonic + wait);
-            self.outgoing.insert(request, sent);
+            sent.wait(now.monotonic);
+            self.questions.under_way.add(request, sent);
         } else if after.is_open() {
             self.ask_instead_of_rule(id, now);
         }
@@ -268,50 +242,34 @@ impl App {
             .is_some_and(|at| now.monotonic >= at)
     }
 
-    /// Gives when an answer is sent again.
-    pub(super) fn retry_due(&self) -> Option<Duration> {
-        let waiting = self.outgoing.values().filter_map(|sent| sent.retry_at);
-        waiting.min()
-    }
-
     /// Sends again what could not be sent, with the timestamp of the decision.
-    pub(super) fn retry(&mut self, now: Now) {
-        let due: Vec<u64> = self
-            .outgoing
-            .iter()
-            .filter(|(_, sent)| sent.retry_at.is_some_and(|at| now.monotonic >= at))
-            .map(|(request, _)| *request)
-            .collect();
-        for request in due {
-            let Some(mut sent) = self.outgoing.remove(&request) else {
-                continue;
-            };
-            let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
+    pub(in crate::app) fn retry(&mut self, now: Now) {
+        for mut sent in self.questions.under_way.take_due(now.monotonic) {
+            let Some(prompt) = self.sessions.prompt(sent.prompt()).cloned() else {
                 continue;
             };
             if !prompt.is_open() || !prompt.standing.reaches() {
                 self.not_again(&sent, &prompt, now);
                 continue;
             }
-            let decided: Timestamp = sent.reply.timestamp;
-            sent.attempt =
-                self.sessions
-                    .reply_sending(sent.prompt, sent.reply.answer.clone(), decided, now);
-            sent.retry_at = None;
+            let decided: Timestamp = sent.reply().timestamp;
+            let answer = sent.reply().answer.clone();
+            let attempt = self.sessions.reply_sending(prompt.id, answer, decided, now);
+            sent.try_again(attempt);
             self.next_request += 1;
             self.effects.push(Effect::Send {
-                link: sent.link,
+                link: sent.link(),
                 request: self.next_request,
-                body: sent.reply.to_json(),
+                body: sent.reply().to_json(),
             });
-            self.outgoing.insert(self.next_request, sent);
+            self.questions.under_way.add(self.next_request, sent);
         }
     }
 
     /// Tells what became of an answer whose next attempt can't be made any more.
     fn not_again(&mut self, sent: &Outgoing, prompt: &Prompt, now: Now) {
-        self.sessions.reply_given_up(sent.prompt, now);
-        let Some(after) = self.sessions.prompt(sent.prompt).cloned() else {
+        self.sessions.reply_given_up(sent.prompt(), now);
+        let Some(after) = self.sessions.prompt(sent.prompt()).cloned() else {
             return;
         };
         let key = match &after.reply {
@@ -330,19 +288,20 @@ impl App {
             | ReplyState::Settling(..)
             | ReplyState::Resolved(..) => return,
         };
-        let args = self.answer_args(prompt, &sent.reply.answer, &Fault::Closed);
+        let args = self.answer_args(prompt, &sent.reply().answer, &Fault::Closed);
         self.tell_about(Class::Alert, &after, key, &args, now);
     }
 
     /// Names, at the end of a run, the answers of which nobody knows that they arrived.
-    pub(super) fn tell_undelivered(&mut self, now: Now) {
+    pub(in crate::app) fn tell_undelivered(&mut self, now: Now) {
         if self.run.is_over() {
             return;
         }
         let left: Vec<(PromptId, Answer)> = self
-            .outgoing
-            .values()
-            .map(|sent| (sent.prompt, sent.reply.answer.clone()))
+            .questions
+            .under_way
+            .iter()
+            .map(|sent| (sent.prompt(), sent.reply().answer.clone()))
             .collect();
         for (id, answer) in left {
             let Some(prompt) = self.sessions.prompt(id) else {
@@ -375,36 +334,29 @@ impl App {
     /// whatever is no rejection, `y` a rejection. Nothing is sent by that; the question is asked again.
     ///
     /// Without a number it is the only such answer, while no question is shown that a key could be for.
-    pub(super) fn take_back(&mut self, number: Option<u64>, rejects: bool, now: Now) -> bool {
+    pub(in crate::app) fn take_back(
+        &mut self,
+        number: Option<u64>,
+        rejects: bool,
+        now: Now,
+    ) -> bool {
         let wanted = number.map(PromptId);
-        if wanted.is_none() && self.shown.is_some() {
+        if wanted.is_none() && self.questions.shown().is_some() {
             return false;
         }
-        let waiting: Vec<u64> = self
-            .outgoing
-            .iter()
-            .filter(|(_, sent)| sent.retry_at.is_some())
-            .filter(|(_, sent)| wanted.is_none_or(|wanted| wanted == sent.prompt))
-            .map(|(request, _)| *request)
-            .collect();
-        let [request] = waiting[..] else {
+        let opposite = |sent: &Outgoing| is_refusal(&sent.reply().answer) != rejects;
+        let request = match self.questions.under_way.only_waiting(wanted) {
+            Some((request, sent)) if opposite(sent) => request,
+            Some(_) | None => return false,
+        };
+        let Some(sent) = self.questions.under_way.take(request) else {
             return false;
         };
-        let opposite = self
-            .outgoing
-            .get(&request)
-            .is_some_and(|sent| is_refusal(&sent.reply.answer) != rejects);
-        if !opposite {
-            return false;
-        }
-        let Some(sent) = self.outgoing.remove(&request) else {
+        self.sessions.reply_given_up(sent.prompt(), now);
+        let Some(prompt) = self.sessions.prompt(sent.prompt()).cloned() else {
             return false;
         };
-        self.sessions.reply_given_up(sent.prompt, now);
-        let Some(prompt) = self.sessions.prompt(sent.prompt).cloned() else {
-            return false;
-        };
-        let words = self.announcer.answer_words(&prompt, &sent.reply.answer);
+        let words = self.announcer.answer_words(&prompt, &sent.reply().answer);
         let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
         let key = if prompt.reply.perhaps().is_some() {
             "reply.taken_back.perhaps"

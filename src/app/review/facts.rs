@@ -9,7 +9,7 @@ use crate::announce::{Announcement, Arg, Class, Facts, Kind};
 use crate::config::Verbosity;
 use crate::protocol::Now;
 
-use super::{App, Effect};
+use crate::app::{App, Effect};
 
 /// How long an address may be that is copied, in bytes: browsers take no longer ones, and terminals drop
 /// long sequences.
@@ -19,7 +19,7 @@ impl App {
     /// Finds what is looked back at, or else the newest of what was told, where more is known of it.
     fn with_facts(&self, wanted: impl Fn(&Facts) -> bool) -> Option<Arc<Announcement>> {
         let history = self.announcer.history();
-        match self.review {
+        match self.review.at() {
             Some(id) => history.get(id).filter(|told| wanted(&told.facts)).cloned(),
             None => history
                 .iter()
@@ -30,7 +30,7 @@ impl App {
     }
 
     /// Says what more is known, where no question is there to be told in full.
-    pub(super) fn tell_facts(&mut self, now: Now) {
+    pub(in crate::app) fn tell_facts(&mut self, now: Now) {
         let Some(told) = self.with_facts(|facts| !facts.words.is_empty()) else {
             self.respond("reply.no_question", &[], now);
             return;
@@ -49,13 +49,13 @@ impl App {
     }
 
     /// Gives the address that is looked at to the terminal's clipboard.
-    pub(super) fn copy(&mut self, now: Now) {
+    pub(in crate::app) fn copy(&mut self, now: Now) {
         let found = self.with_facts(|facts| facts.address.is_some());
         let Some(address) = found.and_then(|told| told.facts.address.clone()) else {
             self.respond("copy.nothing", &[], now);
             return;
         };
-        if !self.copies {
+        if !self.face.copies() {
             self.respond("copy.nowhere", &[], now);
         } else if address.len() > LONGEST_ADDRESS {
             self.respond("copy.too_long", &[], now);

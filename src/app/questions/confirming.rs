@@ -6,15 +6,15 @@ use crate::announce::{Arg, Class};
 use crate::protocol::{Answer, Decision, Now};
 use crate::session::{Prompt, Standing};
 
-use super::App;
 use super::answering::contrary;
-use super::doing::Doing;
 use super::gate::{By, Meant};
-use super::second_step::SecondStep;
+use crate::app::App;
+use crate::app::doing::Doing;
+use crate::app::doing::second_step::SecondStep;
 
 impl App {
     /// Asks for the second step.
-    pub(super) fn ask_to_confirm(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
+    pub(in crate::app) fn ask_to_confirm(&mut self, prompt: &Prompt, answer: Answer, now: Now) {
         let words = self.announcer.answer_words(prompt, &answer);
         let mut args = vec![
             ("n", Arg::own(prompt.id.0)),
@@ -31,14 +31,15 @@ impl App {
         let key = if let Some(earlier) = contrary(prompt, &answer) {
             let earlier = self.announcer.answer_words(prompt, earlier);
             args.push(("earlier", Arg::Own(earlier)));
-            self.by_manner(
+            self.face.pick(
                 "reply.second_step.contrary.keys",
                 "reply.second_step.contrary.lines",
             )
         } else if accepts {
-            self.by_manner("reply.second_step.keys", "reply.second_step.lines")
+            self.face
+                .pick("reply.second_step.keys", "reply.second_step.lines")
         } else {
-            self.by_manner(
+            self.face.pick(
                 "reply.second_step.other.keys",
                 "reply.second_step.other.lines",
             )
@@ -52,7 +53,7 @@ impl App {
     }
 
     /// Takes the second step.
-    pub(super) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
+    pub(in crate::app) fn confirm(&mut self, number: Option<u64>, by: By, now: Now) {
         let Some(step) = self.doing.second_step() else {
             // Without a first step there is nothing to confirm; the question says what it wants.
             if let Some(prompt) = self.ready(number, Meant::Confirm, by, now) {
@@ -74,13 +75,13 @@ impl App {
     }
 
     /// Gives when the second step is no longer waited for.
-    pub(super) fn second_step_ends(&self) -> Option<Duration> {
+    pub(in crate::app) fn second_step_ends(&self) -> Option<Duration> {
         let step = self.doing.second_step()?;
         Some(step.ends(self.patience()))
     }
 
     /// Gives up waiting for a second step that had not come at a time until now, and says so.
-    pub(super) fn end_second_step(&mut self, at: Duration, now: Now) {
+    pub(in crate::app) fn end_second_step(&mut self, at: Duration, now: Now) {
         let patience = self.patience();
         let over = |step: &&SecondStep| step.was_over(at, now, patience);
         let Some(step) = self.doing.second_step().filter(over) else {

@@ -13,10 +13,10 @@ use crate::keys::ChoiceMove;
 use crate::protocol::{Answer, Now, Response};
 use crate::session::{Prompt, PromptId, Question};
 
-use super::App;
-use super::choices::{Choices, Taken};
-use super::doing::Doing;
 use super::gate::{By, Meant};
+use crate::app::App;
+use crate::app::doing::Doing;
+use crate::app::doing::choices::{Choices, Taken};
 
 /// What stands between the values where several are picked: the protocol carries one text (6.6.1).
 const BETWEEN: &str = ", ";
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// Opens the choices of a question.
-    pub(super) fn open_choices(&mut self, prompt: &Prompt, now: Now) {
+    pub(in crate::app) fn open_choices(&mut self, prompt: &Prompt, now: Now) {
         self.doing = Doing::Choosing(Choices::new(prompt.id));
         let key = if takes_several(prompt) {
             "choice.open.several"
@@ -65,7 +65,7 @@ impl App {
     }
 
     /// Moves the focus among the choices, or picks the one in focus.
-    pub(super) fn move_choice(&mut self, to: ChoiceMove, now: Now) {
+    pub(in crate::app) fn move_choice(&mut self, to: ChoiceMove, now: Now) {
         let Some((id, focus)) = self
             .doing
             .choices()
@@ -146,7 +146,7 @@ impl App {
     }
 
     /// Answers with what was taken of the choices.
-    pub(super) fn take_choice(&mut self, id: PromptId, taken: Taken, now: Now) {
+    pub(in crate::app) fn take_choice(&mut self, id: PromptId, taken: Taken, now: Now) {
         // The keys for a choice were armed when it was begun.
         let by = By::Begun;
         let picked = match taken {

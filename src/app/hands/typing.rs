@@ -17,15 +17,15 @@ use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
 use crate::session::Question;
 
-use super::App;
-use super::doing::Doing;
+use crate::app::App;
+use crate::app::doing::Doing;
 
 /// The longest answer, in bytes: the protocol's own bound of a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;
 
 impl App {
     /// Changes the line that is being typed, and says what became of it.
-    pub(super) fn change_line(&mut self, edit: Edit, now: Now) {
+    pub(in crate::app) fn change_line(&mut self, edit: Edit, now: Now) {
         let before = self.line_and_cursor();
         let request = match edit {
             Edit::Insert(c) => {
@@ -83,7 +83,7 @@ impl App {
     }
 
     /// Puts pasted text into the line: a break becomes a space, and nothing is sent by it.
-    pub(super) fn paste_into_line(&mut self, text: &str, now: Now) {
+    pub(in crate::app) fn paste_into_line(&mut self, text: &str, now: Now) {
         let mut left_out = false;
         for c in text.chars() {
             let c = match c {

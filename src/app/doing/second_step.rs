@@ -14,7 +14,7 @@ const APART: Duration = Duration::from_millis(150);
 
 /// Holds an answer whose second step is waited for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SecondStep {
+pub(in crate::app) struct SecondStep {
     prompt: PromptId,
     answer: Answer,
     since: Now,
@@ -22,7 +22,7 @@ pub(super) struct SecondStep {
 
 impl SecondStep {
     /// Begins to wait.
-    pub(super) fn new(prompt: PromptId, answer: Answer, since: Now) -> Self {
+    pub(in crate::app) fn new(prompt: PromptId, answer: Answer, since: Now) -> Self {
         Self {
             prompt,
             answer,
@@ -31,27 +31,27 @@ impl SecondStep {
     }
 
     /// Gives the question that it is for.
-    pub(super) fn prompt(&self) -> PromptId {
+    pub(in crate::app) fn prompt(&self) -> PromptId {
         self.prompt
     }
 
     /// Gives what it decides.
-    pub(super) fn answer(&self) -> &Answer {
+    pub(in crate::app) fn answer(&self) -> &Answer {
         &self.answer
     }
 
     /// Tells whether a key that was read then was pressed too soon to be it.
-    pub(super) fn is_too_soon(&self, read: Duration) -> bool {
+    pub(in crate::app) fn is_too_soon(&self, read: Duration) -> bool {
         read < self.since.monotonic + APART
     }
 
     /// Gives when it is no longer waited for.
-    pub(super) fn ends(&self, patience: Duration) -> Duration {
+    pub(in crate::app) fn ends(&self, patience: Duration) -> Duration {
         self.since.monotonic + patience
     }
 
     /// Tells whether it was over at a time until now, by either clock.
-    pub(super) fn was_over(&self, at: Duration, now: Now, patience: Duration) -> bool {
+    pub(in crate::app) fn was_over(&self, at: Duration, now: Now, patience: Duration) -> bool {
         let ago = now.monotonic.saturating_sub(at);
         let by_wall = now.wall.duration_since(self.since.wall);
         let by_wall = Duration::try_from(by_wall).unwrap_or(Duration::ZERO);

@@ -6,7 +6,7 @@ use crate::session::PromptId;
 
 /// Holds where the person is among the choices of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Choices {
+pub(in crate::app) struct Choices {
     prompt: PromptId,
     /// The number of a choice, as far as it is typed; 0 for nothing.
     typed: usize,
@@ -16,7 +16,7 @@ pub(super) struct Choices {
 
 /// Says what of the choices is taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Taken {
+pub(in crate::app) enum Taken {
     /// Nothing was typed, picked or moved to.
     Nothing,
     /// The one with this number, from 1.
@@ -27,7 +27,7 @@ pub(super) enum Taken {
 
 impl Choices {
     /// Opens the choices of a question.
-    pub(super) fn new(prompt: PromptId) -> Self {
+    pub(in crate::app) fn new(prompt: PromptId) -> Self {
         Self {
             prompt,
             typed: 0,
@@ -37,28 +37,28 @@ impl Choices {
     }
 
     /// Gives the question.
-    pub(super) fn prompt(&self) -> PromptId {
+    pub(in crate::app) fn prompt(&self) -> PromptId {
         self.prompt
     }
 
     /// Gives the number of a choice as far as it is typed; 0 for nothing.
-    pub(super) fn typed(&self) -> usize {
+    pub(in crate::app) fn typed(&self) -> usize {
         self.typed
     }
 
     /// Gives the choice in focus, from 0.
-    pub(super) fn focus(&self) -> Option<usize> {
+    pub(in crate::app) fn focus(&self) -> Option<usize> {
         self.focus
     }
 
     /// Tells whether a choice is picked.
-    pub(super) fn is_picked(&self, at: usize) -> bool {
+    pub(in crate::app) fn is_picked(&self, at: usize) -> bool {
         self.picked.contains(&at)
     }
 
     /// Takes a digit, and gives the number of the choice that it completes: with so many choices, no
     /// longer number could be meant.
-    pub(super) fn digit(&mut self, digit: usize, count: usize) -> Option<usize> {
+    pub(in crate::app) fn digit(&mut self, digit: usize, count: usize) -> Option<usize> {
         let number = self.typed * 10 + digit;
         if number * 10 > count {
             return Some(number);
@@ -68,20 +68,20 @@ impl Choices {
     }
 
     /// Puts a choice into focus: what was begun as a number is not what is in focus now.
-    pub(super) fn go_to(&mut self, at: usize) {
+    pub(in crate::app) fn go_to(&mut self, at: usize) {
         self.typed = 0;
         self.focus = Some(at);
     }
 
     /// Picks a choice, or lets it go.
-    pub(super) fn pick(&mut self, at: usize) {
+    pub(in crate::app) fn pick(&mut self, at: usize) {
         if !self.picked.remove(&at) {
             self.picked.insert(at);
         }
     }
 
     /// Takes what was typed as a number, else what is picked, else what is in focus. Nothing stays picked.
-    pub(super) fn take(&mut self) -> Taken {
+    pub(in crate::app) fn take(&mut self) -> Taken {
         let picked = std::mem::take(&mut self.picked);
         match (self.typed, self.focus) {
             (0, _) if !picked.is_empty() => Taken::Picked(picked),

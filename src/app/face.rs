@@ -1,0 +1,81 @@
+//! The face by which the person meets the program, as it was chosen at the start.
+
+use crate::announce::Manner;
+
+use super::setup::LineSource;
+
+/// Holds how the person is met.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Face {
+    manner: Manner,
+    lines: Option<LineSource>,
+    /// Its name and why it was chosen, as phrase keys.
+    name: &'static str,
+    why: &'static str,
+    /// Whether the terminal takes what is to be copied.
+    copies: bool,
+}
+
+impl Face {
+    /// Takes what was chosen.
+    pub(super) fn new(
+        manner: Manner,
+        lines: Option<LineSource>,
+        (name, why): (&'static str, &'static str),
+        copies: bool,
+    ) -> Self {
+        Self {
+            manner,
+            lines,
+            name,
+            why,
+            copies,
+        }
+    }
+
+    /// Gives how the person answers.
+    pub(super) fn manner(&self) -> Manner {
+        self.manner
+    }
+
+    /// Gives where lines come from.
+    pub(super) fn lines(&self) -> Option<LineSource> {
+        self.lines
+    }
+
+    /// Tells whether what is typed ahead can be thrown away.
+    pub(super) fn can_flush(&self) -> bool {
+        match self.lines {
+            Some(LineSource::Terminal | LineSource::Editor) => true,
+            Some(LineSource::Pipe) | None => false,
+        }
+    }
+
+    /// Gives its name, as a phrase key.
+    pub(super) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Gives why it was chosen, as a phrase key.
+    pub(super) fn why(&self) -> &'static str {
+        self.why
+    }
+
+    /// Tells whether programs read it, as JSON.
+    pub(super) fn is_json(&self) -> bool {
+        self.name == "start.face.json"
+    }
+
+    /// Tells whether the terminal takes what is to be copied.
+    pub(super) fn copies(&self) -> bool {
+        self.copies
+    }
+
+    /// Picks between the wording for keys and the one for lines.
+    pub(super) fn pick(&self, keys: &'static str, lines: &'static str) -> &'static str {
+        match self.manner {
+            Manner::Keys => keys,
+            Manner::Lines => lines,
+        }
+    }
+}

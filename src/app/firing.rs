@@ -1,0 +1,88 @@
+//! When each timer is due, and what it does then.
+//!
+//! Responsibilities: [`App::deadline`], which is the least of the table, and firing what is due from the same
+//! table. Not here: what each of them means (its own module).
+
+use std::time::Duration;
+
+use crate::protocol::Now;
+
+use super::timers::{Fired, Timer, Turn};
+use super::{App, Effect, LinkView};
+
+impl App {
+    /// Gives the monotonic time at which [`super::Input::Deadline`] is due.
+    pub fn deadline(&self) -> Option<Duration> {
+        let due = Timer::ALL.iter().filter_map(|timer| self.due(*timer));
+        due.min()
+    }
+
+    /// Gives when a timer is due.
+    pub(super) fn due(&self, timer: Timer) -> Option<Duration> {
+        match timer {
+            Timer::Frame => self.is_reading().then_some(Duration::ZERO),
+            Timer::Sessions => self.sessions.deadline(),
+            Timer::Stream => self.announcer.deadline(),
+            Timer::Retry => self.questions.retry_due(),
+            Timer::SecondStep => self.second_step_ends(),
+            Timer::Scan => self.scan_due(),
+            Timer::Line => self.holding.deadline(),
+            Timer::Alarm => self.questions.alarm_due(),
+            Timer::Steady => self.links.iter().filter_map(LinkView::steady_due).min(),
+            Timer::Start => self.links.iter().filter_map(LinkView::waits_until).min(),
+            Timer::Flush => self.questions.flush_due(),
+            Timer::Beat => self.tuning.beat_due(),
+            Timer::Speech => self.queue.deadline(),
+            Timer::End => self.end_due(),
+        }
+    }
+
+    /// Fires what is due in a turn; `alone` where no other fact has come.
+    pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
+        for timer in Timer::ALL.iter().filter(|timer| timer.turn() == turn) {
+            let due = self.due(*timer).is_some_and(|at| now.monotonic >= at);
+            let fires = match timer.fired() {
+                Fired::Due => due,
+                Fired::Always => true,
+                Fired::Alone => due && alone,
+            };
+            if fires {
+                self.fire_one(*timer, now);
+            }
+        }
+    }
+
+    fn fire_one(&mut self, timer: Timer, now: Now) {
+        match timer {
+            Timer::Frame => self.read_on(now),
+            Timer::Sessions => {
+                let changes = self.sessions.tick(now);
+                self.tell(changes, now);
+            }
+            Timer::Stream => {
+                for announcement in self.announcer.tick(now, &self.sessions) {
+                    self.emit(announcement, now);
+                }
+            }
+            Timer::Retry => self.retry(now),
+            Timer::SecondStep => self.end_second_step(now.monotonic, now),
+            Timer::Scan => self.scan_on(now),
+            Timer::Line => self.tick_line(now),
+            Timer::Alarm => self.alarm(now),
+            Timer::Steady => self.tick_links(now),
+            Timer::Start => self.tick_waiting(now),
+            Timer::Flush => {
+                self.questions.flushed();
+                self.effects.push(Effect::FlushInput);
+            }
+            Timer::Beat => self.beat(now),
+            Timer::Speech => {
+                // Last: what this fact brought is put in order before any of it is begun.
+                let wishes = self.queue.tick(now.monotonic);
+                self.wish(wishes);
+                self.note_said(now);
+            }
+            Timer::End => self.check_end(now),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! When the shown question may be answered: what of it was before the person's eyes or ears, and when.
+//!
+//! # Mental model
+//! Nobody answers what they can't know of. A question is in sight once the write that brought it has
+//! returned: what only waits to be written, in a terminal that was stopped or that is slow, was not shown.
+//! In the full face it goes out of sight where the terminal gets another size, none, or another owner. A
+//! question that is nowhere in sight can be answered by ear alone, once all of it was said.
+//!
+//! # Worked example
+//! The terminal is stopped, a question comes, `y` is pressed, the terminal goes on: the write returns after
+//! the key was read, so the key was for something else.
+//!
+//! # Tuning by symptom
+//! Questions can't be answered in a terminal that says that it has no size: give it one (`stty cols 80 rows
+//! 24`), or use `--face linear`.
+
+use std::time::Duration;
+
+use crate::announce::Manner;
+use crate::config::QuestionConfig;
+use crate::keys::Press;
+use crate::session::Prompt;
+
+use super::Questions;
+use super::known::Heard;
+use crate::app::setup::LineSource;
+
+/// Says why a question can't be answered yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NotYet {
+    /// A key came too soon, or may only be held.
+    Keys,
+    /// It is not said yet.
+    Unsaid,
+    /// The line was typed before it was written.
+    Early,
+    /// It is not written, because a line is typed or the lines are held.
+    Held,
+    /// It is not written, because nothing takes it; nor was it heard.
+    Unshown,
+}
+
+/// Tells how the person answers and hears, and how long they are waited for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Senses {
+    manner: Manner,
+    lines: Option<LineSource>,
+    /// Whether there is a voice, or one is still looked for.
+    voice: bool,
+    /// For how long no key may have been pressed before an answer.
+    arm: Duration,
+    /// How long a question waits to be said before it can be answered unsaid.
+    say_first: Duration,
+}
+
+impl Senses {
+    pub(super) fn new(
+        manner: Manner,
+        lines: Option<LineSource>,
+        voice: bool,
+        times: &QuestionConfig,
+    ) -> Self {
+        Self {
+            manner,
+            lines,
+            voice,
+            arm: Duration::from_millis(times.arm_ms),
+            say_first: Duration::from_secs(times.say_first_seconds),
+        }
+    }
+}
+
+impl Questions {
+    /// Says why a question can't be answered yet by a key, if so.
+    pub(super) fn key_not_yet(
+        &self,
+        prompt: &Prompt,
+        press: Press,
+        senses: Senses,
+    ) -> Option<NotYet> {
+        let quiet_since = press
+            .before
+            .unwrap_or(Duration::ZERO)
+            .max(self.since(prompt));
+        if press.again || press.read < quiet_since + senses.arm {
+            return Some(NotYet::Keys);
+        }
+        match self.before_the_person(prompt, senses.manner) {
+            None => Some(NotYet::Unshown),
+            Some(since) if press.read < since + senses.arm => Some(NotYet::Keys),
+            Some(_) => self.unsaid(prompt, press.read, senses),
+        }
+    }
+
+    /// Says why a question can't be answered yet by a line that was read, or begun, then; `held` where
+    /// its own lines still wait to be written.
+    pub(super) fn line_not_yet(
+        &self,
+        prompt: &Prompt,
+        read: Duration,
+        held: bool,
+        senses: Senses,
+        now: Duration,
+    ) -> Option<NotYet> {
+        if held {
+            return Some(NotYet::Held);
+        }
+        let shown = self.since(prompt);
+        let Some(written) = self.known.written(prompt.id) else {
+            let early = read <= shown;
+            return Some(if early {
+                NotYet::Early
+            } else {
+                NotYet::Unshown
+            });
+        };
+        let written = shown.max(written);
+        let counts = match senses.lines {
+            // What was typed before that was flushed.
+            Some(LineSource::Terminal | LineSource::Editor) => written + senses.arm,
+            Some(LineSource::Pipe) | None => written,
+        };
+        if read <= counts {
+            return Some(NotYet::Early);
+        }
+        self.unsaid(prompt, now, senses)
+    }
+
+    /// Says why an answer that was begun can't be ended, if so.
+    pub(super) fn begun_not_yet(
+        &self,
+        prompt: &Prompt,
+        held: bool,
+        senses: Senses,
+        now: Duration,
+    ) -> Option<NotYet> {
+        match senses.manner {
+            Manner::Lines if held => return Some(NotYet::Held),
+            Manner::Keys if self.before_the_person(prompt, senses.manner).is_none() => {
+                return Some(NotYet::Unshown);
+            }
+            Manner::Lines | Manner::Keys => {}
+        }
+        self.unsaid(prompt, now, senses)
+    }
+
+    /// Gives since when a question is the shown one.
+    fn since(&self, prompt: &Prompt) -> Duration {
+        let shown = self.shown().filter(|shown| shown.prompt == prompt.id);
+        shown.map_or(prompt.raised, |shown| shown.since)
+    }
+
+    /// Gives since when a question is before the person's eyes, or else since when they have heard it.
+    fn before_the_person(&self, prompt: &Prompt, manner: Manner) -> Option<Duration> {
+        let in_sight = match manner {
+            Manner::Lines => self.known.written(prompt.id),
+            Manner::Keys => self
+                .shown()
+                .filter(|shown| shown.prompt == prompt.id)
+                .and_then(|shown| shown.in_sight()),
+        };
+        in_sight.or(match self.known.heard(prompt.id) {
+            Some(Heard::Said(at)) => Some(at),
+            Some(Heard::Skipped) | None => None,
+        })
+    }
+
+    /// With a voice, a question is answered only once it was said, skipped, or waited for until then.
+    fn unsaid(&self, prompt: &Prompt, until: Duration, senses: Senses) -> Option<NotYet> {
+        let waited = until >= self.since(prompt) + senses.say_first;
+        let heard = self.known.heard(prompt.id).is_some();
+        (senses.voice && !heard && !waited).then_some(NotYet::Unsaid)
+    }
+}

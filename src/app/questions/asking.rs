@@ -1,0 +1,146 @@
+//! Which question is shown, and asking it.
+//!
+//! # Mental model
+//! One question is shown at a time. It is armed when a key can only be meant for it: no hand was at work
+//! for a while since it became the shown one and was written (`sight`), and, with a voice, its action was
+//! said or the person chose not to hear it. A change of the shown question starts again.
+
+use std::time::Duration;
+
+use crate::announce::{About, Class, Kind, Segment};
+use crate::protocol::Now;
+use crate::session::{Prompt, PromptId};
+
+use crate::app::doing::Doing;
+use crate::app::telling::kind_of;
+use crate::app::{App, Effect};
+
+impl App {
+    /// Gives the questions that a key can be meant for, in a stable order: answerable ones first.
+    pub fn questions(&self) -> Vec<&Prompt> {
+        let mut open: Vec<&Prompt> = self.sessions.open_prompts().collect();
+        open.sort_by_key(|prompt| {
+            let last = !prompt.is_answerable();
+            (last, self.questions.is_left_alone(prompt.id), prompt.id)
+        });
+        open
+    }
+
+    /// Counts the questions that an answer without a number could be meant for.
+    pub(in crate::app) fn meant(&self) -> usize {
+        let shown = self.questions.shown_id();
+        let looked_at = shown.is_some_and(|id| self.questions.is_left_alone(id));
+        self.waiting() + usize::from(looked_at)
+    }
+
+    /// Counts the questions that wait for the person.
+    pub(in crate::app) fn waiting(&self) -> usize {
+        self.questions()
+            .iter()
+            .filter(|prompt| prompt.is_answerable() && !self.questions.is_left_alone(prompt.id))
+            .count()
+    }
+
+    /// Keeps the shown question true: it stays as long as it wants an answer.
+    pub(in crate::app) fn refresh_shown(&mut self, now: Now) {
+        self.refresh_after(None, now);
+    }
+
+    /// The same, right after a question was asked for the first time: that one is not asked once more.
+    fn refresh_after(&mut self, asked: Option<PromptId>, now: Now) {
+        let current = self.questions.shown_id();
+        let stays = current
+            .and_then(|id| self.sessions.prompt(id))
+            .is_some_and(Prompt::is_answerable);
+        if stays {
+            return;
+        }
+        let next = self
+            .questions()
+            .first()
+            .filter(|prompt| prompt.is_answerable() && !self.questions.is_left_alone(prompt.id))
+            .map(|prompt| prompt.id);
+        let ask_again = current.is_some() && next != asked;
+        if next != current {
+            self.show(next, ask_again, now);
+        }
+    }
+
+    /// Makes a question the shown one. After another one it is asked again, so that nobody answers
+    /// it in the belief that it is still the one before.
+    pub(in crate::app) fn show(&mut self, prompt: Option<PromptId>, ask_again: bool, now: Now) {
+        self.doing.leave_question();
+        self.questions.show(prompt, now.monotonic);
+        let Some(id) = prompt else { return };
+        if self.face.can_flush() {
+            self.effects.push(Effect::FlushInput);
+            self.questions.flush_at =
+                Some(now.monotonic + Duration::from_millis(self.config.questions.arm_ms));
+        }
+        if ask_again {
+            self.ask(id, Class::Alert, now);
+        }
+    }
+
+    /// A question was raised: ring, notify, and let it be shown if none is.
+    pub(in crate::app) fn question_opened(&mut self, id: PromptId, now: Now) {
+        let others = self
+            .questions()
+            .iter()
+            .any(|prompt| prompt.id != id && prompt.is_answerable());
+        if others {
+            self.questions.note_change(now.monotonic);
+        }
+        if matches!(self.doing, Doing::Quitting | Doing::Leaving(_)) {
+            // What was to be left without an answer has changed: leaving must be asked for again.
+            self.doing = Doing::Watching;
+            self.respond("quit.stay", &[], now);
+        }
+        self.refresh_after(Some(id), now);
+        self.ring(id, now);
+    }
+
+    /// Asks a question once more.
+    pub(in crate::app) fn ask(&mut self, id: PromptId, class: Class, now: Now) {
+        let Some(prompt) = self.sessions.prompt(id).cloned() else {
+            return;
+        };
+        let segments = self.announcer.ask_again(&prompt, &self.sessions, now);
+        let kind = kind_of(&prompt);
+        let announcement = self
+            .announcer
+            .say_about(class, kind, About::Asks(id), segments, now);
+        self.emit(announcement, now);
+    }
+
+    /// A voice came after a question: it was shown unsaid, so it is asked aloud.
+    pub(in crate::app) fn ask_again_after_voice(&mut self, now: Now) {
+        if let Some(id) = self.questions.shown_id()
+            && self.questions.known.heard(id).is_none()
+        {
+            self.ask(id, Class::Alert, now);
+        }
+    }
+
+    /// Tells a part of a question, or all of it, as the answer to a key.
+    pub(in crate::app) fn tell_part(&mut self, id: PromptId, words: Vec<Segment>, now: Now) {
+        let (class, about) = (Class::Response, About::Asks(id));
+        let told = self
+            .announcer
+            .say_about(class, Kind::Reply, about, words, now);
+        self.emit(told, now);
+    }
+
+    /// Gives the next part of a question that is told in parts; after the last comes the first again.
+    pub(in crate::app) fn next_part(&mut self, prompt: &Prompt, now: Now) -> Vec<Segment> {
+        let mut parts = self.announcer.whole(prompt, &self.sessions, now).parts;
+        let known = &mut self.questions.known;
+        let at = known.parts(prompt.id) % parts.len().max(1);
+        known.tell_part(prompt.id);
+        if prompt.is_cut() {
+            // What was heard so far was not the end of this part.
+            known.unheard(prompt.id);
+        }
+        parts.swap_remove(at)
+    }
+}

@@ -1,0 +1,57 @@
+//! Where the person's attention is, and what calls for it.
+
+use std::collections::BTreeSet;
+
+use crate::session::PromptId;
+
+/// Remembers where the person's attention is and what calls for it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Calls {
+    /// Whether the person looks at the terminal; most terminals only tell when that changes.
+    focused: Option<bool>,
+    /// The questions with a notification.
+    notified: BTreeSet<PromptId>,
+    /// How many questions the terminal's title counts.
+    titled: usize,
+}
+
+impl Calls {
+    /// Takes the terminal's word on whether the person looks at it.
+    pub(super) fn focus(&mut self, on: bool) {
+        self.focused = Some(on);
+    }
+
+    /// Tells whether the person surely looks at the terminal.
+    pub(super) fn is_focused(&self) -> bool {
+        self.focused == Some(true)
+    }
+
+    /// Takes note that a notification of a question is sent.
+    pub(super) fn notify(&mut self, id: PromptId) {
+        self.notified.insert(id);
+    }
+
+    /// Gives the questions whose notification is to be taken back, and forgets them.
+    pub(super) fn withdraw(&mut self, is_over: impl Fn(PromptId) -> bool) -> Vec<PromptId> {
+        let (over, still) = std::mem::take(&mut self.notified)
+            .into_iter()
+            .partition(|id| is_over(*id));
+        self.notified = still;
+        Vec::from_iter::<BTreeSet<PromptId>>(over)
+    }
+
+    /// Gives everything that is notified, and forgets it.
+    pub(super) fn leave(&mut self) -> Vec<PromptId> {
+        self.withdraw(|_| true)
+    }
+
+    /// Takes how many questions wait; tells whether the title is to say so anew.
+    pub(super) fn title(&mut self, waiting: usize) -> bool {
+        std::mem::replace(&mut self.titled, waiting) != waiting
+    }
+
+    /// Forgets what the title says.
+    pub(super) fn retitle(&mut self) {
+        self.titled = 0;
+    }
+}

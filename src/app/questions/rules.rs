@@ -1,0 +1,42 @@
+//! Which questions a rule of the person's own took.
+
+use std::collections::BTreeSet;
+
+use crate::session::PromptId;
+
+/// Holds the open questions that a rule took.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Rules {
+    /// Those that one leaves alone: they stay open, and nobody is asked.
+    left: BTreeSet<PromptId>,
+    /// Those that one answered, once: if that fails, the person is asked.
+    answered: BTreeSet<PromptId>,
+}
+
+impl Rules {
+    /// Takes note that a rule leaves a question alone.
+    pub(super) fn note_left(&mut self, id: PromptId) {
+        self.left.insert(id);
+    }
+
+    /// Takes note that a rule answered a question.
+    pub(super) fn note_answered(&mut self, id: PromptId) {
+        self.answered.insert(id);
+    }
+
+    /// Tells whether a rule leaves a question alone.
+    pub(super) fn leave(&self, id: PromptId) -> bool {
+        self.left.contains(&id)
+    }
+
+    /// Tells whether a rule answered a question.
+    pub(super) fn answered(&self, id: PromptId) -> bool {
+        self.answered.contains(&id)
+    }
+
+    /// Keeps what is about open questions only.
+    pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
+        self.left.retain(|id| is_open(*id));
+        self.answered.retain(|id| is_open(*id));
+    }
+}

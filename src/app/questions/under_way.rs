@@ -1,0 +1,123 @@
+//! The answers that are under way, each by the number of its request.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::link::LinkId;
+use crate::protocol::Reply;
+use crate::session::{PromptId, QuestionRun};
+
+/// The wait before the first new attempt to send an answer; it doubles up to [`RETRY_CAP`].
+const RETRY_FIRST: Duration = Duration::from_millis(500);
+/// The longest wait between attempts.
+const RETRY_CAP: Duration = Duration::from_secs(8);
+
+/// Holds an answer that is under way.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Outgoing {
+    prompt: PromptId,
+    link: LinkId,
+    reply: Reply,
+    attempt: u32,
+    /// The state that was told last: each turn of its fate is told once.
+    told: Option<QuestionRun>,
+    /// When it is tried again; `None` while an attempt is under way.
+    retry_at: Option<Duration>,
+}
+
+impl Outgoing {
+    /// Begins the first attempt, or the one with this number.
+    pub(super) fn new(prompt: PromptId, link: LinkId, reply: Reply, attempt: u32) -> Self {
+        Self {
+            prompt,
+            link,
+            reply,
+            attempt,
+            told: None,
+            retry_at: None,
+        }
+    }
+
+    /// Gives the question.
+    pub(super) fn prompt(&self) -> PromptId {
+        self.prompt
+    }
+
+    /// Gives the link that it goes to.
+    pub(super) fn link(&self) -> LinkId {
+        self.link
+    }
+
+    /// Gives what is sent.
+    pub(super) fn reply(&self) -> &Reply {
+        &self.reply
+    }
+
+    /// Takes a turn of its fate; tells whether that is to be told.
+    pub(super) fn tell(&mut self, state: QuestionRun) -> bool {
+        self.told.replace(state) != Some(state)
+    }
+
+    /// Waits for the next attempt, the longer the more there were.
+    pub(super) fn wait(&mut self, now: Duration) {
+        let doubled = 1 << self.attempt.min(6).saturating_sub(1);
+        let wait = RETRY_FIRST.saturating_mul(doubled).min(RETRY_CAP);
+        self.retry_at = Some(now + wait);
+    }
+
+    /// Begins another attempt.
+    pub(super) fn try_again(&mut self, attempt: u32) {
+        self.attempt = attempt;
+        self.retry_at = None;
+    }
+}
+
+/// Holds the answers that are under way.
+#[derive(Debug, Clone, Default)]
+pub(super) struct UnderWay(BTreeMap<u64, Outgoing>);
+
+impl UnderWay {
+    /// Tells whether there is none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Adds an answer under the number of its request.
+    pub(super) fn add(&mut self, request: u64, sent: Outgoing) {
+        self.0.insert(request, sent);
+    }
+
+    /// Gives an answer back by the number of its request.
+    pub(super) fn take(&mut self, request: u64) -> Option<Outgoing> {
+        self.0.remove(&request)
+    }
+
+    /// Gives all of them, in the order of their requests.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Outgoing> {
+        self.0.values()
+    }
+
+    /// Gives when one is tried again.
+    pub(super) fn due(&self) -> Option<Duration> {
+        self.iter().filter_map(|sent| sent.retry_at).min()
+    }
+
+    /// Gives those back whose time has come to be tried again.
+    pub(super) fn take_due(&mut self, now: Duration) -> Vec<Outgoing> {
+        let due = |_: &u64, sent: &mut Outgoing| sent.retry_at.is_some_and(|at| now >= at);
+        self.0.extract_if(.., due).map(|(_, sent)| sent).collect()
+    }
+
+    /// Gives the only one that waits to be tried again, of a question or of all.
+    pub(super) fn only_waiting(&self, of: Option<PromptId>) -> Option<(u64, &Outgoing)> {
+        let mut waiting = self
+            .0
+            .iter()
+            .filter(|(_, sent)| sent.retry_at.is_some())
+            .filter(|(_, sent)| of.is_none_or(|wanted| wanted == sent.prompt));
+        match (waiting.next(), waiting.next()) {
+            (Some((request, sent)), None) => Some((*request, sent)),
+            (Some(_), Some(_)) | (None, _) => None,
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Going through the history, and saying again what was told.
+
+use std::sync::Arc;
+
+use crate::announce::{Aloud, Announcement, Class, Kind, Manner};
+use crate::keys;
+use crate::protocol::Now;
+
+use crate::announce::Arg;
+use crate::app::App;
+use crate::app::doing::Doing;
+
+/// How many announcements the line `h` reads again.
+const HISTORY_LINES: usize = 10;
+
+/// How many announcements a leap goes over.
+const LEAP: usize = 10;
+
+/// Says which way a leap in the history goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Leap {
+    /// Towards the beginning.
+    Back,
+    /// Towards the end.
+    Forward,
+    /// To the beginning.
+    First,
+}
+
+/// Says which way to go in the history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::app) enum Step {
+    /// Towards the beginning.
+    Back,
+    /// Towards the end.
+    Forward,
+    /// To the end, where nothing is looked back at.
+    End,
+}
+
+impl App {
+    /// Goes over several announcements of the history at once; in the help, over as many rows.
+    pub(in crate::app) fn leap(&mut self, leap: Leap, now: Now) {
+        if let Doing::Helping { scroll } = &mut self.doing {
+            *scroll = match leap {
+                Leap::Back => scroll.saturating_sub(LEAP),
+                Leap::Forward => (*scroll + LEAP).min(keys::BINDINGS.len() * 2),
+                Leap::First => 0,
+            };
+            return;
+        }
+        let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
+        let history = self.announcer.history();
+        let review = self.review.at();
+        let found = match leap {
+            Leap::Back => history
+                .iter()
+                .rev()
+                .filter(worth)
+                .filter(|told| review.is_none_or(|review| told.id < review))
+                .take(LEAP)
+                .last()
+                .cloned(),
+            Leap::Forward => history
+                .iter()
+                .filter(worth)
+                .filter(|told| review.is_some_and(|review| told.id > review))
+                .take(LEAP)
+                .last()
+                .cloned(),
+            Leap::First => history.iter().find(worth).cloned(),
+        };
+        match (found, leap) {
+            (Some(told), _) => {
+                self.review.look_at(told.id);
+                self.say_again(&told, now);
+            }
+            (None, Leap::Forward) => {
+                self.review.leave();
+                self.respond("history.end", &[], now);
+            }
+            (None, Leap::Back | Leap::First) if history.is_empty() => {
+                self.respond("history.empty", &[], now);
+            }
+            (None, Leap::Back | Leap::First) => self.respond("history.start", &[], now),
+        }
+    }
+
+    /// Shows another part of a long announcement that is looked at; without one, looks at the last.
+    pub(in crate::app) fn turn_page(&mut self, by: isize, now: Now) {
+        match self.review.at() {
+            Some(_) => self.review.turn_page(by),
+            None => match self.last_told().cloned() {
+                Some(told) => {
+                    self.review.look_at(told.id);
+                    self.say_again(&told, now);
+                }
+                None => self.respond("history.empty", &[], now),
+            },
+        }
+    }
+
+    /// Says what is looked at again, or else the last thing that was told.
+    pub(in crate::app) fn repeat(&mut self, now: Now) {
+        let at = self
+            .review
+            .at()
+            .and_then(|id| self.announcer.history().get(id))
+            .or_else(|| self.last_told())
+            .cloned();
+        // All of it is looked at again, and no single word.
+        self.review.spelling_mut().choose(None);
+        match at {
+            Some(told) => self.say_again(&told, now),
+            None => self.respond("history.empty", &[], now),
+        }
+    }
+
+    /// Gives the last thing that was told, answers to keys aside: those are no news.
+    pub(in crate::app) fn last_told(&self) -> Option<&Arc<Announcement>> {
+        self.announcer
+            .history()
+            .iter()
+            .rev()
+            .find(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+    }
+
+    /// Goes a step in the history; in the help, a row.
+    pub(in crate::app) fn step(&mut self, step: Step, now: Now) {
+        if let Doing::Helping { scroll } = &mut self.doing {
+            *scroll = match step {
+                Step::Back => scroll.saturating_sub(1),
+                Step::Forward => (*scroll + 1).min(keys::BINDINGS.len() * 2),
+                Step::End => keys::BINDINGS.len() * 2,
+            };
+            return;
+        }
+        let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
+        let history = self.announcer.history();
+        let found = match (step, self.review.at()) {
+            (Step::Back, None) => self.last_told().cloned(),
+            (Step::Back, Some(id)) => history
+                .iter()
+                .rev()
+                .filter(worth)
+                .find(|told| told.id < id)
+                .cloned(),
+            (Step::Forward, Some(id)) => history
+                .iter()
+                .filter(worth)
+                .find(|told| told.id > id)
+                .cloned(),
+            (Step::Forward | Step::End, None) => None,
+            (Step::End, Some(_)) => {
+                self.review.leave();
+                self.review.leave_search();
+                self.last_told().cloned()
+            }
+        };
+        match found {
+            Some(told) => {
+                if step != Step::End {
+                    self.review.look_at(told.id);
+                }
+                self.say_again(&told, now);
+            }
+            None => {
+                let key = match step {
+                    Step::Back if self.announcer.history().is_empty() => "history.empty",
+                    Step::Back if self.announcer.history().left() > 0 => "history.start.bounded",
+                    Step::Back => "history.start",
+                    Step::Forward | Step::End => {
+                        self.review.leave();
+                        "history.end"
+                    }
+                };
+                let left = self.announcer.history().left();
+                self.respond(key, &[("n", Arg::own(left))], now);
+            }
+        }
+    }
+
+    /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
+    pub(in crate::app) fn say_again(&mut self, told: &Announcement, now: Now) {
+        if self.face.manner() == Manner::Lines {
+            // Without a word of ours an old line would look like a new one.
+            self.respond("history.again", &[], now);
+        }
+        let again = self.announcer.repeat(told);
+        self.emit(again, now);
+    }
+
+    /// Writes the last announcements again.
+    pub(in crate::app) fn history_lines(&mut self, now: Now) {
+        let last: Vec<Arc<Announcement>> = self
+            .announcer
+            .history()
+            .iter()
+            .rev()
+            .filter(|told| told.class != Class::Response && told.aloud != Aloud::Kept)
+            .take(HISTORY_LINES)
+            .cloned()
+            .collect();
+        if last.is_empty() {
+            self.respond("history.empty", &[], now);
+        }
+        if !last.is_empty() {
+            self.respond("history.from", &[("n", Arg::own(last.len()))], now);
+        }
+        for told in last.iter().rev() {
+            let again = self.announcer.repeat(told);
+            self.put(again);
+        }
+        self.respond("history.end", &[], now);
+    }
+
+    /// Says all that the agent wrote in the turn that is looked at, or in the last one.
+    pub(in crate::app) fn whole_turn(&mut self, now: Now) {
+        match self.announcer.whole_turn(self.review.at()) {
+            Some(segments) => {
+                let told = self
+                    .announcer
+                    .aside(Class::Response, Kind::Output, segments, now);
+                self.emit(told, now);
+            }
+            None => self.respond("turn.none", &[], now),
+        }
+    }
+
+    /// Tells in three sentences what happened while the person was away.
+    pub(in crate::app) fn away(&mut self, now: Now) {
+        let since = self.review.away_since();
+        let words = self.announcer.away(since, now, &self.sessions);
+        self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+    }
+
+    /// Gives the entry that is looked at, or the last one that was told.
+    pub(in crate::app) fn looked_at(&self) -> Option<Arc<Announcement>> {
+        self.review
+            .at()
+            .and_then(|id| self.announcer.history().get(id))
+            .or_else(|| self.last_told())
+            .filter(|told| told.aloud != Aloud::Heard)
+            .cloned()
+    }
+}

@@ -1,0 +1,78 @@
+//! Searching the history.
+
+use crate::announce::{Announcement, Arg, Manner};
+use crate::protocol::Now;
+
+use super::Hit;
+use crate::app::App;
+use crate::app::doing::Doing;
+
+impl App {
+    /// Gives which hit of a search is looked at; `None` where something else is.
+    pub fn hit(&self) -> Option<Hit> {
+        self.review.hit()
+    }
+
+    /// Searches the history back from the place that is looked at; without a text, opens the editor.
+    pub(in crate::app) fn search(&mut self, text: Option<String>, now: Now) {
+        match text {
+            Some(text) => self.find(&text, now),
+            None => {
+                self.doing = Doing::searching();
+                self.respond("search.editing", &[], now);
+            }
+        }
+    }
+
+    /// Searches for what was typed; nothing typed searches on for the same.
+    pub(in crate::app) fn submit_search(&mut self, typed: String, now: Now) {
+        self.doing = Doing::Watching;
+        let last = self.review.searched();
+        match Some(typed).filter(|text| !text.is_empty()).or(last) {
+            Some(text) => self.find(&text, now),
+            None => self.respond("search.left", &[], now),
+        }
+    }
+
+    fn find(&mut self, text: &str, now: Now) {
+        // The same search goes on from its last hit, a new one begins at the end.
+        let from = self.review.found(text);
+        match self.announcer.find(text, from) {
+            Some(told) => {
+                let (place, count) = self.announcer.place_among(text, told.id);
+                let hit = Hit { place, count };
+                self.review.find(text, told.id, hit);
+                self.say_found(&told, hit, now);
+            }
+            None => {
+                let key = if from.is_some() {
+                    "search.no_more"
+                } else {
+                    "search.none"
+                };
+                self.review.leave_search();
+                self.respond(key, &[("text", Arg::Name(text.to_owned()))], now);
+            }
+        }
+    }
+
+    /// Says what a search found, and which of its hits it is.
+    pub(in crate::app) fn say_found(&mut self, told: &Announcement, hit: Hit, now: Now) {
+        let args = [
+            ("place", Arg::own(hit.place)),
+            ("count", Arg::own(hit.count)),
+        ];
+        let again = match self.face.manner() {
+            Manner::Lines => {
+                self.respond("search.hit", &args, now);
+                self.announcer.repeat(told)
+            }
+            Manner::Keys => {
+                let level = self.announcer.verbosity();
+                let words = self.announcer.phrases().say("search.hit", level, &args);
+                self.announcer.repeat_after(words, told)
+            }
+        };
+        self.emit(again, now);
+    }
+}

@@ -1,0 +1,131 @@
+//! Saying something in the program's own name, and handing what is said to the faces and the voice.
+//!
+//! Responsibilities: the one way by which anything is told. Not here: the words (`announce`), what waits for
+//! a line (`holding`).
+
+use std::sync::Arc;
+
+use crate::announce::{About, Aloud, Announcement, Arg, Args, Class, Kind, Segment, Wish};
+use crate::protocol::Now;
+use crate::session::{Prompt, Question};
+
+use super::{App, Effect};
+
+impl App {
+    /// Says something in the program's own name.
+    pub(super) fn say(&mut self, class: Class, kind: Kind, key: &str, args: &Args<'_>, now: Now) {
+        let announcement = self.announcer.say(class, kind, key, args, now);
+        self.emit(announcement, now);
+    }
+
+    /// Says in the program's own name what only whoever wants it in detail hears; others find it by looking.
+    pub(super) fn say_in_detail(
+        &mut self,
+        class: Class,
+        kind: Kind,
+        key: &str,
+        args: &Args<'_>,
+        now: Now,
+    ) {
+        let announcement = self.announcer.say_in_detail(class, kind, key, args, now);
+        self.emit(announcement, now);
+    }
+
+    /// Answers a key or a line.
+    pub(super) fn respond(&mut self, key: &str, args: &Args<'_>, now: Now) {
+        self.say(Class::Response, Kind::Reply, key, args, now);
+    }
+
+    /// Gives what another room says of itself in the person's language.
+    pub(super) fn reason(&self, english: &str) -> Arg {
+        Arg::Own(self.announcer.phrases().reason(english))
+    }
+
+    /// Shows an announcement and hands it to the voice.
+    pub(super) fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
+        if announcement.kind != Kind::Heartbeat {
+            self.tuning.rest();
+        }
+        let asks = self.questions.shown().is_some();
+        self.answers.take(&announcement, asks);
+        self.ring_for(&announcement, now);
+        match announcement.aloud {
+            Aloud::Yes => {
+                self.put(Arc::clone(&announcement));
+                self.utter(announcement, now);
+            }
+            Aloud::Heard => {
+                let wishes = self.queue.push(announcement, now.monotonic);
+                self.wish(wishes);
+            }
+            Aloud::Shown | Aloud::Seen | Aloud::Echo => self.put(announcement),
+            Aloud::Kept => {}
+        }
+        self.note_said(now);
+    }
+
+    pub(super) fn wish(&mut self, wishes: Vec<Wish>) {
+        for wish in wishes {
+            self.effects.push(match wish {
+                Wish::Speak(utterance) => Effect::Speak(utterance),
+                Wish::Hush => Effect::Hush,
+            });
+        }
+    }
+
+    /// Tells something about a question in the program's own name.
+    pub(super) fn tell_about(
+        &mut self,
+        class: Class,
+        prompt: &Prompt,
+        key: &str,
+        args: &Args<'_>,
+        now: Now,
+    ) {
+        let segments = self
+            .announcer
+            .phrases()
+            .say(key, self.announcer.verbosity(), args);
+        self.tell_of(class, prompt, key, segments, now);
+    }
+
+    /// Says something about a question in the program's own name, in short for people.
+    pub(super) fn tell_about_in_short(
+        &mut self,
+        class: Class,
+        prompt: &Prompt,
+        (key, short): (&str, &str),
+        args: &Args<'_>,
+        now: Now,
+    ) {
+        let segments = self.announcer.in_short(key, short, args);
+        self.tell_of(class, prompt, key, segments, now);
+    }
+
+    fn tell_of(
+        &mut self,
+        class: Class,
+        prompt: &Prompt,
+        key: &str,
+        segments: Vec<Segment>,
+        now: Now,
+    ) {
+        // What an answer brings is told as such; what happens to a question, as a question.
+        let kind = if key.starts_with("reply.") {
+            Kind::Reply
+        } else {
+            kind_of(prompt)
+        };
+        let announcement =
+            self.announcer
+                .say_about(class, kind, About::Tells(prompt.id), segments, now);
+        self.emit(announcement, now);
+    }
+}
+
+pub(super) fn kind_of(prompt: &Prompt) -> Kind {
+    match prompt.question {
+        Question::Confirmation(_) => Kind::Confirmation,
+        Question::Clarification(_) => Kind::Clarification,
+    }
+}

@@ -1,0 +1,117 @@
+//! News of the voice, and what is heard in its place: the bell for a fault, the beat of an agent at work.
+
+use crate::announce::{Aloud, Announcement, Class, Cue, HEARTBEAT_STALE, Kind};
+use crate::config::Load;
+use crate::protocol::Now;
+use crate::session::Phase;
+use crate::voice::VoiceEvent;
+
+use super::voice::VoiceState;
+use crate::app::{App, Effect};
+
+impl App {
+    /// Takes news of the voice.
+    pub(in crate::app) fn voice(&mut self, event: VoiceEvent, now: Now) {
+        match event {
+            VoiceEvent::Ready { engine } => self.voice_is_there(engine, "voice.ready", now),
+            VoiceEvent::Recovered { engine } => self.voice_is_there(engine, "voice.back", now),
+            VoiceEvent::Begun(_) => {}
+            VoiceEvent::Adjustable { knobs, usual } => self.tuning.adjustable(knobs, usual),
+            VoiceEvent::Cues { heard } => self.tuning.cues_heard(heard),
+            VoiceEvent::Ended(id) => {
+                let wishes = self.queue.ended(id, now.monotonic);
+                self.wish(wishes);
+            }
+            VoiceEvent::Cut(id) => {
+                let wishes = self.queue.cut_short(id, now.monotonic);
+                self.wish(wishes);
+            }
+            VoiceEvent::Notice { text } => {
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.notice",
+                    &[("text", self.reason(&text))],
+                    now,
+                );
+            }
+            VoiceEvent::Lost { reason } => {
+                // Speech is still handed over: a trial is what brings some voices back.
+                self.tuning.set_voice(VoiceState::Lost {
+                    reason: reason.clone(),
+                });
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.lost",
+                    &[("reason", self.reason(&reason))],
+                    now,
+                );
+                self.effects.push(Effect::Bell);
+            }
+            VoiceEvent::None { reason } => {
+                self.queue.disable();
+                self.tuning.set_voice(VoiceState::None {
+                    reason: reason.clone(),
+                });
+                self.say(
+                    Class::Outcome,
+                    Kind::Connection,
+                    "voice.none",
+                    &[("reason", self.reason(&reason))],
+                    now,
+                );
+            }
+        }
+        self.note_said(now);
+    }
+
+    fn voice_is_there(&mut self, engine: String, key: &str, now: Now) {
+        self.queue.enable();
+        self.tuning.set_voice(VoiceState::Ready {
+            engine: engine.clone(),
+        });
+        let args = [("engine", self.reason(&engine))];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.ask_again_after_voice(now);
+    }
+
+    /// Rings the bell for a cue that tells of a fault, where a voice is wanted and there is none; a
+    /// question rings by itself.
+    pub(in crate::app) fn ring_for(&mut self, announcement: &Announcement, now: Now) {
+        let fault = match announcement.cue {
+            Some(cue @ (Cue::Error | Cue::Lost)) => cue.is_on(&self.config.voice.cues),
+            Some(Cue::Question | Cue::Done | Cue::Tick | Cue::Back) | None => false,
+        };
+        let wanted = self.config.screen.bell && announcement.aloud == Aloud::Yes;
+        if fault && wanted && self.tuning.rings(now.monotonic) {
+            self.effects.push(Effect::Bell);
+        }
+    }
+
+    /// Lets a silent agent that works be heard to be working.
+    pub(in crate::app) fn beat(&mut self, now: Now) {
+        let settings = self.announcer.settings();
+        let wanted = settings.heartbeat && !settings.quiet;
+        let works = self.sessions.iter().any(|session| {
+            let is_up = self
+                .links
+                .get(session.key.link.0)
+                .is_some_and(|link| !link.is_down() && !link.phase.is_over());
+            session.phase == Phase::Running
+                && is_up
+                && self.announcer.load_of(session.key.link) != Load::Low
+                && now.monotonic < session.last_event + HEARTBEAT_STALE
+                && !self.announcer.is_muted(&session.key, &session.agent)
+        });
+        let silent = self.queue.is_enabled() && (self.queue.is_idle() || self.tuning.is_beating());
+        let wanted = wanted && works && silent;
+        if self
+            .tuning
+            .step_beat(wanted, &self.config.voice.cues, now.monotonic)
+        {
+            let beat = self.announcer.heartbeat(now);
+            self.emit(beat, now);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What is known of the voice.
+
+/// Says what is known of the voice.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VoiceState {
+    /// None is wanted.
+    Off,
+    /// None is wanted, because a screen reader speaks.
+    LeftToReader,
+    /// One is being looked for.
+    Checking,
+    /// It is there.
+    Ready {
+        /// The engine's name.
+        engine: String,
+    },
+    /// It failed and is tried again.
+    Lost {
+        /// Why.
+        reason: String,
+    },
+    /// There is none.
+    None {
+        /// Why.
+        reason: String,
+    },
+}
+
+impl VoiceState {
+    /// Tells whether there is a voice, or one is still looked for.
+    pub(in crate::app) fn is_hoped_for(&self) -> bool {
+        match self {
+            Self::Checking | Self::Ready { .. } => true,
+            Self::Off | Self::LeftToReader | Self::None { .. } | Self::Lost { .. } => false,
+        }
+    }
+
+    /// Tells whether a voice is wanted and there is none.
+    pub(super) fn is_missed(&self) -> bool {
+        match self {
+            Self::Lost { .. } | Self::None { .. } => true,
+            Self::Off | Self::LeftToReader | Self::Checking | Self::Ready { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Writing what is told, now or as soon as it may be, and saying what waited for a line.
+
+use std::sync::Arc;
+
+use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
+use crate::protocol::Now;
+use crate::session::{Prompt, PromptId};
+
+use super::{App, Effect};
+
+impl App {
+    /// Shows an announcement, now or when the lines go on.
+    pub(super) fn put(&mut self, told: Arc<Announcement>) {
+        if self.holding.waits(&told) {
+            self.holding.keep(told);
+            return;
+        }
+        if let Some(About::Asks(id)) = told.about {
+            self.holding.wrote(id);
+        }
+        self.effects.push(Effect::Show(told));
+    }
+
+    /// Hands an announcement to the voice, now or when the line that is being typed is done.
+    pub(super) fn utter(&mut self, told: Arc<Announcement>, now: Now) {
+        if self.waits_for_line(&told) {
+            self.holding.hush(told, now.monotonic);
+            return;
+        }
+        let wishes = self.queue.push(told, now.monotonic);
+        self.wish(wishes);
+    }
+
+    fn waits_for_line(&self, told: &Announcement) -> bool {
+        self.is_typing()
+            && match (told.class, told.about) {
+                (Class::Alert, Some(About::Tells(id))) => self.holding.is_unsaid(id),
+                (Class::Alert, Some(About::Asks(_)) | None) => true,
+                (Class::Response | Class::Outcome | Class::Activity | Class::Stream, _) => false,
+            }
+    }
+
+    fn is_typing(&self) -> bool {
+        match self.face.manner() {
+            Manner::Lines => self.holding.is_typing(),
+            Manner::Keys => self.doing.is_typing(),
+        }
+    }
+
+    /// Tells that something urgent waits for the line, or says it where the line is done.
+    pub(super) fn tick_line(&mut self, now: Now) {
+        if !self.is_typing() {
+            for told in self.holding.take_unsaid() {
+                if let Some(told) = self.fresh(told, now) {
+                    let wishes = self.queue.push(told, now.monotonic);
+                    self.wish(wishes);
+                }
+            }
+            return;
+        }
+        if self.holding.deadline().is_none_or(|at| now.monotonic < at) {
+            return;
+        }
+        self.holding.note_told();
+        let key = if self.holding.has_unsaid_question() {
+            "hold.question"
+        } else {
+            "hold.urgent"
+        };
+        let class = Class::Response;
+        let told = self.announcer.say(class, Kind::Hint, key, &[], now);
+        // It is written into the line's own place, which is begun anew below it.
+        self.effects.push(Effect::Show(Arc::clone(&told)));
+        let wishes = self.queue.push(told, now.monotonic);
+        self.wish(wishes);
+    }
+
+    /// Gives what waited as it is true now: a question with the time that is left, or nothing where it is over.
+    fn fresh(&self, told: Arc<Announcement>, now: Now) -> Option<Arc<Announcement>> {
+        let Some(About::Asks(id)) = told.about else {
+            return Some(told);
+        };
+        let prompt = self.sessions.prompt(id).filter(|prompt| prompt.is_open())?;
+        Some(Arc::new(Announcement {
+            segments: self.announcer.ask_again(prompt, &self.sessions, now),
+            ..Announcement::clone(&told)
+        }))
+    }
+
+    /// A line was begun: nothing is written until it is done or let go.
+    pub(super) fn line_begun(&mut self, now: Now) {
+        self.review.note_hand(now.monotonic);
+        self.holding.begin_line();
+    }
+
+    /// The line is done or let go.
+    pub(super) fn line_over(&mut self, now: Now) {
+        if self.holding.end_line() {
+            self.write_waiting(now);
+        }
+    }
+
+    /// Holds the lines, or lets them go on.
+    pub(super) fn hold(&mut self, now: Now) {
+        if self.face.is_json() {
+            self.respond("hold.never", &[], now);
+        } else if self.holding.is_held() {
+            let n = self.holding.let_go();
+            self.respond("hold.off", &[("n", Arg::own(n))], now);
+            self.write_waiting(now);
+        } else {
+            self.holding.hold();
+            self.respond("hold.on", &[], now);
+        }
+    }
+
+    /// Writes what waits.
+    fn write_waiting(&mut self, now: Now) {
+        let (waiting, left_out) = self.holding.take_waiting();
+        if left_out > 0 {
+            let args = [("n", Arg::own(left_out))];
+            self.say(Class::Outcome, Kind::Hint, "hold.left_out", &args, now);
+        }
+        for told in waiting {
+            self.put(told);
+        }
+        let sessions = &self.sessions;
+        let open = |id: PromptId| sessions.prompt(id).is_some_and(Prompt::is_open);
+        self.holding.keep_open(open);
+    }
+
+    /// Writes everything that waits, because the program ends.
+    pub(super) fn release_all(&mut self, now: Now) {
+        self.holding.end_line();
+        self.holding.let_go();
+        self.write_waiting(now);
+    }
+
+    /// Tells whether a question is announced and not written yet.
+    pub(super) fn is_unwritten(&self, prompt: &Prompt) -> bool {
+        self.holding.is_unwritten(prompt.id)
+    }
+}
