@@ -47,19 +47,23 @@ fn main() -> ExitCode {
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     runtime::survive_large_files()?;
     match cli.command {
-        Command::Check { file, json, strict } => Ok(match runtime::check(&file, json, strict)? {
-            Verdict::Good => Exit::Clean,
-            // Errors are an answer, not a fault of the call: the same code as for a lost source.
-            Verdict::Bad => Exit::NoSource,
-            Verdict::Unusable => anyhow::bail!("there is no event in {}", runtime::shown(&file)),
-        }),
+        Command::Check { file, json, strict } => Ok(
+            match runtime::check(&file, json, strict, &runtime::phrases(None, &[])?)? {
+                Verdict::Good => Exit::Clean,
+                // Errors are an answer, not a fault of the call: the same code as for a lost source.
+                Verdict::Bad => Exit::NoSource,
+                Verdict::Unusable => {
+                    anyhow::bail!("there is no event in {}", runtime::shown(&file))
+                }
+            },
+        ),
         Command::Trace { file, format } => {
             let format = match format {
                 TraceFormat::Text => Format::Text,
                 TraceFormat::Mermaid => Format::Mermaid,
                 TraceFormat::Json => Format::Json,
             };
-            runtime::trace(&file, format)?;
+            runtime::trace(&file, format, &runtime::phrases(None, &[])?)?;
             Ok(Exit::Clean)
         }
         Command::Demo { list: true, .. } => print(runtime::list().as_bytes()),

@@ -19,6 +19,7 @@ mod serving;
 pub(crate) mod settings;
 mod signs;
 pub(crate) mod sources;
+mod wording;
 mod writer;
 
 use std::time::{Duration, Instant};
@@ -37,6 +38,7 @@ pub use look::{check, shown, trace};
 pub use plan::{Face, Plan, demo, list, replay, say, watch};
 pub(crate) use plan::{Terminals, choose_face};
 pub use serving::{Serving, serve};
+pub use wording::phrases;
 
 use feed::Feeds;
 use input::{Inputs, Upheaval};

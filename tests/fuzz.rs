@@ -222,7 +222,7 @@ fn hold(text: &str, decoded: &Decoded) {
     );
     for finding in findings {
         assert_eq!(finding.severity, finding.rule.severity());
-        assert!(!finding.section.is_empty() && !finding.problem.is_empty());
+        assert!(!finding.section.is_empty() && !finding.problem.name().is_empty());
         let shown = finding.to_string();
         assert!(
             shown.len() < 2000 && !shown.chars().any(char::is_control),
@@ -279,6 +279,7 @@ fn hold(text: &str, decoded: &Decoded) {
 
 #[test]
 fn the_decoder_survives_anything() {
+    let phrases = hearken::announce::Phrases::english().unwrap();
     let mut dice = Dice::new("decoder");
     let corpus = corpus();
     let until = Instant::now() + seconds();
@@ -296,12 +297,12 @@ fn the_decoder_survives_anything() {
                 hold(&text, decoded);
             }
             Err(error) => {
-                assert!(error.to_string().len() < 200);
+                assert!(phrases.unread(error).len() < 200);
                 // What serde_json reads as an object with a type is never refused.
                 let plain = serde_json::from_str::<Value>(&text);
                 let readable = plain
                     .is_ok_and(|value| value["type"].as_str().is_some_and(|name| !name.is_empty()));
-                assert!(!readable, "{error}: {text}");
+                assert!(!readable, "{error:?}: {text}");
                 if let DecodeError::Json { line, column, .. } = error {
                     assert!(*line >= 1 && *column <= text.len() + 1, "{line} {column}");
                 }
@@ -309,7 +310,7 @@ fn the_decoder_survives_anything() {
         }
         for line in text.split('\n') {
             for item in checker.line(line) {
-                let shown = item.to_string();
+                let shown = item.to_text(&phrases);
                 assert!(
                     shown.len() < 4000 && !shown.chars().any(char::is_control),
                     "{shown}"
@@ -325,7 +326,7 @@ fn the_decoder_survives_anything() {
                 json.lines()
                     .all(|line| serde_json::from_str::<Value>(line).is_ok())
             );
-            std::mem::take(&mut tracer).finish(Format::Mermaid);
+            std::mem::take(&mut tracer).finish(Format::Mermaid, &phrases);
         }
     }
     println!("decoder: {texts} texts, {read} of them read, the slowest in {slowest:?}");

@@ -154,7 +154,7 @@ impl App {
             return;
         };
         view.garbage += 1;
-        let reason = self.announcer.phrases().reason(&error.to_string());
+        let reason = self.announcer.phrases().unread(error);
         if view.garbage == 1 {
             let args = [
                 ("source", Arg::Own(view.name.clone())),

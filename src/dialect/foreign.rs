@@ -43,22 +43,22 @@ pub enum Foreign {
 }
 
 impl Foreign {
-    /// Says what it is in a few words, for a report.
-    pub fn about(self) -> &'static str {
+    /// Gives its name, by which its words are found.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Html => "a web page",
-            Self::Text => "plain text",
-            Self::Binary => "data that is no text",
-            Self::Value => "JSON that is no object",
-            Self::Untyped => "JSON without a type",
-            Self::Typed => "JSON of another kind",
-            Self::JsonRpc => "JSON-RPC of another protocol",
-            Self::Acp => "the Agent Client Protocol (ACP)",
-            Self::Mcp => "the Model Context Protocol (MCP)",
-            Self::OpenCode => "events of opencode",
-            Self::AgUi => "the AG-UI protocol",
-            Self::CloudEvents => "CloudEvents",
-            Self::Model => "the stream of a model",
+            Self::Html => "html",
+            Self::Text => "text",
+            Self::Binary => "binary",
+            Self::Value => "value",
+            Self::Untyped => "untyped",
+            Self::Typed => "typed",
+            Self::JsonRpc => "json_rpc",
+            Self::Acp => "acp",
+            Self::Mcp => "mcp",
+            Self::OpenCode => "opencode",
+            Self::AgUi => "ag_ui",
+            Self::CloudEvents => "cloud_events",
+            Self::Model => "model",
         }
     }
 }

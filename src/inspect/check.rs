@@ -16,18 +16,12 @@ use crate::session::{
 use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::Gatherer;
-use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary};
-use super::rules::StreamRule;
-use super::{safe, words};
+use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary, Told};
+use super::rules::{Fact, StreamRule};
+use super::safe;
 
 /// How many sessions are listed; the rest is counted, so that an endless stream needs no endless memory.
 const MOST_SESSIONS: usize = 1000;
-
-/// How often the same departure is written out in text: after that it is no news to a reader.
-const MOST_REPEATS: u64 = 20;
-
-/// How many kinds of departures are told apart for that; names from the wire make any number of them.
-const MOST_KINDS: usize = 4096;
 
 /// How often the sessions are told of the time between two events; a waiting call or question needs
 /// a handful.
@@ -57,7 +51,6 @@ pub struct Checker {
     known: BTreeMap<SessionKey, usize>,
     summary: Summary,
     rules: BTreeMap<(Severity, &'static str, &'static str), u64>,
-    repeats: BTreeMap<(&'static str, Option<String>, String), u64>,
     found: Vec<Item>,
 }
 
@@ -106,25 +99,14 @@ impl Checker {
     pub fn unreadable(&mut self, rule: StreamRule) -> Vec<Item> {
         self.summary.lines += 1;
         let line = self.summary.lines;
-        self.stream(
-            line,
-            rule,
-            String::new(),
-            rule.about().trim_end_matches('.').to_lowercase(),
-        );
+        self.stream(line, Fact::Rule(rule), String::new());
         std::mem::take(&mut self.found)
     }
 
     /// Takes the news that bytes of the next line were replaced because they are no UTF-8.
     pub fn replaced(&mut self) -> Vec<Item> {
         let line = self.summary.lines + 1;
-        let rule = StreamRule::NotUtf8;
-        self.stream(
-            line,
-            rule,
-            String::new(),
-            "the line is no UTF-8; what can't be read is replaced".to_owned(),
-        );
+        self.stream(line, Fact::Rule(StreamRule::NotUtf8), String::new());
         std::mem::take(&mut self.found)
     }
 
@@ -166,30 +148,6 @@ impl Checker {
         (self.found, self.summary)
     }
 
-    /// Tells whether an item is worth a line of text: the same departure is written only so often.
-    pub fn is_news(&mut self, item: &Item) -> bool {
-        let foreign = item.rule == StreamRule::NotAaep.name();
-        if item.severity == Severity::Error && item.place != Place::Event && !foreign {
-            return true;
-        }
-        let (what, most) = if foreign {
-            (&item.problem, 1)
-        } else {
-            (&item.field, MOST_REPEATS)
-        };
-        let kind = (item.rule, item.event.clone(), what.clone());
-        if self.repeats.len() >= MOST_KINDS && !self.repeats.contains_key(&kind) {
-            return true;
-        }
-        let times = self.repeats.entry(kind).or_default();
-        *times += 1;
-        let news = *times <= most;
-        if !news {
-            self.summary.unwritten += 1;
-        }
-        news
-    }
-
     pub(super) fn event(&mut self, line: u64, decoded: Decoded) {
         self.summary.events += 1;
         if let Some(stamp) = decoded.envelope.timestamp {
@@ -221,7 +179,7 @@ impl Checker {
                 agent: Some(safe::name(key.agent.as_str())),
                 session: Some(safe::name(key.session.as_str())),
                 field: finding.field.clone(),
-                problem: finding.problem.clone(),
+                told: Told::Problem(finding.problem.clone()),
             };
             self.push(index, item);
         }
@@ -232,20 +190,14 @@ impl Checker {
         let silent = changes.is_empty() && before.1.is_some();
         self.changes(line, event.as_deref(), changes);
         let rule = if self.sessions.dropped().duplicates > before.0 {
-            Some((
-                StreamRule::Duplicate,
-                "came before, word for word; it is left alone",
-            ))
+            Some(StreamRule::Duplicate)
         } else if silent && self.taken(&key) == before.1 {
-            Some((
-                StreamRule::Held,
-                "came before its turn by its sequence number",
-            ))
+            Some(StreamRule::Held)
         } else {
             None
         };
-        if let Some((rule, problem)) = rule {
-            let mut item = self.of_stream(line, rule, String::new(), problem.to_owned());
+        if let Some(rule) = rule {
+            let mut item = self.of_stream(line, Fact::Rule(rule), String::new());
             item.event = event;
             item.agent = Some(safe::name(key.agent.as_str()));
             item.session = Some(safe::name(key.session.as_str()));
@@ -308,18 +260,6 @@ impl Checker {
     }
 
     fn change(&mut self, line: u64, event: Option<&str>, change: Change) {
-        let mut item = Item {
-            line,
-            place: Place::Order,
-            severity: Severity::Error,
-            rule: "",
-            section: "",
-            event: event.map(str::to_owned),
-            agent: Some(safe::name(change.key.agent.as_str())),
-            session: Some(safe::name(change.key.session.as_str())),
-            field: String::new(),
-            problem: String::new(),
-        };
         let index = self.known.get(&change.key).copied();
         let mut report = index.and_then(|index| self.summary.sessions.get_mut(index));
         let mut tell = |count: fn(&mut SessionReport)| {
@@ -327,20 +267,25 @@ impl Checker {
                 count(report);
             }
         };
-        match change.what {
+        let (place, severity, rule, section, field, told) = match change.what {
             What::Anomaly(anomaly) => {
                 // Its findings were told one by one.
                 if anomaly.kind == AnomalyKind::Invalid {
                     return;
                 }
-                item.severity = anomaly.kind.severity();
-                item.rule = anomaly.kind.name();
-                item.section = anomaly.kind.section();
-                item.field = safe::name(&anomaly.detail);
-                item.problem = words::of_order(anomaly.kind).to_owned();
+                let kind = anomaly.kind;
+                let field = safe::name(anomaly.detail.name());
+                (
+                    Place::Order,
+                    kind.severity(),
+                    kind.name(),
+                    kind.section(),
+                    field,
+                    Told::Order(kind),
+                )
             }
             What::Danger(danger) => {
-                (item.place, item.severity) = match danger {
+                let (place, severity) = match danger {
                     // Where a part is not in the stream, nobody is accused by what is missing.
                     Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
                         (Place::Order, Severity::Warning)
@@ -351,18 +296,17 @@ impl Checker {
                     | Danger::AnsweredAfterEnd { .. }
                     | Danger::ActsAfterEnd { .. } => (Place::Danger, Severity::Error),
                 };
-                item.rule = danger.name();
-                item.section = danger.section();
-                item.field = danger.tool().map(safe::name).unwrap_or_default();
-                item.problem = words::of_danger(&danger).to_owned();
+                let field = danger.tool().map(safe::name).unwrap_or_default();
+                (
+                    place,
+                    severity,
+                    danger.name(),
+                    danger.section(),
+                    field,
+                    Told::Danger(danger),
+                )
             }
-            What::SessionJoined => {
-                let rule = StreamRule::StartMissing;
-                item.severity = rule.severity();
-                item.rule = rule.name();
-                item.section = rule.section();
-                item.problem = "the session is seen without its start".to_owned();
-            }
+            What::SessionJoined => of_rule(StreamRule::StartMissing, String::new()),
             What::SessionEnded(ended) => {
                 if let Some(report) = report {
                     report.ending = Some(match ended {
@@ -378,13 +322,7 @@ impl Checker {
                 if !self.is_before_asking(&change.key, &event) {
                     return;
                 }
-                let rule = StreamRule::BeforeAsking;
-                item.severity = rule.severity();
-                item.rule = rule.name();
-                item.section = rule.section();
-                item.field = safe::name(&event.tool);
-                item.problem =
-                    "the tool can't be undone and is invoked before anybody was asked".to_owned();
+                of_rule(StreamRule::BeforeAsking, safe::name(&event.tool))
             }
             What::PromptOpened(_) => return tell(|report| report.questions += 1),
             What::Output { .. } => return tell(|report| report.chunks += 1),
@@ -402,7 +340,19 @@ impl Checker {
             | What::PromptClosed { .. }
             | What::Handoff(_)
             | What::Unknown { .. } => return,
-        }
+        };
+        let item = Item {
+            line,
+            place,
+            severity,
+            rule,
+            section,
+            event: event.map(str::to_owned),
+            agent: Some(safe::name(change.key.agent.as_str())),
+            session: Some(safe::name(change.key.session.as_str())),
+            field,
+            told,
+        };
         self.push(index, item);
     }
 
@@ -433,7 +383,6 @@ impl Checker {
         if session.is_ended() {
             return Vec::new();
         }
-        let mut items: Vec<(StreamRule, String, String)> = Vec::new();
         let tools: Vec<String> = session
             .tools
             .iter()
@@ -448,35 +397,16 @@ impl Checker {
             .outputs()
             .filter(|(_, output)| output.run == OutputRun::Streaming)
             .count() as u64;
-        let mut open = |rule: StreamRule, field: String, problem: &str| {
-            items.push((rule, field, problem.to_owned()));
-        };
-        open(
-            StreamRule::EndMissing,
-            String::new(),
-            "the session has no end",
-        );
-        for tool in &tools {
-            open(
-                StreamRule::ToolOpen,
-                tool.clone(),
-                "the tool has not returned",
-            );
-        }
-        for _ in 0..questions {
-            open(
-                StreamRule::QuestionOpen,
-                String::new(),
-                "a question is not decided",
-            );
-        }
-        for _ in 0..outputs {
-            open(
-                StreamRule::OutputOpen,
-                String::new(),
-                "an output has no last chunk",
-            );
-        }
+        let alone = |rule: StreamRule, times: u64| (0..times).map(move |_| (rule, String::new()));
+        let items: Vec<(StreamRule, String)> = alone(StreamRule::EndMissing, 1)
+            .chain(
+                tools
+                    .iter()
+                    .map(|tool| (StreamRule::ToolOpen, tool.clone())),
+            )
+            .chain(alone(StreamRule::QuestionOpen, questions))
+            .chain(alone(StreamRule::OutputOpen, outputs))
+            .collect();
         let agent = Some(safe::name(key.agent.as_str()));
         let name = Some(safe::name(key.session.as_str()));
         if let Some(report) = self.summary.sessions.get_mut(index) {
@@ -486,16 +416,17 @@ impl Checker {
         }
         items
             .into_iter()
-            .map(|(rule, field, problem)| Item {
+            .map(|(rule, field)| Item {
                 place: Place::End,
                 agent: agent.clone(),
                 session: name.clone(),
-                ..self.of_stream(line, rule, field, problem)
+                ..self.of_stream(line, Fact::Rule(rule), field)
             })
             .collect()
     }
 
-    fn of_stream(&self, line: u64, rule: StreamRule, field: String, problem: String) -> Item {
+    fn of_stream(&self, line: u64, fact: Fact, field: String) -> Item {
+        let rule = fact.rule();
         Item {
             line,
             place: Place::Line,
@@ -506,12 +437,12 @@ impl Checker {
             agent: None,
             session: None,
             field,
-            problem,
+            told: Told::Stream(fact),
         }
     }
 
-    pub(super) fn stream(&mut self, line: u64, rule: StreamRule, field: String, problem: String) {
-        let item = self.of_stream(line, rule, field, problem);
+    pub(super) fn stream(&mut self, line: u64, fact: Fact, field: String) {
+        let item = self.of_stream(line, fact, field);
         self.push(None, item);
     }
 
@@ -543,6 +474,21 @@ impl Summary {
             Verdict::Good
         }
     }
+}
+
+/// Gives what an item says of a rule about a session's order.
+fn of_rule(
+    rule: StreamRule,
+    field: String,
+) -> (Place, Severity, &'static str, &'static str, String, Told) {
+    (
+        Place::Order,
+        rule.severity(),
+        rule.name(),
+        rule.section(),
+        field,
+        Told::Stream(Fact::Rule(rule)),
+    )
 }
 
 /// Gives a type as a report names it: core types without their prefix.

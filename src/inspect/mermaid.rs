@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::trace::{Kept, Lane, SessionTrace, verdict};
+use super::wording::Wording;
 
 /// Writes every session as a diagram of its own.
-pub(super) fn write(sessions: &[SessionTrace], notes: &[String]) -> String {
+pub(super) fn write(sessions: &[SessionTrace], notes: &[String], wording: &dyn Wording) -> String {
     let mut out = String::new();
     // Writing into a string can't fail.
     for trace in sessions {
@@ -19,7 +20,8 @@ pub(super) fn write(sessions: &[SessionTrace], notes: &[String]) -> String {
         );
     }
     for note in notes {
-        let _ = writeln!(out, "Note: {}\n", label(note));
+        let note = wording.text("trace.note", &[("told", label(note))]);
+        let _ = writeln!(out, "{note}\n");
     }
     out
 }

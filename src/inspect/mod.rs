@@ -2,7 +2,8 @@
 //!
 //! Responsibilities: a report over the lines of a stream ([`Checker`]), the trace of its state
 //! machines ([`Tracer`]), both as text and JSON. Not here: where the lines come from and go to
-//! (`runtime`), the rules themselves (`protocol`, `session`).
+//! (`runtime`), the rules themselves (`protocol`, `session`), the words ([`Wording`], given by who
+//! knows the person's language).
 //!
 //! Mental model: lines go in one by one, what is wrong with them comes out at once, and the sum at the
 //! end. The time is the events' own, so that the same file always gives the same report. Nothing of
@@ -14,18 +15,21 @@ mod check;
 mod clock;
 mod lines;
 mod mermaid;
+mod repeats;
 mod report;
 mod rules;
 mod safe;
 mod texts;
 mod trace;
-mod words;
+mod wording;
 
 pub use check::{Checker, Verdict};
 pub use lines::Gathered;
-pub use report::{Item, Place, SessionReport, Summary};
-pub use rules::StreamRule;
+pub use repeats::{Repeated, Repeats};
+pub use report::{Item, Place, SessionReport, Summary, Told};
+pub use rules::{Fact, StreamRule};
 pub use trace::{Format, Tracer};
+pub use wording::Wording;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,17 @@
 //! What a report says, as plain lines and as JSON lines.
+//!
+//! Responsibilities: which facts stand in it, in which order. Not here: their words (`wording`).
 
-use std::fmt;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::protocol::Severity;
-use crate::session::Ending;
+use crate::protocol::{Problem, Severity};
+use crate::session::{AnomalyKind, Danger, Ending};
+
+use super::repeats::Repeated;
+use super::rules::Fact;
+use super::wording::Wording;
 
 /// Says where a departure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,13 +62,36 @@ pub struct Item {
     pub session: Option<String>,
     /// The field, tool or state that it concerns; may be empty.
     pub field: String,
-    /// What is wrong, in words.
-    pub problem: String,
+    /// What is wrong.
+    pub told: Told,
+}
+
+/// Says what is wrong, as data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// A field of an event.
+    Problem(Problem),
+    /// The order of a session's events.
+    Order(AnomalyKind),
+    /// What endangers the person.
+    Danger(Danger),
+    /// A line, or the end of the stream.
+    Stream(Fact),
 }
 
 impl Item {
+    /// Words what is wrong.
+    pub fn problem(&self, wording: &dyn Wording) -> String {
+        match &self.told {
+            Told::Problem(problem) => wording.problem(&self.field, problem),
+            Told::Order(kind) => sentence(wording.departure(*kind, &self.field)),
+            Told::Danger(danger) => sentence(wording.danger(danger, &self.field)),
+            Told::Stream(fact) => fact.words(&self.field, wording),
+        }
+    }
+
     /// Writes it as one JSON object.
-    pub fn to_json(&self) -> String {
+    pub fn to_json(&self, wording: &dyn Wording) -> String {
         json!({
             "kind": "finding",
             "line": self.line,
@@ -75,42 +103,68 @@ impl Item {
             "agent": self.agent,
             "session": self.session,
             "field": (!self.field.is_empty()).then_some(&self.field),
-            "problem": self.problem,
+            "problem": self.problem(wording),
         })
         .to_string()
     }
+
+    /// Writes it as one line.
+    pub fn to_text(&self, wording: &dyn Wording) -> String {
+        self.in_words(String::new(), wording)
+    }
+
+    fn in_words(&self, times: String, wording: &dyn Wording) -> String {
+        let grade = match self.place {
+            Place::Danger => "danger",
+            Place::Line | Place::Event | Place::Order | Place::End => self.severity.name(),
+        };
+        let grade = wording.text(&format!("check.grade.{grade}"), &[]);
+        // The end speaks of a session, and no line shows which.
+        let (key, session) = match (self.place, self.session.as_deref()) {
+            (Place::End, session) => ("check.end", session.unwrap_or_default()),
+            (Place::Line | Place::Event | Place::Order | Place::Danger, _) => ("check.line", ""),
+        };
+        let session = named(session, wording);
+        wording.text(
+            key,
+            &[
+                ("line", self.line.to_string()),
+                ("grade", grade),
+                ("event", self.event.clone().unwrap_or_default()),
+                ("what", self.problem(wording)),
+                ("section", self.section.to_owned()),
+                ("session", session),
+                ("times", times),
+            ],
+        )
+    }
 }
 
-impl fmt::Display for Item {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place {
-            Place::End => write!(f, "End: {}: ", self.severity)?,
-            Place::Danger => write!(f, "Line {}: danger: ", self.line)?,
-            Place::Line | Place::Event | Place::Order => {
-                write!(f, "Line {}: {}: ", self.line, self.severity)?;
-            }
-        }
-        if let Some(event) = &self.event {
-            write!(f, "{event}: ")?;
-        }
-        if !self.field.is_empty() {
-            // A finding goes on where its field ends; what concerns a tool or state stands apart.
-            let joint = if self.place == Place::Event {
-                " "
-            } else {
-                ": "
-            };
-            write!(f, "{}{joint}", self.field)?;
-        }
-        write!(f, "{} (section {})", self.problem, self.section)?;
-        // The end speaks of a session, and no line shows which.
-        match (&self.place, &self.session) {
-            (Place::End, Some(session)) if session.is_empty() => {
-                f.write_str(", session without a name")
-            }
-            (Place::End, Some(session)) => write!(f, ", session {session}"),
-            (Place::End | Place::Line | Place::Event | Place::Order | Place::Danger, _) => Ok(()),
-        }
+impl Repeated {
+    /// Writes it as one line, with how often it came where that was more than once.
+    pub fn to_text(&self, wording: &dyn Wording) -> String {
+        let times = if self.times > 1 {
+            let args = [
+                ("n", self.times.to_string()),
+                ("last", self.last.to_string()),
+            ];
+            wording.text("check.times", &args)
+        } else {
+            String::new()
+        };
+        self.item.in_words(times, wording)
+    }
+}
+
+/// Takes the stop from a sentence that goes on.
+fn sentence(text: String) -> String {
+    text.strip_suffix('.').map_or(text.clone(), str::to_owned)
+}
+
+fn named(session: &str, wording: &dyn Wording) -> String {
+    match session {
+        "" => wording.text("check.unnamed", &[]),
+        session => session.to_owned(),
     }
 }
 
@@ -139,6 +193,16 @@ impl Counts {
         }
     }
 
+    fn words(self, wording: &dyn Wording) -> String {
+        let args = [
+            ("errors", self.errors.to_string()),
+            ("warnings", self.warnings.to_string()),
+            ("notes", self.notes.to_string()),
+            ("dangers", self.dangers.to_string()),
+        ];
+        wording.text("check.counts", &args)
+    }
+
     fn put(self, map: &mut Map<String, Value>) {
         for (name, count) in [
             ("errors", self.errors),
@@ -149,25 +213,6 @@ impl Counts {
             map.insert(name.to_owned(), count.into());
         }
     }
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, {}, {}, {}",
-            count(self.errors, "error"),
-            count(self.warnings, "warning"),
-            count(self.notes, "note"),
-            count(self.dangers, "danger")
-        )
-    }
-}
-
-/// Puts a number before its word.
-pub(super) fn count(number: u64, word: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {word}{ending}")
 }
 
 /// Sums up one session of one agent. Every name in it is safe to show.
@@ -241,40 +286,41 @@ impl SessionReport {
     }
 }
 
-impl fmt::Display for SessionReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let session = match self.session.as_str() {
-            "" => "without a name",
-            session => session,
+impl SessionReport {
+    /// Writes it as one line.
+    fn to_text(&self, wording: &dyn Wording) -> String {
+        let ended = match self.ending {
+            Some(Ending::Completed) => "completed",
+            Some(Ending::Errored) => "errored",
+            Some(Ending::Cancelled) => "cancelled",
+            None => "none",
         };
-        write!(
-            f,
-            "Session: {}, {session}: {}; {}, lines {} to {}, {:.1} seconds; {}, {}, {}; {}",
-            self.label,
-            self.ended(),
-            count(self.events, "event"),
-            self.first_line,
-            self.last_line,
-            self.time.as_secs_f64(),
-            count(self.tools, "tool"),
-            count(self.questions, "question"),
-            count(self.chunks, "chunk"),
-            self.counts
-        )?;
-        if !self.open_tools.is_empty() {
-            write!(f, "; still open: tools {}", self.open_tools.join(", "))?;
-        }
-        if self.open_questions > 0 {
-            write!(
-                f,
-                "; still open: {}",
-                count(self.open_questions, "question")
-            )?;
-        }
-        if self.open_outputs > 0 {
-            write!(f, "; not finished: {}", count(self.open_outputs, "output"))?;
-        }
-        Ok(())
+        let open = |key: &str, n: u64| match n {
+            0 => String::new(),
+            n => wording.text(key, &[("n", n.to_string())]),
+        };
+        wording.text(
+            "check.session",
+            &[
+                ("agent", self.label.clone()),
+                ("session", named(&self.session, wording)),
+                ("ended", wording.text(&format!("check.ended.{ended}"), &[])),
+                ("events", self.events.to_string()),
+                ("first", self.first_line.to_string()),
+                ("last", self.last_line.to_string()),
+                ("seconds", format!("{:.1}", self.time.as_secs_f64())),
+                ("tools", self.tools.to_string()),
+                ("questions", self.questions.to_string()),
+                ("chunks", self.chunks.to_string()),
+                ("counts", self.counts.words(wording)),
+                ("open_tools", self.open_tools.join(", ")),
+                (
+                    "open_questions",
+                    open("check.questions", self.open_questions),
+                ),
+                ("open_outputs", open("check.outputs", self.open_outputs)),
+            ],
+        )
     }
 }
 
@@ -302,8 +348,6 @@ pub struct Summary {
     pub sessions: Vec<SessionReport>,
     /// How many more sessions there were than are listed.
     pub more_sessions: u64,
-    /// How many departures were not written out, because the same one was written many times.
-    pub unwritten: u64,
     /// How often each rule was broken.
     pub rules: Vec<RuleCount>,
     /// What is wrong in all.
@@ -337,56 +381,55 @@ impl Summary {
         map.insert("sessions_not_listed".to_owned(), self.more_sessions.into());
         self.counts.put(&mut map);
         map.insert("rules".to_owned(), rules.into());
-        map.insert("result".to_owned(), self.result(strict).into());
+        map.insert("result".to_owned(), self.result(strict).0.into());
         out.push_str(&Value::Object(map).to_string());
         out.push('\n');
         out
     }
 
     /// Writes it as plain lines, each line ended.
-    pub fn to_text(&self, strict: bool) -> String {
-        let mut lines: Vec<String> = self.sessions.iter().map(ToString::to_string).collect();
+    pub fn to_text(&self, strict: bool, wording: &dyn Wording) -> String {
+        let mut lines: Vec<String> = self
+            .sessions
+            .iter()
+            .map(|session| session.to_text(wording))
+            .collect();
         if self.more_sessions > 0 {
-            lines.push(format!(
-                "Sessions: {} more are only counted",
-                self.more_sessions
-            ));
+            let args = [("n", self.more_sessions.to_string())];
+            lines.push(wording.text("check.more_sessions", &args));
         }
         for rule in &self.rules {
-            lines.push(format!(
-                "Rule: {}, {}, section {}: {}",
-                rule.rule,
-                rule.severity,
-                rule.section,
-                count(rule.times, "time")
-            ));
-        }
-        if self.unwritten > 0 {
-            lines.push(format!(
-                "Not written out: {} of kinds that were written before; --json writes all",
-                count(self.unwritten, "line")
-            ));
+            let grade = wording.text(&format!("check.grade.{}", rule.severity.name()), &[]);
+            let args = [
+                ("rule", rule.rule.to_owned()),
+                ("grade", grade),
+                ("section", rule.section.to_owned()),
+                ("n", rule.times.to_string()),
+            ];
+            lines.push(wording.text("check.rule", &args));
         }
         let sessions = self.sessions.len() as u64 + self.more_sessions;
-        lines.push(format!(
-            "Total: {}, {}, {}; {}",
-            count(self.lines, "line"),
-            count(self.events, "event"),
-            count(sessions, "session"),
-            self.counts
-        ));
-        lines.push(format!("Result: {}", self.result(strict)));
+        let args = [
+            ("lines", self.lines.to_string()),
+            ("events", self.events.to_string()),
+            ("sessions", sessions.to_string()),
+            ("counts", self.counts.words(wording)),
+        ];
+        lines.push(wording.text("check.total", &args));
+        let result = format!("check.result.{}", self.result(strict).1);
+        let args = [("result", wording.text(&result, &[]))];
+        lines.push(wording.text("check.result", &args));
         lines.join("\n") + "\n"
     }
 
-    /// Says the result in a word or two.
-    fn result(&self, strict: bool) -> &'static str {
+    /// Gives the result's name in JSON and in the phrases.
+    fn result(&self, strict: bool) -> (&'static str, &'static str) {
         match (self.events, self.counts.errors, self.counts.warnings) {
-            (0, _, _) => "no event",
-            (_, 0, 0) => "clean",
-            (_, 0, _) if strict => "warnings, which count as errors",
-            (_, 0, _) => "no errors",
-            (_, _, _) => "errors",
+            (0, _, _) => ("no event", "no_event"),
+            (_, 0, 0) => ("clean", "clean"),
+            (_, 0, _) if strict => ("warnings, which count as errors", "strict"),
+            (_, 0, _) => ("no errors", "no_errors"),
+            (_, _, _) => ("errors", "errors"),
         }
     }
 }

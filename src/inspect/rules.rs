@@ -1,7 +1,10 @@
 //! The rules about lines and about the end of a stream; what one event or an order of events breaks has its names in
 //! `protocol` and `session`.
 
-use crate::protocol::Severity;
+use crate::dialect::Foreign;
+use crate::protocol::{Kind, Severity};
+
+use super::wording::Wording;
 
 /// Makes the list, each with its name, section, severity and meaning.
 macro_rules! rules {
@@ -54,4 +57,72 @@ rules! {
     ToolOpen = "tool_open", "A.3", Warning, "A tool has not returned at the end of the stream.";
     QuestionOpen = "question_open", "6.1", Warning, "A question is not decided at the end of the stream.";
     OutputOpen = "output_open", "4.5.4", Warning, "An output has no last chunk at the end of the stream.";
+}
+
+/// Says what is wrong with a line, or open at the end of a stream, as data.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fact {
+    /// A rule that says all by itself.
+    Rule(StreamRule),
+    /// A line holds so many texts.
+    Several(u64),
+    /// A line is no JSON from a column on.
+    NotJson {
+        /// The column, from 1.
+        column: usize,
+        /// Whether it is JSON as far as it goes and ends too early.
+        cut: bool,
+    },
+    /// A line is of another protocol, or no protocol's.
+    Foreign(Foreign),
+    /// A line is JSON of this kind and no object.
+    NoObject(KindName),
+}
+
+/// Is a kind of JSON value by its name.
+pub type KindName = &'static str;
+
+impl Fact {
+    /// Makes the fact that a line is a JSON value and no object.
+    pub(super) fn no_object(kind: Kind) -> Self {
+        Self::NoObject(kind.name())
+    }
+
+    /// Gives the rule that it breaks.
+    pub fn rule(&self) -> StreamRule {
+        match self {
+            Self::Rule(rule) => *rule,
+            Self::Several(_) => StreamRule::Several,
+            Self::NotJson { .. } => StreamRule::NotJson,
+            Self::Foreign(_) | Self::NoObject(_) => StreamRule::NotAaep,
+        }
+    }
+
+    /// Words it; the name is safe to show.
+    pub(super) fn words(&self, name: &str, wording: &dyn Wording) -> String {
+        let text = |key: &str, args: &[(&str, String)]| wording.text(key, args);
+        match self {
+            Self::Rule(rule) => text(
+                &format!("check.{}", rule.name()),
+                &[("name", name.to_owned())],
+            ),
+            Self::Several(n) => text("check.several", &[("n", n.to_string())]),
+            Self::NotJson { column, cut } => {
+                let key = if *cut {
+                    "check.not_json_cut"
+                } else {
+                    "check.not_json"
+                };
+                text(key, &[("column", column.to_string())])
+            }
+            Self::Foreign(what) => {
+                let what = text(&format!("foreign.{}", what.name()), &[]);
+                text("check.foreign", &[("what", what)])
+            }
+            Self::NoObject(kind) => {
+                let kind = text(&format!("finding.kind.{kind}"), &[]);
+                text("check.no_object", &[("kind", kind)])
+            }
+        }
+    }
 }

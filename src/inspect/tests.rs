@@ -7,6 +7,10 @@ mod joined;
 use super::*;
 use crate::protocol::{CORE_CONTEXT, Severity};
 
+fn english() -> crate::announce::Phrases {
+    crate::announce::Phrases::english().unwrap()
+}
+
 mod several;
 
 /// Writes streams: each event gets its envelope, and a second passes.
@@ -120,11 +124,11 @@ fn what_is_wrong_stands_at_its_line() {
         ]
     );
     assert_eq!(
-        items[0].to_string(),
-        "Line 2: error: tool.completed: look: the tool completes and was never invoked (section A.8.1)"
+        items[0].to_text(&english()),
+        "Line 2: error: tool.completed: the tool look returned without having been called (section A.8.1)"
     );
     assert_eq!(
-        items[2].to_string(),
+        items[2].to_text(&english()),
         "Line 4: error: session.completed: duration_ms must be 0 to 86400000 (section 4.1.2)"
     );
     assert_eq!(summary.counts.errors, 4);
@@ -173,8 +177,8 @@ fn what_is_open_at_the_end_is_said() {
             .all(|item| item.severity == Severity::Warning && item.line == 7)
     );
     assert_eq!(
-        ends[1].to_string(),
-        "End: warning: look: the tool has not returned (section A.3), session sess_1"
+        ends[1].to_text(&english()),
+        "End: warning: look has not returned (section A.3), session sess_1"
     );
     let session = &summary.sessions[0];
     assert_eq!(
@@ -207,12 +211,12 @@ fn a_danger_is_an_error_and_is_called_one() {
     let dangers: Vec<String> = items
         .iter()
         .filter(|item| item.place == Place::Danger)
-        .map(ToString::to_string)
+        .map(|item| item.to_text(&english()))
         .collect();
     assert_eq!(
         dangers,
         [
-            "Line 3: danger: tool.completed: wipe: an irreversible tool succeeded, and nobody was asked (section A.8.4)"
+            "Line 3: danger: tool.completed: wipe was done, can't be undone, and you were not asked (section A.8.4)"
         ]
     );
     assert_eq!(summary.counts.dangers, 1);
@@ -271,17 +275,26 @@ fn lines_that_are_no_events_are_errors_or_notes() {
             (11, "not_json"),
         ]
     );
-    assert_eq!(items[0].problem, "is not AAEP; it looks like plain text");
     assert_eq!(
-        items[2].problem,
-        "is not AAEP; it looks like JSON without a type"
+        items[0].problem(&english()),
+        "the line is not AAEP; it looks like plain text"
     );
-    assert_eq!(items[3].problem, "is no JSON, at column 15");
+    assert_eq!(
+        items[2].problem(&english()),
+        "the line is not AAEP; it looks like JSON without a type"
+    );
+    assert_eq!(
+        items[3].problem(&english()),
+        "the line is no JSON, at column 15"
+    );
     assert_eq!((summary.lines, summary.events), (11, 2));
     let mut checker = Checker::new();
+    let mut repeats = Repeats::default();
     let written = ["x", "y", "{\"a\":1}", "z"].map(|line| {
-        let items = checker.line(line);
-        items.iter().filter(|item| checker.is_news(item)).count()
+        let items = checker.line(line).into_iter();
+        items
+            .filter(|item| repeats.take(item.clone()) == Ok(true))
+            .count()
     });
     assert_eq!(written, [1, 0, 1, 0], "each kind once");
     let (_, none) = check("x\ny");
@@ -365,9 +378,13 @@ fn nothing_of_a_payload_and_nothing_unseen_is_in_a_report() {
         .push(json!({"type": format!("subscription.{nasty}")}).to_string());
     stream.lines.push(format!("{secret} {nasty}"));
     let (items, summary) = stream.check();
-    let mut all = summary.to_text(false) + &summary.to_json(false);
+    let mut all = summary.to_text(false, &english()) + &summary.to_json(false);
     for item in &items {
-        all += &format!("{item}\n{}\n", item.to_json());
+        all += &format!(
+            "{}\n{}\n",
+            item.to_text(&english()),
+            item.to_json(&english())
+        );
     }
     let mut tracer = Tracer::new();
     let mut drawn = Tracer::new();
@@ -375,8 +392,8 @@ fn nothing_of_a_payload_and_nothing_unseen_is_in_a_report() {
         tracer.line(line);
         drawn.line(line);
     }
-    all += &tracer.finish(Format::Text).unwrap();
-    all += &drawn.finish(Format::Mermaid).unwrap();
+    all += &tracer.finish(Format::Text, &english()).unwrap();
+    all += &drawn.finish(Format::Mermaid, &english()).unwrap();
     assert!(!all.contains(secret));
     assert!(
         all.chars()
@@ -389,8 +406,9 @@ fn nothing_of_a_payload_and_nothing_unseen_is_in_a_report() {
 }
 
 #[test]
-fn the_same_departure_is_written_only_so_often() {
+fn the_same_departure_is_written_once_with_its_number() {
     let mut checker = Checker::new();
+    let mut repeats = Repeats::default();
     let mut written = 0;
     let mut stream = Stream::default();
     stream.on("session.started", json!({}));
@@ -402,18 +420,23 @@ fn the_same_departure_is_written_only_so_often() {
     }
     for line in &stream.lines {
         for item in checker.line(line) {
-            written += u32::from(checker.is_news(&item));
+            written += u32::from(repeats.take(item).unwrap());
         }
     }
     let (_, summary) = checker.finish();
-    assert_eq!((written, summary.unwritten), (20, 80));
+    assert_eq!(written, 1);
+    let counted = repeats.into_list();
+    assert_eq!(
+        counted[0].to_text(&english()),
+        "Line 2: warning: progress.updated: mood is not allowed at the top of an event; it belongs into extensions \
+         (section 3.5), 100 times, the last in line 101"
+    );
     assert!(
         summary
             .rules
             .iter()
             .any(|rule| rule.rule == "forbidden_field" && rule.times == 100)
     );
-    assert!(summary.to_text(false).contains("Not written out: 80 lines"));
 }
 
 #[test]
@@ -427,7 +450,7 @@ fn memory_stays_bounded_whatever_comes() {
     }
     let (_, summary) = checker.finish();
     assert_eq!((summary.sessions.len(), summary.more_sessions), (1000, 500));
-    assert!(summary.to_text(false).contains("1500 sessions"));
+    assert!(summary.to_text(false, &english()).contains("1500 sessions"));
 }
 
 #[test]
@@ -463,7 +486,7 @@ fn a_trace_names_every_step_and_marks_what_no_table_has() {
         for line in &stream.lines {
             tracer.line(line);
         }
-        tracer.finish(format).unwrap()
+        tracer.finish(format, &english()).unwrap()
     };
     let text = trace(Format::Text);
     for words in [
@@ -496,7 +519,7 @@ fn a_trace_names_every_step_and_marks_what_no_table_has() {
         (Some(0.0), Some("2026-01-01T00:00:01Z"))
     );
     assert!(trace(Format::Mermaid).contains("illegal chunk at 5.000 s"));
-    assert_eq!(Tracer::new().finish(Format::Text), None);
+    assert_eq!(Tracer::new().finish(Format::Text, &english()), None);
 }
 
 #[test]
@@ -520,7 +543,7 @@ fn a_trace_names_the_line_that_an_event_stood_on() {
         tracer.line(line);
     }
     let lines: Vec<(String, u64)> = tracer
-        .finish(Format::Json)
+        .finish(Format::Json, &english())
         .unwrap()
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -573,7 +596,7 @@ fn several_agents_have_a_trace_each() {
     for line in &stream.lines {
         tracer.line(line);
     }
-    let text = tracer.finish(Format::Mermaid).unwrap();
+    let text = tracer.finish(Format::Mermaid, &english()).unwrap();
     assert_eq!(text.matches("stateDiagram-v2").count(), 3);
 }
 

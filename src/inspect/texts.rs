@@ -8,8 +8,7 @@ use crate::protocol::DecodeError;
 
 use super::check::Checker;
 use super::lines::Gathered;
-use super::report::count;
-use super::rules::StreamRule;
+use super::rules::{Fact, StreamRule};
 use super::safe;
 
 /// How the types of the handshake's messages and of replies begin (chapters 5 and 6).
@@ -19,11 +18,8 @@ impl Checker {
     pub(super) fn text(&mut self, gathered: &Gathered) {
         let parts = gathered.parts();
         if parts.len() > 1 || parts.iter().any(|part| part.in_list) {
-            let problem = format!(
-                "holds {}; each is read by itself",
-                count(parts.len() as u64, "text")
-            );
-            self.stream(gathered.line, StreamRule::Several, String::new(), problem);
+            let fact = Fact::Several(parts.len() as u64);
+            self.stream(gathered.line, fact, String::new());
         }
         for part in parts {
             self.part(&part.gathered);
@@ -37,48 +33,31 @@ impl Checker {
                     .iter()
                     .any(|name| decoded.envelope.type_name.starts_with(name)) =>
             {
-                let rule = StreamRule::NotAnEvent;
                 let field = safe::name(&decoded.envelope.type_name);
-                self.stream(
-                    gathered.line,
-                    rule,
-                    field,
-                    "is no event; it is left alone".to_owned(),
-                );
+                self.stream(gathered.line, Fact::Rule(StreamRule::NotAnEvent), field);
             }
             Ok(decoded) => self.event(gathered.line, decoded),
             Err(NoEvent::Broken(error)) => self.no_event(gathered, &error),
             Err(NoEvent::Foreign(what)) => {
-                let problem = format!("is not AAEP; it looks like {}", what.about());
-                self.stream(gathered.line, StreamRule::NotAaep, String::new(), problem);
+                self.stream(gathered.line, Fact::Foreign(what), String::new());
             }
         }
     }
 
     fn no_event(&mut self, gathered: &Gathered, error: &DecodeError) {
         let mut at = gathered.line;
-        let (rule, problem) = match error {
+        let fact = match error {
             DecodeError::Json { line, column, cut } => {
                 at += line.saturating_sub(1) as u64;
-                let how = if *cut {
-                    ", where it ends too early"
-                } else {
-                    ""
-                };
-                (
-                    StreamRule::NotJson,
-                    format!("is no JSON, at column {column}{how}"),
-                )
+                Fact::NotJson {
+                    column: *column,
+                    cut: *cut,
+                }
             }
-            DecodeError::TooDeep => (
-                StreamRule::TooDeep,
-                "is nested deeper than 127 levels".to_owned(),
-            ),
-            DecodeError::NotAnObject(kind) => {
-                (StreamRule::NotAaep, format!("is {kind} and no object"))
-            }
-            DecodeError::NoType => (StreamRule::NoType, "names no type".to_owned()),
+            DecodeError::TooDeep => Fact::Rule(StreamRule::TooDeep),
+            DecodeError::NotAnObject(kind) => Fact::no_object(*kind),
+            DecodeError::NoType => Fact::Rule(StreamRule::NoType),
         };
-        self.stream(at, rule, String::new(), problem);
+        self.stream(at, fact, String::new());
     }
 }

@@ -19,7 +19,7 @@ use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, S
 use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
-use super::report::count;
+use super::wording::Wording;
 use super::{mermaid, safe};
 
 /// How many steps are kept; the rest is counted and told.
@@ -335,7 +335,7 @@ impl Tracer {
     }
 
     /// Ends the stream and writes the trace; nothing where there was no event.
-    pub fn finish(mut self, format: Format) -> Option<String> {
+    pub fn finish(mut self, format: Format, wording: &dyn Wording) -> Option<String> {
         if let Some(cut) = self.gatherer.end() {
             self.text(&cut);
         }
@@ -347,47 +347,39 @@ impl Tracer {
             return None;
         }
         Some(match format {
-            Format::Text => self.to_text(),
-            Format::Mermaid => mermaid::write(&self.log.sessions, &self.left_out()),
+            Format::Text => self.to_text(wording),
+            Format::Mermaid => mermaid::write(&self.log.sessions, &self.left_out(wording), wording),
             Format::Json => self.to_json(),
         })
     }
 
     /// Says what the trace does not show.
-    fn left_out(&self) -> Vec<String> {
-        let mut told = Vec::new();
-        if self.unread > 0 {
-            told.push(format!(
-                "{} could not be read; hearken check says why",
-                count(self.unread, "line")
-            ));
-        }
-        if self.log.more_steps > 0 {
-            told.push(format!(
-                "{} beyond the first {MOST_STEPS} are not shown",
-                count(self.log.more_steps, "step")
-            ));
-        }
-        if self.log.more_sessions > 0 {
-            told.push(format!(
-                "sessions beyond the first {MOST_SESSIONS} are not shown; they made {}",
-                count(self.log.more_sessions, "step")
-            ));
-        }
-        told
+    fn left_out(&self, wording: &dyn Wording) -> Vec<String> {
+        let told = [
+            ("trace.unread", self.unread, 0),
+            ("trace.more_steps", self.log.more_steps, MOST_STEPS),
+            ("trace.more_sessions", self.log.more_sessions, MOST_SESSIONS),
+        ];
+        told.into_iter()
+            .filter(|(_, n, _)| *n > 0)
+            .map(|(key, n, most)| {
+                wording.text(key, &[("n", n.to_string()), ("most", most.to_string())])
+            })
+            .collect()
     }
 
-    fn to_text(&self) -> String {
+    fn to_text(&self, wording: &dyn Wording) -> String {
         let mut lines = Vec::new();
         for trace in &self.log.sessions {
-            lines.push(format!("Session: {}, {}", trace.agent, trace.session));
-            lines.extend(trace.steps.iter().map(step_text));
+            let args = [
+                ("agent", trace.agent.clone()),
+                ("session", trace.session.clone()),
+            ];
+            lines.push(wording.text("trace.session", &args));
+            lines.extend(trace.steps.iter().map(|step| step_text(step, wording)));
         }
-        lines.extend(
-            self.left_out()
-                .into_iter()
-                .map(|told| format!("Note: {told}")),
-        );
+        let left_out = self.left_out(wording).into_iter();
+        lines.extend(left_out.map(|told| wording.text("trace.note", &[("told", told)])));
         lines.join("\n") + "\n"
     }
 
@@ -436,33 +428,43 @@ pub(super) fn verdict(step: &Kept) -> &'static str {
     }
 }
 
-fn step_text(step: &Kept) -> String {
-    let lane = step.lane.label();
-    let what = match verdict(step) {
-        "illegal" => format!(
-            "illegal: {lane}: {} does not take {}",
-            step.from, step.event
-        ),
-        "unusual" => format!("unusual: {lane}: {} to {}", step.from, step.to),
+fn step_text(step: &Kept, wording: &dyn Wording) -> String {
+    let seconds = |time: Duration| format!("{:.3}", time.as_secs_f64());
+    let key = match verdict(step) {
+        "illegal" => "trace.illegal",
+        "unusual" => "trace.unusual",
         // Its events are the states that it enters.
-        _ if step.lane.machine == AgentState::NAME => {
-            format!("{lane}: {} to {}", step.from, step.to)
-        }
-        _ => format!("{lane}: {} to {}, by {}", step.from, step.to, step.event),
+        _ if step.lane.machine == AgentState::NAME => "trace.state",
+        _ => "trace.step",
     };
-    let more = if step.repeats > 0 {
-        format!(
-            ", then {} that changed nothing, until {:.3} s",
-            count(step.repeats, "event"),
-            step.until.as_secs_f64()
+    let what = wording.text(
+        key,
+        &[
+            ("lane", step.lane.label()),
+            ("from", step.from.clone()),
+            ("to", step.to.clone()),
+            ("event", step.event.to_owned()),
+        ],
+    );
+    let what = if step.repeats > 0 {
+        wording.text(
+            "trace.repeats",
+            &[
+                ("what", what),
+                ("n", step.repeats.to_string()),
+                ("until", seconds(step.until)),
+            ],
         )
     } else {
-        String::new()
+        what
     };
-    format!(
-        "{what}{more}; line {}, {:.3} s, {}",
-        step.line,
-        step.since.as_secs_f64(),
-        step.wall
+    wording.text(
+        "trace.where",
+        &[
+            ("what", what),
+            ("line", step.line.to_string()),
+            ("since", seconds(step.since)),
+            ("wall", step.wall.to_string()),
+        ],
     )
 }

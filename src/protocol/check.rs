@@ -9,9 +9,9 @@
 use serde_json::{Map, Value};
 
 use super::CORE_CONTEXT;
-use super::fields::kind_of;
 use super::finding::{Findings, Rule};
 use super::payload::LONGEST_TIMEOUT;
+use super::problem::{Kind, Problem};
 use super::relations::relations;
 use super::schema::{CoreType, ENVELOPE, MOST_LANGUAGES, PRODUCER, SUMMARIES};
 use super::shape::{self, is_id};
@@ -78,7 +78,7 @@ pub(super) fn check(
     findings.step(2);
     for (name, section) in REQUIRED {
         if !map.contains_key(name) {
-            findings.find(Rule::Missing, section, name, "is missing");
+            findings.find(Rule::Missing, section, name, Problem::Missing);
         }
     }
     findings.step(3);
@@ -121,24 +121,24 @@ fn kinds(map: &Map<String, Value>, findings: &mut Findings) {
         let Some(value) = map.get(name) else { continue };
         let wanted = match name {
             "@context" if value.is_string() || value.is_array() => None,
-            "@context" => Some("a string or an array of strings"),
+            "@context" => Some(Kind::StringOrStrings),
             "producer" if value.is_object() => None,
-            "producer" => Some("an object"),
+            "producer" => Some(Kind::Object),
             _ if value.is_string() => None,
-            _ => Some("a string"),
+            _ => Some(Kind::String),
         };
         match wanted {
-            Some(wanted) if value.is_null() => findings.find(
-                Rule::Null,
-                section,
-                name,
-                format!("is null; it must be {wanted}"),
-            ),
+            Some(wanted) if value.is_null() => {
+                findings.find(Rule::Null, section, name, Problem::Null { wanted })
+            }
             Some(wanted) => findings.find(
                 Rule::WrongType,
                 section,
                 name,
-                format!("must be {wanted}, not {}", kind_of(value)),
+                Problem::WrongKind {
+                    wanted,
+                    found: Kind::of(value),
+                },
             ),
             None => {}
         }
@@ -150,14 +150,14 @@ fn kinds(map: &Map<String, Value>, findings: &mut Findings) {
 
 fn context(map: &Map<String, Value>, findings: &mut Findings) {
     let problem = match map.get("@context") {
-        Some(Value::String(text)) if text != CORE_CONTEXT => "is not the core context of AAEP",
+        Some(Value::String(text)) if text != CORE_CONTEXT => Problem::OtherContext,
         Some(Value::Array(values))
             if values.first().and_then(Value::as_str) != Some(CORE_CONTEXT) =>
         {
-            "must name the core context of AAEP first"
+            Problem::ContextNotFirst
         }
         Some(Value::Array(values)) if values.iter().any(|value| !value.is_string()) => {
-            "must hold strings only"
+            Problem::StringsOnly
         }
         Some(_) | None => return,
     };
@@ -178,28 +178,20 @@ fn type_name(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
     };
     let (rule, problem) = match core {
         Some(_) if name.starts_with("aaep:") => return,
-        Some(_) => (
-            Rule::FullType,
-            "is written as a full URI; the compact form is preferred",
-        ),
-        None if name.starts_with("aaep:") || name.starts_with(TYPES) => (
-            Rule::UnknownCoreType,
-            "is in the namespace of AAEP and is none of the twelve types",
-        ),
+        Some(_) => (Rule::FullType, Problem::FullUri),
+        None if name.starts_with("aaep:") || name.starts_with(TYPES) => {
+            (Rule::UnknownCoreType, Problem::NoCoreType)
+        }
         None if !name
             .split_once(':')
             .is_some_and(|(prefix, rest)| !prefix.is_empty() && !rest.is_empty()) =>
         {
-            (Rule::BadForm, "must be a prefix and a name, or a URI")
+            (Rule::BadForm, Problem::NoTypeForm)
         }
-        None if further_contexts(map).is_empty() => (
-            Rule::UndeclaredType,
-            "is an extension's, and @context declares none",
-        ),
-        None => (
-            Rule::UnknownType,
-            "is an extension's that is not known here",
-        ),
+        None if further_contexts(map).is_empty() => {
+            (Rule::UndeclaredType, Problem::UndeclaredExtension)
+        }
+        None => (Rule::UnknownType, Problem::UnknownExtension),
     };
     findings.find(rule, "3.2.2", "type", problem);
 }
@@ -213,12 +205,7 @@ fn formats(map: &Map<String, Value>, findings: &mut Findings) {
         ("session_id", "sess_", "3.2.4"),
     ] {
         if text(map, name).is_some_and(|text| !is_id(text, prefix)) {
-            findings.find(
-                Rule::BadForm,
-                section,
-                name,
-                format!("must be {prefix} and 1 to 64 letters or digits"),
-            );
+            findings.find(Rule::BadForm, section, name, Problem::BadId { prefix });
         }
     }
     let Some(stamp) = text(map, "timestamp") else {
@@ -226,11 +213,9 @@ fn formats(map: &Map<String, Value>, findings: &mut Findings) {
     };
     let (rule, problem) = match stamp::judge(stamp) {
         stamp::Verdict::Good => return,
-        stamp::Verdict::NoTime => (Rule::BadForm, "is no RFC 3339 time with an offset"),
-        stamp::Verdict::Fraction => (Rule::BadForm, "must have 0, 3 or 6 fraction digits"),
-        stamp::Verdict::Placeholder => {
-            (Rule::Placeholder, "is a placeholder and no moment in time")
-        }
+        stamp::Verdict::NoTime => (Rule::BadForm, Problem::NoTime),
+        stamp::Verdict::Fraction => (Rule::BadForm, Problem::FractionDigits),
+        stamp::Verdict::Placeholder => (Rule::Placeholder, Problem::Placeholder),
     };
     findings.find(rule, "3.2.5", "timestamp", problem);
 }
@@ -241,7 +226,7 @@ fn urgency(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
             Rule::NotCritical,
             core.section,
             "urgency",
-            "must be critical for this type",
+            Problem::MustBeCritical,
         );
     }
 }
@@ -270,19 +255,22 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
                 Rule::OtherSpelling,
                 core.map_or("3.5", |core| core.section),
                 name,
-                "is not in the chapters for this type; it is read all the same",
+                Problem::OtherSpelling,
             );
         } else if name.starts_with("aaep_")
             || ["@id", "@graph", "@base", "@vocab"].contains(&name.as_str())
         {
-            findings.find(Rule::ReservedField, "3.5", name, "has a reserved name");
+            findings.find(Rule::ReservedField, "3.5", name, Problem::ReservedName);
         } else if variant {
             if !value.is_string() {
                 findings.find(
                     Rule::WrongType,
                     "11.5.1",
                     name,
-                    format!("must be a string, not {}", kind_of(value)),
+                    Problem::WrongKind {
+                        wanted: Kind::String,
+                        found: Kind::of(value),
+                    },
                 );
             }
         } else if variants {
@@ -291,16 +279,14 @@ fn top_level(map: &Map<String, Value>, core: Option<&CoreType>, findings: &mut F
                     Rule::WrongType,
                     "11.5.1",
                     name,
-                    format!("must be an array, not {}", kind_of(value)),
+                    Problem::WrongKind {
+                        wanted: Kind::Array,
+                        found: Kind::of(value),
+                    },
                 );
             }
         } else if core.is_some() {
-            findings.find(
-                Rule::ForbiddenField,
-                "3.5",
-                name,
-                "is not allowed at the top of an event; it belongs into extensions",
-            );
+            findings.find(Rule::ForbiddenField, "3.5", name, Problem::NotAtTop);
         }
     }
 }
@@ -334,13 +320,13 @@ fn language(map: &Map<String, Value>, findings: &mut Findings) {
             Rule::NoLanguage,
             "11.1",
             "localization_hints",
-            "is missing, and the event has text for a person",
+            Problem::NoLanguage,
         ),
         Some(Value::Object(hints)) if get(hints, "primary_language").is_none() => findings.find(
             Rule::NoLanguage,
             "11.1.1",
             "localization_hints.primary_language",
-            "is missing, and the event has text for a person",
+            Problem::NoLanguage,
         ),
         Some(_) => {}
     }
@@ -355,12 +341,7 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
         let field = format!("extensions.{prefix}");
         // Appendix A.9 links sessions by a field that stands there by itself.
         if prefix == "parent_session_id" && value.is_string() {
-            findings.find(
-                Rule::OtherSpelling,
-                "A.9",
-                &field,
-                "stands in extensions without a namespace; it is read all the same",
-            );
+            findings.find(Rule::OtherSpelling, "A.9", &field, Problem::NoNamespace);
             continue;
         }
         if !value.is_object() {
@@ -368,7 +349,10 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
                 Rule::WrongType,
                 "3.4.3",
                 &field,
-                format!("must be an object, not {}", kind_of(value)),
+                Problem::WrongKind {
+                    wanted: Kind::Object,
+                    found: Kind::of(value),
+                },
             );
         }
         if RESERVED_PREFIXES.contains(&prefix.as_str()) || prefix.starts_with('@') {
@@ -376,7 +360,7 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
                 Rule::ReservedPrefix,
                 "7.3.2",
                 &field,
-                "uses a reserved prefix",
+                Problem::ReservedPrefix,
             );
             continue;
         }
@@ -388,41 +372,36 @@ fn extensions(map: &Map<String, Value>, findings: &mut Findings) {
                 Rule::UndeclaredPrefix,
                 "3.4.3",
                 &field,
-                "is not declared in @context",
+                Problem::NotDeclared,
             );
         } else if !declared.iter().any(names_it) {
-            findings.find(
-                Rule::UnsurePrefix,
-                "3.4.3",
-                &field,
-                "is named by no context; one of them may define it",
-            );
+            findings.find(Rule::UnsurePrefix, "3.4.3", &field, Problem::UnsurePrefix);
         }
     }
 }
 
 fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
-    let mut find = |field: &str, problem: &str| {
+    let mut find = |field: &str, problem: Problem| {
         findings.find(Rule::BeyondLimit, "3.7", field, problem);
     };
     if text.len() > LARGEST_EVENT {
-        find("", "is larger than 64 KiB");
+        find("", Problem::EventTooLarge);
     }
     let extensions = map
         .get("extensions")
         .and_then(Value::as_object)
         .map_or(0, Map::len);
     if map.len() + extensions > MOST_FIELDS {
-        find("", "has more than 32 envelope fields");
+        find("", Problem::ManyEnvelopeFields);
     }
     // The event itself is the first level.
     if map.values().map(depth).max().unwrap_or(0) + 1 > DEEPEST {
-        find("", "is nested deeper than 8 levels");
+        find("", Problem::NestedDeep);
     }
     if text.len() > LONGEST_TEXT {
         for (name, value) in map {
             if longest(value) > LONGEST_TEXT {
-                find(name, "holds a text longer than 16 KiB");
+                find(name, Problem::LongText);
             }
         }
     }
@@ -434,7 +413,7 @@ fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
     if languages > MOST_LANGUAGES {
         find(
             "localization_hints.available_languages",
-            "has more than 32 entries",
+            Problem::ManyLanguages,
         );
     }
     let waits = map.get("timeout_seconds").and_then(Value::as_u64);
@@ -443,7 +422,7 @@ fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
             Rule::Shortened,
             "6.4",
             "timeout_seconds",
-            "is longer than a year and is taken for one",
+            Problem::LongerThanYear,
         );
     }
     let version = self::text(map, "aaep_version");
@@ -452,7 +431,7 @@ fn limits(text: &str, map: &Map<String, Value>, findings: &mut Findings) {
             Rule::UnknownVersion,
             "3.4.4",
             "aaep_version",
-            "is no version that is known here as published",
+            Problem::UnknownVersion,
         );
     }
 }

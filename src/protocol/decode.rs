@@ -9,12 +9,13 @@ use serde_json::{Map, Value};
 use super::check::{self, TYPES};
 use super::envelope::{Envelope, Localization, Producer, TextDirection, Urgency};
 use super::event::{Event, Level};
-use super::fields::{Fields, kind_of};
+use super::fields::Fields;
 use super::finding::{Finding, Findings, Rule};
 use super::ids::{AgentId, EventId, SessionId};
 use super::mend::{Marks, mend};
 use super::parse::{Parsed, parse};
 use super::payload::payload;
+use super::problem::{Kind, Problem};
 use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
 use super::texts::{Texts, bare};
@@ -31,10 +32,9 @@ pub struct Decoded {
 }
 
 /// Says why a message can't be understood at all. It carries no payload.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
     /// The text is no JSON.
-    #[error("not valid JSON, at line {line} column {column}")]
     Json {
         /// The line of the fault, from 1.
         line: usize,
@@ -44,14 +44,24 @@ pub enum DecodeError {
         cut: bool,
     },
     /// The text is nested so deeply that reading it could use up the stack.
-    #[error("nested deeper than 127 levels")]
     TooDeep,
     /// The text is JSON but no object.
-    #[error("not a JSON object but {0}")]
-    NotAnObject(&'static str),
+    NotAnObject(Kind),
     /// The object names no type, so nothing says what it means.
-    #[error("no type")]
     NoType,
+}
+
+impl DecodeError {
+    /// Gives the fault's name, by which its words are found.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Json { cut: false, .. } => "json",
+            Self::Json { cut: true, .. } => "json_cut",
+            Self::TooDeep => "too_deep",
+            Self::NotAnObject(_) => "not_an_object",
+            Self::NoType => "no_type",
+        }
+    }
 }
 
 /// Reads one message.
@@ -73,7 +83,7 @@ pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
     })?;
     // Step 1.
     let Value::Object(map) = carried(&parsed.value) else {
-        return Err(DecodeError::NotAnObject(kind_of(&parsed.value)));
+        return Err(DecodeError::NotAnObject(Kind::of(&parsed.value)));
     };
     let type_name = match map.get("type") {
         Some(Value::String(name)) if !name.is_empty() => name,
@@ -81,36 +91,16 @@ pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
     };
     let mut findings = Findings::new();
     if let Some(field) = &parsed.marks.no_number {
-        findings.find(
-            Rule::NoNumber,
-            "3.8",
-            field,
-            "is NaN or Infinity, which JSON does not have; it is read as absent",
-        );
+        findings.find(Rule::NoNumber, "3.8", field, Problem::NoNumber);
     }
     if parsed.marks.controls {
-        findings.find(
-            Rule::RawControl,
-            "3.8",
-            "",
-            "holds a control character that is not escaped",
-        );
+        findings.find(Rule::RawControl, "3.8", "", Problem::RawControl);
     }
     if parsed.marks.halves {
-        findings.find(
-            Rule::LoneSurrogate,
-            "3.8",
-            "",
-            "holds half of a character, which is replaced",
-        );
+        findings.find(Rule::LoneSurrogate, "3.8", "", Problem::HalfCharacter);
     }
     if let Some(name) = &parsed.repeated {
-        findings.find(
-            Rule::RepeatedName,
-            "3.8",
-            name,
-            "stands twice in one object; the last one counts",
-        );
+        findings.find(Rule::RepeatedName, "3.8", name, Problem::NameTwice);
     }
     let core = core_type(type_name);
     check::check(text, map, core, &mut findings);

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::event::{Level, Summary};
 use super::finding::{Findings, Rule};
+use super::problem::Problem;
 use super::variants::{Part, Variant, tag_of, variants};
 
 /// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
@@ -46,7 +47,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     }
 
     /// Notes that a part of a field is left out.
-    fn shortened(&mut self, name: &str, problem: String) {
+    fn shortened(&mut self, name: &str, problem: Problem) {
         let field = if self.path.is_empty() {
             name.to_owned()
         } else {
@@ -78,10 +79,7 @@ impl<'a, 'f> Fields<'a, 'f> {
         if text.len() <= LONGEST_NAME {
             return text;
         }
-        self.shortened(
-            field,
-            format!("is longer than {LONGEST_NAME} bytes and is shortened"),
-        );
+        self.shortened(field, Problem::NameShortened { most: LONGEST_NAME });
         let end = (0..=LONGEST_NAME)
             .rev()
             .find(|at| text.is_char_boundary(*at))
@@ -135,10 +133,7 @@ impl<'a, 'f> Fields<'a, 'f> {
     pub(super) fn array(&mut self, name: &str) -> Option<&'a [Value]> {
         let values = self.map.get(name)?.as_array()?;
         if values.len() > MOST_ENTRIES {
-            self.shortened(
-                name,
-                format!("has more than {MOST_ENTRIES} entries; the rest is left out"),
-            );
+            self.shortened(name, Problem::EntriesLeftOut { most: MOST_ENTRIES });
         }
         Some(&values[..values.len().min(MOST_ENTRIES)])
     }
@@ -158,10 +153,7 @@ impl<'a, 'f> Fields<'a, 'f> {
             return Vec::new();
         };
         if map.len() > MOST_ENTRIES {
-            self.shortened(
-                name,
-                format!("has more than {MOST_ENTRIES} fields; the rest is left out"),
-            );
+            self.shortened(name, Problem::FieldsLeftOut { most: MOST_ENTRIES });
         }
         map.iter()
             .take(MOST_ENTRIES)
@@ -212,18 +204,6 @@ impl<'a, 'f> Fields<'a, 'f> {
             }
         }
         summary
-    }
-}
-
-/// Says what kind of JSON value this is, for findings.
-pub(super) fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use super::problem::Problem;
+
 /// Grades a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
@@ -122,26 +124,23 @@ pub struct Finding {
     /// The field, dotted from the top of the message; empty for the message as a whole. Names from
     /// the wire are shortened, and what no person can see in them is escaped.
     pub field: String,
-    /// What was wrong, in words.
-    pub problem: String,
+    /// What was wrong.
+    pub problem: Problem,
     /// The section of AAEP that says so.
     pub section: &'static str,
     /// Which of the nine steps of 3.9 found it, from 1.
     pub step: u8,
 }
 
+/// Names it as a developer reads it, in a test that fails; what a person is told is worded in their language.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let grade = self.severity;
-        if self.field.is_empty() {
-            write!(f, "{grade}: {} (section {})", self.problem, self.section)
-        } else {
-            write!(
-                f,
-                "{grade}: {} {} (section {})",
-                self.field, self.problem, self.section
-            )
-        }
+        let problem = self.problem.name();
+        write!(
+            f,
+            "{}: {} {problem} (section {})",
+            self.severity, self.field, self.section
+        )
     }
 }
 
@@ -179,7 +178,7 @@ impl Findings {
         rule: Rule,
         section: &'static str,
         field: &str,
-        problem: impl Into<String>,
+        problem: Problem,
     ) {
         if self.list.len() >= MOST_FINDINGS {
             self.more += 1;
@@ -189,24 +188,29 @@ impl Findings {
             rule,
             severity: rule.severity(),
             field: shown(field),
-            problem: problem.into(),
+            problem,
             section,
             step: self.step,
         });
     }
 
     /// Takes findings for ones of another rule.
-    pub(super) fn restate(&mut self, which: impl Fn(&Finding) -> bool, rule: Rule, problem: &str) {
+    pub(super) fn restate(
+        &mut self,
+        which: impl Fn(&Finding) -> bool,
+        rule: Rule,
+        problem: &Problem,
+    ) {
         for finding in self.list.iter_mut().filter(|finding| which(finding)) {
             finding.rule = rule;
             finding.severity = rule.severity();
-            finding.problem = problem.to_owned();
+            finding.problem = problem.clone();
         }
     }
 
     pub(super) fn into_list(mut self) -> Vec<Finding> {
         if self.more > 0 {
-            let problem = format!("has {} more departures that are not listed", self.more);
+            let problem = Problem::More { count: self.more };
             self.list.push(Finding {
                 rule: Rule::MoreFindings,
                 severity: Rule::MoreFindings.severity(),
@@ -253,15 +257,12 @@ mod tests {
     fn what_is_not_listed_is_counted() {
         let mut findings = Findings::new();
         for _ in 0..100 {
-            findings.find(Rule::ForbiddenField, "3.5", "x", "is not allowed");
+            findings.find(Rule::ForbiddenField, "3.5", "x", Problem::NotAllowedHere);
         }
         let list = findings.into_list();
         assert_eq!(list.len(), MOST_FINDINGS + 1);
-        let last = list.last().map(ToString::to_string);
-        assert_eq!(
-            last.as_deref(),
-            Some("note: has 36 more departures that are not listed (section 3.9)")
-        );
+        let last = list.last().map(|finding| &finding.problem);
+        assert_eq!(last, Some(&Problem::More { count: 36 }));
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod manifest;
 mod mend;
 mod parse;
 mod payload;
+mod problem;
 mod relations;
 mod reply;
 mod schema;
@@ -54,7 +55,9 @@ pub use machine::{
     Machine, Named, StateObserver, Transition, TransitionError, Unobserved, Watcher,
 };
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
+pub use problem::{Datum, Kind, Problem};
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
+pub use shape::Form;
 pub use texts::{Texts, bare};
 pub use translated::{NOT_STATED, TRANSLATED};
 pub use variants::{Part, UNDETERMINED, Variant, Wanted, direction_of};

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::check::{get, text};
 use super::finding::{Findings, Rule};
 use super::payload::reads_as_irreversible;
+use super::problem::Problem;
 use super::schema::CoreType;
 
 /// Signs of a secret in arguments (4.3.1): how keys of well-known services and headers begin.
@@ -64,19 +65,14 @@ pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mu
                     Rule::PossibleSecret,
                     "4.3.1",
                     "args_summary",
-                    "looks as if it held a secret",
+                    Problem::LooksSecret,
                 );
             }
         }
         "agent.tool.completed" => {
             let failed = matches!(text(map, "status"), Some("error" | "timeout"));
             if failed && get(map, "error_message").is_none() {
-                findings.find(
-                    Rule::NoReason,
-                    "4.3.2",
-                    "error_message",
-                    "is missing, so nothing says why the tool failed",
-                );
+                findings.find(Rule::NoReason, "4.3.2", "error_message", Problem::NoReason);
             }
         }
         _ => {}
@@ -92,19 +88,19 @@ fn confirmation(map: &Map<String, Value>, findings: &mut Findings) {
                 Rule::UnsafeDefault,
                 "6.4.1",
                 "default_decision",
-                "must be reject for an irreversible action of this risk",
+                Problem::MustReject,
             ),
             (true, Some("low")) | (false, Some("high")) => findings.find(
                 Rule::RiskyDefault,
                 "6.4.1",
                 "default_decision",
-                "should be reject for such an action",
+                Problem::ShouldReject,
             ),
             (true, _) => findings.find(
                 Rule::RiskyDefault,
                 "6.4.1",
                 "default_decision",
-                "should be reject for an irreversible action of unknown risk",
+                Problem::ShouldRejectUnknown,
             ),
             (false, _) => {}
         }
@@ -121,7 +117,7 @@ fn confirmation(map: &Map<String, Value>, findings: &mut Findings) {
             Rule::CustomReply,
             "6.3.1",
             "allowed_replies",
-            "allows a decision other than accept and reject",
+            Problem::OtherDecision,
         );
     }
     if !words.is_empty() && !words.contains(&"reject") {
@@ -129,7 +125,7 @@ fn confirmation(map: &Map<String, Value>, findings: &mut Findings) {
             Rule::NoReject,
             "6.3.4",
             "allowed_replies",
-            "does not allow reject, so only silence can decline",
+            Problem::NoReject,
         );
     }
 }
@@ -147,12 +143,7 @@ fn clarification(map: &Map<String, Value>, findings: &mut Findings) {
         && is_empty("choices")
         && is_empty("options")
     {
-        findings.find(
-            Rule::NoChoices,
-            "4.4.2",
-            "choices",
-            "is needed where a choice is asked for",
-        );
+        findings.find(Rule::NoChoices, "4.4.2", "choices", Problem::ChoicesNeeded);
     }
 }
 
@@ -162,12 +153,7 @@ fn progress(map: &Map<String, Value>, findings: &mut Findings) {
     };
     let known = ["percent", "step", "total_steps", "description"];
     if !known.iter().any(|name| progress.contains_key(*name)) {
-        findings.find(
-            Rule::TooFew,
-            "4.2.2",
-            "progress",
-            "must hold percent, step, total_steps or description",
-        );
+        findings.find(Rule::TooFew, "4.2.2", "progress", Problem::EmptyProgress);
     }
     let number = |name| progress.get(name).and_then(Value::as_u64);
     if number("step")
@@ -178,7 +164,7 @@ fn progress(map: &Map<String, Value>, findings: &mut Findings) {
             Rule::StepBeyondTotal,
             "4.2.2",
             "progress.step",
-            "is beyond total_steps",
+            Problem::BeyondTotal,
         );
     }
 }

@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use super::fields::kind_of;
 use super::finding::{Findings, Rule};
+use super::problem::{Kind, Problem};
 
 /// Describes one field.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ pub(super) enum Shape {
 
 /// Names the form of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub enum Form {
     /// `rpl_` and 1 to 64 letters or digits (6.2.1).
     ReplyToken,
     /// `call_` and 1 to 64 letters or digits.
@@ -114,20 +114,19 @@ pub(super) enum Form {
 }
 
 impl Form {
-    fn words(self) -> &'static str {
+    /// Gives the form's name for reports.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::ReplyToken => "rpl_ and 1 to 64 letters or digits",
-            Self::CallId => "call_ and 1 to 64 letters or digits",
-            Self::OutputId => "out_ and 1 to 64 letters or digits",
-            Self::Tool => {
-                "a letter or _ and up to 255 letters, digits, dots, hyphens or underscores"
-            }
-            Self::Language => "a BCP 47 language tag",
-            Self::Script => "an ISO 15924 code such as Latn",
-            Self::ContentType => "a MIME type such as text/plain",
-            Self::ErrorCode => "2 to 64 capital letters, digits or underscores",
-            Self::ReasonCode => "2 to 64 small letters, digits or underscores",
-            Self::Version => "a semantic version such as 1.0.0",
+            Self::ReplyToken => "reply_token",
+            Self::CallId => "call_id",
+            Self::OutputId => "output_id",
+            Self::Tool => "tool",
+            Self::Language => "language",
+            Self::Script => "script",
+            Self::ContentType => "content_type",
+            Self::ErrorCode => "error_code",
+            Self::ReasonCode => "reason_code",
+            Self::Version => "version",
         }
     }
 
@@ -250,7 +249,7 @@ pub(super) fn check(
                     Rule::Missing,
                     section,
                     &join(path, field.name),
-                    "is missing",
+                    Problem::Missing,
                 );
             }
             None => {}
@@ -273,7 +272,7 @@ fn check_closed(
                 Rule::UnexpectedField,
                 section,
                 &join(path, name),
-                "is not allowed here",
+                Problem::NotAllowedHere,
             );
         }
     }
@@ -292,20 +291,20 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn find(&mut self, rule: Rule, problem: impl Into<String>) {
+    fn find(&mut self, rule: Rule, problem: Problem) {
         self.findings.find(rule, self.section, self.path, problem);
     }
 
-    fn wrong_type(&mut self, wanted: &str, value: &Value) {
+    fn wrong_type(&mut self, wanted: Kind, value: &Value) {
         if value.is_null() {
-            self.find(
-                Rule::Null,
-                format!("is null; it must be {wanted} or be left out"),
-            );
+            self.find(Rule::Null, Problem::NullOrAbsent { wanted });
         } else {
             self.find(
                 Rule::WrongType,
-                format!("must be {wanted}, not {}", kind_of(value)),
+                Problem::WrongKind {
+                    wanted,
+                    found: Kind::of(value),
+                },
             );
         }
     }
@@ -319,29 +318,35 @@ impl Walk<'_> {
             | Shape::OneOf(_)
             | Shape::Uri => match value {
                 Value::String(text) => self.text(text, shape),
-                other => self.wrong_type("a string", other),
+                other => self.wrong_type(Kind::String, other),
             },
             Shape::Integer { least, most } => self.integer(value, *least, *most),
             Shape::Number { least, most } => match value.as_f64() {
                 Some(number) if (*least..=*most).contains(&number) => {}
-                Some(_) => self.find(Rule::OutOfRange, format!("must be {least} to {most}")),
-                None => self.wrong_type("a number", value),
+                Some(_) => self.find(
+                    Rule::OutOfRange,
+                    Problem::Range {
+                        least: least.to_string(),
+                        most: most.to_string(),
+                    },
+                ),
+                None => self.wrong_type(Kind::Number, value),
             },
             Shape::Boolean => {
                 if !value.is_boolean() {
-                    self.wrong_type("a boolean", value);
+                    self.wrong_type(Kind::Boolean, value);
                 }
             }
             Shape::Object => {
                 if !value.is_object() {
-                    self.wrong_type("an object", value);
+                    self.wrong_type(Kind::Object, value);
                 }
             }
             Shape::Inner(fields) => match value {
                 Value::Object(map) => {
                     check_closed(map, self.path, self.section, fields, self.findings);
                 }
-                other => self.wrong_type("an object", other),
+                other => self.wrong_type(Kind::Object, other),
             },
             Shape::Texts { .. }
             | Shape::Words { .. }
@@ -350,7 +355,7 @@ impl Walk<'_> {
             | Shape::Kinds(_)
             | Shape::Objects { .. } => match value {
                 Value::Array(values) => self.list(values, shape),
-                other => self.wrong_type("an array", other),
+                other => self.wrong_type(Kind::Array, other),
             },
         }
     }
@@ -359,29 +364,29 @@ impl Walk<'_> {
         match shape {
             Shape::Text { most } => {
                 if text.is_empty() {
-                    self.find(Rule::Empty, "is empty");
+                    self.find(Rule::Empty, Problem::Empty);
                 }
                 self.length(text, *most);
             }
             Shape::Free { most } => self.length(text, *most),
             Shape::Said => {
                 if text.is_empty() {
-                    self.find(Rule::EmptyText, "is there and empty");
+                    self.find(Rule::EmptyText, Problem::ThereAndEmpty);
                 }
             }
             Shape::Form(form) => {
                 if !form.fits(text) {
-                    self.find(Rule::BadForm, format!("must be {}", form.words()));
+                    self.find(Rule::BadForm, Problem::BadForm { form: *form });
                 }
             }
             Shape::OneOf(words) => {
                 if !words.contains(&text) {
-                    self.find(Rule::UndefinedValue, format!("must be {}", either(words)));
+                    self.find(Rule::UndefinedValue, Problem::OneOf { words });
                 }
             }
             Shape::Uri => {
                 if !is_uri(text) {
-                    self.find(Rule::NoUri, "is no URI");
+                    self.find(Rule::NoUri, Problem::NoUri);
                 }
             }
             Shape::Integer { .. }
@@ -400,16 +405,19 @@ impl Walk<'_> {
 
     fn length(&mut self, text: &str, most: usize) {
         if most > 0 && text.len() > most && text.chars().count() > most {
-            self.find(Rule::TooLong, format!("is longer than {most} characters"));
+            self.find(Rule::TooLong, Problem::LongerThan { most });
         }
     }
 
     fn integer(&mut self, value: &Value, least: u64, most: u64) {
         let range = |number: u64| (least..=most).contains(&number);
         let out = if most == u64::MAX {
-            format!("must be {least} or more")
+            Problem::AtLeast { least }
         } else {
-            format!("must be {least} to {most}")
+            Problem::Range {
+                least: least.to_string(),
+                most: most.to_string(),
+            }
         };
         match value {
             Value::Number(number) => match number.as_u64() {
@@ -419,7 +427,7 @@ impl Walk<'_> {
                             Rule::BareLargeNumber,
                             "3.8",
                             self.path,
-                            "is beyond 2^53 and must be written as a string",
+                            Problem::BareLarge,
                         );
                     }
                     if !range(whole) {
@@ -429,7 +437,7 @@ impl Walk<'_> {
                 None => match number.as_f64() {
                     // 3.0 is a whole number in JSON, too.
                     Some(float) if float.fract() != 0.0 => {
-                        self.find(Rule::WrongType, "must be a whole number");
+                        self.find(Rule::WrongType, Problem::NotWhole);
                     }
                     Some(float) if float >= least as f64 && float <= most as f64 => {
                         if float > LARGEST_BARE as f64 {
@@ -437,7 +445,7 @@ impl Walk<'_> {
                                 Rule::BareLargeNumber,
                                 "3.8",
                                 self.path,
-                                "is beyond 2^53 and must be written as a string",
+                                Problem::BareLarge,
                             );
                         }
                     }
@@ -450,13 +458,10 @@ impl Walk<'_> {
                         self.find(Rule::OutOfRange, out);
                     }
                 }
-                Ok(_) | Err(_) => self.find(
-                    Rule::WrongType,
-                    "must be a whole number; only one beyond 2^53 is written as a string (3.8)",
-                ),
+                Ok(_) | Err(_) => self.find(Rule::WrongType, Problem::WholeInText),
             },
             Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
-                self.wrong_type("a whole number", value);
+                self.wrong_type(Kind::WholeNumber, value);
             }
         }
     }
@@ -482,16 +487,16 @@ impl Walk<'_> {
             | Shape::Inner(_) => return,
         };
         if values.len() < least {
-            self.find(Rule::TooFew, format!("must have {least} or more entries"));
+            self.find(Rule::TooFew, Problem::FewEntries { least });
         }
         if values.len() > most {
-            self.find(Rule::TooMany, format!("has more than {most} entries"));
+            self.find(Rule::TooMany, Problem::ManyEntries { most });
         }
         // Only as many as are allowed are compared, so that the time stays bounded.
         let seen = &values[..values.len().min(MOST_COMPARED)];
         let repeated = |(at, value): (usize, &Value)| seen[..at].contains(value);
         if different && seen.iter().enumerate().any(repeated) {
-            self.find(Rule::RepeatedEntry, "holds an entry twice");
+            self.find(Rule::RepeatedEntry, Problem::EntryTwice);
         }
         for value in values.iter().take(MOST_COMPARED) {
             self.entry(value, shape);
@@ -511,15 +516,18 @@ impl Walk<'_> {
             (Shape::Objects { each, .. }, Value::Object(map)) => {
                 check_closed(map, self.path, self.section, each, self.findings);
             }
-            (Shape::Objects { .. }, other) => self.entry_type("objects", other),
-            (_, other) => self.entry_type("strings", other),
+            (Shape::Objects { .. }, other) => self.entry_type(Kind::Objects, other),
+            (_, other) => self.entry_type(Kind::Strings, other),
         }
     }
 
-    fn entry_type(&mut self, wanted: &str, value: &Value) {
+    fn entry_type(&mut self, wanted: Kind, value: &Value) {
         self.find(
             Rule::WrongType,
-            format!("must hold {wanted}, not {}", kind_of(value)),
+            Problem::WrongEntries {
+                wanted,
+                found: Kind::of(value),
+            },
         );
     }
 }
@@ -529,12 +537,3 @@ pub(super) const LARGEST_BARE: u64 = 1 << 53;
 
 /// How many entries of a list are looked at one by one: the longest list that a schema allows.
 const MOST_COMPARED: usize = 256;
-
-/// Names the values that are allowed.
-fn either(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [most @ .., last] => format!("{} or {last}", most.join(", ")),
-    }
-}

@@ -10,6 +10,7 @@
 use serde_json::{Map, Value};
 
 use super::finding::{Findings, Rule};
+use super::problem::Problem;
 
 /// The field of the extension `hearken` that names the dialect which an event was translated from.
 pub const TRANSLATED: &str = "translated";
@@ -46,7 +47,7 @@ pub(super) fn forgive(map: &Map<String, Value>, findings: &mut Findings) {
             absent || is_open && finding.rule == Rule::UndefinedValue && finding.field == "status"
         },
         Rule::NotStated,
-        "is not stated by the protocol that the event was translated from",
+        &Problem::NotStated,
     );
 }
 

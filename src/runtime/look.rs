@@ -12,19 +12,31 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use crate::announce::normalise::clean;
-use crate::inspect::{Checker, Format, Item, StreamRule, Tracer, Verdict};
+use crate::inspect::{Checker, Format, Item, Repeats, StreamRule, Tracer, Verdict, Wording};
 use crate::protocol::Answer;
 
 /// The longest line that is read, in bytes: as large as the largest frame by default.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
 
-/// Checks a file, or standard input for `-`, and writes the report as it comes.
+/// Checks a file, or standard input for `-`, and writes the report: of a file at its end, each finding once with
+/// its number; of standard input, which may never end, each as it comes, and how often at the end.
 ///
 /// # Errors
 /// When the file can't be opened or read.
-pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
+pub fn check(
+    file: &Path,
+    json: bool,
+    strict: bool,
+    wording: &dyn Wording,
+) -> anyhow::Result<Verdict> {
     let mut checker = Checker::of_recording(answers(file));
     let mut out = io::stdout().lock();
+    let mut report = Report {
+        json,
+        live: file == Path::new("-"),
+        repeats: Repeats::default(),
+        wording,
+    };
     let result = each_line(file, |line| {
         let items = match line {
             Line::Text { text, whole } => {
@@ -38,19 +50,23 @@ pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
             }
             Line::TooLong => checker.unreadable(StreamRule::TooLong),
         };
-        write_items(&mut out, &mut checker, &items, json)
+        let text = report.take(items);
+        if text.is_empty() {
+            return Ok(());
+        }
+        out.write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .map_err(Stop::Write)
     });
     let listens = listens(result)?;
     let (items, summary) = checker.finish();
     if listens {
-        let mut text = String::new();
-        for item in &items {
-            push(&mut text, item, json);
-        }
+        let mut text = report.take(items);
+        text.push_str(&report.end());
         text.push_str(&if json {
             summary.to_json(strict)
         } else {
-            summary.to_text(strict)
+            summary.to_text(strict, wording)
         });
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         self::listens(written.map_err(Stop::Write))?;
@@ -58,11 +74,56 @@ pub fn check(file: &Path, json: bool, strict: bool) -> anyhow::Result<Verdict> {
     Ok(summary.verdict(strict))
 }
 
+/// Writes findings, each kind once.
+struct Report<'a> {
+    json: bool,
+    /// Whether each is written as it comes.
+    live: bool,
+    repeats: Repeats,
+    wording: &'a dyn Wording,
+}
+
+impl Report<'_> {
+    /// Takes findings, and gives the lines that are written at once.
+    fn take(&mut self, items: Vec<Item>) -> String {
+        let mut text = String::new();
+        let mut push = |line: String| {
+            text.push_str(&line);
+            text.push('\n');
+        };
+        for item in items {
+            if self.json {
+                push(item.to_json(self.wording));
+                continue;
+            }
+            let line = self.live.then(|| item.to_text(self.wording));
+            match (self.repeats.take(item), line) {
+                (Ok(true), Some(line)) => push(line),
+                (Ok(_), _) => {}
+                // What can't be counted any more is written, one by one.
+                (Err(item), _) => push(item.to_text(self.wording)),
+            }
+        }
+        text
+    }
+
+    /// Gives the lines that had to wait for their numbers.
+    fn end(&mut self) -> String {
+        let live = self.live;
+        std::mem::take(&mut self.repeats)
+            .into_list()
+            .iter()
+            .filter(|repeated| !live || repeated.times > 1)
+            .map(|repeated| repeated.to_text(self.wording) + "\n")
+            .collect()
+    }
+}
+
 /// Traces a file, or standard input for `-`.
 ///
 /// # Errors
 /// When the file can't be opened or read, or has no event.
-pub fn trace(file: &Path, format: Format) -> anyhow::Result<()> {
+pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Result<()> {
     let mut tracer = Tracer::of_recording(answers(file));
     listens(each_line(file, |line| {
         match line {
@@ -72,7 +133,7 @@ pub fn trace(file: &Path, format: Format) -> anyhow::Result<()> {
         Ok(())
     }))?;
     let text = tracer
-        .finish(format)
+        .finish(format, wording)
         .with_context(|| format!("there is no event in {}", shown(file)))?;
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
@@ -95,35 +156,6 @@ pub fn shown(file: &Path) -> String {
     } else {
         clean(&file.to_string_lossy()).into_owned()
     }
-}
-
-fn push(text: &mut String, item: &Item, json: bool) {
-    if json {
-        text.push_str(&item.to_json());
-    } else {
-        text.push_str(&item.to_string());
-    }
-    text.push('\n');
-}
-
-fn write_items(
-    out: &mut impl Write,
-    checker: &mut Checker,
-    items: &[Item],
-    json: bool,
-) -> Result<(), Stop> {
-    let mut text = String::new();
-    for item in items {
-        if json || checker.is_news(item) {
-            push(&mut text, item, json);
-        }
-    }
-    if text.is_empty() {
-        return Ok(());
-    }
-    out.write_all(text.as_bytes())
-        .and_then(|()| out.flush())
-        .map_err(Stop::Write)
 }
 
 /// Says why reading stopped before the end.

@@ -1,6 +1,6 @@
 //! What goes against the protocol, and what goes against the person.
 
-use crate::protocol::Severity;
+use crate::protocol::{Finding, Severity};
 
 use super::model::Sight;
 use super::prompt::PromptId;
@@ -112,13 +112,38 @@ anomaly_kinds! {
     TokenReused = "token_reused", "6.2.2", Error;
 }
 
+/// Says what a departure concerns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Detail {
+    /// A tool's or state's name, or a count; may be empty.
+    Name(String),
+    /// What is wrong with an event by itself.
+    Finding(Finding),
+}
+
+impl Detail {
+    /// Gives the name or the count; empty where there is none.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Name(name) => name,
+            Self::Finding(_) => "",
+        }
+    }
+}
+
+impl From<String> for Detail {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
 /// Reports one departure from the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anomaly {
     /// Which rule.
     pub kind: AnomalyKind,
-    /// What it concerns: a tool's or state's name, a field, a count; may be empty.
-    pub detail: String,
+    /// What it concerns.
+    pub detail: Detail,
     /// Whether this is the first of its kind from this agent on this link; only that one is told.
     pub first: bool,
 }
@@ -191,6 +216,19 @@ impl Danger {
             Self::AcceptsBySilence { .. } => "accepts_by_silence",
             Self::AnsweredAfterEnd { .. } => "answered_after_end",
             Self::ActsAfterEnd { .. } => "acts_after_end",
+        }
+    }
+
+    /// Gives the question that it is about, if it is about one.
+    pub fn prompt(&self) -> Option<PromptId> {
+        match self {
+            Self::DoneAfterRejection { prompt, .. }
+            | Self::AcceptsBySilence { prompt }
+            | Self::AnsweredAfterEnd { prompt } => Some(*prompt),
+            Self::Unasked { .. }
+            | Self::PerhapsUnasked { .. }
+            | Self::PerhapsUnaskedLost { .. }
+            | Self::ActsAfterEnd { .. } => None,
         }
     }
 

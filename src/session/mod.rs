@@ -33,7 +33,7 @@ mod tools;
 // A session names its source; whoever knows sessions alone knows it by this.
 pub use crate::link::LinkId;
 pub use aftermath::{Aftermath, Fate};
-pub use anomaly::{Anomaly, AnomalyKind, Danger};
+pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};
 pub use key::SessionKey;
 pub use machines::{

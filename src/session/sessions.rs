@@ -9,7 +9,7 @@ use crate::link::LinkId;
 use crate::protocol::{Decoded, Now, Severity, Unobserved};
 
 use super::aftermath::Fate;
-use super::anomaly::{Anomaly, AnomalyKind};
+use super::anomaly::{Anomaly, AnomalyKind, Detail};
 use super::answers::Brings;
 use super::apply::Context;
 use super::change::{Change, What};
@@ -284,9 +284,9 @@ impl Sessions {
         let invalid = findings
             .iter()
             .find(|finding| finding.severity == Severity::Error)
-            .map(ToString::to_string);
-        if let Some(detail) = invalid {
-            self.anomaly(&mut context, AnomalyKind::Invalid, detail);
+            .cloned();
+        if let Some(finding) = invalid {
+            self.anomaly(&mut context, AnomalyKind::Invalid, Detail::Finding(finding));
         }
         if arrived == Arrived::UnderUsedId {
             self.anomaly(&mut context, AnomalyKind::EventIdReused, String::new());
@@ -411,7 +411,12 @@ impl Sessions {
 
     /// Notes a departure of a whole frame that no session can be blamed for, and tells whether it is
     /// the first of its link.
-    pub(super) fn anomaly(&mut self, context: &mut Context, kind: AnomalyKind, detail: String) {
+    pub(super) fn anomaly(
+        &mut self,
+        context: &mut Context,
+        kind: AnomalyKind,
+        detail: impl Into<Detail>,
+    ) {
         let about = SessionKey {
             session: crate::protocol::SessionId(String::new()),
             ..context.key.clone()
@@ -420,7 +425,7 @@ impl Sessions {
         let first = self.told.len() < MOST_TOLD && self.told.insert((about, kind));
         context.push(What::Anomaly(Anomaly {
             kind,
-            detail,
+            detail: detail.into(),
             first,
         }));
     }

@@ -296,7 +296,7 @@ pub fn play(seed: u64) {
     let mut dangers = Vec::new();
     for change in heard {
         if let What::Anomaly(anomaly) = change.what {
-            anomalies.push((anomaly.kind, anomaly.detail));
+            anomalies.push((anomaly.kind, anomaly.detail.name().to_owned()));
         } else if let What::Danger(danger) = change.what {
             dangers.push(danger);
         }

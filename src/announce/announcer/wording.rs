@@ -8,11 +8,12 @@ use crate::protocol::{
     ToolInvoked, ToolStatus,
 };
 use crate::session::{
-    Anomaly, AnomalyKind, Change, Danger, Ended, PromptId, Session, Sessions, What,
+    Anomaly, AnomalyKind, Change, Danger, Detail, Ended, PromptId, Session, Sessions, What,
 };
 
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Weight};
+use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::{Mark, Segment};
@@ -436,20 +437,16 @@ impl Announcer {
 
     /// An anomaly's detail is a name or a number from the wire, or a finding of ours.
     fn anomaly_detail(&self, anomaly: &Anomaly) -> String {
-        if anomaly.kind == AnomalyKind::Invalid {
-            crate::announce::text::speakable::one_line(&anomaly.detail)
-        } else if anomaly.detail.is_empty() {
-            String::new()
-        } else {
-            self.phrases.name_of(&anomaly.detail)
+        match &anomaly.detail {
+            Detail::Finding(finding) => self.phrases.finding_in_full(finding),
+            Detail::Name(name) if name.is_empty() => String::new(),
+            Detail::Name(name) => self.phrases.name_of(name),
         }
     }
 
     fn anomaly(&self, change: &Change, anomaly: &Anomaly) -> Draft {
-        let what = self.phrases.text(
-            &format!("anomaly.{}", anomaly.kind.name()),
-            &[("detail", Arg::Own(self.anomaly_detail(anomaly)))],
-        );
+        let detail = self.anomaly_detail(anomaly);
+        let what = self.phrases.departure(anomaly.kind, detail);
         let args = [
             ("section", Arg::own(anomaly.kind.section())),
             ("what", Arg::own(what)),
@@ -473,53 +470,20 @@ impl Announcer {
         let lines = self.manner == Manner::Lines;
         let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
         let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
-        let (key, tool, prompt, remedy) = match danger {
-            Danger::Unasked { tool, done: false } => ("danger.unasked", Some(tool), None, leave),
-            Danger::Unasked { tool, done: true } => {
-                ("danger.unasked.done", Some(tool), None, leave)
+        let remedy = match danger {
+            Danger::Unasked { .. }
+            | Danger::PerhapsUnasked { .. }
+            | Danger::PerhapsUnaskedLost { .. }
+            | Danger::DoneAfterRejection { .. }
+            | Danger::ActsAfterEnd { .. } => leave,
+            Danger::AcceptsBySilence { .. } => {
+                pick("danger.remedy.answer", "danger.remedy.answer_lines")
             }
-            Danger::PerhapsUnasked { tool, done: false } => {
-                ("danger.perhaps_unasked", Some(tool), None, leave)
-            }
-            Danger::PerhapsUnasked { tool, done: true } => {
-                ("danger.perhaps_unasked.done", Some(tool), None, leave)
-            }
-            Danger::PerhapsUnaskedLost { tool } => {
-                ("danger.perhaps_unasked.lost", Some(tool), None, leave)
-            }
-            Danger::DoneAfterRejection { tool, prompt } => {
-                ("danger.rejected", Some(tool), Some(*prompt), leave)
-            }
-            Danger::AcceptsBySilence { prompt } => (
-                "danger.silence",
-                None,
-                Some(*prompt),
-                pick("danger.remedy.answer", "danger.remedy.answer_lines"),
-            ),
-            Danger::AnsweredAfterEnd { prompt } => (
-                "danger.after_end",
-                None,
-                Some(*prompt),
-                "danger.remedy.none",
-            ),
-            Danger::ActsAfterEnd { tool } => ("danger.acts_after_end", Some(tool), None, leave),
+            Danger::AnsweredAfterEnd { .. } => "danger.remedy.none",
         };
-        let remedy = self.phrases.text(remedy, &[]);
-        let segments = self.fill(
-            key,
-            self.verbosity_of(change.key.link),
-            &[
-                (
-                    "tool",
-                    tool.map_or_else(|| Arg::own(""), |name| self::tool(name)),
-                ),
-                (
-                    "n",
-                    Arg::own(prompt.map(|id| id.0.to_string()).unwrap_or_default()),
-                ),
-                ("remedy", Arg::own(remedy)),
-            ],
-        );
+        let tool = danger.tool().map_or_else(|| Arg::own(""), tool);
+        let args = args_of(danger, tool, self.phrases.text(remedy, &[]));
+        let segments = self.fill(key_of(danger), self.verbosity_of(change.key.link), &args);
         // Every face labels a danger; only the ear needs the word.
         let word = Segment {
             shown: None,
@@ -530,7 +494,7 @@ impl Announcer {
         };
         let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);
-        match prompt.filter(|id| sessions.prompt(*id).is_some()) {
+        match danger.prompt().filter(|id| sessions.prompt(*id).is_some()) {
             Some(id) => draft.about(About::Tells(id)),
             None => draft,
         }

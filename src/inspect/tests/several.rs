@@ -21,7 +21,7 @@ fn every_event_of_a_line_is_checked_and_traced() {
         for line in text.split('\n') {
             tracer.line(line);
         }
-        let trace = tracer.finish(Format::Text).unwrap();
+        let trace = tracer.finish(Format::Text, &super::english()).unwrap();
         assert!(trace.contains("to completed"), "{trace}");
     }
     let (items, _) = check(&one.replacen('{', "{\"x\":NaN,", 1));

@@ -29,7 +29,7 @@ fn gaps(what: &[What]) -> Vec<&str> {
                 kind: AnomalyKind::SequenceGap,
                 detail,
                 ..
-            }) => Some(detail.as_str()),
+            }) => Some(detail.name()),
             _ => None,
         })
         .collect()

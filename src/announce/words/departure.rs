@@ -1,0 +1,103 @@
+//! What is wrong with a message or with an agent, in words: told aloud and written into a report alike.
+//!
+//! Responsibilities: the words of findings, of departures from the order, of dangers and of what can't be read.
+//! Not here: what is told of it when (`announcer`), how a report is made of it (`inspect`).
+
+use crate::protocol::{Datum, DecodeError, Finding, Problem};
+use crate::session::{AnomalyKind, Danger};
+
+use super::phrase::{Arg, Phrases};
+
+impl Phrases {
+    /// Words what is wrong with a field of a message, without the section that says so.
+    pub fn finding(&self, finding: &Finding) -> String {
+        self.problem(&finding.field, &finding.problem)
+    }
+
+    /// Words what is wrong with a field; without a name it is the message as a whole.
+    pub fn problem(&self, field: &str, problem: &Problem) -> String {
+        let field = if field.is_empty() {
+            self.text("finding.event", &[])
+        } else {
+            field.to_owned()
+        };
+        let mut args = vec![("field", Arg::Own(field))];
+        args.extend(problem.about().into_iter().map(|(place, datum)| {
+            let words = match datum {
+                Datum::Plain(text) => text,
+                Datum::Kind(kind) => self.text(&format!("finding.kind.{}", kind.name()), &[]),
+                Datum::Form(form) => self.text(&format!("finding.form.{}", form.name()), &[]),
+                Datum::OneOf(words) => self.either(words),
+            };
+            (place, Arg::Own(words))
+        }));
+        self.text(&format!("finding.{}", problem.name()), &args)
+    }
+
+    /// Words a finding with the section of the protocol that it goes by.
+    pub fn finding_in_full(&self, finding: &Finding) -> String {
+        let args = [
+            ("what", Arg::Own(self.finding(finding))),
+            ("section", Arg::own(finding.section)),
+        ];
+        self.text("finding", &args)
+    }
+
+    /// Words what goes against the order of an agent's messages.
+    pub fn departure(&self, kind: AnomalyKind, detail: String) -> String {
+        let key = format!("anomaly.{}", kind.name());
+        self.text(&key, &[("detail", Arg::Own(detail))])
+    }
+
+    /// Words why a text can't be read.
+    pub fn unread(&self, error: &DecodeError) -> String {
+        let args = match error {
+            DecodeError::Json { line, column, .. } => {
+                vec![("line", Arg::own(line)), ("column", Arg::own(column))]
+            }
+            DecodeError::NotAnObject(kind) => {
+                let kind = self.text(&format!("finding.kind.{}", kind.name()), &[]);
+                vec![("kind", Arg::Own(kind))]
+            }
+            DecodeError::TooDeep | DecodeError::NoType => Vec::new(),
+        };
+        self.text(&format!("unread.{}", error.name()), &args)
+    }
+
+    /// Lists words of which one counts.
+    pub fn either(&self, words: &[&str]) -> String {
+        match words {
+            [] => String::new(),
+            [one] => (*one).to_owned(),
+            [most @ .., last] => {
+                let or = self.text("finding.or", &[]);
+                format!("{} {or} {last}", most.join(", "))
+            }
+        }
+    }
+}
+
+/// Names the words of a danger.
+pub fn key_of(danger: &Danger) -> &'static str {
+    match danger {
+        Danger::Unasked { done: false, .. } => "danger.unasked",
+        Danger::Unasked { done: true, .. } => "danger.unasked.done",
+        Danger::PerhapsUnasked { done: false, .. } => "danger.perhaps_unasked",
+        Danger::PerhapsUnasked { done: true, .. } => "danger.perhaps_unasked.done",
+        Danger::PerhapsUnaskedLost { .. } => "danger.perhaps_unasked.lost",
+        Danger::DoneAfterRejection { .. } => "danger.rejected",
+        Danger::AcceptsBySilence { .. } => "danger.silence",
+        Danger::AnsweredAfterEnd { .. } => "danger.after_end",
+        Danger::ActsAfterEnd { .. } => "danger.acts_after_end",
+    }
+}
+
+/// Gives the arguments of a danger's words.
+pub fn args_of(danger: &Danger, tool: Arg, remedy: String) -> [(&'static str, Arg); 3] {
+    let prompt = danger.prompt().map(|id| id.0.to_string());
+    [
+        ("tool", tool),
+        ("n", Arg::own(prompt.unwrap_or_default())),
+        ("remedy", Arg::Own(remedy)),
+    ]
+}

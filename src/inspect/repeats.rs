@@ -1,0 +1,102 @@
+//! The same finding many times, told once with its number.
+//!
+//! Responsibilities: which findings are the same, how often and where the last one is. Not here: their words
+//! (`report`).
+
+use std::collections::HashMap;
+
+use crate::protocol::Severity;
+
+use super::report::{Item, Place, Told};
+use super::rules::Fact;
+
+/// How many kinds of findings are told apart; names from the wire make any number of them, and what is beyond
+/// is told one by one.
+const MOST_KINDS: usize = 4096;
+
+/// Says what makes two findings the same.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Kind {
+    place: Place,
+    rule: &'static str,
+    section: &'static str,
+    event: Option<String>,
+    field: String,
+    /// What is said, as far as the rule leaves it open.
+    told: String,
+    session: Option<String>,
+}
+
+/// Holds a finding with how often it came.
+#[derive(Debug, Clone)]
+pub struct Repeated {
+    /// The first of them.
+    pub item: Item,
+    /// How often it came.
+    pub times: u64,
+    /// The line of the last one.
+    pub last: u64,
+}
+
+/// Collects findings, each kind once.
+#[derive(Debug, Clone, Default)]
+pub struct Repeats {
+    kinds: HashMap<Kind, usize>,
+    list: Vec<Repeated>,
+}
+
+impl Repeats {
+    /// Takes a finding, and tells whether it is the first of its kind. One that can't be told apart any more
+    /// comes back, to be told by itself.
+    ///
+    /// # Errors
+    /// Gives a finding back that is beyond the bound.
+    pub fn take(&mut self, item: Item) -> Result<bool, Box<Item>> {
+        let kind = kind_of(&item);
+        if let Some(known) = self.kinds.get(&kind).and_then(|at| self.list.get_mut(*at)) {
+            known.times += 1;
+            known.last = item.line;
+            return Ok(false);
+        }
+        if self.list.len() >= MOST_KINDS {
+            return Err(Box::new(item));
+        }
+        self.kinds.insert(kind, self.list.len());
+        self.list.push(Repeated {
+            last: item.line,
+            item,
+            times: 1,
+        });
+        Ok(true)
+    }
+
+    /// Gives all of them, in the order in which the first of each came.
+    pub fn into_list(self) -> Vec<Repeated> {
+        self.list
+    }
+}
+
+/// Says what a finding shares with its like. A danger, and an error of one session's order, is an event of its
+/// own however often it comes, so its line tells it from the others.
+fn kind_of(item: &Item) -> Kind {
+    let told = match &item.told {
+        Told::Problem(problem) => format!("{problem:?}"),
+        Told::Stream(Fact::Foreign(what)) => what.name().to_owned(),
+        Told::Stream(fact) => format!("{fact:?}"),
+        Told::Danger(_) => item.line.to_string(),
+        Told::Order(_) if item.severity == Severity::Error => item.line.to_string(),
+        Told::Order(_) => String::new(),
+    };
+    Kind {
+        place: item.place,
+        rule: item.rule,
+        section: item.section,
+        event: item.event.clone(),
+        field: item.field.clone(),
+        told,
+        session: match item.place {
+            Place::End => item.session.clone(),
+            Place::Line | Place::Event | Place::Order | Place::Danger => None,
+        },
+    }
+}
