@@ -114,6 +114,20 @@ pub enum Form {
 }
 
 impl Form {
+    /// Lists every form.
+    pub const ALL: [Self; 10] = [
+        Self::ReplyToken,
+        Self::CallId,
+        Self::OutputId,
+        Self::Tool,
+        Self::Language,
+        Self::Script,
+        Self::ContentType,
+        Self::ErrorCode,
+        Self::ReasonCode,
+        Self::Version,
+    ];
+
     /// Gives the form's name for reports.
     pub fn name(self) -> &'static str {
         match self {

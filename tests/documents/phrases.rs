@@ -28,6 +28,9 @@ fn the_phrase_file_and_the_code_agree() {
             }
         }
     }
+    let reports: String = ["rules", "report", "trace", "mermaid"]
+        .map(|file| read(&format!("src/inspect/{file}.rs")))
+        .concat();
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
     let phrases = file["phrases"].as_table().unwrap();
     let unused: BTreeSet<&String> = phrases
@@ -42,9 +45,25 @@ fn the_phrase_file_and_the_code_agree() {
             ];
             !by_number.iter().any(|group| key.starts_with(group))
         })
-        // These are looked up by the name of the departure; the next test holds them.
-        .filter(|key| !key.starts_with("anomaly."))
-        .filter(|key| !code.contains(&format!("\"{key}\"")))
+        // These are looked up by the name of what they tell; the tests of departures and findings hold them.
+        .filter(|key| {
+            let by_name = [
+                "anomaly.",
+                "finding.",
+                "unread.",
+                "check.grade.",
+                "check.ended.",
+                "check.result.",
+            ];
+            let rule = StreamRule::ALL
+                .iter()
+                .any(|rule| **key == format!("check.{}", rule.name()));
+            !rule && !by_name.iter().any(|group| key.starts_with(group))
+        })
+        .filter(|key| {
+            let named = format!("\"{key}\"");
+            !code.contains(&named) && !reports.contains(&named)
+        })
         .collect();
     assert!(unused.is_empty(), "phrases that nobody says: {unused:?}");
     let groups: BTreeSet<&str> = phrases
@@ -290,6 +309,37 @@ fn every_departure_has_its_words() {
         .cloned()
         .collect();
     assert_eq!(there, wanted);
+}
+
+/// Whatever a report can say is in the file, and the file has no more of it.
+#[test]
+fn every_finding_has_its_words() {
+    let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let phrases = file["phrases"].as_table().unwrap();
+    let there: BTreeSet<String> = phrases
+        .keys()
+        .filter(|key| key.starts_with("finding."))
+        .cloned()
+        .collect();
+    let names = Problem::NAMES.iter().map(|name| format!("finding.{name}"));
+    let kinds = Kind::ALL.map(|kind| format!("finding.kind.{}", kind.name()));
+    let forms = Form::ALL.map(|form| format!("finding.form.{}", form.name()));
+    let own = ["finding.event", "finding.or"].map(str::to_owned);
+    let wanted = names.chain(kinds).chain(forms).chain(own).collect();
+    assert_eq!(there, wanted);
+    // These have data behind them, and words of their own for it.
+    let with_data = [
+        StreamRule::Several,
+        StreamRule::NotJson,
+        StreamRule::NotAaep,
+    ];
+    for rule in StreamRule::ALL
+        .iter()
+        .filter(|rule| !with_data.contains(rule))
+    {
+        let key = format!("check.{}", rule.name());
+        assert!(phrases.contains_key(&key), "{key}");
+    }
 }
 
 /// A sentence that names a key names it by its command, so that it is true with other keys.
