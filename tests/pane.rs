@@ -230,6 +230,43 @@ fn pages_of_a_question_stay_put() {
     }
 }
 
+/// A question that fills several pages of a large screen, too.
+#[test]
+fn every_page_has_the_head_and_the_keys() {
+    let mut stage = stage();
+    let action = "One more of many words about what is to be done. ".repeat(60);
+    event(
+        &mut stage,
+        "Mailer",
+        "awaiting.confirmation",
+        json!({
+            "action": action, "consequence": "It is gone.", "reply_token": "rpl_1", "urgency": "critical",
+            "timeout_seconds": 300, "default_decision": "reject", "risk_level": "low", "irreversible": false,
+        }),
+    );
+    stage.wait_for_silence();
+    for (columns, height) in SIZES {
+        for _ in 0..12 {
+            let screen = rows(&stage.drawn(columns, height, ThemeChoice::Plain).0).join("\n");
+            assert!(screen.contains("Question 1 of 1, number 1"), "{screen}");
+            assert!(screen.contains("n reject"), "{screen}");
+            // With the first letter the notice about the line is gone.
+            press(&mut stage, KeyCode::Char('e'));
+            press(&mut stage, KeyCode::Char('w'));
+            let typing = rows(&stage.drawn(columns, height, ThemeChoice::Plain).0).join("\n");
+            let body = |screen: &str| -> Vec<String> {
+                let set_in = screen
+                    .lines()
+                    .filter(|row| row.starts_with("  One") || row.contains("words about"));
+                set_in.map(str::to_owned).collect()
+            };
+            assert_eq!(body(&screen), body(&typing), "{columns}x{height}");
+            press(&mut stage, KeyCode::Esc);
+            press(&mut stage, KeyCode::Char('d'));
+        }
+    }
+}
+
 #[test]
 fn a_long_notice_over_a_page_is_no_sight_of_it() {
     let mut stage = question();

@@ -20,9 +20,9 @@ const BETWEEN: &str = "  ";
 /// How long an agent's word for an answer may be in a row of keys, in characters.
 const LONGEST_ANSWER: usize = 24;
 
-/// Gives the keys of the shown question, where a key answers it.
+/// Gives the keys that answer the shown question, as long as nothing else has the keys.
 pub(super) fn of_question(app: &App) -> Vec<String> {
-    let (Mode::Watching, Some((_, prompt))) = (app.mode(), app.shown()) else {
+    let Some((_, prompt)) = app.shown() else {
         return Vec::new();
     };
     let mut words = answer_keys(prompt);

@@ -224,7 +224,7 @@ fn draw_first(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
 
 /// Draws the keys. On a small screen a question has a fixed number of rows for them, and its own first.
 fn draw_keys(frame: &mut Frame<'_>, view: View<'_>, area: &mut Rect) {
-    let mut units = if view.regions {
+    let mut units = if view.regions || view.app.mode() != Mode::Watching {
         Vec::new()
     } else {
         keys::of_question(view.app)

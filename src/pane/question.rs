@@ -106,7 +106,9 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     let width = place.width.min(rows::WIDEST);
     // The head of several pages says which one it is, and may be longer by that.
     let longest = head(view, prompt, place.width, Some(Page::longest())).len();
-    let room = usize::from(place.height);
+    let keys = keys_row(view, width);
+    // The keys stand on every page; where something else has them, their place is kept.
+    let room = usize::from(place.height).saturating_sub(keys.len());
     let drawn = |page, pages| {
         Some(Drawn {
             prompt: shown.prompt,
@@ -163,6 +165,9 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     let count = rows.len();
     rows.extend(words.into_iter().take(end).skip(start));
     rows.truncate(room);
+    if view.app.mode() == Mode::Watching {
+        rows.extend(keys);
+    }
     Block {
         rows,
         head: count,
@@ -277,13 +282,19 @@ fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
     let now = times::steady(view.app, prompt, view.now);
     let announcer = view.app.announcer();
     let words = announcer.in_full(prompt, view.app.sessions(), now);
-    let mut rows = words_of(view, prompt, &words, width);
-    if view.regions {
-        let lead = view.app.phrases().text("pane.keys", &[]);
-        let keys = keys::lines(&format!("{lead} "), &keys::of_question(view.app), width);
-        rows.extend(keys.into_iter().map(|row| Row::own(row, view.look.own())));
+    words_of(view, prompt, &words, width)
+}
+
+/// Gives the keys that answer; none on a small screen, where they stand below everything.
+fn keys_row(view: View<'_>, width: u16) -> Vec<Row> {
+    if !view.regions {
+        return Vec::new();
     }
-    rows
+    let lead = format!("{} ", view.app.phrases().text("pane.keys", &[]));
+    keys::lines(&lead, &keys::of_question(view.app), width)
+        .into_iter()
+        .map(|row| Row::own(row, view.look.own()))
+        .collect()
 }
 
 fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {

@@ -67,8 +67,8 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
 
 /// Gives a row of something that a session is at, set in below it.
 fn below(text: &str, width: u16, style: Style) -> Vec<Row> {
-    let mut rows = rows::own(text, width.saturating_sub(rows::HANG).max(1), style);
-    rows.truncate(1);
+    let inside = width.saturating_sub(rows::HANG).max(1);
+    let rows = rows::fitting(rows::own(text, inside, style), 1, inside);
     rows::set_in(rows, rows::HANG)
 }
 

@@ -231,6 +231,7 @@ fn the_details_of_a_question_that_fits_take_its_place_until_the_key_comes_again(
             && rows.join(" ").contains("Send it"),
         "{rows:?}"
     );
+    assert!(rows.join(" ").contains("Keys: y then c accept"), "{rows:?}");
     press(&mut app, KeyCode::Char('d'), now);
     let (rows, _) = screen(&app, now, 100, 30);
     assert!(!rows.join(" ").contains("in full"), "{rows:?}");
