@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::report::{Finding, Part};
 use crate::config::{Config, SourceConfig};
 use crate::link::{Ask, Fault, LinkEvent};
-use crate::runtime::settings::token;
+use crate::runtime::settings::token_of;
 use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, SourceError, Tls};
 
@@ -83,11 +83,7 @@ async fn of_the_settings(
         );
     };
     let links = own.over(&config.links);
-    let token = match (&own.token_env, &own.token_file) {
-        // The token of the call is for the source that it names, and for no other.
-        (None, None) if alone => Ok(settings.token.clone()),
-        (variable, file) => token(variable.as_deref(), file.as_deref()),
-    };
+    let token = token_of(own, || Ok(settings.token.clone()), alone);
     let remedy = "check the token and the certificates that the settings name for it";
     let token = match token {
         Ok(token) => token,

@@ -88,9 +88,7 @@ impl Own {
         self.0.handshake.over(&config.handshake)
     }
 
-    /// Gives the link's settings: its own, else those of the call. The token of the call is for the source
-    /// that it names: among several, one of the settings has its own or none, so that no server gets what
-    /// is another's.
+    /// Gives the link's settings: its own, else those of the call; `alone` when no other source is followed.
     ///
     /// # Errors
     /// When the token or a certificate can't be read.
@@ -101,13 +99,10 @@ impl Own {
         alone: bool,
     ) -> anyhow::Result<LinkSettings> {
         let links = self.0.over(&config.links);
-        let (variable, file) = match (&self.0.token_env, &self.0.token_file) {
-            (None, None) if !alone => (None, None),
-            (None, None) => (options.token_env.as_deref(), options.token_file.as_deref()),
-            (variable, file) => (variable.as_deref(), file.as_deref()),
-        };
+        let of_the_call =
+            || settings::token(options.token_env.as_deref(), options.token_file.as_deref());
         let about = || format!("the source {}", self.0.name);
-        let token = settings::token(variable, file).with_context(about)?;
+        let token = settings::token_of(&self.0, of_the_call, alone).with_context(about)?;
         let tls = Tls::load(&links).with_context(about)?;
         // The seed is laid over when the link is opened.
         Ok(LinkSettings::new(links, token, tls, 0))

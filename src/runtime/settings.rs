@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 
-use crate::config::{Config, Delivery, KeysConfig};
+use crate::config::{Config, Delivery, KeysConfig, SourceConfig};
 use crate::protocol::KeyRing;
 use crate::transport::Secret;
 
@@ -143,6 +143,23 @@ pub fn token(variable: Option<&str>, file: Option<&Path>) -> anyhow::Result<Opti
         bail!("the token is empty");
     }
     Ok(Some(Secret::new(&text)))
+}
+
+/// Gives the token of a source of the settings: its own where it names one, an environment variable before a file.
+/// The token of the call is for the source that the call names: among several (not `alone`), one of the settings
+/// has its own or none, so that no server gets what is another's.
+///
+/// # Errors
+/// When a token is asked for and not there.
+pub fn token_of(
+    own: &SourceConfig,
+    of_the_call: impl FnOnce() -> anyhow::Result<Option<Secret>>,
+    alone: bool,
+) -> anyhow::Result<Option<Secret>> {
+    match (own.token_env.as_deref(), own.token_file.as_deref()) {
+        (None, None) if alone => of_the_call(),
+        (variable, file) => token(variable, file),
+    }
 }
 
 /// Reads a file of keys: the lines that may also stand under `[keys]` in the settings.

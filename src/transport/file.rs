@@ -12,18 +12,15 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
 
-use super::clean::clean;
 use super::follow::Follow;
 use super::halves::{Poster, Reader};
+use super::opened::open_file;
 use super::sink::LinkSink;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How many lines the reading thread may be ahead. Each may be as large as the bound of a frame, so
 /// there are few.
 const LINES_AHEAD: usize = 2;
-
-/// The longest file name in a fault, in characters.
-const NAME_CHARACTERS: usize = 120;
 
 /// The mark that some editors put before the first line.
 const BOM: &[u8] = b"\xEF\xBB\xBF";
@@ -178,26 +175,6 @@ impl<R: BufRead> Iterator for Lines<R> {
 /// [`Fault::Unusable`], in words, when the file is not there, is a folder or may not be read.
 pub fn lines(path: &Path, limit: usize) -> Result<Lines<BufReader<File>>, Fault> {
     open_file(path).map(|file| Lines::new(BufReader::new(file), limit))
-}
-
-/// Opens a file for reading, or says in words why not.
-pub(super) fn open_file(path: &Path) -> Result<File, Fault> {
-    let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
-    let unusable = |why: String| Err(Fault::Unusable(why));
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) => {
-            return match error.kind() {
-                io::ErrorKind::NotFound => unusable(format!("there is no file {name}")),
-                io::ErrorKind::PermissionDenied => unusable(format!("{name} may not be read")),
-                kind => unusable(format!("{name} can't be opened: {kind}")),
-            };
-        }
-    };
-    match file.metadata() {
-        Ok(about) if about.is_dir() => unusable(format!("{name} is a folder")),
-        Ok(_) | Err(_) => Ok(file),
-    }
 }
 
 /// Reads a file or standard input to its end, or a file for as long as it grows.

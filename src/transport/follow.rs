@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::file::open_file;
+use super::opened::open_file;
 use crate::link::{Fault, LinkEvent};
 
 /// How long it waits at the end before it looks again: well below what a person notices beside the

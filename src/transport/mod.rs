@@ -7,7 +7,8 @@
 //!
 //! [`open`] turns a [`Source`] into a `Link`: a reader that speaks to the [`LinkSink`] until it is
 //! over, and a poster that takes replies. Each kind of source is one such pair; the driver, which
-//! runs the two side by side and answers for every [`LinkHandle::send`], is the same for all.
+//! runs the two side by side and answers for every [`LinkHandle::send`], is the same for all. [`listen`] makes
+//! one of requests that come in on this machine.
 
 mod backoff;
 pub mod capture;
@@ -19,7 +20,9 @@ mod follow;
 mod framing;
 mod halves;
 mod handle;
+mod listening;
 mod open;
+mod opened;
 mod program;
 mod recorded;
 mod secret;
@@ -39,6 +42,7 @@ mod write;
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
 pub use handle::LinkHandle;
+pub use listening::{Listening, listen};
 pub use open::open;
 pub use program::end_all_now;
 pub use recorded::{Recorded, RecordedAnswer};

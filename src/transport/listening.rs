@@ -1,0 +1,359 @@
+//! A source that waits for requests on this machine: what comes in is news, and is answered when somebody decides.
+//!
+//! Responsibilities: listening on loopback alone, letting in who knows the secret, one whole and bounded request,
+//! holding it until it is answered or lapses. Not here: what a request means and what the answer is (a dialect).
+//!
+//! # Who gets in
+//! Any program and any web page on this machine can reach the port, so the port is no proof of anything. The
+//! first part of the path is a secret that only those know who were given it; whoever has another one is told that
+//! nothing is there. A page in a browser that was led here by a name of its own (DNS rebinding) sends that name as
+//! the host, and is refused by it.
+//!
+//! # The life of a request
+//! ```text
+//! taken in whole -> LinkEvent::Request{id} -> LinkHandle::respond(id) -> answered
+//!       |                     '- the other side went away, or ANSWER_TIME passed -> LinkEvent::Lapsed{id}
+//!       '- too large, too slow, too many at once: refused, and nobody is told of it
+//! ```
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::halves::{Link, Poster, Reader};
+use super::handle::{LinkHandle, drive, launch};
+use super::secret::Secret;
+use super::settings::LinkSettings;
+use super::sink::{LinkSink, SinkGone};
+use crate::link::{Fault, LinkEvent, Method, Receipt, Request, Undelivered};
+
+/// How many connections are served at once; more wait in the system's own queue. Each may hold a request that
+/// waits for a person, and nobody has this many agents.
+const MOST_CONNECTIONS: usize = 64;
+
+/// How long the other side may take to send the head of a request, and again for its body: it is on this machine.
+const SENDING_TIME: Duration = Duration::from_secs(10);
+
+/// How long a request waits for its answer: longer than the programs that ask will wait by themselves, and an
+/// end for those that never hang up.
+const ANSWER_TIME: Duration = Duration::from_secs(60 * 60);
+
+/// How much of a head is read, in bytes.
+const HEAD_BYTES: usize = 16 * 1024;
+
+/// How long accepting rests after an error, so that a shortage of descriptors is no busy loop.
+const ACCEPT_REST: Duration = Duration::from_millis(100);
+
+/// How long a secret is at least and at most, in characters: not to be guessed, and still a part of a path.
+const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
+
+/// Names where a source listens, and who may come in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listening {
+    port: u16,
+    secret: Secret,
+}
+
+impl Listening {
+    /// Listens on a port of loopback, any free one for 0; a request's path begins with `/` and the secret.
+    ///
+    /// It is `None` for a secret that is too short to be one, or could not be part of a path as it is.
+    pub fn new(port: u16, secret: Secret) -> Option<Self> {
+        let text = secret.expose();
+        let fits = SECRET_CHARACTERS.contains(&text.len())
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
+        fits.then_some(Self { port, secret })
+    }
+}
+
+/// Opens a listening source in a task of its own; its port comes as [`LinkEvent::Listening`].
+///
+/// It never fails: what is wrong is told as [`LinkEvent::Failed`]. Must be called inside a tokio runtime.
+pub fn listen(listening: Listening, settings: &LinkSettings, sink: LinkSink) -> LinkHandle {
+    let held = Held::default();
+    let link = Link {
+        reader: Gate {
+            listening,
+            most: settings.config.max_frame_bytes,
+            held: held.clone(),
+        },
+        poster: held,
+    };
+    launch(|orders, closing| drive(link, sink, orders, closing))
+}
+
+/// Is what goes out as the answer to a request.
+type Answer = (u16, String);
+
+/// Holds the requests that wait for an answer.
+#[derive(Debug, Clone, Default)]
+struct Held(Arc<Mutex<HashMap<u64, oneshot::Sender<Answer>>>>);
+
+impl Held {
+    /// Runs something with what is held; a lock that was poisoned still holds plain, whole values.
+    fn with<T>(&self, run: impl FnOnce(&mut HashMap<u64, oneshot::Sender<Answer>>) -> T) -> T {
+        run(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Poster for Held {
+    fn post(
+        &self,
+        _body: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+        std::future::ready(Err(Undelivered::Kept(Fault::OneWay)))
+    }
+
+    fn respond(&self, id: u64, status: u16, body: String) {
+        if let Some(answer) = self.with(|held| held.remove(&id)) {
+            // Who went away in this moment is told as lapsed.
+            let _ = answer.send((status, body));
+        }
+    }
+}
+
+/// Takes requests in.
+#[derive(Debug)]
+struct Gate {
+    listening: Listening,
+    /// The largest body, in bytes.
+    most: usize,
+    held: Held,
+}
+
+/// Is what every connection needs.
+#[derive(Debug)]
+struct Guard {
+    secret: Secret,
+    most: usize,
+    /// How long a request waits for its answer.
+    patience: Duration,
+    held: Held,
+    sink: LinkSink,
+    next: AtomicU64,
+    /// The requests that lapsed. The queue needs no bound: each of them was told first, and had room for that.
+    lapsed: mpsc::UnboundedSender<u64>,
+}
+
+impl Reader for Gate {
+    async fn read(self, sink: LinkSink) {
+        // Nobody listens any more: there is nobody to tell.
+        let _ = self.follow(sink).await;
+    }
+}
+
+impl Gate {
+    async fn follow(self, sink: LinkSink) -> Result<(), SinkGone> {
+        sink.put(LinkEvent::Connecting { attempt: 1 }).await?;
+        let wanted = SocketAddr::from((Ipv4Addr::LOCALHOST, self.listening.port));
+        let bound = async {
+            let listener = TcpListener::bind(wanted).await?;
+            let port = listener.local_addr()?.port();
+            Ok::<_, std::io::Error>((listener, port))
+        };
+        let (listener, port) = match bound.await {
+            Ok(bound) => bound,
+            Err(error) => {
+                let words = format!("nothing can listen at {wanted}: {}", error.kind());
+                let fault = Fault::Unusable(words);
+                return sink.put(LinkEvent::Failed { fault }).await;
+            }
+        };
+        sink.put(LinkEvent::Listening { port }).await?;
+        sink.put(LinkEvent::Connected).await?;
+        let (lapsed, mut told) = mpsc::unbounded_channel();
+        let guard = Arc::new(Guard {
+            secret: self.listening.secret,
+            most: self.most,
+            patience: ANSWER_TIME,
+            held: self.held,
+            sink: sink.clone(),
+            next: AtomicU64::new(1),
+            lapsed,
+        });
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                Some(id) = told.recv() => sink.put(LinkEvent::Lapsed { id }).await?,
+                Some(_) = connections.join_next(), if !connections.is_empty() => {}
+                accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => {
+                    match accepted {
+                        Ok((stream, peer)) if peer.ip().is_loopback() => {
+                            connections.spawn(serve(stream, Arc::clone(&guard)));
+                        }
+                        // Nobody else can reach loopback; should that ever be otherwise, nobody else gets in.
+                        Ok(_) => {}
+                        Err(_) => tokio::time::sleep(ACCEPT_REST).await,
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Serves one connection to its end, whatever that is.
+async fn serve(stream: TcpStream, guard: Arc<Guard>) {
+    let service = service_fn(move |request| {
+        let guard = Arc::clone(&guard);
+        async move { Ok::<_, Infallible>(guard.answer(request).await) }
+    });
+    // A peer that breaks off, or sends something else than HTTP, is no news.
+    let _ = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(SENDING_TIME)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
+}
+
+/// Is a request that waits; dropped without an answer it has lapsed.
+struct Waiting<'a> {
+    guard: &'a Guard,
+    id: u64,
+    told: bool,
+    answered: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.guard.held.with(|held| held.remove(&self.id));
+        if self.told && !self.answered {
+            // This fails only when the link is over.
+            let _ = self.guard.lapsed.send(self.id);
+        }
+    }
+}
+
+impl Guard {
+    /// Takes one request in and waits for its answer. Dropped in the middle of it when the peer goes away.
+    async fn answer(&self, request: hyper::Request<Incoming>) -> Response<Full<Bytes>> {
+        if !is_from_here(request.headers()) {
+            return empty(StatusCode::FORBIDDEN);
+        }
+        let target = request.uri().path_and_query();
+        let Some(path) = target.and_then(|target| self.behind_secret(target.as_str())) else {
+            return empty(StatusCode::NOT_FOUND);
+        };
+        let named = Method::ALL
+            .into_iter()
+            .find(|method| method.name() == request.method().as_str());
+        let Some(method) = named else {
+            return empty(StatusCode::METHOD_NOT_ALLOWED);
+        };
+        let body = Limited::new(request.into_body(), self.most).collect();
+        let body = match timeout(SENDING_TIME, body).await {
+            Ok(Ok(body)) => String::from_utf8_lossy(&body.to_bytes()).into_owned(),
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+                return empty(StatusCode::PAYLOAD_TOO_LARGE);
+            }
+            Ok(Err(_)) => return empty(StatusCode::BAD_REQUEST),
+            Err(_elapsed) => return empty(StatusCode::REQUEST_TIMEOUT),
+        };
+        self.wait(Request { method, path, body }).await
+    }
+
+    /// Tells of a request and waits for its answer.
+    async fn wait(&self, request: Request) -> Response<Full<Bytes>> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (answer, decided) = oneshot::channel();
+        self.held.with(|held| held.insert(id, answer));
+        let mut waiting = Waiting {
+            guard: self,
+            id,
+            told: false,
+            answered: false,
+        };
+        if self
+            .sink
+            .put(LinkEvent::Request { id, request })
+            .await
+            .is_err()
+        {
+            return empty(StatusCode::SERVICE_UNAVAILABLE);
+        }
+        waiting.told = true;
+        match timeout(self.patience, decided).await {
+            Ok(Ok((status, body))) => {
+                waiting.answered = true;
+                let status =
+                    StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+                let mut response = Response::new(Full::new(Bytes::from(body)));
+                *response.status_mut() = status;
+                let json = hyper::header::HeaderValue::from_static("application/json");
+                response.headers_mut().insert(CONTENT_TYPE, json);
+                response
+            }
+            Ok(Err(_)) | Err(_) => empty(StatusCode::GATEWAY_TIMEOUT),
+        }
+    }
+
+    /// Gives what stands behind the secret in a path; `None` for whoever does not know it.
+    fn behind_secret(&self, target: &str) -> Option<String> {
+        let rest = target.strip_prefix('/')?;
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (given, path) = rest.split_at(end);
+        if !is_same(given.as_bytes(), self.secret.expose().as_bytes()) {
+            return None;
+        }
+        Some(match path.strip_prefix('/') {
+            Some(_) => path.to_owned(),
+            None => format!("/{path}"),
+        })
+    }
+}
+
+/// Compares two secrets in a time that does not tell where they differ; of their length nothing is hidden.
+fn is_same(given: &[u8], secret: &[u8]) -> bool {
+    let differs = given
+        .iter()
+        .zip(secret)
+        .fold(0, |differs, (a, b)| std::hint::black_box(differs | (a ^ b)));
+    given.len() == secret.len() && differs == 0
+}
+
+/// Tells whether a request names this machine as its host, by a name that nobody else can have.
+fn is_from_here(headers: &HeaderMap) -> bool {
+    let mut hosts = headers.get_all(HOST).iter();
+    let (Some(host), None) = (hosts.next(), hosts.next()) else {
+        return false;
+    };
+    let Ok(host) = host.to_str() else {
+        return false;
+    };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        Some(_) | None => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"]
+        .iter()
+        .any(|own| name.eq_ignore_ascii_case(own))
+}
+
+fn empty(status: StatusCode) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::default());
+    *response.status_mut() = status;
+    response
+}
+
+#[cfg(test)]
+#[path = "tests/listening.rs"]
+mod tests;
