@@ -17,8 +17,8 @@ use jiff::fmt::rfc2822::DateTimeParser;
 use reqwest::Url;
 use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 
+use super::address::is_loopback;
 use super::secret::Secret;
-use super::source::is_loopback;
 use super::tls::Tls;
 use crate::link::Fault;
 

@@ -10,6 +10,7 @@
 //! runs the two side by side and answers for every [`LinkHandle::send`], is the same for all. [`listen`] makes
 //! one of requests that come in on this machine.
 
+mod address;
 mod backoff;
 pub mod capture;
 mod clean;
@@ -39,6 +40,7 @@ mod way;
 mod websocket;
 mod write;
 
+pub use address::{HttpAddress, SourceError, WebSocketAddress};
 pub use backoff::Backoff;
 pub use capture::{RecordError, Recorder};
 pub use handle::LinkHandle;
@@ -49,6 +51,6 @@ pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;
 pub use settings::LinkSettings;
 pub use sink::{LinkNews, LinkSink, WAITING_BYTES};
-pub use source::{HttpAddress, Source, SourceError, WebSocketAddress};
+pub use source::Source;
 pub use tls::{Tls, TlsError};
 pub use unix::{Socket, folders as socket_folders};

@@ -17,10 +17,10 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderVal
 use reqwest::{Method as HttpMethod, Url};
 use tokio::sync::mpsc;
 
+use super::address::{HttpAddress, check};
 use super::client::{SharedClient, bearer, fault_of, retry_after_of, status_fault};
 use super::halves::Poster;
 use super::settings::LinkSettings;
-use super::source::{HttpAddress, check};
 use crate::link::{
     Address, Body, Call, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
 };

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: reading certificates and a key of the person's own, one TLS configuration for
 //! HTTP and for every other transport that is secured. Not here: the words for a handshake that
-//! failed (`client`), whether a connection must be secure (`source`).
+//! failed (`client`), whether a connection must be secure (`address`).
 //!
 //! Trust is what the system trusts (rustls-platform-verifier: the certificate folders on Linux, the
 //! keychain on macOS, the store on Windows), and the certificates of `--ca` besides; nothing is

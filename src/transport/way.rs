@@ -9,7 +9,8 @@
 
 use reqwest::Url;
 
-use super::source::{HttpAddress, Source, WebSocketAddress};
+use super::address::{HttpAddress, WebSocketAddress};
+use super::source::Source;
 use crate::link::Way;
 
 impl Source {

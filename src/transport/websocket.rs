@@ -29,12 +29,12 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Bytes, Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async_with_config};
 
+use super::address::WebSocketAddress;
 use super::clean::clean;
 use super::client::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_io, status_fault};
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::secret::Secret;
 use super::settings::LinkSettings;
-use super::source::WebSocketAddress;
 use crate::link::{Fault, Reason, Subprotocol, Undelivered, WebSocketTerms};
 
 /// How often a silent connection is asked for a sign of life at least: what stands between two machines often

@@ -17,11 +17,11 @@ use sync_wrapper::{SyncFuture, SyncStream};
 use super::filter::Filter;
 use super::resume::SharedResume;
 use crate::link::{Body, Fault, Stream};
+use crate::transport::address::check;
 use crate::transport::clean::clean;
 use crate::transport::client::{SharedClient, bearer, fault_of, status_fault};
 use crate::transport::server::{Server, version_header};
 use crate::transport::settings::LinkSettings;
-use crate::transport::source::check;
 
 /// How many redirects are followed: more than any honest set-up needs, few enough to end a loop soon.
 const REDIRECTS: u32 = 5;

@@ -1,0 +1,158 @@
+//! Addresses on the network, as the person gave them.
+//!
+//! Responsibilities: which ones are refused before anything is opened, whether one is on this machine, what of one
+//! may be shown. Not here: what else a SOURCE may be (`source`), what lies where on a server (a dialect).
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use reqwest::Url;
+
+use super::clean::clean;
+
+/// The longest name of a source on a screen, in characters: a line, not a page.
+pub(super) const NAME_CHARACTERS: usize = 120;
+
+/// Says why a SOURCE can't be used; never shows a credential.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SourceError {
+    /// A kind of address that is not known.
+    #[error("{scheme} is no kind of source; use http, https, ws, wss, unix:, a FILE or -")]
+    UnknownScheme {
+        /// What stands before the colon, cleaned.
+        scheme: String,
+    },
+    /// An address that can't be read.
+    #[error("that is not a valid address; write it as http://HOST:PORT/PATH")]
+    BadAddress,
+    /// An address that holds a credential.
+    #[error(
+        "an address with a user name or a password is refused, because every program on this machine can read it; use --token-env or --token-file"
+    )]
+    Credential,
+    /// A `unix:` without the path of a socket or the id of an agent.
+    #[error("unix: wants the path of a socket or the id of an agent behind it")]
+    BadSocket,
+    /// Plain http to another machine.
+    #[error(
+        "plain http or ws to {host} is refused, because anybody on the way can read and change it; use https or wss, or --allow-plain-http"
+    )]
+    PlainHttp {
+        /// The host.
+        host: String,
+    },
+    /// A base address with a query.
+    #[error("a base address takes no query; leave out what follows the question mark")]
+    Query,
+    /// Neither an address nor a file that is there.
+    #[error(
+        "there is no file called {name}; a source is http(s)://…, ws(s)://…, unix:…, a FILE, - for standard input, or -- and a program"
+    )]
+    NoSuchFile {
+        /// What was written, cleaned.
+        name: String,
+    },
+}
+
+/// Holds an address as the person gave it, without its fragment; its debug form leaves the query out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct HttpAddress(pub(super) Url);
+
+impl HttpAddress {
+    pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+        let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
+        check(&url, allow_plain)?;
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    /// Takes an address that was checked already.
+    pub(super) fn at(url: Url) -> Self {
+        Self(url)
+    }
+
+    /// Gives the address itself.
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+}
+
+impl fmt::Debug for HttpAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("HttpAddress").field(&shown(&self.0)).finish()
+    }
+}
+
+/// Gives an address as it may be shown: without its query, which may hold what is nobody's business.
+pub(super) fn shown(url: &Url) -> String {
+    let mut shown = url.clone();
+    shown.set_query(None);
+    clean(shown.as_str(), NAME_CHARACTERS)
+}
+
+/// Holds the address of a WebSocket; its debug form leaves the query out.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WebSocketAddress(pub(super) Url);
+
+impl WebSocketAddress {
+    pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
+        let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
+        check(&url, allow_plain)?;
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    /// Takes an address that was checked already.
+    pub(super) fn at(url: Url) -> Self {
+        Self(url)
+    }
+
+    /// Gives the address itself.
+    pub(super) fn url(&self) -> &Url {
+        &self.0
+    }
+}
+
+impl fmt::Debug for WebSocketAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WebSocketAddress")
+            .field(&shown(&self.0))
+            .finish()
+    }
+}
+
+/// Checks an address, given or redirected to: it has a host, no credential, and is safe on the way.
+pub(super) fn check(url: &Url, allow_plain: bool) -> Result<(), SourceError> {
+    let host = url.host_str().ok_or(SourceError::BadAddress)?;
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(SourceError::Credential);
+    }
+    if matches!(url.scheme(), "http" | "ws") && !allow_plain && !is_loopback(url) {
+        return Err(SourceError::PlainHttp {
+            host: clean(host, NAME_CHARACTERS),
+        });
+    }
+    Ok(())
+}
+
+/// Tells whether an address is on this machine by its name alone, without asking anybody.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    let Some(host) = url.host_str() else {
+        return false;
+    };
+    if host == "localhost" {
+        return true;
+    }
+    if let Ok(address) = host.parse::<Ipv4Addr>() {
+        return address.is_loopback();
+    }
+    host.strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .and_then(|inner| inner.parse::<Ipv6Addr>().ok())
+        .is_some_and(|address| {
+            address.is_loopback()
+                || address
+                    .to_ipv4_mapped()
+                    .is_some_and(|mapped| mapped.is_loopback())
+        })
+}
