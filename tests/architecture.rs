@@ -129,7 +129,7 @@ const ONLY: &[(&str, &str, &[&str])] = &[
     ("session", "link", &["LinkId"]),
 ];
 
-fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+pub(super) fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
@@ -153,13 +153,13 @@ fn room(path: &Path) -> String {
     first.trim_end_matches(".rs").to_owned()
 }
 
-fn is_test(path: &Path) -> bool {
+pub(super) fn is_test(path: &Path) -> bool {
     let text = path.to_string_lossy();
     text.ends_with("tests.rs") || text.contains("tests/")
 }
 
 /// The code of a file without comments, strings of documentation and its test module.
-fn code(path: &Path) -> String {
+pub(super) fn code(path: &Path) -> String {
     let text = fs::read_to_string(path).unwrap();
     let text = text
         .split("\n#[cfg(test)]\n#[allow")

@@ -10,6 +10,7 @@
 use hearken::voice;
 
 mod agreed_events;
+mod app_rooms;
 mod architecture;
 mod bursts;
 mod checklist;

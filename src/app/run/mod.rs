@@ -150,3 +150,69 @@ impl Run {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: Scene = Scene {
+        over: false,
+        failed: false,
+        ended: false,
+    };
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn a_run_ends_by_itself_as_it_was_wished() {
+        let over = Scene { over: true, ..HERE };
+        let failed = Scene {
+            failed: true,
+            ..over
+        };
+        let ended = Scene {
+            ended: true,
+            ..HERE
+        };
+        let clean = Some(Ends::So(Exit::Clean));
+        for (until, scene, wanted) in [
+            (Until::Asked, over, None),
+            (Until::NoSource, HERE, None),
+            (Until::NoSource, ended, None),
+            (Until::NoSource, over, clean),
+            (Until::NoSource, failed, Some(Ends::So(Exit::NoSource))),
+            (Until::Ended, HERE, None),
+            (Until::Ended, ended, clean),
+            (Until::Ended, over, clean),
+            (Until::Idle(at(10)), HERE, Some(Ends::Idle)),
+            (Until::Idle(at(11)), HERE, None),
+            (Until::Idle(at(11)), over, clean),
+        ] {
+            let mut run = Run::new(until);
+            run.note_session();
+            run.note_news(at(5));
+            assert_eq!(run.ends(scene, at(15)), wanted, "{until:?} {scene:?}");
+        }
+        let unseen = Run::new(Until::Ended);
+        assert_eq!(unseen.ends(ended, at(15)), None, "no session was seen yet");
+    }
+
+    #[test]
+    fn what_waits_for_the_last_answers_ends_when_they_are_sent_or_it_waited_enough() {
+        let mut run = Run::new(Until::Idle(at(60)));
+        assert_eq!(run.due(true), Some(at(60)));
+        assert_eq!(run.due(false), None);
+        run.part(Exit::Interrupted, at(10));
+        assert!(run.is_parting());
+        assert_eq!(run.due(false), Some(at(10)));
+        assert_eq!(run.parted(false, at(9)), None);
+        assert_eq!(run.parted(true, at(9)), Some(Exit::Interrupted));
+        assert_eq!(run.parted(false, at(10)), Some(Exit::Interrupted));
+        assert!(run.end() && !run.end(), "once");
+        run.part(Exit::Clean, at(20));
+        assert!(run.is_over() && !run.is_parting(), "over for good");
+        assert_eq!((run.due(true), run.parted(true, at(30))), (None, None));
+    }
+}
