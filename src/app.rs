@@ -9,39 +9,28 @@
 //! said and read by the faces). [`App`] is made of structs that own their fields, each in a folder: `questions`
 //! (which one is shown, when it may be answered, what becomes of the answer), `review` (looking back), `tuning`
 //! (how everything sounds and how much of it), `hands` (keys, switches, typing), `run` (how long it goes on),
-//! `holding` with `writing` (what waits for a line), and the links with what is agreed with them (`links`, `waiting`,
-//! `handshake`, `proof`, `refusal`, `agreement`, `terms`). The structs know nothing of `App`; the files beside
+//! `holding` with `writing` (what waits for a line), `links` (the sources, and what comes from them). The structs know nothing of `App`; the files beside
 //! them that take a key or tell something do.
 
-mod agreement;
 mod answers;
 mod commands;
 mod doing;
 mod effect;
 mod face;
 mod firing;
-mod foreign;
 mod hands;
-mod handshake;
 mod helping;
 mod holding;
 mod input;
 mod links;
-mod proof;
 mod questions;
-mod reading;
-mod refusal;
 mod review;
 mod run;
 mod setup;
-mod stream;
 mod telling;
-mod terms;
 mod timers;
 mod tuning;
 mod view;
-mod waiting;
-mod ways;
 mod writing;
 
 use std::sync::Arc;
@@ -51,16 +40,15 @@ use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, SpeechQueue};
 use crate::config::Config;
 use crate::keys::{Command, Filter};
 use crate::link::LinkId;
-use crate::protocol::{KeyRing, Now, fit};
+use crate::protocol::{Now, fit};
 use crate::session::{Change, Sessions, What};
 
-pub use effect::{Effect, Exit, Notice};
+pub use effect::{Effect, Exit, Kept, Notice};
 pub use input::Input;
-pub use links::LinkView;
+pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;
-pub use setup::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
-pub use stream::{LinkPhase, Stream, StreamEvent};
+pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use tuning::voice::VoiceState;
 
 use answers::Answers;
@@ -69,8 +57,8 @@ use face::Face;
 use hands::Hands;
 use hands::scan::Scanning;
 use holding::Holding;
+use links::Links;
 use questions::Questions;
-use reading::Reading;
 use review::Review;
 use run::Run;
 use timers::Turn;
@@ -80,9 +68,8 @@ use tuning::Tuning;
 #[derive(Debug)]
 pub struct App {
     config: Config,
-    keys: KeyRing,
     face: Face,
-    links: Vec<LinkView>,
+    links: Links,
     sessions: Sessions,
     announcer: Announcer,
     queue: SpeechQueue,
@@ -96,8 +83,6 @@ pub struct App {
     /// The number of the last request, of whatever kind.
     next_request: u64,
     answers: Answers,
-    /// The frame that is being read in steps.
-    reading: Option<Reading>,
     effects: Vec<Effect>,
 }
 
@@ -105,23 +90,20 @@ impl App {
     /// Makes the state at the start; [`Input::Start`] comes next.
     pub fn new(setup: Setup) -> Self {
         let mut sessions = Sessions::default();
-        let mut ids = setup.seed;
         let mut announcer = Announcer::new(
             setup.config.announce.clone(),
             Arc::clone(&setup.phrases),
             setup.manner,
         );
-        let links: Vec<LinkView> = setup
-            .sources
-            .into_iter()
-            .enumerate()
-            .map(|(at, source)| {
-                let link = LinkId(at);
-                announcer.set_source(link, source.announce.clone());
-                sessions.add_link(link, source.answerable);
-                LinkView::new(link, source, &mut ids)
-            })
-            .collect();
+        announcer.trust_mut().know(setup.keys.agents());
+        for (at, source) in setup.sources.iter().enumerate() {
+            let link = LinkId(at);
+            announcer.set_source(link, source.announce.clone());
+            sessions.add_link(link, source.answerable);
+            if links::asks(source, &setup.config).require_signed {
+                announcer.trust_mut().want(link);
+            }
+        }
         let tongue = Arc::clone(setup.phrases.tongue());
         let questions = &setup.config.questions;
         let filter = Filter::new(
@@ -138,15 +120,19 @@ impl App {
             VoiceWish::Silent => VoiceState::Off,
             VoiceWish::LeaveToReader => VoiceState::LeftToReader,
         };
-        let mut app = Self {
-            keys: KeyRing::default(),
+        let queue = SpeechQueue::new(fold, setup.phrases)
+            .polite(setup.config.announce.do_not_interrupt)
+            .sounding(Deliveries::new(&setup.config.voice));
+        let (seed, keys) = (setup.seed, &setup.keys);
+        let links = Links::new(setup.sources, &setup.config, keys, seed, |id| {
+            links::terms(&announcer, &queue, id)
+        });
+        Self {
             face: Face::new(setup.manner, setup.lines, setup.face, setup.copies),
             links,
             sessions,
             announcer,
-            queue: SpeechQueue::new(fold, setup.phrases)
-                .polite(setup.config.announce.do_not_interrupt)
-                .sounding(Deliveries::new(&setup.config.voice)),
+            queue,
             review: Review::default(),
             tuning: Tuning::new(voice, setup.config.voice.delivery(), tongue),
             holding: Holding::default(),
@@ -157,11 +143,8 @@ impl App {
             questions: Questions::default(),
             next_request: 0,
             answers: Answers::default(),
-            reading: None,
             effects: Vec::new(),
-        };
-        app.hold_keys(setup.keys);
-        app
+        }
     }
 
     /// Takes a fact and gives what is wished of the world, in order.

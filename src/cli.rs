@@ -12,7 +12,9 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::app::Until;
-use crate::config::{Config, FaceChoice, Load, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice};
+use crate::config::{
+    Config, Dialect, FaceChoice, Load, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice,
+};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -189,6 +191,9 @@ pub struct Options {
     /// Connect without a handshake, by /events and /messages alone
     #[arg(long)]
     pub plain_pair: bool,
+    /// Which protocol the sources speak, where that is not to be found out
+    #[arg(long, value_name = "NAME")]
+    pub dialect: Option<Dialect>,
     /// Follow only agents whose signed manifest one of your keys proves
     #[arg(long)]
     pub require_signed: bool,
@@ -263,6 +268,9 @@ impl Options {
         config.links.allow_plain_http |= self.allow_plain_http;
         config.links.follow |= self.follow;
         config.links.plain_pair |= self.plain_pair;
+        if let Some(dialect) = self.dialect {
+            config.links.dialect = dialect;
+        }
         config.handshake.require_signed |= self.require_signed;
         if let Some(ca) = &self.ca {
             config.links.ca = Some(ca.clone());
@@ -277,7 +285,7 @@ impl Options {
 
 /// Names the settings that flags set, by the flag's id; one that is not here is told to come from the
 /// command line.
-const SETTINGS: [(&str, &str); 14] = [
+const SETTINGS: [(&str, &str); 15] = [
     ("face", "screen.face"),
     ("screen_reader", "screen.reader"),
     ("voice", "voice.engine"),
@@ -289,6 +297,7 @@ const SETTINGS: [(&str, &str); 14] = [
     ("allow_plain_http", "links.allow_plain_http"),
     ("quiet", "announce.quiet"),
     ("follow", "links.follow"),
+    ("dialect", "links.dialect"),
     ("ca", "links.ca"),
     ("client_cert", "links.client_cert"),
     ("client_key", "links.client_key"),

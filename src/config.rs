@@ -20,7 +20,7 @@ mod source;
 pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
 pub use handshake::{HandshakeConfig, SourceHandshake};
 pub use keys::{KeysConfig, ScanConfig};
-pub use links::LinkConfig;
+pub use links::{Dialect, LinkConfig};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
 pub use source::{SourceAnnounce, SourceConfig};

@@ -25,7 +25,7 @@ mod writer;
 use std::time::{Duration, Instant};
 
 use crate::announce::Utterance;
-use crate::app::{App, Effect, Exit, Input, VoiceWish};
+use crate::app::{App, Effect, Kept, Exit, Input, VoiceWish};
 use crate::dialect;
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::Now;
@@ -287,13 +287,28 @@ impl Shell {
         let (Some(recorder), Input::Link { link, event }) = (&mut self.recorder, input) else {
             return;
         };
-        let recorded = match event {
+        // What a frame says is known when it went through the door.
+        if matches!(event, LinkEvent::Frame(_)) {
+            return;
+        }
+        if let Err(error) = recorder.news(at.wall, link.0, event) {
+            self.failures.push(error.to_string());
+        }
+    }
+
+    /// Records what came through the door, and what goes out.
+    fn keep(&mut self, link: LinkId, kept: &Kept, at: Now) {
+        let Some(recorder) = &mut self.recorder else {
+            return;
+        };
+        let recorded = match kept {
             // Each event is a line of its own, as it will be when the recording is played.
-            LinkEvent::Frame(frame) => dialect::recordable(&frame.text)
+            Kept::Event(text) => dialect::recordable(text)
                 .into_iter()
                 .map(|text| LinkEvent::Frame(Frame::of(text)))
                 .try_for_each(|frame| recorder.news(at.wall, link.0, &frame)),
-            other => recorder.news(at.wall, link.0, other),
+            Kept::Frame(text) => recorder.raw(at.wall, link.0, text),
+            Kept::Reply { request, body } => recorder.reply(at.wall, link.0, *request, body),
         };
         if let Err(error) = recorded {
             self.failures.push(error.to_string());
@@ -322,11 +337,6 @@ impl Shell {
                     request,
                     body,
                 } => {
-                    if let Some(recorder) = &mut self.recorder
-                        && let Err(error) = recorder.reply(at.wall, link.0, request, &body)
-                    {
-                        self.failures.push(error.to_string());
-                    }
                     feeds.send(link, request, body);
                 }
                 Effect::Ask { link, request, ask } => {
@@ -335,6 +345,7 @@ impl Shell {
                 Effect::Follow { link, course } => {
                     feeds.follow(link, course);
                 }
+                Effect::Keep { link, kept } => self.keep(link, &kept, at),
                 Effect::LastWords { link, words } => feeds.last_words(link, words),
                 Effect::ChangeWay { link, way } => feeds.change_way(link, way),
                 Effect::Close(link) => feeds.leave(link),

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use hearken::announce::{Manner, Phrases};
 use hearken::app::{
-    App, Door, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
+    App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
 use hearken::config::Config;
 use hearken::keys::{LineFeed, Reader, Stroke};
@@ -99,7 +99,6 @@ impl Rig {
             sources: vec![SourceSetup {
                 name: "one".into(),
                 answerable: true,
-                door: Door::Open,
                 ..SourceSetup::default()
             }],
         });

@@ -12,8 +12,7 @@ use super::doing::Doing;
 use super::questions::gate::By;
 use super::review::looking::{Leap, Step};
 use super::review::spelling::WordStep;
-use super::stream::LinkPhase;
-use super::{App, Exit, LinkView};
+use super::{App, Exit, LinkPhase, LinkView};
 
 impl App {
     /// Takes a key's command; `None` is a key that is bound to nothing.

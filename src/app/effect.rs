@@ -20,6 +20,22 @@ pub enum Exit {
     Terminated,
 }
 
+/// Is what a recording keeps of a link, beside its news.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Kept {
+    /// The text of an event, or of several, as it is heard.
+    Event(String),
+    /// A frame as it came, where its events are in other words or it holds none.
+    Frame(String),
+    /// A reply in AAEP's terms, which goes out under this number.
+    Reply {
+        /// The number of the request.
+        request: u64,
+        /// The message.
+        body: String,
+    },
+}
+
 /// Wishes something of the world.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
@@ -68,6 +84,13 @@ pub enum Effect {
         link: LinkId,
         /// By which way from now on.
         way: Way,
+    },
+    /// Keep this in the recording, if there is one.
+    Keep {
+        /// Of which link.
+        link: LinkId,
+        /// What.
+        kept: Kept,
     },
     /// Close a link for good.
     Close(LinkId),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::protocol::Now;
 
 use super::timers::{Fired, Timer, Turn};
-use super::{App, Effect, LinkView};
+use super::{App, Effect};
 
 impl App {
     /// Gives the monotonic time at which [`super::Input::Deadline`] is due.
@@ -28,8 +28,9 @@ impl App {
             Timer::Scan => self.scan_due(),
             Timer::Line => self.holding.deadline(),
             Timer::Alarm => self.questions.alarm_due(),
-            Timer::Steady => self.links.iter().filter_map(LinkView::steady_due).min(),
-            Timer::Start => self.links.iter().filter_map(LinkView::waits_until).min(),
+            Timer::Steady => self.links.steady_due(),
+            Timer::Start => self.links.start_due(),
+            Timer::Dialect => self.links.dialects_due(),
             Timer::Flush => self.questions.flush_due(),
             Timer::Beat => self.tuning.beat_due(),
             Timer::Speech => self.queue.deadline(),
@@ -71,6 +72,7 @@ impl App {
             Timer::Alarm => self.alarm(now),
             Timer::Steady => self.tick_links(now),
             Timer::Start => self.tick_waiting(now),
+            Timer::Dialect => self.tick_dialects(now),
             Timer::Flush => {
                 self.questions.flushed();
                 self.effects.push(Effect::FlushInput);

@@ -7,9 +7,9 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
-use crate::config::{Config, HandshakeConfig, SourceAnnounce};
+use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
+use crate::dialect::Carrier;
 use crate::keys::{Keymap, Scan};
-use crate::link::Way;
 use crate::protocol::{Answer, KeyRing};
 
 /// Says where lines come from, which decides when one counts as an answer.
@@ -78,19 +78,6 @@ pub struct Setup {
     pub sources: Vec<SourceSetup>,
 }
 
-/// Says how a source shakes hands (chapter 5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Door {
-    /// Not at all: a file, a pipe, or the plain pair because the person wants it.
-    #[default]
-    Open,
-    /// By requests beside the stream ([`Effect::Ask`](super::Effect::Ask)), before it is opened: HTTP.
-    Beside,
-    /// By the first messages on the connection itself, after
-    /// [`LinkEvent::Connected`](crate::link::LinkEvent::Connected).
-    Inside,
-}
-
 /// Describes one source at the start.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SourceSetup {
@@ -98,10 +85,12 @@ pub struct SourceSetup {
     pub name: String,
     /// Whether answers can be sent to it.
     pub answerable: bool,
-    /// How it shakes hands.
-    pub door: Door,
-    /// By which way the server is followed that was named, where there may be others.
-    pub way: Option<Way>,
+    /// What carries its messages.
+    pub carrier: Carrier,
+    /// Which dialect it speaks.
+    pub dialect: Dialect,
+    /// Whether the person wants no handshake with it.
+    pub plain: bool,
     /// What a recording tells beside its events; absent for everything that is none.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.

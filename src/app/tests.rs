@@ -101,15 +101,19 @@ impl Stage {
 
     /// Two answerable sources, the first one connected for two seconds, under certain settings.
     fn with(options: Options, config: Config) -> Self {
+        Self::knowing(KeyRing::default(), options, config)
+    }
+
+    /// The same, by somebody who has keys of agents.
+    fn knowing(keys: KeyRing, options: Options, config: Config) -> Self {
         let source = |name: &str| SourceSetup {
             name: name.into(),
             answerable: true,
-            door: Door::Open,
-            way: None,
             recording: None,
             ..SourceSetup::default()
         };
-        let mut stage = Self::under(config, options, vec![source("one"), source("two")]);
+        let sources = vec![source("one"), source("two")];
+        let mut stage = Self::holding(keys, config, options, sources);
         stage.link(0, LinkEvent::Connected);
         stage.wait(2000);
         stage
@@ -120,6 +124,15 @@ impl Stage {
     }
 
     fn under(config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
+        Self::holding(KeyRing::default(), config, options, sources)
+    }
+
+    fn holding(
+        keys: KeyRing,
+        config: Config,
+        options: Options,
+        sources: Vec<SourceSetup>,
+    ) -> Self {
         let app = App::new(Setup {
             config,
             phrases: english(),
@@ -131,7 +144,7 @@ impl Stage {
             face: ("start.face.linear", "start.why.asked"),
             voice: options.voice,
             until: options.until,
-            keys: KeyRing::default(),
+            keys,
             seed: 7,
             sources,
         });
@@ -209,6 +222,7 @@ impl Stage {
                 Effect::Withdraw(prompt) => self.withdrawn.push(prompt),
                 Effect::Farewell(words) => self.farewells.push(words),
                 Effect::Hush
+                | Effect::Keep { .. }
                 | Effect::Ask { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
@@ -484,8 +498,6 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
         vec![SourceSetup {
             name: "run.jsonl".into(),
             answerable: false,
-            door: Door::Open,
-            way: None,
             recording: Some(recorded),
             ..SourceSetup::default()
         }],

@@ -46,6 +46,8 @@ timers! {
     Steady,
     /// A link whose start lasts long.
     Start,
+    /// What the dialect of a link waits for.
+    Dialect,
     /// What was typed ahead of a question, which is thrown away once more.
     Flush,
     /// The sign of life of an agent that works in silence.
@@ -93,6 +95,7 @@ impl Timer {
             | Self::Alarm
             | Self::Steady
             | Self::Start
+            | Self::Dialect
             | Self::Flush => Fired::Due,
         }
     }
@@ -110,6 +113,7 @@ impl Timer {
             | Self::Alarm
             | Self::Steady
             | Self::Start
+            | Self::Dialect
             | Self::Flush => Turn::First,
             Self::Beat | Self::Speech | Self::End => Turn::Last,
         }

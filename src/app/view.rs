@@ -19,7 +19,7 @@ use super::tuning::voice::VoiceState;
 impl App {
     /// Gives the sources.
     pub fn links(&self) -> &[LinkView] {
-        &self.links
+        self.links.all()
     }
 
     /// Gives the sessions and questions.

@@ -3,7 +3,19 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+
+/// Names the dialect that a source speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Dialect {
+    /// Whichever its first messages are of
+    #[default]
+    Auto,
+    /// The Agent Accessibility Event Protocol
+    Aaep,
+}
 
 /// Settings of the links to sources.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +40,8 @@ pub struct LinkConfig {
     pub allow_plain_http: bool,
     /// Whether servers are followed without a handshake, by `/events` and `/messages` alone.
     pub plain_pair: bool,
+    /// Which dialect the sources speak.
+    pub dialect: Dialect,
     /// Whether a file is read on as it grows, instead of to its end.
     pub follow: bool,
     /// A file of certificates (PEM) that are trusted besides the system's.
@@ -50,6 +64,7 @@ impl Default for LinkConfig {
             max_frame_bytes: 4 * 1024 * 1024,
             allow_plain_http: false,
             plain_pair: false,
+            dialect: Dialect::Auto,
             follow: false,
             ca: None,
             client_cert: None,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{HandshakeConfig, LinkConfig, Load, SourceHandshake, Verbosity};
+use super::{Dialect, HandshakeConfig, LinkConfig, Load, SourceHandshake, Verbosity};
 
 /// How many sources the settings may hold: each is a connection that is kept open.
 const MOST: usize = 64;
@@ -38,6 +38,8 @@ pub struct SourceConfig {
     pub client_key: Option<PathBuf>,
     /// See [`LinkConfig::plain_pair`].
     pub plain_pair: Option<bool>,
+    /// See [`LinkConfig::dialect`].
+    pub dialect: Option<Dialect>,
     /// See [`LinkConfig::connect_timeout_ms`].
     pub connect_timeout_ms: Option<u64>,
     /// See [`LinkConfig::reply_timeout_ms`].
@@ -108,6 +110,9 @@ impl SourceConfig {
         }
         if let Some(plain) = self.plain_pair {
             links.plain_pair = plain;
+        }
+        if let Some(dialect) = self.dialect {
+            links.dialect = dialect;
         }
         if let Some(limit) = self.connect_timeout_ms {
             links.connect_timeout_ms = limit;

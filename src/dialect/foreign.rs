@@ -43,6 +43,48 @@ pub enum Foreign {
 }
 
 impl Foreign {
+    /// Judges an object; `None` where it is AAEP.
+    pub(super) fn of_object(map: &Map<String, Value>) -> Option<Self> {
+        let text = |name: &str| map.get(name).and_then(Value::as_str);
+        let has = |name: &str| map.contains_key(name);
+        let kind = text("type").unwrap_or_default();
+        if is_aaep(map, kind) {
+            return None;
+        }
+        Some(if has("jsonrpc") {
+            Self::of_method(text("method").unwrap_or_default())
+        } else if has("specversion") && has("source") {
+            Self::CloudEvents
+        } else if kind.is_empty() {
+            match text("object") {
+                Some(object) if object.contains("completion") || object.starts_with("response") => {
+                    Self::Model
+                }
+                Some(_) | None => Self::Untyped,
+            }
+        } else if kind.contains('.') && matches!(map.get("properties"), Some(Value::Object(_))) {
+            Self::OpenCode
+        } else if AG_UI.iter().any(|prefix| kind.starts_with(prefix)) {
+            Self::AgUi
+        } else if MODEL.iter().any(|prefix| kind.starts_with(prefix)) {
+            Self::Model
+        } else {
+            Self::Typed
+        })
+    }
+
+    /// Judges a message of JSON-RPC by its method.
+    pub(super) fn of_method(method: &str) -> Self {
+        let one_of = |list: &[&str]| list.iter().any(|prefix| method.starts_with(prefix));
+        if one_of(&ACP) {
+            Self::Acp
+        } else if one_of(&MCP) {
+            Self::Mcp
+        } else {
+            Self::JsonRpc
+        }
+    }
+
     /// Gives its name, by which its words are found.
     pub fn name(self) -> &'static str {
         match self {
@@ -89,36 +131,6 @@ fn is_legible(text: &str) -> bool {
     text.chars().any(seen) && !text.chars().any(|c| c.is_control() && !usual(c))
 }
 
-/// Judges an object; `None` where it is AAEP.
-pub(super) fn of_object(map: &Map<String, Value>) -> Option<Foreign> {
-    let text = |name: &str| map.get(name).and_then(Value::as_str);
-    let has = |name: &str| map.contains_key(name);
-    let kind = text("type").unwrap_or_default();
-    if is_aaep(map, kind) {
-        return None;
-    }
-    Some(if has("jsonrpc") {
-        json_rpc(text("method").unwrap_or_default())
-    } else if has("specversion") && has("source") {
-        Foreign::CloudEvents
-    } else if kind.is_empty() {
-        match text("object") {
-            Some(object) if object.contains("completion") || object.starts_with("response") => {
-                Foreign::Model
-            }
-            Some(_) | None => Foreign::Untyped,
-        }
-    } else if kind.contains('.') && matches!(map.get("properties"), Some(Value::Object(_))) {
-        Foreign::OpenCode
-    } else if AG_UI.iter().any(|prefix| kind.starts_with(prefix)) {
-        Foreign::AgUi
-    } else if MODEL.iter().any(|prefix| kind.starts_with(prefix)) {
-        Foreign::Model
-    } else {
-        Foreign::Typed
-    })
-}
-
 /// What the types of AG-UI begin with.
 const AG_UI: [&str; 10] = [
     "RUN_",
@@ -149,17 +161,6 @@ const MCP: [&str; 7] = [
     "roots/",
     "logging/",
 ];
-
-fn json_rpc(method: &str) -> Foreign {
-    let one_of = |list: &[&str]| list.iter().any(|prefix| method.starts_with(prefix));
-    if one_of(&ACP) {
-        Foreign::Acp
-    } else if one_of(&MCP) {
-        Foreign::Mcp
-    } else {
-        Foreign::JsonRpc
-    }
-}
 
 fn is_aaep(map: &Map<String, Value>, kind: &str) -> bool {
     let named = |value: &Value| {
@@ -194,7 +195,7 @@ mod tests {
 
     fn judged(value: Value) -> Option<Foreign> {
         match value {
-            Value::Object(map) => of_object(&map),
+            Value::Object(map) => Foreign::of_object(&map),
             _ => None,
         }
     }

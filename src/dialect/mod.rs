@@ -18,14 +18,18 @@
 //! person answers: `reply(7, …)`, and out comes [`Out::Send`] under the number 7. That it went out comes back
 //! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
 
+mod aaep;
 mod addresses;
 mod foreign;
 mod numbers;
+mod recognise;
+pub mod rpc;
 pub mod written;
 
 pub use addresses::{Addresses, WEBSOCKET};
 pub use foreign::Foreign;
 pub use numbers::Numbers;
+pub use recognise::{Kind, Sign, open, recognise};
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -254,6 +258,8 @@ pub struct Start {
     pub terms: Terms,
     /// Where the dialect's ids come from.
     pub seed: u64,
+    /// The numbers of its own requests.
+    pub numbers: Numbers,
 }
 
 /// Says why a frame holds no event.
@@ -288,5 +294,5 @@ pub fn read(text: &str) -> Result<Decoded, NoEvent> {
 
 /// Judges an object whose type does not say that it is AAEP.
 fn judge(text: &str) -> Option<Foreign> {
-    foreign::of_object(&object(text)?)
+    Foreign::of_object(&object(text)?)
 }

@@ -20,6 +20,12 @@ impl Default for Numbers {
 }
 
 impl Numbers {
+    /// Gives the numbers of a machine that takes the place of another one, which may still be told what became
+    /// of its own.
+    pub fn of_another() -> Self {
+        Self { next: FIRST << 1 }
+    }
+
     /// Gives the next one.
     pub fn next(&mut self) -> u64 {
         let number = self.next;

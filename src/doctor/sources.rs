@@ -144,7 +144,6 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     LinkEvent::Replied { .. }
                     | LinkEvent::Silent { .. }
                     | LinkEvent::Resumed
-                    | LinkEvent::NoSubscriptions
                     | LinkEvent::Listening { .. }
                     | LinkEvent::Request { .. }
                     | LinkEvent::Lapsed { .. }

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::Phrase;
+
 /// Says why a link, a frame or a reply failed, without a payload and without a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -75,8 +77,8 @@ pub enum Fault {
     /// The producer takes no subscription.
     #[error("the subscription was refused: {reason}")]
     Rejected {
-        /// Why, in words.
-        reason: String,
+        /// Why, with what helps.
+        reason: Phrase,
         /// After how many seconds it may be asked again.
         retry_after: Option<u64>,
         /// Whether asking again can help.

@@ -72,8 +72,6 @@ pub enum LinkEvent {
         /// What the server answered, with whatever status.
         outcome: Result<HttpAnswer, Fault>,
     },
-    /// The other side does not know what a subscription is: it has no handshake, and refuses nothing.
-    NoSubscriptions,
     /// A stream is silent, and nobody can tell whether the other side is there. It is told; nothing is
     /// done about it.
     Silent {

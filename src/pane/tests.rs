@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::*;
 use crate::announce::{Manner, Phrases};
-use crate::app::{Door, Input, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{Input, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
 use crate::config::ThemeChoice;
 use crate::keys::Stroke;
@@ -47,8 +47,6 @@ fn app() -> (App, Now) {
         sources: vec![SourceSetup {
             name: "one".into(),
             answerable: true,
-            door: Door::Open,
-            way: None,
             recording: None,
             ..SourceSetup::default()
         }],

@@ -41,8 +41,6 @@ pub struct Reply {
     pub token: ReplyToken,
     /// What was decided.
     pub answer: Answer,
-    /// The subscription on which it goes.
-    pub subscription_id: String,
     /// When the person decided; a retry keeps it.
     pub timestamp: Timestamp,
     /// Who decided: `user:…` or `auto:…`.
@@ -50,8 +48,8 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Writes the message as JSON text.
-    pub fn to_json(&self) -> String {
+    /// Writes the message as JSON text, for the subscription on which it goes.
+    pub fn to_json(&self, subscription_id: &str) -> String {
         let mut map = Map::new();
         let mut put = |key: &str, value: Value| {
             map.insert(key.to_owned(), value);
@@ -81,7 +79,7 @@ impl Reply {
                 },
             ),
         }
-        put("subscription_id", self.subscription_id.as_str().into());
+        put("subscription_id", subscription_id.into());
         put("timestamp", rfc3339(self.timestamp).into());
         put("decided_by", self.decided_by.as_str().into());
         Value::Object(map).to_string()
@@ -111,11 +109,10 @@ mod tests {
         let reply = Reply {
             token: ReplyToken::new("rpl_1"),
             answer,
-            subscription_id: "sub_1".into(),
             timestamp: "2026-05-24T14:22:24.812345Z".parse().unwrap(),
             decided_by: "user:local".into(),
         };
-        serde_json::from_str(&reply.to_json()).unwrap()
+        serde_json::from_str(&reply.to_json("sub_1")).unwrap()
     }
 
     fn keys(value: &Value) -> Vec<String> {

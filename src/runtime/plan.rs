@@ -11,10 +11,11 @@ use anyhow::Context;
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
-use crate::app::{Door, LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
-use crate::config::{Config, FaceChoice, ReaderChoice, VoiceChoice};
+use crate::config::{Config, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice};
 use crate::demo;
+use crate::dialect::Carrier;
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
@@ -69,7 +70,7 @@ pub fn watch(
             None => None,
         };
         let links = own.as_ref().map_or(&config.links, |own| &own.config);
-        let mut about = described_as(&one.source, links.follow, links.plain_pair);
+        let mut about = described_as(&one.source, links);
         if let Some(name) = one.name {
             about.name = name;
         }
@@ -91,24 +92,22 @@ pub fn watch(
 }
 
 /// Describes a source for the app.
-fn described_as(source: &Source, follow: bool, plain: bool) -> SourceSetup {
+fn described_as(source: &Source, links: &LinkConfig) -> SourceSetup {
     SourceSetup {
         name: sources::name(source),
         answerable: source.takes_answers(),
-        door: match source {
-            Source::Http(_) if !plain => Door::Beside,
-            Source::WebSocket(_) | Source::Unix(_) | Source::Program(_) if !plain => Door::Inside,
-            Source::Http(_)
-            | Source::WebSocket(_)
-            | Source::Unix(_)
-            | Source::Program(_)
-            | Source::File(_)
-            | Source::Stdin => Door::Open,
+        carrier: match source {
+            Source::Http(_) => Carrier::EventStream,
+            Source::WebSocket(_) => Carrier::WebSocket,
+            Source::Unix(_) => Carrier::Socket,
+            Source::Program(_) => Carrier::Lines,
+            Source::File(_) | Source::Stdin => Carrier::OneWay,
         },
-        way: source.way(plain),
+        dialect: links.dialect,
+        plain: links.plain_pair,
         recording: match source {
             // What still grows is no recording of something that is over.
-            Source::File(path) if !follow => Some(recording(path)),
+            Source::File(path) if !links.follow => Some(recording(path)),
             Source::File(_)
             | Source::Http(_)
             | Source::WebSocket(_)
@@ -138,8 +137,8 @@ pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Res
     let source = SourceSetup {
         name,
         answerable: false,
-        door: Door::Open,
-        way: None,
+        carrier: Carrier::OneWay,
+        dialect: config.links.dialect,
         recording: Some(recording(file)),
         ..SourceSetup::default()
     };
@@ -207,17 +206,10 @@ pub async fn demo(
         // The name was checked; a server that is stopping has nothing to start any more.
         let _ = producer.start(&name);
     });
-    let way = source.way(config.links.plain_pair);
     let described = SourceSetup {
-        way,
         name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
-        door: if config.links.plain_pair {
-            Door::Open
-        } else {
-            Door::Beside
-        },
-        ..SourceSetup::default()
+        ..described_as(&source, &config.links)
     };
     let plan = plan(
         config,

@@ -5,11 +5,15 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::protocol::{AgentId, EventId, Now};
+use crate::protocol::{AgentId, EventId, Now, ReplyToken};
 
 /// How many event ids a link remembers to drop duplicates: a server that replays its last 1000
 /// events at every connect is covered several times over.
 const MOST_EVENT_IDS: usize = 8192;
+
+/// How many questions that can only be seen wait to be raised: each stands in an event that waits for its turn,
+/// of which there are no more than this.
+const MOST_ONLY_SHOWN: usize = 64;
 
 /// A server may replay old events right after we connect. The burst is over at the latest then.
 const BURST_AT_MOST: Duration = Duration::from_secs(1);
@@ -45,6 +49,8 @@ const LARGEST_JUMP_MS: i64 = 60_000;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LinkState {
     answerable: bool,
+    /// The tokens of questions that are there to be seen only, until they are raised.
+    only_shown: VecDeque<ReplyToken>,
     burst: Burst,
     skew: Option<i64>,
     jumped: Option<i64>,
@@ -57,6 +63,7 @@ impl LinkState {
     pub(super) fn new(answerable: bool) -> Self {
         Self {
             answerable,
+            only_shown: VecDeque::new(),
             burst: Burst::Over,
             skew: None,
             jumped: None,
@@ -69,8 +76,24 @@ impl LinkState {
         self.burst == Burst::Down
     }
 
-    pub(super) fn is_answerable(&self) -> bool {
-        self.answerable
+    /// Takes note that a question which is to come can't be answered from here.
+    pub(super) fn only_shows(&mut self, token: ReplyToken) {
+        self.only_shown.push_back(token);
+        if self.only_shown.len() > MOST_ONLY_SHOWN {
+            self.only_shown.pop_front();
+        }
+    }
+
+    /// Tells, once, whether the question of a token can be answered from here.
+    pub(super) fn takes_answer(&mut self, token: Option<&ReplyToken>) -> bool {
+        let held = token.and_then(|token| self.only_shown.iter().position(|held| held == token));
+        match held {
+            Some(at) => {
+                self.only_shown.remove(at);
+                false
+            }
+            None => self.answerable,
+        }
     }
 
     pub(super) fn connected(&mut self, now: Now) {

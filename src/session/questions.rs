@@ -312,8 +312,8 @@ impl Sessions {
         );
         let answerable = self
             .links
-            .get(&context.key.link)
-            .is_none_or(super::link::LinkState::is_answerable);
+            .get_mut(&context.key.link)
+            .is_none_or(|link| link.takes_answer(question.token()));
         self.prompts.insert(
             id,
             Prompt {

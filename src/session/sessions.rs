@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hasher};
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{Decoded, Now, Severity, Unobserved};
+use crate::protocol::{Decoded, Event, Now, Severity, Unobserved};
 
 use super::aftermath::Fate;
 use super::anomaly::{Anomaly, AnomalyKind, Detail};
@@ -103,6 +103,28 @@ impl Sessions {
     /// Makes a link known. `answerable` is false for recordings and pipes.
     pub fn add_link(&mut self, link: LinkId, answerable: bool) {
         self.links.insert(link, LinkState::new(answerable));
+    }
+
+    /// Takes note that what an event asks, which is about to be applied, can't be answered from here.
+    pub fn only_shown(&mut self, link: LinkId, event: &Event) {
+        let token = match event {
+            Event::AwaitingConfirmation(asked) => asked.reply_token.as_ref(),
+            Event::AwaitingClarification(asked) => asked.reply_token.as_ref(),
+            Event::SessionStarted(_)
+            | Event::SessionCompleted(_)
+            | Event::SessionErrored(_)
+            | Event::SessionCancelled(_)
+            | Event::StateChanged(_)
+            | Event::Progress(_)
+            | Event::ToolInvoked(_)
+            | Event::ToolCompleted(_)
+            | Event::OutputStreaming(_)
+            | Event::HandoffRequested(_)
+            | Event::Unknown(_) => None,
+        };
+        if let (Some(token), Some(state)) = (token, self.links.get_mut(&link)) {
+            state.only_shows(token.clone());
+        }
     }
 
     /// Takes the news that a link is up: old events may be replayed now.

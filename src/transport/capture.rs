@@ -116,7 +116,23 @@ impl Recorder {
         self.note(at, link, "source", json!({ "name": name }))
     }
 
-    /// Records a link's news: a frame goes to the events, everything else beside them.
+    /// Records a frame that says what it says in other words than the events that were made of it, without
+    /// reply tokens.
+    ///
+    /// # Errors
+    /// The first failure of a recording, once; after it all calls do nothing and succeed.
+    pub fn raw(&mut self, at: Timestamp, link: usize, text: &str) -> Result<(), RecordError> {
+        let more = match serde_json::from_str::<Value>(text) {
+            Ok(mut message) => {
+                leave_out_tokens(&mut message);
+                json!({ "message": message })
+            }
+            Err(_) => json!({ "text": text }),
+        };
+        self.note(at, link, "raw", more)
+    }
+
+    /// Records a link's news: an event goes to the events, everything else beside them.
     ///
     /// # Errors
     /// The first failure of a recording, once; after it all calls do nothing and succeed.
@@ -151,7 +167,6 @@ impl Recorder {
                 self.note(at, link, "request", more)
             }
             LinkEvent::Lapsed { id } => self.note(at, link, "lapsed", json!({ "request": id })),
-            LinkEvent::NoSubscriptions => self.note(at, link, "no_subscriptions", json!({})),
             LinkEvent::Lost { fault, retry_in } => {
                 let retry_ms = u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX);
                 let more = json!({ "fault": fault.to_string(), "retry_in_ms": retry_ms });

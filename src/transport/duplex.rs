@@ -39,10 +39,6 @@ pub(super) enum Arrival {
     Dropped(Fault),
     /// A line for people, beside the messages.
     Remark(String),
-    /// An answer that the other side wants to have by itself, such as to a liveness check.
-    Answer(String),
-    /// The other side says that it takes no subscriptions.
-    NoSubscriptions,
     /// A sign of life without content.
     Alive,
     /// The end, in good order or not.
@@ -59,12 +55,6 @@ pub(super) trait Inward: Send {
 pub(super) trait Outward: Send {
     /// Writes one message, to its last byte; what was written in part may have arrived.
     fn send(&mut self, message: String) -> impl Future<Output = Result<(), Undelivered>> + Send;
-
-    /// Writes what an [`Arrival::Answer`] wants, which is no message.
-    fn answer(&mut self, answer: String) -> impl Future<Output = Result<(), Fault>> + Send {
-        let _ = answer;
-        std::future::ready(Ok(()))
-    }
 
     /// Counts what has come in so far, in whatever unit: also within a message that is not whole yet, which
     /// is a sign of life too.
@@ -116,7 +106,6 @@ enum Order {
         message: String,
         done: oneshot::Sender<Result<(), Undelivered>>,
     },
-    Answer(String),
     /// The app does not want this connection: it ends, with these last words.
     GiveUp {
         fault: Fault,
@@ -136,7 +125,7 @@ impl Order {
                 let _ = done.send(Err(Undelivered::Kept(Fault::Closed)));
                 Refused::Send
             }
-            Self::Answer(_) | Self::GiveUp { .. } => Refused::Send,
+            Self::GiveUp { .. } => Refused::Send,
             Self::Leave { done } => {
                 let _ = done.send(());
                 Refused::Leave
@@ -154,13 +143,12 @@ enum Refused {
 
 /// Makes the link over connections of one kind.
 pub(super) fn link<D: Dial>(dial: D, settings: LinkSettings) -> Link<Follower<D>, Outbox> {
-    // The room of the handle bounds what is sent; a farewell and an answer come on top.
+    // The room of the handle bounds what is sent; a farewell comes on top.
     let (orders, taken) = mpsc::channel(REPLIES_UNDER_WAY + 2);
     Link {
         reader: Follower {
             dial,
             settings,
-            orders: orders.downgrade(),
             taken,
         },
         poster: Outbox {
@@ -248,8 +236,6 @@ impl Poster for Outbox {
 pub(super) struct Follower<D> {
     dial: D,
     settings: LinkSettings,
-    /// For the answers that the other side wants by itself.
-    orders: mpsc::WeakSender<Order>,
     taken: mpsc::Receiver<Order>,
 }
 
@@ -347,7 +333,7 @@ impl<D: Dial> Follower<D> {
         let limit = self.settings.config.reply_timeout();
         sink.put(LinkEvent::Connected).await?;
         let end = {
-            let reading = read(&mut inward, sink, &heard, &self.orders);
+            let reading = read(&mut inward, sink, &heard);
             let writing = write(&mut outward, &mut self.taken, &heard, heartbeat, limit);
             let mut reading = std::pin::pin!(reading);
             let mut writing = std::pin::pin!(writing);
@@ -416,7 +402,6 @@ async fn read<I: Inward>(
     inward: &mut I,
     sink: &LinkSink,
     heard: &Heard,
-    orders: &mpsc::WeakSender<Order>,
 ) -> Result<End, SinkGone> {
     loop {
         // A flood of nothing must not keep this task from anything else.
@@ -430,15 +415,7 @@ async fn read<I: Inward>(
             }
             Arrival::Dropped(fault) => LinkEvent::Dropped { fault, count: 1 },
             Arrival::Remark(line) => LinkEvent::Remark { line },
-            Arrival::NoSubscriptions => LinkEvent::NoSubscriptions,
             Arrival::Alive => continue,
-            Arrival::Answer(answer) => {
-                // Where so much is to be written already, a liveness check has its answer in that.
-                if let Some(orders) = orders.upgrade() {
-                    let _ = orders.try_send(Order::Answer(answer));
-                }
-                continue;
-            }
             Arrival::End(Ok(())) => return Ok(End::Over),
             Arrival::End(Err(fault)) => return Ok(End::Fault(fault)),
         };
@@ -486,10 +463,6 @@ async fn write<O: Outward>(
                 // Nobody may wait for it any more.
                 let _ = done.send(outcome);
                 fault.map_or(Ok(()), Err)
-            }
-            Some(Order::Answer(answer)) => {
-                let written = timeout(limit, outward.answer(answer)).await;
-                written.unwrap_or(Err(Fault::TimedOut))
             }
             Some(Order::GiveUp { fault, words }) => {
                 if let Some(words) = words {

@@ -123,7 +123,6 @@ fn size(event: &LinkEvent) -> u32 {
         | LinkEvent::Ended
         | LinkEvent::Replied { .. }
         | LinkEvent::Answered { .. }
-        | LinkEvent::NoSubscriptions
         | LinkEvent::Silent { .. }
         | LinkEvent::Listening { .. }
         | LinkEvent::Lapsed { .. }

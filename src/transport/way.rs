@@ -14,21 +14,6 @@ use super::source::Source;
 use crate::link::Way;
 
 impl Source {
-    /// Gives the way that the person named; `None` where there is only one, and with the plain pair
-    /// (`plain`) because that is what they want.
-    pub fn way(&self, plain: bool) -> Option<Way> {
-        match self {
-            Self::Http(_) if !plain => Some(Way::EventStream),
-            Self::WebSocket(_) if !plain => Some(Way::WebSocket),
-            Self::Http(_)
-            | Self::WebSocket(_)
-            | Self::Unix(_)
-            | Self::Program(_)
-            | Self::File(_)
-            | Self::Stdin => None,
-        }
-    }
-
     /// Gives the same server by another way, at a path of its own; `None` for what is no server on the network.
     pub fn by(&self, way: Way, path: &str) -> Option<Self> {
         let at = |url: &Url, secure: &str, plain: &str| {
@@ -126,15 +111,9 @@ mod tests {
         let config = LinkConfig::default();
         for source in ["unix:/tmp/a.sock", "unix:planner", "-", "a.jsonl"] {
             let source = Source::parse(source, &config).unwrap();
-            assert_eq!(source.way(false), None);
             for way in [Way::EventStream, Way::WebSocket, Way::PlainPair] {
                 assert_eq!(source.by(way, "/"), None);
             }
-        }
-        for source in ["http://127.0.0.1:1", "ws://127.0.0.1:1"] {
-            let source = Source::parse(source, &config).unwrap();
-            assert_eq!(source.way(true), None);
-            assert!(source.way(false).is_some());
         }
     }
 }

@@ -16,7 +16,6 @@ fn the_phrase_file_and_the_code_agree() {
                     "protocol",
                     "session",
                     "inspect",
-                    "dialect",
                     "demo",
                     "transport",
                 ];

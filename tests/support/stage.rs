@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Door, Drawn, Effect, Exit, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
+    App, Drawn, Effect, Exit, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, ThemeChoice};
 use hearken::keys::Stroke;
@@ -67,8 +67,6 @@ impl Stage {
             sources: vec![SourceSetup {
                 name: demo,
                 answerable: true,
-                door: Door::Open,
-                way: None,
                 recording: None,
                 ..SourceSetup::default()
             }],
@@ -166,6 +164,7 @@ impl Stage {
                     }
                     Effect::Quit(exit) => self.quit = Some(exit),
                     Effect::Ask { .. }
+                    | Effect::Keep { .. }
                     | Effect::Follow { .. }
                     | Effect::LastWords { .. }
                     | Effect::ChangeWay { .. }

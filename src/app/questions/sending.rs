@@ -3,13 +3,13 @@
 use jiff::Timestamp;
 
 use crate::announce::{Arg, Class, takes_two_steps};
-use crate::link::{Fault, Receipt, Undelivered};
+use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{Prompt, PromptId, QuestionRun, ReplyState, Standing};
 
 use super::policy::Decider;
 use super::under_way::Outgoing;
-use crate::app::{App, Effect};
+use crate::app::{App, Effect, Kept};
 
 impl App {
     /// Reads the answer back and sends it.
@@ -92,16 +92,13 @@ impl App {
         by: Decider,
         now: Now,
     ) {
-        let (Some(token), Some(link)) =
-            (prompt.question.token(), self.links.get(prompt.key.link.0))
-        else {
+        let Some(token) = prompt.question.token() else {
             return;
         };
         let user = self.config.questions.user.trim();
         let reply = Reply {
             token: token.clone(),
             answer: answer.clone(),
-            subscription_id: link.subscription.clone(),
             timestamp: now.wall,
             decided_by: match by {
                 Decider::Rule(rule) => format!("auto:{rule}"),
@@ -114,14 +111,20 @@ impl App {
         let attempt = self
             .sessions
             .reply_sending(prompt.id, answer, now.wall, now);
-        self.effects.push(Effect::Send {
-            link: prompt.key.link,
-            request,
-            body: reply.to_json(),
-        });
+        self.keep_reply(prompt.key.link, request, &reply);
+        let wishes = self.links.reply(prompt.key.link, request, &reply, now);
         let sent = Outgoing::new(prompt.id, prompt.key.link, reply, attempt);
         self.questions.under_way.add(request, sent);
+        self.carry_out(prompt.key.link, wishes, now);
         self.questions.note_change(now.monotonic);
+    }
+
+    /// Has a reply kept that is about to go out.
+    fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply) {
+        // On which subscription it goes is the matter of the link's dialect.
+        let body = reply.to_json("");
+        let kept = Kept::Reply { request, body };
+        self.effects.push(Effect::Keep { link, kept });
     }
 
     /// Takes the outcome of an attempt to send.
@@ -257,12 +260,11 @@ impl App {
             let attempt = self.sessions.reply_sending(prompt.id, answer, decided, now);
             sent.try_again(attempt);
             self.next_request += 1;
-            self.effects.push(Effect::Send {
-                link: sent.link(),
-                request: self.next_request,
-                body: sent.reply().to_json(),
-            });
-            self.questions.under_way.add(self.next_request, sent);
+            let (link, request) = (sent.link(), self.next_request);
+            self.keep_reply(link, request, sent.reply());
+            let wishes = self.links.reply(link, request, sent.reply(), now);
+            self.questions.under_way.add(request, sent);
+            self.carry_out(link, wishes, now);
         }
     }
 

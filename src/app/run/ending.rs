@@ -5,7 +5,6 @@ use std::time::Duration;
 use crate::protocol::Now;
 
 use super::{Ends, Scene};
-use crate::app::stream::LinkPhase;
 use crate::app::{App, Effect, Exit};
 
 impl App {
@@ -59,10 +58,9 @@ impl App {
     }
 
     fn scene(&self) -> Scene {
-        let failed = |phase| matches!(phase, LinkPhase::Failed);
         Scene {
-            over: self.links.iter().all(|link| link.phase.is_over()),
-            failed: self.links.iter().any(|link| failed(link.phase)),
+            over: self.links.are_over(),
+            failed: self.links.has_failed(),
             ended: !self.sessions.is_holding()
                 && self.sessions.iter().all(|session| session.is_ended()),
         }

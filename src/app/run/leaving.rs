@@ -6,7 +6,6 @@ use crate::protocol::Now;
 use crate::session::Prompt;
 
 use crate::app::doing::Doing;
-use crate::app::stream::StreamEvent;
 use crate::app::{App, Effect};
 
 impl App {
@@ -35,7 +34,7 @@ impl App {
                     .map(|key| key.link);
                 let still = |link: &LinkId| {
                     self.links
-                        .get(link.0)
+                        .get(*link)
                         .is_some_and(|view| !view.phase.is_over())
                 };
                 let any = self
@@ -65,7 +64,7 @@ impl App {
         self.doing = Doing::Leaving(link);
         let source = self
             .links
-            .get(link.0)
+            .get(link)
             .map(|view| view.name.clone())
             .unwrap_or_default();
         let phrases = self.announcer.phrases();
@@ -107,10 +106,10 @@ impl App {
 
     pub(in crate::app) fn leave_now(&mut self, link: LinkId, now: Now) {
         self.release(link, now);
-        let Some(view) = self.links.get_mut(link.0) else {
+        let Some(view) = self.links.get_mut(link) else {
             return;
         };
-        view.phase.step(StreamEvent::Leave, 0);
+        view.left();
         let name = view.name.clone();
         self.effects.push(Effect::Close(link));
         self.respond("link.left", &[("source", Arg::Own(name))], now);

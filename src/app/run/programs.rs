@@ -16,8 +16,8 @@ const READ: usize = 10;
 impl App {
     /// Keeps a line that a program wrote to its standard error; it is not said by itself.
     pub(in crate::app) fn remark(&mut self, id: LinkId, line: String) {
-        if let Some(view) = self.links.get_mut(id.0) {
-            view.remarks.note(line);
+        if let Some(view) = self.links.get_mut(id) {
+            view.remarks_mut().note(line);
         }
     }
 
@@ -27,7 +27,7 @@ impl App {
             .links
             .iter()
             .filter(|view| view.program)
-            .map(|view| (view.name.clone(), view.remarks.clone()))
+            .map(|view| (view.name.clone(), view.remarks().clone()))
             .collect();
         if programs.is_empty() {
             self.respond("remarks.no_program", &[], now);
@@ -49,7 +49,7 @@ impl App {
 
     /// Gives the sentence that leaving a source ends a program, or nothing.
     pub(in crate::app) fn ends_program(&self, link: LinkId) -> String {
-        match self.links.get(link.0) {
+        match self.links.get(link) {
             Some(view) if view.program => {
                 let source = ("source", Arg::Own(view.name.clone()));
                 self.announcer.phrases().text("leave.program", &[source])
@@ -60,10 +60,10 @@ impl App {
 
     /// Gives the sentence that a program which failed has said something, or nothing.
     pub(in crate::app) fn has_remarked(&self, link: LinkId) -> String {
-        match self.links.get(link.0) {
-            Some(view) if view.remarks.count() > 0 => {
+        match self.links.get(link) {
+            Some(view) if view.remarks().count() > 0 => {
                 let key = self.face.pick("remarks.hint", "remarks.hint_lines");
-                let count = ("count", Arg::own(view.remarks.count()));
+                let count = ("count", Arg::own(view.remarks().count()));
                 self.announcer.phrases().text(key, &[count])
             }
             Some(_) | None => String::new(),

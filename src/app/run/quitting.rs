@@ -63,7 +63,7 @@ impl App {
             // Nobody waits where no answer can go any more; what becomes of these was told.
             .filter(|prompt| {
                 self.links
-                    .get(prompt.key.link.0)
+                    .get(prompt.key.link)
                     .is_none_or(|view| !view.phase.is_over())
             })
             .cloned()

@@ -229,8 +229,6 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
         let source = SourceSetup {
             name: "tape".into(),
             answerable: false,
-            door: Door::Open,
-            way: None,
             recording: None,
             ..SourceSetup::default()
         };
@@ -254,10 +252,9 @@ fn a_rule_by_agent_is_not_about_whoever_takes_its_name() {
         ("[]", "planner", "Planner", true),
     ] {
         let config = mailer("reject", &format!("agents = {agents}"));
-        let mut stage = Stage::with(KEYS, config);
         let mut keys = KeyRing::default();
         keys.add("planner", None, pem).unwrap();
-        stage.app.hold_keys(keys);
+        let mut stage = Stage::knowing(keys, KEYS, config);
         stage.ask_with(
             "rpl_1",
             json!({"producer": {"agent_id": id, "agent_name": name}}),

@@ -35,7 +35,7 @@ fn standard_error_is_kept_and_read_on_request_with_a_bound() {
     assert!(stage.heard("planner wrote 1000 lines to its standard error."));
     assert!(stage.heard("entry 999") && stage.heard("entry 990"));
     assert!(!stage.heard("entry 989"));
-    assert!(stage.app.links()[0].remarks.held() <= 40);
+    assert!(stage.app.links()[0].remarks().held() <= 40);
 }
 
 #[test]

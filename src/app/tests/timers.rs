@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::app::timers::Timer;
+use crate::dialect::{self, Dialect, Out};
+use crate::link::Phrase;
+use crate::protocol::Reply;
 
 /// Gives what is due in a moment, in the order of the table.
 pub(super) fn due(stage: &Stage) -> Vec<Timer> {
@@ -120,6 +123,14 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     stage.link(0, LinkEvent::Frame(Frame { text, event: None }));
     watch(&mut stage, 1000, &mut seen);
 
+    // A dialect that waits for something.
+    let mut stage = Stage::new(KEYS);
+    let until = Some(stage.now.monotonic + Duration::from_secs(3));
+    let view = stage.app.links.get_mut(LinkId(0)).unwrap();
+    view.speak(Box::new(Waits { until }));
+    watch(&mut stage, 5000, &mut seen);
+    assert!(stage.heard("has shaken hands"), "{:?}", stage.lines);
+
     // A run that ends when nothing happens any more.
     let mut stage = Stage::new(Options {
         until: Until::Idle(Duration::from_secs(60)),
@@ -131,6 +142,33 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
     for timer in Timer::ALL {
         let name = format!("{timer:?}");
         assert!(seen.contains_key(&name), "{name} was never due: {seen:?}");
+    }
+}
+
+/// Is a dialect that waits, once.
+#[derive(Debug)]
+struct Waits {
+    until: Option<Duration>,
+}
+
+impl Dialect for Waits {
+    fn news(&mut self, _: &LinkEvent, _: Now, _: &mut Vec<Out>) {}
+
+    fn reply(&mut self, _: u64, _: &Reply, _: Now, _: &mut Vec<Out>) {}
+
+    fn wish(&mut self, _: &dialect::Wish, _: Now, _: &mut Vec<Out>) {}
+
+    fn tick(&mut self, _: Now, out: &mut Vec<Out>) {
+        self.until = None;
+        out.push(Out::Tell(Phrase::new("link.way_handshake")));
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.until
+    }
+
+    fn connection(&self) -> dialect::Connection {
+        dialect::Connection::default()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Sources that connect slowly, or send nothing from their start.
 
 use super::*;
-use crate::link::Way;
+use crate::dialect::Carrier;
 
 const LATE: &str = "It may be well: some servers answer only when something happens.";
 const SILENT: &str =
@@ -19,7 +19,8 @@ fn begun(source: SourceSetup) -> Stage {
 fn plain() -> SourceSetup {
     SourceSetup {
         answerable: true,
-        way: Some(Way::PlainPair),
+        carrier: Carrier::EventStream,
+        plain: true,
         ..SourceSetup::default()
     }
 }
@@ -50,18 +51,14 @@ fn a_source_that_still_connects_is_told_once_after_four_seconds() {
 #[test]
 fn an_answer_that_cannot_wait_for_an_event_is_not_excused_with_one() {
     // A WebSocket is opened at once or not at all, and so is a manifest given.
-    for (door, way) in [
-        (Door::Inside, Some(Way::WebSocket)),
-        (Door::Inside, None),
-        (Door::Beside, Some(Way::EventStream)),
-    ] {
+    for carrier in [Carrier::WebSocket, Carrier::Socket, Carrier::EventStream] {
         let mut stage = begun(SourceSetup {
-            door,
-            way,
+            carrier,
+            plain: false,
             ..plain()
         });
         stage.wait(5_000);
-        assert_eq!(stage.lines, ["Still connecting to S."], "{door:?}");
+        assert_eq!(stage.lines, ["Still connecting to S."], "{carrier:?}");
     }
 }
 

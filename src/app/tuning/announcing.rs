@@ -38,7 +38,7 @@ impl App {
             Verbosity::Detailed => Verbosity::Terse,
         };
         self.announcer.set_verbosity(next);
-        self.change_terms();
+        self.change_terms(now);
         let level = |announcer: &Announcer, level| {
             let key = match level {
                 Verbosity::Terse => "verbosity.terse",
@@ -63,7 +63,7 @@ impl App {
             Load::High => Load::Low,
         });
         let freed = self.announcer.set_load(next, now, &self.sessions);
-        self.change_terms();
+        self.change_terms(now);
         let key = match next {
             Load::Low => "load.to_low",
             Load::Medium => "load.to_medium",
@@ -115,7 +115,7 @@ impl App {
             .set_languages(languages.clone(), Arc::clone(&phrases));
         // The title counts in words.
         self.questions.retitle();
-        self.change_terms();
+        self.change_terms(now);
         let (first, rest) = languages.split_at(1);
         let own = phrases.language();
         let others = !first.iter().any(|first| fit(first, own).is_some());

@@ -96,7 +96,7 @@ impl App {
         let works = self.sessions.iter().any(|session| {
             let is_up = self
                 .links
-                .get(session.key.link.0)
+                .get(session.key.link)
                 .is_some_and(|link| !link.is_down() && !link.phase.is_over());
             session.phase == Phase::Running
                 && is_up

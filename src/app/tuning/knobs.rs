@@ -65,7 +65,7 @@ impl App {
                 self.queue.deliveries_mut().set_usual(delivery);
                 // Producers fit their text to the pace, unless the person fixed that.
                 if knob == Knob::Rate {
-                    self.change_terms();
+                    self.change_terms(now);
                 }
             }
             Turned::End => args.push(("end", self.words("tune.end"))),

@@ -1,18 +1,17 @@
 //! An agent that is started as a child process and speaks over its standard input and output.
 //!
-//! Responsibilities: starting it without a shell, messages from its output and to its input, lines from
-//! its standard error, its end in words. Not here: JSON-RPC (`rpc`), the life of the process (`process`).
+//! Responsibilities: starting it without a shell, lines from its output and to its input, lines from
+//! its standard error, its end in words. Not here: what stands in a line (`dialect`), the life of the process
+//! (`process`).
 //!
 //! A program that ends is not started again by itself: what it did once it could do twice.
 
 mod process;
-mod rpc;
 mod strays;
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
@@ -26,7 +25,6 @@ use super::write::write_whole;
 use crate::link::{Fault, Undelivered};
 pub use process::end_all_now;
 use process::{Death, Process};
-use rpc::{Dialogue, Line};
 use strays::Mark;
 
 /// The longest line of standard error that is kept, in characters: a line of a log, not a page.
@@ -110,7 +108,6 @@ impl Dial for ProgramDial {
             return Err(unusable("can't be reached"));
         };
         let process = Process::attend(child, mark).ok_or_else(|| unusable("ended at once"))?;
-        let dialogue = Arc::new(Mutex::new(Dialogue::default()));
         Ok((
             Output {
                 stdout: Some(stdout),
@@ -120,23 +117,13 @@ impl Dial for ProgramDial {
                 remarks: Framer::lines(REMARK_BYTES),
                 limit: self.limit,
                 process: process.clone(),
-                dialogue: Arc::clone(&dialogue),
             },
             Input {
                 stdin: Some(stdin),
                 process,
-                dialogue,
             },
         ))
     }
-}
-
-/// Shares what is known of the way the program speaks between the two halves.
-type SharedDialogue = Arc<Mutex<Dialogue>>;
-
-/// Runs something with the dialogue; a poisoned lock still holds a plain, whole value.
-fn with<T>(dialogue: &SharedDialogue, run: impl FnOnce(&mut Dialogue) -> T) -> T {
-    run(&mut dialogue.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Reads what a program writes.
@@ -150,19 +137,13 @@ pub(super) struct Output {
     remarks: Framer,
     limit: usize,
     process: Process,
-    dialogue: SharedDialogue,
 }
 
 impl Output {
     /// Turns a line into what it says.
     fn message(&self, piece: Piece) -> Arrival {
         match piece {
-            Piece::Message(text) => match with(&self.dialogue, |dialogue| dialogue.read(text)) {
-                Line::Message(text) => Arrival::Frame(text),
-                Line::Wanted(answer) => Arrival::Answer(answer),
-                Line::NoSubscriptions => Arrival::NoSubscriptions,
-                Line::Nothing => Arrival::Alive,
-            },
+            Piece::Message(text) => Arrival::Frame(text),
             Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
             // A stream of lines is never in neither framing, and has no lengths.
             Piece::Neither | Piece::OutOfStep => Arrival::Alive,
@@ -267,7 +248,6 @@ impl Inward for Output {
 pub(super) struct Input {
     stdin: Option<ChildStdin>,
     process: Process,
-    dialogue: SharedDialogue,
 }
 
 impl Input {
@@ -282,13 +262,8 @@ impl Input {
 
 impl Outward for Input {
     async fn send(&mut self, message: String) -> Result<(), Undelivered> {
-        let line = with(&self.dialogue, |dialogue| dialogue.wrap(&message));
-        self.write(line).await
-    }
-
-    async fn answer(&mut self, answer: String) -> Result<(), Fault> {
-        let written = self.write(answer).await;
-        written.map_err(|kept| kept.fault().clone())
+        // A line is a message: what is broken over several would be read as several.
+        self.write(message.replace(['\n', '\r'], " ")).await
     }
 
     async fn leave(&mut self) {

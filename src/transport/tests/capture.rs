@@ -127,6 +127,22 @@ fn a_reply_is_recorded_without_its_token() {
     assert!(!all.contains("s3cret"));
 }
 
+#[test]
+fn a_frame_in_other_words_is_kept_beside_its_events_without_its_token() {
+    let folder = Folder::new("raw");
+    let path = folder.0.join("run.jsonl");
+    let mut recorder = Recorder::create(&path).unwrap();
+    let frame = r#"{"jsonrpc":"2.0","params":{"type":"x","reply_token":"rpl_s3cret"}}"#;
+    recorder.raw(at(), 1, frame).unwrap();
+    recorder.raw(at(), 1, "thinking").unwrap();
+    let lines = meta(&path);
+    assert_eq!(lines[0]["kind"], "raw");
+    let left = json!({ "jsonrpc": "2.0", "params": { "type": "x" } });
+    assert_eq!(lines[0]["message"], left);
+    assert_eq!(lines[1]["text"], "thinking");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "");
+}
+
 #[cfg(unix)]
 #[test]
 fn both_files_are_for_this_user_alone() {

@@ -74,11 +74,6 @@ impl Outward for Out {
         Ok(())
     }
 
-    async fn answer(&mut self, answer: String) -> Result<(), Fault> {
-        let sent = self.send(format!("answer {answer}")).await;
-        sent.map_err(|kept| kept.fault().clone())
-    }
-
     async fn ping(&mut self) -> Result<(), Fault> {
         let sent = self.send("ping".to_owned()).await;
         sent.map_err(|kept| kept.fault().clone())
@@ -231,14 +226,6 @@ async fn a_person_who_reads_slowly_is_no_dead_connection() {
 }
 
 #[tokio::test]
-async fn what_the_other_side_wants_answered_is_answered() {
-    let bench = Bench::open(quick(), None, 64);
-    let mut peer = bench.connect(false);
-    peer.says.send(Arrival::Answer("pong".into())).unwrap();
-    assert_eq!(soon(peer.hears.recv()).await.unwrap(), "answer pong");
-}
-
-#[tokio::test]
 async fn the_words_behind_a_broken_connection_are_waited_for() {
     let config = LinkConfig {
         reply_timeout_ms: 10,
@@ -307,7 +294,7 @@ async fn faults_that_stay_are_final_and_others_are_tried_again_as_often_as_wishe
 #[tokio::test]
 async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
     let refused = Fault::Rejected {
-        reason: "full".to_owned(),
+        reason: crate::link::Phrase::new("rejected.rate_limit"),
         retry_after: Some(0),
         again: true,
     };

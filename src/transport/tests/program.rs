@@ -47,7 +47,7 @@ async fn lines_come_in_and_answers_go_out_until_it_ends_well() {
         .send(7, "{\"type\":\"confirmation.reply\",\n\"x\":1}".to_owned());
     let mut news = vec![link.next().await, link.next().await];
     news.sort_by_key(|event| matches!(event, LinkEvent::Frame(_)));
-    // A program that speaks bare is answered bare, on one line.
+    // What is sent arrives as it is, on one line.
     assert_eq!(
         news,
         [
@@ -59,54 +59,6 @@ async fn lines_come_in_and_answers_go_out_until_it_ends_well() {
     link.handle.send(8, "{}".to_owned());
     link.expect(&[replied(8, Err(Undelivered::Kept(Fault::Closed)))])
         .await;
-}
-
-#[tokio::test]
-async fn json_rpc_is_unwrapped_wrapped_and_its_checks_are_answered() {
-    let script = r#"
-        read -r line; echo "$line" >&2
-        echo '{"jsonrpc":"2.0","id":1,"result":{"type":"subscription.accepted"}}'
-        echo '{"jsonrpc":"2.0","id":"p","method":"aaep.ping"}'
-        read -r pong; echo "$pong" >&2
-        echo '{"jsonrpc":"2.0","method":"aaep.event","params":{"type":"aaep:x"}}'
-        read -r reply; echo "$reply" >&2
-    "#;
-    let mut link = start(script, &[]);
-    link.expect(&[connecting(1), LinkEvent::Connected]).await;
-    link.handle
-        .send(1, "{\"type\":\"subscription.request\"}".to_owned());
-    let mut remarks = Vec::new();
-    let mut frames = Vec::new();
-    loop {
-        match link.next().await {
-            LinkEvent::Remark { line } => remarks.push(line),
-            LinkEvent::Frame(one) => {
-                if one.text.contains("aaep:x") {
-                    link.handle
-                        .send(2, "{\"type\":\"clarification.reply\"}".to_owned());
-                }
-                frames.push(one.text);
-            }
-            LinkEvent::Replied { outcome, .. } => assert_eq!(outcome, Ok(Receipt::Written)),
-            LinkEvent::Ended => break,
-            other => panic!("{other:?}"),
-        }
-    }
-    assert_eq!(
-        frames,
-        [
-            "{\"type\":\"subscription.accepted\"}",
-            "{\"type\":\"aaep:x\"}"
-        ]
-    );
-    assert_eq!(
-        remarks,
-        [
-            "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"aaep.subscribe\",\"params\":{\"type\":\"subscription.request\"}}",
-            "{\"jsonrpc\":\"2.0\",\"id\":\"p\",\"result\":{}}",
-            "{\"jsonrpc\":\"2.0\",\"method\":\"aaep.reply\",\"params\":{\"type\":\"clarification.reply\"}}",
-        ]
-    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! What comes over a link as texts: each is read, what can't be is counted and told.
 //!
-//! Responsibilities: the way from a frame to the sessions, in steps where a frame holds many texts; the
+//! Responsibilities: the way from an event's text to the sessions, in steps where a frame holds many texts; the
 //! ten-fold telling of what can't be read. Not here: what a text says (`dialect`, `protocol`), news of the
 //! link itself (`links`).
 //!
@@ -9,13 +9,13 @@
 //! [`App::is_reading`], the deadline is now, and no other news of a link are to come in.
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{self, NoEvent, Texts};
-use crate::link::{Frame, LinkId};
+use crate::dialect::{self, NoEvent, Out, Texts};
+use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::{DecodeError, Decoded, Now};
 use crate::session::What;
 
-use super::App;
-use super::waiting::Waiting;
+use super::LinkView;
+use crate::app::App;
 
 /// How many bytes of a frame of many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
@@ -24,94 +24,111 @@ const STEP_BYTES: usize = 16 * 1024;
 #[derive(Debug)]
 pub(super) struct Reading {
     link: LinkId,
-    frame: Frame,
+    text: String,
     texts: Texts,
 }
 
+/// Says whether what an event asks can be answered from here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asks {
+    /// As far as its link can carry an answer.
+    ToBeAnswered,
+    /// Not at all: it is there to be seen.
+    ToBeSeen,
+}
+
 impl App {
-    /// Tells whether a frame is being read in steps: [`super::Input::Deadline`] brings the next one.
+    /// Tells whether a frame is being read in steps: [`crate::app::Input::Deadline`] brings the next one.
     pub fn is_reading(&self) -> bool {
-        self.reading.is_some()
+        self.links.is_reading()
     }
 
-    pub(super) fn frame(&mut self, id: LinkId, frame: Frame, now: Now) {
-        self.link_back(id, now);
-        let text = dialect::bare(&frame.text);
-        if self.handshake_frame(id, text, now) {
-            return;
+    /// Takes the text of an event, or of several.
+    pub(super) fn frame(&mut self, id: LinkId, text: String, asks: Asks, now: Now) {
+        if let Some(event) = self.read_one(id, &text) {
+            return self.judged(id, event, asks, now);
         }
-        let Some(view) = self.links.get_mut(id.0) else {
-            return;
+        self.links.reading = Some(Reading {
+            link: id,
+            text,
+            texts: Texts::default(),
+        });
+        self.read_on(now);
+    }
+
+    /// Reads a text, and gives what it is, unless it holds several.
+    fn read_one(
+        &mut self,
+        id: LinkId,
+        text: &str,
+    ) -> Option<Result<Decoded, NoEvent>> {
+        let view = self.links.get_mut(id)?;
+        view.received();
+        let error = match dialect::read(text) {
+            Ok(decoded) => return Some(Ok(decoded)),
+            Err(error) => error,
         };
-        if view.phase.is_over() {
-            return;
-        }
-        view.silence_due = 0;
-        view.waiting = Waiting::Over;
-        view.ways.works();
-        view.phase.receive();
-        match dialect::read(text) {
-            Ok(decoded) => self.event(id, decoded, now),
-            Err(error) => {
-                let mut texts = Texts::default();
-                // A frame without any text in it, or of one alone, is what it is.
-                match texts.next(text) {
-                    Some(first) if first.len() < text.len() => {
-                        self.reading = Some(Reading {
-                            link: id,
-                            frame,
-                            texts: Texts::default(),
-                        });
-                        self.read_on(now);
-                    }
-                    Some(_) | None => self.no_event(id, &error, now),
-                }
-            }
+        // A frame without any text in it, or of one alone, is what it is.
+        match Texts::default().next(text) {
+            Some(first) if first.len() < text.len() => None,
+            Some(_) | None => Some(Err(error)),
         }
     }
 
-    /// Reads the next texts of a frame that holds many.
-    pub(super) fn read_on(&mut self, now: Now) {
-        let Some(mut reading) = self.reading.take() else {
+    /// Reads the next texts of a frame that holds many: each goes through the door by itself.
+    pub(in crate::app) fn read_on(&mut self, now: Now) {
+        let Some(mut reading) = self.links.reading.take() else {
             return;
         };
         let until = reading.texts.passed() + STEP_BYTES;
-        let left = |app: &Self, id: LinkId| {
-            let view = app.links.get(id.0);
-            view.is_none_or(|view| view.phase.is_over())
-        };
         while reading.texts.passed() < until {
             // The person may leave the source in the middle of it.
-            let Some(text) = reading.texts.next(&reading.frame.text) else {
+            let Some(text) = reading.texts.next(&reading.text) else {
                 return;
             };
-            if left(self, reading.link) {
+            let Some(view) = self.links.get_mut(reading.link) else {
+                return;
+            };
+            if view.is_over() {
                 return;
             }
-            if self.handshake_frame(reading.link, text, now) {
-                continue;
-            }
-            match dialect::read(text) {
-                Ok(decoded) => self.event(reading.link, decoded, now),
-                Err(error) => self.no_event(reading.link, &error, now),
+            let mut wishes = Vec::new();
+            let frame = LinkEvent::Frame(Frame::of(text));
+            view.dialect.news(&frame, now, &mut wishes);
+            for wish in wishes {
+                match wish {
+                    // It is one of several already: whatever stands in it now is one thing.
+                    Out::Event(text) => {
+                        let event = dialect::read(&text);
+                        self.judged(reading.link, event, Asks::ToBeAnswered, now);
+                    }
+                    wish => self.carry_out_one(reading.link, wish, now),
+                }
             }
         }
-        self.reading = Some(reading);
+        self.links.reading = Some(reading);
     }
 
     /// Reads all that is left of a frame, because something comes that must not overtake it.
-    pub(super) fn read_to_its_end(&mut self, now: Now) {
+    pub(in crate::app) fn read_to_its_end(&mut self, now: Now) {
         while self.is_reading() {
             self.read_on(now);
         }
     }
 
-    fn event(&mut self, id: LinkId, mut decoded: Decoded, now: Now) {
-        if !self.event_instead(id, now) {
+    fn judged(&mut self, id: LinkId, event: Result<Decoded, NoEvent>, asks: Asks, now: Now) {
+        if self.links.get(id).is_none_or(LinkView::is_over) {
             return;
         }
+        match event {
+            Ok(decoded) => self.event(id, decoded, asks, now),
+            Err(why) => self.no_event(id, &why, now),
+        }
+    }
+
+    fn event(&mut self, id: LinkId, mut decoded: Decoded, asks: Asks, now: Now) {
         self.announcer.put_into_language(id, &mut decoded);
-        let Some(view) = self.links.get_mut(id.0) else {
+        let Some(view) = self.links.get_mut(id) else {
             return;
         };
         view.speaks.aaep();
@@ -121,7 +138,10 @@ impl App {
             let producer = &decoded.envelope.producer;
             self.tell_claim(id, &producer.agent_id, producer.label(), now);
         }
-        self.watch_rate(id, &decoded, now);
+        match asks {
+            Asks::ToBeAnswered => {}
+            Asks::ToBeSeen => self.sessions.only_shown(id, &decoded.event),
+        }
         let changes = self.sessions.apply(id, decoded, now);
         let asked = changes.iter().find_map(|change| {
             if let What::PromptOpened(prompt) = change.what {
@@ -137,8 +157,17 @@ impl App {
         }
     }
 
+    /// Takes a frame that means nothing in its link's dialect.
+    pub(super) fn unread(&mut self, id: LinkId, why: &NoEvent, now: Now) {
+        let Some(view) = self.links.get_mut(id).filter(|view| !view.is_over()) else {
+            return;
+        };
+        view.received();
+        self.no_event(id, why, now);
+    }
+
     fn no_event(&mut self, id: LinkId, why: &NoEvent, now: Now) {
-        if let Some(view) = self.links.get_mut(id.0) {
+        if let Some(view) = self.links.get_mut(id) {
             view.frames += 1;
         }
         match why {
@@ -150,7 +179,7 @@ impl App {
     /// Counts a text that can't be read, and tells the first, the tenth, the hundredth …: a stream of
     /// nothing else is told a handful of times, and never passed over.
     fn unreadable(&mut self, id: LinkId, error: &DecodeError, now: Now) {
-        let Some(view) = self.links.get_mut(id.0) else {
+        let Some(view) = self.links.get_mut(id) else {
             return;
         };
         view.garbage += 1;
@@ -169,7 +198,7 @@ impl App {
 
     /// Tells how many messages are no events by now, where that has become ten times as many.
     pub(super) fn tell_more_unread(&mut self, id: LinkId, reason: String, now: Now) {
-        let Some(view) = self.links.get(id.0) else {
+        let Some(view) = self.links.get(id) else {
             return;
         };
         if !is_power_of_ten(view.garbage) {

@@ -8,8 +8,7 @@ use crate::dialect::Foreign;
 use crate::link::LinkId;
 use crate::protocol::Now;
 
-use super::stream::StreamEvent;
-use super::{App, Effect};
+use crate::app::{App, Effect};
 
 /// After how many messages a source is left of which none was AAEP: a program may greet with some lines,
 /// and a server with some signs of life, before it begins.
@@ -50,7 +49,7 @@ impl Speaks {
 impl App {
     /// Takes a message that is not AAEP: it is no agent's.
     pub(super) fn foreign(&mut self, id: LinkId, what: Foreign, now: Now) {
-        let Some(view) = self.links.get_mut(id.0) else {
+        let Some(view) = self.links.get_mut(id) else {
             return;
         };
         view.garbage += 1;
@@ -71,8 +70,8 @@ impl App {
         }
         if speaks == Speaks::Foreign(MOST_FOREIGN) {
             self.release(id, now);
-            if let Some(view) = self.links.get_mut(id.0) {
-                view.phase.step(StreamEvent::Error, 0);
+            if let Some(view) = self.links.get_mut(id) {
+                view.failed();
             }
             let args = [source];
             self.say(

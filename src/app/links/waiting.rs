@@ -2,18 +2,17 @@
 //!
 //! Responsibilities: telling each of the two once, so that nobody sits before a silence that could be a
 //! typing mistake, a broken server or an agent without work. Not here: connections that fail or are lost
-//! (`links`), a stream that falls silent later (`agreement`).
+//! (`news`), a stream that falls silent later (`news`).
 
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
-use crate::link::{LinkId, Way};
+use crate::link::LinkId;
 use crate::protocol::Now;
 
-use super::App;
-use super::handshake::Handshake;
-use super::links::LinkView;
 use super::stream::LinkPhase;
+use super::view::LinkView;
+use crate::app::App;
 
 /// After how long it is said that a source still connects: a handshake with a far server takes a second
 /// or two, and who hears nothing for longer begins to look for a fault.
@@ -99,25 +98,11 @@ impl LinkView {
             | (Waiting::Unbegun | Waiting::Known | Waiting::Over, _) => None,
         }
     }
-
-    /// Tells whether its stream was asked for: only there may a server that is well give no answer until
-    /// its first event.
-    fn may_answer_late(&self) -> bool {
-        let asked = match self.handshake {
-            Handshake::Idle | Handshake::Plain | Handshake::Agreed(_) => true,
-            Handshake::Manifest { .. } | Handshake::Asked { .. } => false,
-        };
-        let stream = match self.ways.now {
-            Some(Way::EventStream | Way::PlainPair) => true,
-            Some(Way::WebSocket) | None => false,
-        };
-        asked && stream
-    }
 }
 
 impl App {
     /// Tells of sources whose start has lasted long.
-    pub(super) fn tick_waiting(&mut self, now: Now) {
+    pub(in crate::app) fn tick_waiting(&mut self, now: Now) {
         let due: Vec<LinkId> = self
             .links
             .iter()
@@ -126,7 +111,7 @@ impl App {
             .collect();
         for id in due {
             let late = self.announcer.phrases().text("link.connecting.late", &[]);
-            let Some(view) = self.links.get_mut(id.0) else {
+            let Some(view) = self.links.get_mut(id) else {
                 continue;
             };
             let (key, next) = match view.waiting {
@@ -135,7 +120,7 @@ impl App {
                 Waiting::Unbegun | Waiting::Known | Waiting::Over => continue,
             };
             view.waiting = next;
-            let why = if view.may_answer_late() {
+            let why = if view.connection().may_answer_late {
                 late
             } else {
                 String::new()

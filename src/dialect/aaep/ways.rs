@@ -1,4 +1,4 @@
-//! The ways to a producer: which one is gone, and which one is tried when it does not work (8.4, B.7.2).
+//! The ways to a producer: which one is in use, and which one is tried when it does not work (8.4, B.7.2).
 //!
 //! Responsibilities: what a manifest lists, which faults are the way's, the next way and the word of it,
 //! the end of the search. Not here: the addresses (`transport`), the handshake (`handshake`).
@@ -23,13 +23,10 @@
 //! - A server is asked again and again by turns: [`MOST_CHANGES`] is too high.
 //! - After days, a source that could go on by another way is given up: it is too low.
 
-use crate::announce::{Arg, Class, Kind};
-use crate::link::{Fault, LinkId, Way};
-use crate::protocol::{Manifest, Now, SignatureFault};
+use crate::link::{Fault, Phrase, Way, Word};
+use crate::protocol::{Manifest, SignatureFault};
 
-use super::handshake::Handshake;
-use super::stream::StreamEvent;
-use super::{App, Door, Effect};
+use super::{Aaep, Handshake, Handshakes, Out, tell};
 
 /// How often a link may change its way in one run: each one twice over is more than any move of a server
 /// needs, and a server that fails by turns is left alone soon.
@@ -37,9 +34,9 @@ const MOST_CHANGES: u32 = 6;
 
 /// Holds what is known of the ways to a source.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Ways {
-    /// The one that is gone; absent where there is only one.
-    pub(super) now: Option<Way>,
+pub(super) struct Search {
+    /// The one in use; absent where there is only one.
+    now: Option<Way>,
     /// Those that the manifest lists, in its order; absent until one was read.
     listed: Option<Vec<Way>>,
     /// Those that did not work since one did last, and why.
@@ -65,16 +62,7 @@ pub(super) enum Failing {
     Fault(Fault),
 }
 
-/// Says what follows from a manifest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Going {
-    /// This way is gone on.
-    On,
-    /// It was left for another one, or the source was given up.
-    Elsewhere,
-}
-
-impl Ways {
+impl Search {
     pub(super) fn new(now: Option<Way>) -> Self {
         Self {
             now,
@@ -82,7 +70,7 @@ impl Ways {
         }
     }
 
-    /// Gives the name that manifests have for the way that is gone.
+    /// Gives the name that manifests have for the way in use.
     pub(super) fn name(&self) -> Option<&'static str> {
         self.now.map(Way::name)
     }
@@ -95,6 +83,25 @@ impl Ways {
     /// Takes note that the way works: what failed before is over.
     pub(super) fn works(&mut self) {
         self.failed.clear();
+    }
+
+    /// Tells whether what is followed is a stream of server-sent events.
+    pub(super) fn is_stream(&self) -> bool {
+        match self.now {
+            Some(Way::EventStream | Way::PlainPair) => true,
+            Some(Way::WebSocket) | None => false,
+        }
+    }
+
+    /// Tells whether a way is only tried because a WebSocket failed, and nobody has said that it exists.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.doubt().is_some()
+    }
+
+    /// Tells whether the manifest lists another way that was not tried.
+    pub(super) fn has_another_listed(&self) -> bool {
+        let untried = |way: &Way| Some(*way) != self.now && !self.has_failed(*way);
+        self.listed.iter().flatten().any(untried)
     }
 
     fn has_failed(&self, way: Way) -> bool {
@@ -110,7 +117,7 @@ impl Ways {
         (self.now == Some(Way::EventStream) && self.listed.is_none()).then_some(failing)
     }
 
-    /// Finds the way that comes after the one that is gone has failed.
+    /// Finds the way that comes after the one in use has failed.
     fn next(&self) -> Option<Way> {
         if self.changes >= MOST_CHANGES {
             return None;
@@ -136,12 +143,12 @@ impl Ways {
     }
 }
 
-/// Gives the way in which a source shakes hands that is followed by one of the ways.
-fn door(way: Way) -> Door {
+/// Says where hands are shaken on one of the ways.
+fn handshakes(way: Way) -> Handshakes {
     match way {
-        Way::EventStream => Door::Beside,
-        Way::WebSocket => Door::Inside,
-        Way::PlainPair => Door::Open,
+        Way::EventStream => Handshakes::Beside,
+        Way::WebSocket => Handshakes::Inside,
+        Way::PlainPair => Handshakes::Nowhere,
     }
 }
 
@@ -169,110 +176,80 @@ fn is_of_the_way(fault: &Fault) -> bool {
     }
 }
 
-impl App {
-    /// Takes note of what a manifest lists, or that there is none, and leaves a way that it leaves out.
-    pub(super) fn ways_listed(
+impl Aaep {
+    /// Takes note of what a manifest lists, or that there is none, and leaves a way that it leaves out; tells
+    /// whether the attempt goes on by the way in use.
+    pub(super) fn stays_after(
         &mut self,
-        id: LinkId,
         manifest: Option<&Manifest>,
         proof: Result<(), SignatureFault>,
-        now: Now,
-    ) -> Going {
-        let Some(view) = self.links.get_mut(id.0) else {
-            return Going::On;
-        };
-        let Some(way) = view.ways.now else {
-            return Going::On;
+        out: &mut Vec<Out>,
+    ) -> bool {
+        let Some(way) = self.ways.now else {
+            return true;
         };
         let mut listed: Vec<Way> = Vec::new();
         for transport in manifest.iter().flat_map(|manifest| &manifest.transports) {
             listed.extend(Way::named(transport).filter(|way| !listed.contains(way)));
         }
-        let doubt = view.ways.doubt().cloned();
+        let doubt = self.ways.doubt().cloned();
         let left_out = !listed.is_empty() && !listed.contains(&way);
         let there = listed.contains(&way);
-        view.ways.manifest = Some((manifest.cloned(), proof));
-        view.ways.listed = Some(listed);
+        self.ways.manifest = Some((manifest.cloned(), proof));
+        self.ways.listed = Some(listed);
         match doubt {
-            Some(failing) if there => self.tell_way_changed(id, Way::WebSocket, &failing, now),
+            Some(failing) if there => self.tell_way_changed(Way::WebSocket, failing, out),
             Some(failing) => {
-                self.give_way_up(id, failing, now);
-                return Going::Elsewhere;
+                give_way_up(failing, out);
+                return false;
             }
-            None if left_out && self.other_way(id, Failing::NotListed, now) => {
-                return Going::Elsewhere;
-            }
+            None if left_out && self.other_way(Failing::NotListed, out) => return false,
             None => {}
         }
-        Going::On
-    }
-
-    /// Tells whether a way is only tried because a WebSocket failed, and nobody has said that it exists.
-    pub(super) fn is_way_doubtful(&self, id: LinkId) -> bool {
-        self.links
-            .get(id.0)
-            .is_some_and(|view| view.ways.doubt().is_some())
-    }
-
-    /// Tells whether the manifest lists another way that was not tried.
-    pub(super) fn has_another_listed(&self, id: LinkId) -> bool {
-        self.links.get(id.0).is_some_and(|view| {
-            let ways = &view.ways;
-            let untried = |way: &Way| Some(*way) != ways.now && !ways.has_failed(*way);
-            ways.listed.iter().flatten().any(untried)
-        })
-    }
-
-    /// Goes on by another way where the fault that ends a link is one of its way; `false` where it is not,
-    /// or where there is none left.
-    pub(super) fn other_way_after(&mut self, id: LinkId, fault: &Fault, now: Now) -> bool {
-        is_of_the_way(fault) && self.other_way(id, Failing::Fault(fault.clone()), now)
-    }
-
-    /// Goes on by the next way, if there is one.
-    pub(super) fn other_way(&mut self, id: LinkId, failing: Failing, now: Now) -> bool {
-        let Some(view) = self.links.get_mut(id.0) else {
-            return false;
-        };
-        let Some(from) = view.ways.now else {
-            return false;
-        };
-        view.ways.failed.push((from, failing.clone()));
-        let Some(to) = view.ways.next() else {
-            view.ways.failed.pop();
-            return false;
-        };
-        view.ways.now = Some(to);
-        view.ways.changes += 1;
-        view.door = door(to);
-        view.handshake = Handshake::Idle;
-        view.refused = None;
-        view.resumes = false;
-        view.steady_at = None;
-        view.resumed_at = None;
-        view.phase.step(StreamEvent::Disconnect, 0);
-        self.release(id, now);
-        self.unsure(id, now);
-        // Of a way that may not even exist nothing is said.
-        if !self.is_way_doubtful(id) {
-            self.tell_way_changed(id, from, &failing, now);
-        }
-        self.effects.push(Effect::ChangeWay { link: id, way: to });
         true
     }
 
-    fn tell_way_changed(&mut self, id: LinkId, from: Way, failing: &Failing, now: Now) {
-        let Some(to) = self.links.get(id.0).and_then(|view| view.ways.now) else {
+    /// Goes on by another way where the fault that ends a link is one of its way, and there is one left.
+    pub(super) fn other_way_after(&mut self, fault: &Fault, out: &mut Vec<Out>) {
+        if is_of_the_way(fault) {
+            self.other_way(Failing::Fault(fault.clone()), out);
+        }
+    }
+
+    /// Goes on by the next way, if there is one.
+    pub(super) fn other_way(&mut self, failing: Failing, out: &mut Vec<Out>) -> bool {
+        let Some(from) = self.ways.now else {
+            return false;
+        };
+        self.ways.failed.push((from, failing.clone()));
+        let Some(to) = self.ways.next() else {
+            self.ways.failed.pop();
+            return false;
+        };
+        self.ways.now = Some(to);
+        self.ways.changes += 1;
+        self.at = handshakes(to);
+        self.handshake = Handshake::Idle;
+        self.up = false;
+        out.push(Out::ChangeWay(to));
+        // Of a way that may not even exist nothing is said.
+        if !self.ways.is_doubtful() {
+            self.tell_way_changed(from, failing, out);
+        }
+        true
+    }
+
+    fn tell_way_changed(&self, from: Way, failing: Failing, out: &mut Vec<Out>) {
+        let Some(to) = self.ways.now else {
             return;
         };
-        let phrases = self.phrases();
         let reason = match failing {
             Failing::NotListed => None,
-            Failing::NoHandshake { status } => {
-                Some(phrases.text("fault.no_subscriptions", &[("status", Arg::own(status))]))
-            }
-            Failing::Unavailable => Some(phrases.text("fault.way_unavailable", &[])),
-            Failing::Fault(fault) => Some(self.fault_words(fault)),
+            Failing::NoHandshake { status } => Some(Word::Phrase(
+                Phrase::new("fault.no_subscriptions").with("status", Word::Own(status.to_string())),
+            )),
+            Failing::Unavailable => Some(Word::Phrase(Phrase::new("fault.way_unavailable"))),
+            Failing::Fault(fault) => Some(Word::Fault(fault)),
         };
         let from = match (from, &reason) {
             (Way::EventStream | Way::PlainPair, None) => "way.none.event_stream",
@@ -289,31 +266,28 @@ impl App {
             Some(_) => "link.way_changed",
             None => "link.way_left_out",
         };
-        let args = [
-            ("source", Arg::Own(self.source_name(id))),
-            ("from", Arg::Own(phrases.text(from, &[]))),
-            ("to", Arg::Own(phrases.text(to, &[]))),
-            ("reason", Arg::Own(reason.unwrap_or_default())),
-        ];
-        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        let told = tell(key)
+            .with("from", Word::Phrase(Phrase::new(from)))
+            .with("to", Word::Phrase(Phrase::new(to)))
+            .with("reason", reason.unwrap_or(Word::Own(String::new())));
+        out.push(Out::Tell(told));
     }
+}
 
-    /// Gives a source up whose only way has failed.
-    fn give_way_up(&mut self, id: LinkId, failing: Failing, now: Now) {
-        let fault = match failing {
-            Failing::Fault(fault) => fault,
-            Failing::NoHandshake { status } => Fault::Status {
-                status,
-                retry_after: None,
-            },
-            Failing::Unavailable => Fault::Rejected {
-                reason: self.phrases().text("rejected.transport_unavailable", &[]),
-                retry_after: None,
-                again: false,
-            },
-            Failing::NotListed => return,
-        };
-        self.failed(id, &fault, now);
-        self.effects.push(Effect::Close(id));
-    }
+/// Gives a source up whose only way has failed.
+fn give_way_up(failing: Failing, out: &mut Vec<Out>) {
+    let fault = match failing {
+        Failing::Fault(fault) => fault,
+        Failing::NoHandshake { status } => Fault::Status {
+            status,
+            retry_after: None,
+        },
+        Failing::Unavailable => Fault::Rejected {
+            reason: Phrase::new("rejected.transport_unavailable"),
+            retry_after: None,
+            again: false,
+        },
+        Failing::NotListed => return,
+    };
+    out.push(Out::Close(fault));
 }

@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event() {
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     let sent = rig.take();
     let [Effect::Send { body, .. }] = sent.as_slice() else {
@@ -37,7 +37,7 @@ fn on_one_connection_the_request_is_the_first_message_and_the_consent_no_event()
 #[test]
 fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
     for (version, taken) in [(None, true), (Some("1.4.0"), true), (Some("2.0.0"), false)] {
-        let mut rig = Rig::new(Door::Inside);
+        let mut rig = Rig::new(Carrier::Socket);
         rig.link(LinkEvent::Connected);
         rig.take();
         let mut consent = consent(json!({}));
@@ -55,13 +55,13 @@ fn a_consent_without_a_version_is_taken_for_the_one_that_was_asked_for() {
 
 #[test]
 fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
     assert!(rig.heard("one sends without a handshake.") && rig.heard("Off we go"));
     let mut config = Config::default();
     config.handshake.require_signed = true;
-    let mut rig = Rig::under(Door::Inside, config);
+    let mut rig = Rig::under(Carrier::Socket, config);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
     assert!(rig.wishes.contains(&Effect::Close(LINK)));
@@ -70,7 +70,7 @@ fn events_in_place_of_a_consent_are_taken_unless_proof_is_wanted() {
 
 #[test]
 fn a_refusal_on_one_connection_ends_the_link() {
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = rejection("authorization_denied").to_string();
@@ -81,7 +81,7 @@ fn a_refusal_on_one_connection_ends_the_link() {
 
 #[test]
 fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let mut body = rejection("rate_limit");
@@ -103,7 +103,7 @@ fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
 #[test]
 fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     // The consent, and behind it in the same message the first event.
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let started = event("session.started", "Off we go");
@@ -112,7 +112,7 @@ fn a_consent_and_events_that_came_together_are_taken_one_after_the_other() {
     assert!(rig.heard("one has shaken hands."), "{:?}", rig.lines);
     assert!(rig.heard("Off we go"), "{:?}", rig.lines);
     // A list of events in the place of a consent.
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = format!("[{started}]");
@@ -135,7 +135,7 @@ fn event(name: &str, summary: &str) -> Value {
 
 /// A subscription on one connection that lasted, with a question open in it.
 fn subscribed_with_a_question() -> Rig {
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.link(LinkEvent::Connected);
     rig.take();
     let text = consent(json!({})).to_string();
@@ -202,7 +202,7 @@ fn a_refused_change_leaves_what_was_agreed() {
         "{:?}",
         rig.lines
     );
-    assert!(matches!(rig.app.links[0].handshake, Handshake::Agreed(_)));
+    assert_eq!(rig.app.links()[0].connection().how, Some("link.handshake"));
     rig.lines.clear();
     // A refusal of nothing is about nothing.
     rig.link(LinkEvent::Frame(Frame::of(text)));

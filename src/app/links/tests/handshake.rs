@@ -6,13 +6,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::*;
-use crate::announce::{Manner, Phrases};
-use crate::app::{Exit, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
+use crate::announce::{Announcement, Manner, Phrases};
+use crate::app::{App, Effect, Exit, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
 use crate::config::Config;
+use crate::dialect::Carrier;
 use crate::keys::Keymap;
-use crate::link::{Frame, LinkEvent};
-use crate::protocol::KeyRing;
+use crate::link::{Ask, Course, Fault, Frame, HttpAnswer, LinkEvent, LinkId};
+use crate::protocol::{KeyRing, Now, RejectionCode};
 
 #[path = "handshake/changes.rs"]
 mod changes;
@@ -37,29 +37,37 @@ struct Rig {
 const LINK: LinkId = LinkId(0);
 
 impl Rig {
-    fn new(door: Door) -> Self {
-        Self::under(door, Config::default())
+    fn new(carrier: Carrier) -> Self {
+        Self::under(carrier, Config::default())
     }
 
-    fn speaking(door: Door) -> Self {
-        Self::with(door, Config::default(), VoiceWish::Speak)
+    fn speaking(carrier: Carrier) -> Self {
+        Self::with(carrier, Config::default(), VoiceWish::Speak)
     }
 
-    fn under(door: Door, config: Config) -> Self {
-        Self::with(door, config, VoiceWish::Silent)
+    fn under(carrier: Carrier, config: Config) -> Self {
+        Self::with(carrier, config, VoiceWish::Silent)
     }
 
-    fn with(door: Door, config: Config, voice: VoiceWish) -> Self {
+    fn with(carrier: Carrier, config: Config, voice: VoiceWish) -> Self {
+        Self::knowing(KeyRing::default(), carrier, config, voice)
+    }
+
+    fn knowing(keys: KeyRing, carrier: Carrier, config: Config, voice: VoiceWish) -> Self {
         let source = SourceSetup {
             name: "one".into(),
             answerable: true,
-            door,
+            carrier,
             ..SourceSetup::default()
         };
-        Self::of(source, config, voice)
+        Self::holding(keys, source, config, voice)
     }
 
     fn of(source: SourceSetup, config: Config, voice: VoiceWish) -> Self {
+        Self::holding(KeyRing::default(), source, config, voice)
+    }
+
+    fn holding(keys: KeyRing, source: SourceSetup, config: Config, voice: VoiceWish) -> Self {
         let app = App::new(Setup {
             config,
             phrases: Arc::new(Phrases::english().unwrap()),
@@ -71,7 +79,7 @@ impl Rig {
             face: ("start.face.linear", "start.why.asked"),
             voice,
             until: Until::NoSource,
-            keys: KeyRing::default(),
+            keys,
             seed: 7,
             sources: vec![source],
         });
@@ -98,7 +106,7 @@ impl Rig {
     }
 
     /// Feeds a fact, and gives what is to be written.
-    fn feed(&mut self, input: Input) -> Vec<Arc<crate::announce::Announcement>> {
+    fn feed(&mut self, input: Input) -> Vec<Arc<Announcement>> {
         let mut shown = Vec::new();
         for effect in self.app.update(input, self.now) {
             match effect {
@@ -115,6 +123,7 @@ impl Rig {
                 | Effect::Quit(_) => self.wishes.push(effect),
                 Effect::Speak(_)
                 | Effect::Hush
+                | Effect::Keep { .. }
                 | Effect::Bell
                 | Effect::Copy(_)
                 | Effect::Notify(_)
@@ -243,7 +252,7 @@ fn line(rig: &mut Rig, text: &str) {
 
 #[test]
 fn the_handshake_comes_first_and_its_subscription_is_followed() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     let (request, asked) = rig.subscribing();
     assert_eq!(asked["subscriber_id"], "hearken");
     assert_eq!(asked["aaep_version"], "1.0.0");
@@ -269,7 +278,7 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
 #[test]
 fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
     for status in [404, 405, 400, 501, 200] {
-        let mut rig = Rig::new(Door::Beside);
+        let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         rig.answer(request, status, &json!({"detail": "Not Found"}));
         assert_eq!(rig.course(), Course::Plain, "{status}");
@@ -281,7 +290,7 @@ fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
 #[test]
 fn a_server_that_is_shut_or_busy_is_not_gone_around() {
     for status in [401, 403, 429, 500, 503] {
-        let mut rig = Rig::new(Door::Beside);
+        let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         rig.answer(request, status, &json!({}));
         let fault = Fault::Status {
@@ -290,7 +299,7 @@ fn a_server_that_is_shut_or_busy_is_not_gone_around() {
         };
         assert_eq!(rig.course(), Course::Refused(fault));
     }
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.connect();
     let (request, _) = rig.asked();
     rig.link(LinkEvent::Answered {
@@ -303,7 +312,7 @@ fn a_server_that_is_shut_or_busy_is_not_gone_around() {
 #[test]
 fn each_refusal_has_its_words_and_its_wait() {
     for code in RejectionCode::ALL {
-        let mut rig = Rig::new(Door::Beside);
+        let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         let mut body = rejection(code.as_str());
         rig.answer(request, 403, &body);
@@ -315,7 +324,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         assert!(words.len() > 20 && !words.contains("rejected."), "{words}");
         assert!(rig.heard("one says: not today"));
         // A wait that the producer names is kept, whatever the code.
-        let mut rig = Rig::new(Door::Beside);
+        let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         body["retry_after_seconds"] = json!(7);
         rig.answer(request, 503, &body);
@@ -335,7 +344,7 @@ fn each_refusal_has_its_words_and_its_wait() {
 
 #[test]
 fn another_version_that_both_know_is_asked_for_once() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.connect();
     let (request, _) = rig.asked();
     let manifest = json!({"type": "aaep:producer.manifest", "agent_id": "planner",
@@ -355,7 +364,7 @@ fn another_version_that_both_know_is_asked_for_once() {
 
 #[test]
 fn a_consent_in_a_strange_version_is_left() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     let (request, _) = rig.subscribing();
     let mut body = consent(json!({}));
     body["aaep_version"] = json!("2.0.0");
@@ -368,7 +377,7 @@ fn a_consent_in_a_strange_version_is_left() {
 
 #[test]
 fn leaving_says_so_on_every_way_out() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     let (request, asked) = rig.subscribing();
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
     let words = rig.take().into_iter().find_map(|wish| match wish {
@@ -382,7 +391,7 @@ fn leaving_says_so_on_every_way_out() {
 
 #[test]
 fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     let lost = |fault| LinkEvent::Lost {
         fault,
@@ -405,7 +414,7 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
 
 /// Asks a question, loses the link and comes back; gives what is told from then on.
 fn back_with_a_question(forgotten: bool) -> Rig {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({}));
@@ -468,7 +477,7 @@ fn a_server_that_forgot_its_subscription_gets_no_answer_to_what_it_never_asked()
 
 #[test]
 fn replies_carry_the_subscription_that_was_given() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     rig.event("session.started", json!({}));
     rig.event(
@@ -499,12 +508,12 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
     ];
     let mut config = Config::default();
     config.handshake.extensions = addresses.map(str::to_owned).to_vec();
-    for door in [Door::Beside, Door::Inside] {
-        let mut rig = Rig::under(door, config.clone());
+    for carrier in [Carrier::EventStream, Carrier::Socket] {
+        let mut rig = Rig::under(carrier, config.clone());
         let mut collision = rejection("capabilities_incompatible");
         collision["reason_message"] = json!("Two extensions declare the prefix \"medai\".");
-        let asked = match door {
-            Door::Beside => {
+        let asked = match carrier {
+            Carrier::EventStream => {
                 let (request, asked) = rig.subscribing();
                 assert_eq!(
                     asked["capabilities"]["supported_extensions"],
@@ -513,7 +522,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
                 rig.answer(request, 400, &collision);
                 rig.subscription().1
             }
-            Door::Inside | Door::Open => {
+            _ => {
                 rig.link(LinkEvent::Connected);
                 rig.take();
                 rig.link(LinkEvent::Frame(Frame::of(collision.to_string())));
@@ -534,7 +543,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
     }
     // With one left there is nothing to resolve: it is a refusal.
     config.handshake.extensions.truncate(1);
-    let mut rig = Rig::under(Door::Beside, config);
+    let mut rig = Rig::under(Carrier::EventStream, config);
     let (request, _) = rig.subscribing();
     rig.answer(request, 400, &rejection("capabilities_incompatible"));
     assert!(matches!(rig.course(), Course::Refused(fault) if fault.is_final()));
@@ -542,7 +551,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
 
 #[test]
 fn a_silence_is_told_ever_more_rarely() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     for minute in 1..=8 {
         rig.link(LinkEvent::Silent {

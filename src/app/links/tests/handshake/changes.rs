@@ -7,7 +7,7 @@ fn source(announce: SourceAnnounce, handshake: Option<HandshakeConfig>) -> Sourc
     SourceSetup {
         name: "one".into(),
         answerable: true,
-        door: Door::Beside,
+        carrier: Carrier::EventStream,
         announce,
         handshake,
         ..SourceSetup::default()
@@ -39,7 +39,7 @@ fn told(rig: &mut Rig) -> Option<(u64, Value)> {
 
 #[test]
 fn load_and_language_are_renegotiated_each_with_its_key_alone() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     rig.answer(request, 201, &consent(honored.clone()));
@@ -56,7 +56,7 @@ fn load_and_language_are_renegotiated_each_with_its_key_alone() {
 
 #[test]
 fn a_change_that_is_taken_back_before_its_answer_is_asked_for_too() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     changed(&mut rig, "load low").unwrap();
     let (_, change) = changed(&mut rig, "load medium").unwrap();
@@ -116,7 +116,7 @@ fn what_one_source_must_prove_others_need_not() {
 
 #[test]
 fn what_changes_while_nobody_is_there_is_asked_for_when_somebody_is() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     rig.link(LinkEvent::Lost {
         fault: Fault::Closed,
@@ -139,7 +139,7 @@ fn what_changes_while_nobody_is_there_is_asked_for_when_somebody_is() {
 
 #[test]
 fn what_changes_while_a_subscription_is_asked_for_is_asked_for_after_it() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     let (request, asked) = rig.subscribing();
     assert_eq!(changed(&mut rig, "load low"), None);
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
@@ -152,7 +152,7 @@ fn what_changes_while_a_subscription_is_asked_for_is_asked_for_after_it() {
 
 #[test]
 fn on_one_connection_a_change_is_a_message_on_it() {
-    let mut rig = Rig::new(Door::Inside);
+    let mut rig = Rig::new(Carrier::Socket);
     rig.connect();
     rig.link(LinkEvent::Connected);
     let asked = rig.take().into_iter().find_map(|wish| match wish {
@@ -169,7 +169,7 @@ fn on_one_connection_a_change_is_a_message_on_it() {
 
 #[test]
 fn who_said_no_is_not_asked_the_same_again_and_who_was_not_reached_is() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     rig.agreed();
     let (request, _) = changed(&mut rig, "load low").unwrap();
     rig.answer(request, 400, &json!({"error": "no"}));
@@ -189,7 +189,7 @@ fn who_said_no_is_not_asked_the_same_again_and_who_was_not_reached_is() {
 
 #[test]
 fn another_language_tells_no_difference_a_second_time() {
-    let mut rig = Rig::new(Door::Beside);
+    let mut rig = Rig::new(Carrier::EventStream);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     honored["cognitive_load"] = json!("high");
@@ -207,7 +207,7 @@ fn another_language_tells_no_difference_a_second_time() {
 fn languages_that_are_not_kept_are_told_again_only_with_a_new_one() {
     let mut config = Config::default();
     config.announce.languages = vec!["en".into(), "de".into()];
-    let mut rig = Rig::under(Door::Beside, config);
+    let mut rig = Rig::under(Carrier::EventStream, config);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     honored["languages"] = json!(["en"]);
@@ -226,7 +226,7 @@ fn languages_that_are_not_kept_are_told_again_only_with_a_new_one() {
 fn a_rate_that_was_lowered_stays_so_when_something_else_changes() {
     let mut config = Config::default();
     config.handshake.max_events_per_second = 4;
-    let mut rig = Rig::under(Door::Beside, config);
+    let mut rig = Rig::under(Carrier::EventStream, config);
     let (request, asked) = rig.subscribing();
     let mut honored = asked["capabilities"].clone();
     rig.answer(request, 201, &consent(honored.clone()));

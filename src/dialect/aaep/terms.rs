@@ -2,34 +2,23 @@
 
 use std::collections::BTreeSet;
 
-use crate::announce::{Arg, Phrases};
 use crate::config::{HandshakeConfig, Load, Verbosity};
+use crate::link::{Phrase, Word};
 use crate::protocol::{Capabilities, EventFilters, Level};
+
+use super::Terms;
 
 /// How fast speech is that nobody has set, in words a minute: what espeak-ng does by itself.
 const USUAL_PACE: i64 = 175;
 /// The slowest and the fastest speech at the ends of the scale, in words a minute.
 const PACES: (i64, i64) = (80, 450);
 
-/// Holds what decides the terms that are asked of one producer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Wishes<'a> {
-    pub(super) handshake: &'a HandshakeConfig,
-    pub(super) verbosity: Verbosity,
-    pub(super) load: Load,
-    /// Best first.
-    pub(super) languages: &'a [String],
-    /// The speech rate of this moment, -100 to 100, where the person has set one.
-    pub(super) rate: Option<i32>,
-}
-
-/// Gives what is asked of a producer (5.3).
-pub(super) fn wanted(wishes: Wishes<'_>) -> Capabilities {
-    let handshake = wishes.handshake;
+/// Gives what is asked of a producer (5.3): what the settings say, and what the person wants now.
+pub(super) fn wanted(handshake: &HandshakeConfig, wishes: &Terms) -> Capabilities {
     Capabilities {
         max_events_per_second: Some(handshake.max_events_per_second),
         preferred_verbosity: Some(level(wishes.verbosity)),
-        languages: Some(wishes.languages.to_vec()),
+        languages: Some(wishes.languages.clone()),
         supports_confirmation_reply: Some(true),
         supports_clarification_reply: Some(true),
         coalesce_boundaries: Some(handshake.boundaries.clone()),
@@ -106,13 +95,11 @@ impl Difference {
         matches!(self.phrase, "terms.confirmation" | "terms.clarification")
     }
 
-    /// Words it.
-    pub(super) fn words(&self, phrases: &Phrases) -> String {
-        let args = [
-            ("asked", self.asked.words(phrases)),
-            ("honored", self.honored.words(phrases)),
-        ];
-        phrases.text(self.phrase, &args)
+    /// Gives what says it.
+    pub(super) fn phrase(&self) -> Phrase {
+        Phrase::new(self.phrase)
+            .with("asked", self.asked.word())
+            .with("honored", self.honored.word())
     }
 }
 
@@ -128,29 +115,22 @@ impl Term {
         }
     }
 
-    fn words(&self, phrases: &Phrases) -> Arg {
+    fn word(&self) -> Word {
+        let phrase = |key| Word::Phrase(Phrase::new(key));
         match self {
-            Self::Told => Arg::own(""),
-            Self::Number(number) => Arg::own(number),
-            Self::Level(level) => Arg::Own(phrases.text(
-                match level {
-                    Level::Terse => "verbosity.terse",
-                    Level::Normal => "verbosity.normal",
-                    Level::Detailed => "verbosity.detailed",
-                },
-                &[],
-            )),
+            Self::Told => Word::Own(String::new()),
+            Self::Number(number) => Word::Own(number.to_string()),
+            Self::Level(Level::Terse) => phrase("verbosity.terse"),
+            Self::Level(Level::Normal) => phrase("verbosity.normal"),
+            Self::Level(Level::Detailed) => phrase("verbosity.detailed"),
             Self::Load(load) => match load.as_str() {
-                "low" => Arg::Own(phrases.text("load.low", &[])),
-                "medium" => Arg::Own(phrases.text("load.medium", &[])),
-                "high" => Arg::Own(phrases.text("load.high", &[])),
-                _ => Arg::Name(load.clone()),
+                "low" => phrase("load.low"),
+                "medium" => phrase("load.medium"),
+                "high" => phrase("load.high"),
+                _ => Word::Name(load.clone()),
             },
-            Self::List(list) if list.is_empty() => Arg::Own(phrases.text("terms.none", &[])),
-            Self::List(list) => {
-                let names: Vec<String> = list.iter().map(|one| phrases.name_of(one)).collect();
-                Arg::Own(names.join(", "))
-            }
+            Self::List(list) if list.is_empty() => phrase("terms.none"),
+            Self::List(list) => Word::Names(list.clone()),
         }
     }
 }
@@ -259,14 +239,17 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
-    fn asked(verbosity: Verbosity) -> Capabilities {
-        wanted(Wishes {
-            handshake: &HandshakeConfig::default(),
+    fn wishes(verbosity: Verbosity, rate: Option<i32>) -> Terms {
+        Terms {
             verbosity,
             load: Load::Medium,
-            languages: &["en-US".to_owned()],
-            rate: None,
-        })
+            languages: vec!["en-US".to_owned()],
+            rate,
+        }
+    }
+
+    fn asked(verbosity: Verbosity) -> Capabilities {
+        wanted(&HandshakeConfig::default(), &wishes(verbosity, None))
     }
 
     #[test]
@@ -292,7 +275,6 @@ mod tests {
 
     #[test]
     fn only_differences_are_told() {
-        let phrases = Phrases::english().unwrap();
         let asked = asked(Verbosity::Normal);
         assert!(differences(&asked, &asked).is_empty());
         assert!(differences(&asked, &Capabilities::default()).is_empty());
@@ -302,11 +284,18 @@ mod tests {
             languages: Some(vec!["de\u{1b}[2J".into()]),
             ..asked.clone()
         };
-        let told: Vec<String> = differences(&asked, &honored)
+        let told: Vec<Phrase> = differences(&asked, &honored)
             .iter()
-            .map(|difference| difference.words(&phrases))
+            .map(Difference::phrase)
             .collect();
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(told[0].contains('2') && !told.concat().contains('\u{1b}'));
+        let keys: Vec<&str> = told.iter().map(|phrase| phrase.key).collect();
+        assert_eq!(
+            keys,
+            ["terms.rate", "terms.languages", "terms.confirmation"]
+        );
+        assert_eq!(told[0].args[1], ("honored", Word::Own("2".into())));
+        // A stranger's words stay marked as such until they are worded.
+        let strange = Word::Names(vec!["de\u{1b}[2J".into()]);
+        assert_eq!(told[1].args[1], ("honored", strange));
     }
 }

@@ -1,18 +1,15 @@
 //! Another way where one does not work: which one, when, and what is said of it.
 
 use super::*;
-use crate::app::ways::Ways;
 use crate::link::{Reason, Way};
 
 impl Rig {
     fn by(way: Way, config: Config) -> Self {
-        let door = match way {
-            Way::WebSocket => Door::Inside,
-            Way::EventStream | Way::PlainPair => Door::Beside,
+        let carrier = match way {
+            Way::WebSocket => Carrier::WebSocket,
+            Way::EventStream | Way::PlainPair => Carrier::EventStream,
         };
-        let mut rig = Self::under(door, config);
-        rig.app.links[0].ways = Ways::new(Some(way));
-        rig
+        Self::under(carrier, config)
     }
 
     /// Begins an attempt and answers the question for the manifest with a list of transports.
@@ -92,7 +89,7 @@ fn only_a_fault_of_the_way_leads_to_another() {
         },
         Fault::Unusable("the server redirects to nowhere".into()),
         Fault::Rejected {
-            reason: "x".into(),
+            reason: crate::link::Phrase::new("rejected.unknown"),
             retry_after: None,
             again: false,
         },
@@ -216,20 +213,24 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
 fn changes_come_to_an_end() {
     let mut rig = Rig::by(Way::EventStream, Config::default());
     let mut changes = 0;
+    let mut way = Way::EventStream;
     for _ in 0..100 {
-        match rig.app.links[0].ways.name() {
-            Some("sse") => {
+        match way {
+            Way::EventStream => {
                 rig.lists(&json!(["sse", "websocket"]));
                 rig.consents();
             }
-            _ => rig.link(LinkEvent::Connecting { attempt: 1 }),
+            Way::WebSocket | Way::PlainPair => rig.link(LinkEvent::Connecting { attempt: 1 }),
         }
         rig.link(LinkEvent::Connected);
         rig.event("session.started", json!({}));
         rig.take();
         rig.fails(status(404));
         match rig.changed() {
-            Some(_) => changes += 1,
+            Some(next) => {
+                way = next;
+                changes += 1;
+            }
             None => break,
         }
     }

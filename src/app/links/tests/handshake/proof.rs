@@ -7,7 +7,7 @@ fn who_wants_proof_follows_nobody_without_it() {
     let mut config = Config::default();
     config.handshake.require_signed = true;
     for (status, body) in [(404, json!({})), (201, consent(json!({})))] {
-        let mut rig = Rig::under(Door::Beside, config.clone());
+        let mut rig = Rig::under(Carrier::EventStream, config.clone());
         let (request, asked) = rig.subscribing();
         assert_eq!(asked["capabilities"]["accept_signed_manifests_only"], true);
         rig.answer(request, status, &body);
@@ -22,9 +22,9 @@ fn who_wants_proof_follows_nobody_without_it() {
 #[test]
 fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
     let mut keys = KeyRing::default();
-    let pem = include_str!("../../../../tests/fixtures/keys/rsa.pub.pem");
+    let pem = include_str!("../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
-    let signed = include_str!("../../../../tests/fixtures/keys/manifest.rs256.jws");
+    let signed = include_str!("../../../../../tests/fixtures/keys/manifest.rs256.jws");
     let plain = json!({"type": "aaep:producer.manifest", "agent_id": "planner",
         "aaep_versions_supported": ["1.0.0"]});
     for (manifest, agent, followed) in [
@@ -33,8 +33,8 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
         (signed.replace(".ey", ".eY"), "planner", false),
         (signed.to_owned(), "mailer", true),
     ] {
-        let mut rig = Rig::new(Door::Beside);
-        rig.app.hold_keys(keys.clone());
+        let (config, voice) = (Config::default(), VoiceWish::Silent);
+        let mut rig = Rig::knowing(keys.clone(), Carrier::EventStream, config, voice);
         rig.connect();
         let (request, _) = rig.asked();
         rig.answer_text(request, 200, manifest);
@@ -55,13 +55,12 @@ fn where_a_key_is_known_only_its_proof_lets_somebody_speak_under_that_name() {
 /// in the planner's name.
 fn event_after(signed: bool, agent: &str, config: Config) -> Rig {
     let mut keys = KeyRing::default();
-    let pem = include_str!("../../../../tests/fixtures/keys/rsa.pub.pem");
+    let pem = include_str!("../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
-    let mut rig = Rig::under(Door::Beside, config);
-    rig.app.hold_keys(keys);
+    let mut rig = Rig::knowing(keys, Carrier::EventStream, config, VoiceWish::Silent);
     rig.connect();
     let (request, _) = rig.asked();
-    let manifest = include_str!("../../../../tests/fixtures/keys/manifest.rs256.jws");
+    let manifest = include_str!("../../../../../tests/fixtures/keys/manifest.rs256.jws");
     if signed {
         rig.answer_text(request, 200, manifest.to_owned());
     } else {
@@ -118,10 +117,10 @@ fn who_wants_proof_believes_no_event_in_another_name_than_the_proven_one() {
 #[test]
 fn a_connection_without_a_handshake_has_proven_nothing() {
     let mut keys = KeyRing::default();
-    let pem = include_str!("../../../../tests/fixtures/keys/rsa.pub.pem");
+    let pem = include_str!("../../../../../tests/fixtures/keys/rsa.pub.pem");
     keys.add("planner", None, pem).unwrap();
-    let mut rig = Rig::new(Door::Inside);
-    rig.app.hold_keys(keys);
+    let (config, voice) = (Config::default(), VoiceWish::Silent);
+    let mut rig = Rig::knowing(keys, Carrier::Socket, config, voice);
     rig.link(LinkEvent::Connected);
     rig.event("session.started", json!({"summary_normal": "Off we go"}));
     assert_eq!(names(&rig), ["unproven planner"]);

@@ -1,0 +1,360 @@
+//! News of sources: up, down, what arrived, what was left out.
+//!
+//! Responsibilities: the order in which a link's news, its dialect's wishes and the words of both go, and each
+//! turn told once. Not here: what the turns are (`view`), the wishes (`wishes`).
+
+use std::time::Duration;
+
+use crate::announce::{Arg, Class, Kind};
+use crate::dialect::{Connection, Out};
+use crate::link::{Fault, LinkEvent, LinkId};
+use crate::protocol::{AgentId, Now, Unobserved};
+use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
+
+use super::LinkView;
+use super::waiting::Waiting;
+use crate::app::App;
+
+impl App {
+    /// Takes what happened on a link.
+    pub(in crate::app) fn link(&mut self, id: LinkId, event: LinkEvent, now: Now) {
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        let mut out = Vec::new();
+        if view.is_over() {
+            // The person left it; only what became of an answer is still of interest.
+            if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
+                view.dialect.news(&event, now, &mut out);
+                out.retain(|wish| matches!(wish, Out::Settled { .. }));
+                self.carry_out(id, out, now);
+            }
+            return;
+        }
+        match &event {
+            LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
+            LinkEvent::Connected => self.sessions.link_connected(id, now),
+            LinkEvent::Frame(_) => self.link_back(id, now),
+            LinkEvent::Lost { .. } => self.release(id, now),
+            LinkEvent::Resumed
+            | LinkEvent::Failed { .. }
+            | LinkEvent::Ended
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded => {}
+        }
+        if let Some(view) = self.links.get_mut(id) {
+            view.dialect.news(&event, now, &mut out);
+        }
+        if let LinkEvent::Frame(frame) = &event {
+            self.keep_raw(id, &frame.text, &out);
+        }
+        let goes_on = out.iter().any(|wish| matches!(wish, Out::ChangeWay(_)));
+        self.carry_out(id, out, now);
+        if !matches!(event, LinkEvent::Frame(_)) {
+            self.read_to_its_end(now);
+        }
+        match event {
+            LinkEvent::Connected => self.connected(id, now),
+            LinkEvent::Lost { fault, .. } => self.lost(id, &fault, now),
+            LinkEvent::Failed { fault } => {
+                if !goes_on {
+                    self.failed(id, &fault, now);
+                }
+            }
+            LinkEvent::Ended => self.ended(id, now),
+            LinkEvent::Remark { line } => self.remark(id, line),
+            LinkEvent::Silent { seconds } => self.silent(id, seconds, now),
+            LinkEvent::Dropped { fault, count } => self.dropped(id, &fault, count, now),
+            LinkEvent::Connecting { .. }
+            | LinkEvent::Resumed
+            | LinkEvent::Frame(_)
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Answered { .. }
+            // What comes in at a listening source, and what is followed next, is its dialect's business.
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded => {}
+        }
+    }
+
+    fn dropped(&mut self, id: LinkId, fault: &Fault, count: u64, now: Now) {
+        let reason = self.fault_words(fault);
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        view.waiting = Waiting::Over;
+        view.dropped += count;
+        let args = [
+            ("count", Arg::own(count)),
+            ("source", Arg::Own(view.name.clone())),
+            ("reason", Arg::Own(reason)),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "link.dropped", &args, now);
+    }
+
+    fn connected(&mut self, id: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        if view.is_over() || !view.connected(now) {
+            return;
+        }
+        let how = match (view.answerable, view.connection().how) {
+            (true, Some(how)) => self.announcer.phrases().text(how, &[]),
+            (false, _) | (true, None) => String::new(),
+        };
+        let made = view.recording.as_ref().map(|recording| recording.made);
+        let source = ("source", Arg::Own(view.name.clone()));
+        match made {
+            None => {
+                let args = [source, ("how", Arg::Own(how))];
+                // With one source it needs no name; how it connected is a matter of detail.
+                let short = match self.links.len() {
+                    0 | 1 => "link.connected.only",
+                    _ => "link.connected.short",
+                };
+                let announcement = self.announcer.say_in_short(
+                    (Class::Outcome, Kind::Connection),
+                    ("link.connected", short),
+                    &args,
+                    now,
+                );
+                self.emit(announcement, now);
+            }
+            Some(made) => {
+                let made = made.map(|made| made.strftime("%Y-%m-%d %H:%M UTC").to_string());
+                let made = ("made", Arg::own(made.unwrap_or_default()));
+                let key = "replay.started";
+                self.say(Class::Outcome, Kind::Connection, key, &[source, made], now);
+            }
+        }
+    }
+
+    /// Tells that a link is back.
+    fn link_back(&mut self, id: LinkId, now: Now) {
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        if view.is_back() {
+            let args = [("source", Arg::Own(view.name.clone()))];
+            self.say(Class::Outcome, Kind::Connection, "link.back", &args, now);
+        }
+    }
+
+    /// Tells of links that held long enough to be called back.
+    pub(in crate::app) fn tick_links(&mut self, now: Now) {
+        let steady: Vec<LinkId> = self
+            .links
+            .iter()
+            .filter(|view| view.is_steady(now))
+            .map(|view| view.id)
+            .collect();
+        for id in steady {
+            self.link_back(id, now);
+        }
+        let resumed: Vec<(LinkId, Standing)> = self
+            .links
+            .all
+            .iter_mut()
+            .filter_map(|view| Some((view.id, view.take_resumed(now)?)))
+            .collect();
+        for (id, standing) in resumed {
+            // A server that waits for the answer says nothing more by itself: without this, nobody could
+            // give it. Who knows its own subscription is the one that asked. Who goes on behind the id of
+            // an event had to say where it stands if it could not (B.1.5), but may only not know better.
+            let changes = self.sessions.link_resumed(id, standing, now);
+            if !changes.is_empty() {
+                self.questions.note_change(now.monotonic);
+            }
+            self.tell(changes, now);
+        }
+    }
+
+    /// Brings what the dialects of links waited for.
+    pub(in crate::app) fn tick_dialects(&mut self, now: Now) {
+        let due: Vec<LinkId> = self
+            .links
+            .iter()
+            .filter(|view| view.dialect_due().is_some_and(|at| now.monotonic >= at))
+            .map(|view| view.id)
+            .collect();
+        for id in due {
+            let mut out = Vec::new();
+            if let Some(view) = self.links.get_mut(id) {
+                view.dialect.tick(now, &mut out);
+            }
+            self.carry_out(id, out, now);
+        }
+    }
+
+    /// Tells which answer went out while a recording was made.
+    pub(super) fn tell_recorded(&mut self, id: LinkId, number: u64, prompt: PromptId, now: Now) {
+        let answer = self
+            .links
+            .get(id)
+            .and_then(|view| view.recording.as_ref()?.answers.get(&number))
+            .map(|(answer, _)| answer.clone());
+        if let (Some(answer), Some(prompt)) = (answer, self.sessions.prompt(prompt).cloned()) {
+            let words = self.announcer.answer_words(&prompt, &answer);
+            let args = [("n", Arg::own(prompt.id.0)), ("answer", Arg::Own(words))];
+            self.tell_about(Class::Alert, &prompt, "question.recorded", &args, now);
+            let id = prompt.id;
+            let changes = self
+                .sessions
+                .answered_before(id, answer, now, &mut Unobserved);
+            self.tell(changes, now);
+        }
+    }
+
+    /// Takes what a link still held back, because nothing more comes that it could wait for.
+    pub(in crate::app) fn release(&mut self, id: LinkId, now: Now) {
+        let changes = self.sessions.release_link(id, now);
+        self.tell(changes, now);
+    }
+
+    fn lost(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        if let Some(key) = view.lost() {
+            let args = [
+                ("source", Arg::Own(view.name.clone())),
+                ("reason", Arg::Own(self.fault_words(fault))),
+            ];
+            self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        }
+        self.unsure(id, now);
+    }
+
+    pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
+        self.release(id, now);
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        view.failed();
+        let name = view.name.clone();
+        let args = [
+            ("source", Arg::Own(name)),
+            ("reason", Arg::Own(self.fault_words(fault))),
+            ("more", Arg::Own(self.has_remarked(id))),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
+        self.unsure(id, now);
+    }
+
+    fn ended(&mut self, id: LinkId, now: Now) {
+        self.release(id, now);
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        view.ended();
+        let key = if view.recording.is_some() {
+            "replay.ended"
+        } else {
+            "link.ended"
+        };
+        let args = [("source", Arg::Own(view.name.clone()))];
+        self.say(Class::Outcome, Kind::Connection, key, &args, now);
+        self.unsure(id, now);
+    }
+
+    /// Tells the fate of each question whose link is gone.
+    pub(super) fn unsure(&mut self, id: LinkId, now: Now) {
+        let over = self.links.get(id).is_some_and(LinkView::is_over);
+        let unsure = if over {
+            self.sessions.link_over(id, now)
+        } else {
+            self.sessions.link_lost(id, now)
+        };
+        for prompt in unsure {
+            let Some(prompt) = self.sessions.prompt(prompt).cloned() else {
+                continue;
+            };
+            let wishes = self.queue.withdraw(prompt.id, now.monotonic);
+            self.wish(wishes);
+            let (key, args) = self.announcer.unsure(&prompt);
+            self.tell_about(Class::Alert, &prompt, key, &args, now);
+        }
+        self.questions.note_change(now.monotonic);
+    }
+
+    /// Tells of a silence that nobody can explain, ever more rarely.
+    fn silent(&mut self, id: LinkId, seconds: u64, now: Now) {
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        if !view.is_long_silent(seconds) {
+            return;
+        }
+        let source = ("source", Arg::Own(view.name.clone()));
+        // Above a minute nobody wants to know the seconds.
+        let whole = seconds.checked_rem(60).filter(|_| seconds >= 60);
+        let time = Duration::from_secs(seconds.saturating_sub(whole.unwrap_or(0)));
+        let args = [source, ("time", Arg::Own(self.announcer.time(time)))];
+        self.say(Class::Outcome, Kind::Connection, "link.silent", &args, now);
+    }
+
+    /// Tells every source how the person wants to hear it now.
+    pub(in crate::app) fn change_terms(&mut self, now: Now) {
+        for at in 0..self.links.len() {
+            let id = LinkId(at);
+            let terms = super::terms(&self.announcer, &self.queue, id);
+            let out = self.links.want(id, terms, now);
+            self.carry_out(id, out, now);
+        }
+    }
+
+    /// Makes no reproach of missing events to a source that was asked to leave some out (5.3.1.7): the
+    /// gaps that this leaves in the numbers look like lost events, and are kept in the history alone.
+    pub(in crate::app) fn excuse(&self, change: &mut Change) {
+        let excused = |id: LinkId| {
+            let view = self.links.get(id);
+            view.is_some_and(|view| view.connection().leaves_out)
+        };
+        if let What::Anomaly(anomaly) = &mut change.what
+            && anomaly.kind == AnomalyKind::SequenceGap
+            && excused(change.key.link)
+        {
+            anomaly.first = false;
+        }
+    }
+
+    /// Says how a source that is there is followed and which of its terms differ, for whoever looks.
+    pub(in crate::app) fn connection_words(&self, view: &LinkView) -> Option<String> {
+        let Connection { how, terms, .. } = view.connection();
+        let how = how.filter(|_| view.answerable)?;
+        let phrases = self.announcer.phrases();
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("how", Arg::Own(phrases.text(how, &[]))),
+            ("terms", Arg::Own(self.all_words(&terms))),
+        ];
+        Some(phrases.text("status.connection", &args))
+    }
+
+    /// Tells once a source that somebody speaks over it in a name that nothing proved there (10.4).
+    pub(super) fn tell_claim(&mut self, id: LinkId, agent: &AgentId, name: &str, now: Now) {
+        if !self.announcer.trust().doubts(id, agent, name) {
+            return;
+        }
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
+        if !view.warns_of_claim() {
+            return;
+        }
+        let args = [
+            ("source", Arg::Own(view.name.clone())),
+            ("agent", Arg::Name(name.to_owned())),
+        ];
+        self.say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
+    }
+}

@@ -1,0 +1,108 @@
+//! What a link's dialect wishes, done in order.
+//!
+//! Responsibilities: each wish turned into an effect, a change of sessions or words. Not here: which wishes
+//! there are (`dialect`), events (`reading`).
+
+use crate::announce::{Class, Kind};
+use crate::dialect::{self, Out, Standing};
+use crate::link::LinkId;
+use crate::protocol::Now;
+use crate::session;
+
+use super::reading::Asks;
+use crate::app::{App, Effect, Kept};
+
+impl App {
+    /// Does what a dialect wishes.
+    pub(in crate::app) fn carry_out(&mut self, id: LinkId, wishes: Vec<Out>, now: Now) {
+        for wish in wishes {
+            // What comes behind a frame of many events must not overtake them.
+            self.read_to_its_end(now);
+            self.carry_out_one(id, wish, now);
+        }
+    }
+
+    pub(super) fn carry_out_one(&mut self, id: LinkId, wish: Out, now: Now) {
+        match wish {
+            Out::Event(text) => {
+                self.keep_event(id, &text);
+                self.frame(id, text, Asks::ToBeAnswered, now);
+            }
+            Out::ViewOnly(text) => {
+                self.keep_event(id, &text);
+                self.frame(id, text, Asks::ToBeSeen, now);
+            }
+            Out::Unread(why) => self.unread(id, &why, now),
+            Out::Send { request, frame } => self.effects.push(Effect::Send {
+                link: id,
+                request,
+                body: frame,
+            }),
+            Out::Call { request, call } => self.effects.push(Effect::Ask {
+                link: id,
+                request,
+                ask: call,
+            }),
+            Out::Follow(course) => self.effects.push(Effect::Follow { link: id, course }),
+            Out::Release => self.release(id, now),
+            Out::LastWords(words) => self.effects.push(Effect::LastWords { link: id, words }),
+            Out::ChangeWay(way) => {
+                if let Some(view) = self.links.get_mut(id) {
+                    view.left_connection();
+                }
+                self.release(id, now);
+                self.unsure(id, now);
+                self.effects.push(Effect::ChangeWay { link: id, way });
+            }
+            Out::Close(fault) => {
+                self.failed(id, &fault, now);
+                self.effects.push(Effect::Close(id));
+            }
+            Out::Settled { request, outcome } => self.replied(request, outcome, now),
+            Out::Standing(standing) => self.stand(id, standing, now),
+            Out::Proven(agent) => self.announcer.trust_mut().prove(id, agent),
+            Out::Tell(phrase) => {
+                let args = self.told_args(id, &phrase);
+                self.say(Class::Outcome, Kind::Connection, phrase.key, &args, now);
+            }
+            // Who watches a dialect's machines reads its frames by itself.
+            Out::Stepped(_) => {}
+            Out::Detail(phrase) => {
+                let args = self.told_args(id, &phrase);
+                self.say_in_detail(Class::Outcome, Kind::Connection, phrase.key, &args, now);
+            }
+        }
+    }
+
+    /// Has an event kept as it is heard.
+    fn keep_event(&mut self, id: LinkId, text: &str) {
+        let kept = Kept::Event(text.to_owned());
+        self.effects.push(Effect::Keep { link: id, kept });
+    }
+
+    /// Has a frame kept that says what it says in other words than the events that were made of it.
+    pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out]) {
+        let frame = dialect::bare(frame);
+        let same = |wish: &Out| matches!(wish, Out::Event(text) if text == frame);
+        if !made.iter().any(same) {
+            let kept = Kept::Frame(frame.to_owned());
+            self.effects.push(Effect::Keep { link: id, kept });
+        }
+    }
+
+    /// Takes what became of the open questions of a link.
+    fn stand(&mut self, id: LinkId, standing: Standing, now: Now) {
+        let back = match standing {
+            Standing::Back => session::Standing::Live,
+            Standing::PerhapsBack => session::Standing::Resumed,
+            Standing::Decided => {
+                let changes = self.sessions.unsubscribed(id, now);
+                self.tell(changes, now);
+                return;
+            }
+        };
+        if let Some(view) = self.links.get_mut(id) {
+            view.resumed(back, now);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A subscription that was agreed: its terms, their changes, and whether they are kept.
+//!
+//! Responsibilities: what was asked for and what is honoured, told once where it differs;
+//! renegotiation (5.7); a stream that outruns its rate (5.6.2); the end that a producer says. Not
+//! here: how it came to the agreement (`handshake`), what single terms are (`terms`).
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::link::{Ask, Fault, Phrase, Word};
+use crate::protocol::{Capabilities, EventFilters, Now, object, renegotiate};
+
+use super::terms::{self, Difference};
+use super::{Aaep, Handshake, Handshakes, Out, Standing, tell};
+
+/// Over how long arrivals are counted against the rate that was agreed.
+const RATE_WINDOW: Duration = Duration::from_secs(5);
+/// How often a lower rate is asked for at most: the producer needs time to keep to the last one.
+const RATE_PAUSE: Duration = Duration::from_secs(60);
+
+/// A subscription that ends sooner is not asked for again on the same connection: that could go round
+/// for ever.
+const LASTING: Duration = Duration::from_secs(5);
+
+/// Holds what was agreed with a producer.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Agreement {
+    pub(super) id: String,
+    pub(super) location: Option<String>,
+    pub(super) asked: Capabilities,
+    pub(super) honored: Capabilities,
+    /// When it was agreed.
+    pub(super) at: Duration,
+    /// Whether it is followed on another connection than the one that it was agreed for.
+    pub(super) followed_again: bool,
+    /// The change that was asked for last, while its answer is awaited.
+    pub(super) changing: Option<(u64, Capabilities)>,
+    /// When what is not urgent came, within [`RATE_WINDOW`].
+    arrivals: VecDeque<Duration>,
+    /// When a lower rate was asked for last because the stream outran the agreed one, and which.
+    slowed: Option<(Duration, u64)>,
+}
+
+impl Agreement {
+    pub(super) fn new(
+        id: String,
+        location: Option<String>,
+        asked: Capabilities,
+        honored: Capabilities,
+        at: Duration,
+    ) -> Self {
+        Self {
+            id,
+            location,
+            asked,
+            honored,
+            at,
+            followed_again: false,
+            changing: None,
+            arrivals: VecDeque::new(),
+            slowed: None,
+        }
+    }
+
+    /// Takes note of an arrival, and gives a lower rate where the producer outruns the agreed one.
+    fn outrun(&mut self, now: Duration) -> Option<u64> {
+        let rate = self
+            .honored
+            .max_events_per_second
+            .or(self.asked.max_events_per_second)?;
+        // A burst of one second's worth is within a token bucket's right (5.6.1).
+        let most = usize::try_from(rate.saturating_mul(RATE_WINDOW.as_secs() + 1)).ok()?;
+        self.arrivals.push_back(now);
+        while self
+            .arrivals
+            .front()
+            .is_some_and(|at| *at + RATE_WINDOW <= now)
+            || self.arrivals.len() > most.saturating_add(1)
+        {
+            self.arrivals.pop_front();
+        }
+        let rested = self.slowed.is_none_or(|(at, _)| now >= at + RATE_PAUSE);
+        if self.arrivals.len() <= most || !rested || self.changing.is_some() || rate <= 1 {
+            return None;
+        }
+        self.slowed = Some((now, rate / 2));
+        self.arrivals.clear();
+        Some(rate / 2)
+    }
+}
+
+/// Tells whether an event says that it is critical: those are no fault of a rate (5.6.3). Most are read no
+/// second time for that.
+fn is_critical(text: &str) -> bool {
+    text.contains("\"critical\"")
+        && object(text).is_some_and(|event| {
+            event.get("urgency").and_then(serde_json::Value::as_str) == Some("critical")
+        })
+}
+
+impl Aaep {
+    /// Watches whether a producer keeps to the rate that was agreed; asks for a lower one if not.
+    pub(super) fn watch_rate(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
+        let Handshake::Agreed(agreed) = &mut self.handshake else {
+            return;
+        };
+        if is_critical(text) {
+            return;
+        }
+        let Some(rate) = agreed.outrun(now.monotonic) else {
+            return;
+        };
+        let rate = Word::Own(rate.to_string());
+        out.push(Out::Tell(tell("link.outrun").with("rate", rate)));
+        self.renew_terms(out);
+    }
+
+    /// Gives the terms that the person wants now.
+    pub(super) fn capabilities(&self) -> Capabilities {
+        let slowed = match &self.handshake {
+            Handshake::Agreed(agreed) => agreed.slowed.map(|(_, rate)| rate),
+            Handshake::Idle
+            | Handshake::Manifest { .. }
+            | Handshake::Asked(_)
+            | Handshake::Plain => None,
+        };
+        let wanted = terms::wanted(&self.asks, &self.wanted);
+        Capabilities {
+            supported_extensions: Some(self.extensions()),
+            max_events_per_second: slowed.or(wanted.max_events_per_second),
+            ..wanted
+        }
+    }
+
+    /// Asks for what is wanted now, where that is not what was asked for (5.7). Without a connection that
+    /// waits until there is one again.
+    pub(super) fn renew_terms(&mut self, out: &mut Vec<Out>) {
+        if !self.up {
+            return;
+        }
+        let wanted = self.capabilities();
+        let Handshake::Agreed(agreed) = &mut self.handshake else {
+            return;
+        };
+        // A change on top of one that is under way is asked for as both in one.
+        let before = agreed.changing.as_ref().map(|(_, change)| change.clone());
+        let before = before.unwrap_or_default();
+        let Some(change) = agreed.asked.amended(&before).lacking(&wanted) else {
+            return;
+        };
+        let change = before.amended(&change);
+        let message = renegotiate(&agreed.id, &change);
+        let request = match self.at {
+            Handshakes::Beside => {
+                let request = self.numbers.next();
+                out.push(Out::Call {
+                    request,
+                    call: Ask::Tell(message),
+                });
+                request
+            }
+            Handshakes::Inside | Handshakes::Nowhere => self.send(&message, out),
+        };
+        if let Handshake::Agreed(agreed) = &mut self.handshake {
+            agreed.changing = Some((request, change));
+        }
+    }
+
+    /// Tells whether the producer was asked to leave some events out (5.3.1.7): the gaps that this leaves in
+    /// the numbers look like lost events.
+    pub(super) fn leaves_out(&self) -> bool {
+        let filters = match &self.handshake {
+            Handshake::Agreed(agreed) => agreed.asked.event_filters.as_ref(),
+            Handshake::Idle
+            | Handshake::Manifest { .. }
+            | Handshake::Asked(_)
+            | Handshake::Plain => None,
+        };
+        let whole = |filters: &EventFilters| {
+            let everything = ["*", "aaep:*", "aaep:agent.*"];
+            filters.exclude.is_empty()
+                && (filters.include.iter()).any(|one| everything.contains(&one.as_str()))
+        };
+        filters.is_some_and(|filters| !whole(filters))
+    }
+
+    pub(super) fn change_failed(&mut self, fault: Fault, out: &mut Vec<Out>) {
+        if matches!(fault, Fault::Status { .. }) {
+            self.change_refused(Word::Fault(fault), out);
+            return;
+        }
+        if let Handshake::Agreed(agreed) = &mut self.handshake {
+            // Whom the change did not reach is asked with the next one.
+            agreed.changing = None;
+        }
+        Self::tell_unchanged(Word::Fault(fault), out);
+    }
+
+    /// A change was refused: what was agreed stays, and the same is not asked again at every turn.
+    pub(super) fn change_refused(&mut self, reason: Word, out: &mut Vec<Out>) {
+        if let Handshake::Agreed(agreed) = &mut self.handshake
+            && let Some((_, change)) = agreed.changing.take()
+        {
+            agreed.asked = agreed.asked.amended(&change);
+        }
+        Self::tell_unchanged(reason, out);
+    }
+
+    /// Takes the end of the subscription that the producer says (5.8): what it asked is decided by its
+    /// defaults (5.8.2), and a connection that carries both ways is asked for a new one.
+    pub(super) fn closed(
+        &mut self,
+        reason: String,
+        agreed: Duration,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        out.push(Out::Release);
+        self.step(Handshake::Idle, out);
+        self.last_words(None, out);
+        let inside = self.at == Handshakes::Inside;
+        let lasted = now.monotonic >= agreed + LASTING;
+        let key = if inside && lasted {
+            "link.closed.again"
+        } else {
+            "link.closed"
+        };
+        out.push(Out::Tell(tell(key).with("text", Word::Agent(reason))));
+        out.push(Out::Standing(Standing::Decided));
+        if inside && lasted {
+            self.shake_hands_inside(out);
+        } else if inside {
+            // Who ends it as soon as it is agreed is asked after a pause, by a new connection.
+            self.turn_away(Phrase::new("rejected.closed"), None, true, out);
+        }
+    }
+
+    /// Tells that terms could not be changed.
+    fn tell_unchanged(reason: Word, out: &mut Vec<Out>) {
+        out.push(Out::Tell(tell("link.change_failed").with("reason", reason)));
+    }
+
+    /// Tells once in which terms a producer differs from what was asked for.
+    pub(super) fn tell_terms(&mut self, notes: Option<String>, out: &mut Vec<Out>) {
+        let Handshake::Agreed(agreed) = &self.handshake else {
+            return;
+        };
+        let told = terms::differences(&agreed.asked, &agreed.honored);
+        let known = self.terms_told.len() == told.len()
+            && (self.terms_told.iter().zip(&told)).all(|(known, now)| now.is_known_from(known));
+        if known {
+            return;
+        }
+        // Whoever is not asked must know it; the rest matters to those who look.
+        let unasked = told.iter().any(Difference::leaves_unasked);
+        let key = if told.is_empty() {
+            "link.terms_kept"
+        } else {
+            "link.terms"
+        };
+        let phrases = told.iter().map(Difference::phrase).collect();
+        self.terms_told = told;
+        let terms = tell(key).with("terms", Word::Phrases(phrases));
+        out.push(if unasked {
+            Out::Tell(terms)
+        } else {
+            Out::Detail(terms)
+        });
+        if let Some(notes) = notes {
+            let notes = tell("link.notes").with("text", Word::Agent(notes));
+            out.push(Out::Detail(notes));
+        }
+    }
+}

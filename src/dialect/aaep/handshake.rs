@@ -1,0 +1,407 @@
+//! The handshake itself: what is asked of a producer, and what its answers mean.
+//!
+//! Responsibilities: the manifest, the subscription, the consent, and each other answer. Not here: what was
+//! agreed (`agreement`), refusals (`refusal`), proof (`proof`), which way comes next (`ways`).
+
+use crate::link::{Ask, Course, Fault, HttpAnswer, Word};
+use crate::protocol::{
+    AAEP_VERSION, Accepted, HandshakeMessage, Manifest, Now, RejectionCode, SignatureFault,
+    SubscriptionRequest, is_understood, read_handshake, subscription_close,
+};
+
+use super::agreement::Agreement;
+use super::refusal::rejection;
+use super::ways::Failing;
+use super::{Aaep, Asked, Handshake, Handshakes, Out, tell};
+use crate::link::Phrase;
+
+/// How this program names itself to producers; the same from run to run (5.2.1).
+const SUBSCRIBER: &str = "hearken";
+
+impl Aaep {
+    /// Begins an attempt: on a link that shakes hands beside its stream, this says what it follows.
+    pub(super) fn begin(&mut self, out: &mut Vec<Out>) {
+        if self.at != Handshakes::Beside {
+            return;
+        }
+        if let Handshake::Agreed(agreed) = &mut self.handshake {
+            agreed.followed_again = true;
+            out.push(Out::Follow(Course::Subscription {
+                id: agreed.id.clone(),
+                location: agreed.location.clone(),
+                resumed: true,
+            }));
+            return;
+        }
+        let request = self.numbers.next();
+        self.step(Handshake::Manifest { request }, out);
+        out.push(Out::Call {
+            request,
+            call: Ask::Manifest,
+        });
+    }
+
+    /// Sends the request as the first message of a connection that carries both ways.
+    pub(super) fn shake_hands_inside(&mut self, out: &mut Vec<Out>) {
+        if self.at != Handshakes::Inside {
+            return;
+        }
+        let (terms, message) = self.request(AAEP_VERSION);
+        let request = self.send(&message, out);
+        // What was read beside another way counts here too; by itself this one has no place for it.
+        let (manifest, proof) = self.ways.manifest();
+        let asked = Asked {
+            request,
+            version: AAEP_VERSION.to_owned(),
+            terms,
+            manifest,
+            proof,
+        };
+        self.step(Handshake::Asked(asked), out);
+    }
+
+    /// Takes the loss of a link: a subscription that its server does not know any more is forgotten,
+    /// and one on a connection of its own ends with it (B.2.5).
+    pub(super) fn loosen(&mut self, fault: &Fault, out: &mut Vec<Out>) {
+        let forgotten = matches!(
+            fault,
+            Fault::Status {
+                status: 400..=499,
+                ..
+            }
+        );
+        let keeps = self.at == Handshakes::Beside
+            && !forgotten
+            && matches!(self.handshake, Handshake::Agreed(_));
+        if !keeps {
+            self.handshake = Handshake::Idle;
+            self.last_words(None, out);
+        }
+    }
+
+    /// Takes the answer to a request beside a stream.
+    pub(super) fn answered(
+        &mut self,
+        request: u64,
+        outcome: Result<HttpAnswer, Fault>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match self.handshake.clone() {
+            Handshake::Manifest { request: mine } if mine == request => {
+                self.manifest_came(outcome, out);
+            }
+            Handshake::Asked(asked) if asked.request == request => {
+                self.consent_came(outcome, asked, now, out);
+            }
+            Handshake::Agreed(agreed)
+                if agreed
+                    .changing
+                    .as_ref()
+                    .is_some_and(|(mine, _)| *mine == request) =>
+            {
+                match outcome {
+                    Ok(answer) => match read_handshake(&answer.body) {
+                        Some(message) => {
+                            self.handshake_message(message, now, out);
+                        }
+                        // Taken; the consent comes over the stream.
+                        None if answer.status < 300 => {}
+                        None => {
+                            let fault = Fault::Status {
+                                status: answer.status,
+                                retry_after: answer.retry_after,
+                            };
+                            self.change_failed(fault, out);
+                        }
+                    },
+                    Err(fault) => self.change_failed(fault, out),
+                }
+            }
+            // An answer that nobody waits for any more.
+            Handshake::Idle
+            | Handshake::Manifest { .. }
+            | Handshake::Asked(_)
+            | Handshake::Plain
+            | Handshake::Agreed(_) => {}
+        }
+    }
+
+    fn manifest_came(&mut self, outcome: Result<HttpAnswer, Fault>, out: &mut Vec<Out>) {
+        let (manifest, proof) = match outcome {
+            Ok(answer) if answer.status == 200 => self.examine(&answer.body),
+            Ok(_) => (None, Err(SignatureFault::Missing)),
+            // Nobody is there at all; whoever is slow or confused here may still take a subscription.
+            Err(
+                fault @ (Fault::Refused | Fault::UnknownHost | Fault::Tls(_) | Fault::Unusable(_)),
+            ) if !self.ways.is_doubtful() => {
+                self.refuse(fault, out);
+                return;
+            }
+            Err(_) => (None, Err(SignatureFault::Missing)),
+        };
+        if self.stays_after(manifest.as_ref(), proof, out) {
+            self.ask_subscription(AAEP_VERSION.to_owned(), manifest, proof, out);
+        }
+    }
+
+    fn ask_subscription(
+        &mut self,
+        version: String,
+        manifest: Option<Manifest>,
+        proof: Result<(), SignatureFault>,
+        out: &mut Vec<Out>,
+    ) {
+        let request = self.numbers.next();
+        let (terms, message) = self.request(&version);
+        let asked = Asked {
+            request,
+            version,
+            terms,
+            manifest,
+            proof,
+        };
+        self.step(Handshake::Asked(asked), out);
+        out.push(Out::Call {
+            request,
+            call: Ask::Subscribe(message),
+        });
+    }
+
+    fn consent_came(
+        &mut self,
+        outcome: Result<HttpAnswer, Fault>,
+        asked: Asked,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let answer = match outcome {
+            Ok(answer) => answer,
+            Err(fault) => {
+                self.refuse(fault, out);
+                return;
+            }
+        };
+        match read_handshake(&answer.body) {
+            Some(HandshakeMessage::Accepted(accepted)) if answer.status < 300 => {
+                self.accepted(*accepted, answer.location, asked, now, out);
+            }
+            Some(HandshakeMessage::Rejected(rejected)) if self.leave_out(&rejected, out) => {
+                self.ask_subscription(asked.version, asked.manifest, asked.proof, out);
+            }
+            Some(HandshakeMessage::Rejected(rejected)) => {
+                // Another version that both sides know is asked for once.
+                let other = asked.manifest.as_ref().and_then(|manifest| {
+                    manifest
+                        .versions
+                        .iter()
+                        .find(|known| **known != asked.version && is_understood(known))
+                        .cloned()
+                });
+                match other {
+                    Some(other)
+                        if rejected.code == RejectionCode::VersionUnsupported
+                            && asked.version == AAEP_VERSION =>
+                    {
+                        self.ask_subscription(other, asked.manifest, asked.proof, out);
+                    }
+                    Some(_) | None => self.rejected(&rejected, answer.retry_after, out),
+                }
+            }
+            Some(HandshakeMessage::Accepted(_) | HandshakeMessage::Closed { .. }) | None => {
+                match answer.status {
+                    // It is there, but not now or not for us; the plain pair would be no way around.
+                    401 | 403 | 407 | 408 | 429 | 500 | 502..=599 => {
+                        let fault = Fault::Status {
+                            status: answer.status,
+                            retry_after: answer.retry_after,
+                        };
+                        self.refuse(fault, out);
+                    }
+                    status => self.no_handshake(status, out),
+                }
+            }
+        }
+    }
+
+    /// The server has no handshake beside a stream: another way that it lists, else the plain pair, unless
+    /// the person wants proof.
+    fn no_handshake(&mut self, status: u16, out: &mut Vec<Out>) {
+        if self.ways.has_another_listed() && self.other_way(Failing::NoHandshake { status }, out) {
+            return;
+        }
+        if self.refuse_unproven(out) {
+            return;
+        }
+        self.step(Handshake::Plain, out);
+        out.push(Out::Follow(Course::Plain));
+    }
+
+    fn accepted(
+        &mut self,
+        accepted: Accepted,
+        location: Option<String>,
+        asked: Asked,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let inside = self.at == Handshakes::Inside;
+        let transport = self.ways.name().or((!inside).then_some("sse"));
+        let believed = self.believe(&accepted, asked.manifest, asked.proof, transport);
+        out.push(Out::Proven(believed.as_ref().ok().cloned().flatten()));
+        // Who names no version uses the one that it was asked for.
+        let other = accepted.version.filter(|version| !is_understood(version));
+        let unusable = match (believed, other) {
+            (Err(fault), _) => Some(super::proof::phrase(fault)),
+            (Ok(_), Some(version)) => {
+                Some(Phrase::new("rejected.other_version").with("version", Word::Name(version)))
+            }
+            (Ok(_), None) => None,
+        };
+        if let Some(reason) = unusable {
+            self.give_up(&accepted.subscription_id, reason, out);
+            return;
+        }
+        self.subscription.clone_from(&accepted.subscription_id);
+        let agreement = Agreement::new(
+            accepted.subscription_id.clone(),
+            location.clone(),
+            asked.terms,
+            accepted.honored,
+            now.monotonic,
+        );
+        self.step(Handshake::Agreed(Box::new(agreement)), out);
+        self.last_words(Some(subscription_close(&accepted.subscription_id)), out);
+        if inside {
+            self.tell_way("link.way_handshake", out);
+        } else {
+            out.push(Out::Follow(Course::Subscription {
+                id: accepted.subscription_id,
+                location,
+                resumed: false,
+            }));
+        }
+        self.tell_terms(accepted.notes, out);
+        // What the person changed while the answer was under way.
+        self.renew_terms(out);
+    }
+
+    /// Takes a message of the handshake that came over a stream; `false` when it is none.
+    pub(super) fn handshake_frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) -> bool {
+        if self.at == Handshakes::Nowhere {
+            return false;
+        }
+        match read_handshake(text) {
+            Some(message) => self.handshake_message(message, now, out),
+            None => false,
+        }
+    }
+
+    /// Tells whether a consent is awaited on the connection itself.
+    pub(super) fn awaits_consent_inside(&self) -> bool {
+        self.at == Handshakes::Inside && matches!(self.handshake, Handshake::Asked(_))
+    }
+
+    /// Takes the word of the other side that it has no handshake, which is none of a refusal.
+    pub(super) fn no_subscriptions(&mut self, out: &mut Vec<Out>) {
+        // Whoever has shaken hands, or sent events in its place, is taken by that.
+        if self.awaits_consent_inside() {
+            self.without_handshake(out);
+        }
+    }
+
+    /// Follows a connection that carries both ways without a handshake, unless the person wants proof; tells
+    /// whether it is followed.
+    pub(super) fn without_handshake(&mut self, out: &mut Vec<Out>) -> bool {
+        self.step(Handshake::Plain, out);
+        if self.refuse_unproven(out) {
+            return false;
+        }
+        self.tell_way("link.way_plain", out);
+        true
+    }
+
+    /// Tells once which way a connection that carries both has turned out to go.
+    fn tell_way(&mut self, key: &'static str, out: &mut Vec<Out>) {
+        if self.way_told != Some(key) {
+            self.way_told = Some(key);
+            out.push(Out::Detail(tell(key)));
+        }
+    }
+
+    fn handshake_message(
+        &mut self,
+        message: HandshakeMessage,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        match (message, &mut self.handshake) {
+            (HandshakeMessage::Accepted(accepted), Handshake::Asked(asked)) => {
+                let asked = asked.clone();
+                self.accepted(*accepted, None, asked, now, out);
+            }
+            (HandshakeMessage::Accepted(accepted), Handshake::Agreed(agreed)) => {
+                if accepted.subscription_id != agreed.id {
+                    return false;
+                }
+                if let Some((_, change)) = agreed.changing.take() {
+                    agreed.asked = agreed.asked.amended(&change);
+                }
+                agreed.honored = accepted.honored.clone();
+                self.tell_terms(accepted.notes, out);
+            }
+            (HandshakeMessage::Rejected(rejected), Handshake::Asked(_)) => {
+                if self.leave_out(&rejected, out) {
+                    let reason = Phrase::new(rejection(rejected.code));
+                    self.turn_away(reason, rejected.retry_after, true, out);
+                } else {
+                    self.rejected(&rejected, None, out);
+                }
+            }
+            (HandshakeMessage::Rejected(rejected), Handshake::Agreed(agreed)) => {
+                // Without a change under way it is about nothing of ours.
+                if agreed.changing.is_some() {
+                    let reason = Word::Phrase(Phrase::new(rejection(rejected.code)));
+                    self.change_refused(reason, out);
+                }
+            }
+            (
+                HandshakeMessage::Closed {
+                    subscription,
+                    reason,
+                },
+                Handshake::Agreed(agreed),
+            ) => {
+                // Another one's end on the same connection is none of ours.
+                if subscription.is_none_or(|of| of == agreed.id) {
+                    let agreed_at = agreed.at;
+                    self.closed(reason, agreed_at, now, out);
+                }
+            }
+            (
+                HandshakeMessage::Closed { .. },
+                Handshake::Idle
+                | Handshake::Manifest { .. }
+                | Handshake::Asked(_)
+                | Handshake::Plain,
+            ) => {}
+            (
+                HandshakeMessage::Accepted(_) | HandshakeMessage::Rejected(_),
+                Handshake::Idle | Handshake::Manifest { .. } | Handshake::Plain,
+            ) => return false,
+        }
+        true
+    }
+
+    /// Writes a request for a subscription, and gives the terms in it.
+    fn request(&self, version: &str) -> (crate::protocol::Capabilities, String) {
+        let capabilities = self.capabilities();
+        let request = SubscriptionRequest {
+            version: version.to_owned(),
+            subscriber_id: SUBSCRIBER.to_owned(),
+            subscriber_version: env!("CARGO_PKG_VERSION").to_owned(),
+            capabilities: capabilities.clone(),
+        };
+        (capabilities, request.to_json())
+    }
+}

@@ -1,0 +1,260 @@
+//! Which dialect a source speaks, told from what comes first.
+//!
+//! Responsibilities: asking each dialect about a text, holding what proves nothing yet within a bound, handing it
+//! to the machine that was recognised, in order. Not here: what each dialect looks like (its own module), what
+//! is no dialect at all (`foreign`).
+//!
+//! # Mental model
+//! AAEP is the dialect in which the subscriber speaks first, so a source is met in AAEP until it is known to be
+//! something else. A frame that surely is of one dialect decides. One that perhaps is of another (a greeting
+//! before its first message) is held, unseen by anybody, until a frame decides or it has waited for [`PATIENCE`];
+//! then AAEP's machine judges it, and the person is told what it looks like. A copy is kept for whoever is
+//! recognised later. One that is nobody's is judged at once.
+//!
+//! # Tuning by symptom
+//! - What a source sends is told as something else although it is recognised later: [`PATIENCE`] is too short.
+//! - A source that sends nothing of use is silent for long: it is too long.
+//! - A source that greets at length is never recognised: [`MOST_FRAMES`] or [`MOST_BYTES`] is too low.
+
+use std::time::Duration;
+
+use crate::config;
+use crate::link::{Frame, LinkEvent};
+use crate::protocol::{Now, Reply};
+
+use super::aaep::Aaep;
+use super::{Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
+
+/// How many frames are kept of a source that is not recognised: a program may greet with some lines, and a
+/// server with some signs of life, before it begins.
+const MOST_FRAMES: usize = 64;
+
+/// How many bytes are kept of it: what 64 lines for people come to, many times over.
+const MOST_BYTES: usize = 256 * 1024;
+
+/// How long a frame that proves nothing waits for one that does: what comes first mostly comes together, and
+/// nobody is to wonder about a silence.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Names a dialect whose machine exists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// The Agent Accessibility Event Protocol.
+    Aaep,
+}
+
+impl Kind {
+    /// Every one, in the order in which they are asked.
+    pub const ALL: [Self; 1] = [Self::Aaep];
+
+    /// Asks a dialect about a text.
+    fn judge(self, text: &str) -> Sign {
+        match self {
+            Self::Aaep => super::aaep::recognise(text),
+        }
+    }
+
+    /// Makes its machine.
+    pub fn machine(self, start: Start) -> Box<dyn Dialect> {
+        match self {
+            Self::Aaep => Box::new(Aaep::new(start)),
+        }
+    }
+}
+
+/// Says whether a text is of a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sign {
+    /// Nothing else looks like this.
+    Surely,
+    /// Its sources send such things, and others do, too.
+    Perhaps,
+    /// No.
+    No,
+}
+
+/// Recognises a text that is surely of one dialect.
+pub fn recognise(text: &str) -> Option<Kind> {
+    let first = first_text(text);
+    Kind::ALL
+        .into_iter()
+        .find(|kind| kind.judge(first) == Sign::Surely)
+}
+
+/// Makes the machine for a source: the one that the person names, else the one that recognises it.
+pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
+    match wanted {
+        config::Dialect::Auto => Box::new(Undecided::new(start)),
+        config::Dialect::Aaep => Kind::Aaep.machine(start),
+    }
+}
+
+/// Gives the first of the texts that a frame may hold.
+fn first_text(text: &str) -> &str {
+    let text = bare(text);
+    Texts::default().next(text).unwrap_or(text)
+}
+
+/// Meets a source in AAEP until it is recognised.
+#[derive(Debug)]
+struct Undecided {
+    /// Whoever is spoken with now: AAEP's machine until something else is recognised.
+    machine: Box<dyn Dialect>,
+    /// What is kept until something is recognised; absent once it was.
+    open: Option<Open>,
+}
+
+/// Holds what may be of any dialect.
+#[derive(Debug)]
+struct Open {
+    start: Start,
+    kept: Vec<Frame>,
+    bytes: usize,
+    /// How many of the kept frames were judged by AAEP's machine already.
+    judged: usize,
+    /// When the oldest of the others has waited long enough.
+    until: Option<Duration>,
+    /// Whether the connection is there.
+    up: bool,
+}
+
+impl Undecided {
+    fn new(start: Start) -> Self {
+        let open = Open {
+            start: start.clone(),
+            kept: Vec::new(),
+            bytes: 0,
+            judged: 0,
+            until: None,
+            up: false,
+        };
+        Self {
+            machine: Kind::Aaep.machine(start),
+            open: Some(open),
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame, now: Now, out: &mut Vec<Out>) {
+        let Some(open) = &mut self.open else {
+            return self.machine.news(&LinkEvent::Frame(frame.clone()), now, out);
+        };
+        let text = first_text(&frame.text);
+        if let Some(kind) = recognise(text) {
+            self.decide(kind, now, out);
+            return self.machine.news(&LinkEvent::Frame(frame.clone()), now, out);
+        }
+        open.bytes += frame.text.len();
+        if open.kept.len() >= MOST_FRAMES || open.bytes > MOST_BYTES {
+            // It is recognised as nothing: AAEP's machine says what it looks like.
+            self.decide(Kind::Aaep, now, out);
+            return self.machine.news(&LinkEvent::Frame(frame.clone()), now, out);
+        }
+        open.kept.push(frame.clone());
+        let perhaps = Kind::ALL
+            .into_iter()
+            .any(|kind| kind.judge(text) == Sign::Perhaps);
+        if perhaps {
+            open.until.get_or_insert(now.monotonic + PATIENCE);
+        } else {
+            self.judge_kept(now, out);
+        }
+    }
+
+    /// Has AAEP's machine judge what waited.
+    fn judge_kept(&mut self, now: Now, out: &mut Vec<Out>) {
+        let Some(open) = &mut self.open else {
+            return;
+        };
+        open.until = None;
+        for frame in open.kept.iter().skip(open.judged) {
+            self.machine
+                .news(&LinkEvent::Frame(frame.clone()), now, out);
+        }
+        open.judged = open.kept.len();
+    }
+
+    /// Hands what was kept to the machine of a dialect, and everything after it.
+    fn decide(&mut self, kind: Kind, now: Now, out: &mut Vec<Out>) {
+        if kind == Kind::Aaep {
+            self.judge_kept(now, out);
+            self.open = None;
+            return;
+        }
+        let Some(open) = self.open.take() else {
+            return;
+        };
+        // What AAEP's machine began is over: nobody there has ever understood it.
+        out.push(Out::LastWords(None));
+        self.machine = kind.machine(Start {
+            numbers: Numbers::of_another(),
+            ..open.start
+        });
+        if open.up {
+            self.machine.news(&LinkEvent::Connected, now, out);
+        }
+        for frame in open.kept {
+            self.machine.news(&LinkEvent::Frame(frame), now, out);
+        }
+    }
+}
+
+impl Dialect for Undecided {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Frame(frame) => return self.frame(frame, now, out),
+            LinkEvent::Connected => {
+                if let Some(open) = &mut self.open {
+                    open.up = true;
+                }
+            }
+            // Nothing more comes that could tell what it was.
+            LinkEvent::Ended | LinkEvent::Lost { .. } | LinkEvent::Failed { .. } => {
+                self.judge_kept(now, out);
+                if let Some(open) = &mut self.open {
+                    open.up = false;
+                }
+            }
+            LinkEvent::Connecting { .. }
+            | LinkEvent::Resumed
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded => {}
+        }
+        self.machine.news(event, now, out);
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
+        self.machine.reply(request, reply, now, out);
+    }
+
+    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+        match (wish, &mut self.open) {
+            (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
+            (Wish::Terms(_), None) => {}
+        }
+        self.machine.wish(wish, now, out);
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        let due = |open: &Open| open.until.is_some_and(|until| now.monotonic >= until);
+        if self.open.as_ref().is_some_and(due) {
+            self.judge_kept(now, out);
+        }
+        self.machine.tick(now, out);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let waits = self.open.as_ref().and_then(|open| open.until);
+        [waits, self.machine.deadline()].into_iter().flatten().min()
+    }
+
+    fn connection(&self) -> Connection {
+        self.machine.connection()
+    }
+}
