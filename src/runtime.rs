@@ -25,7 +25,7 @@ mod writer;
 use std::time::{Duration, Instant};
 
 use crate::announce::Utterance;
-use crate::app::{App, Effect, Kept, Exit, Input, VoiceWish};
+use crate::app::{App, Effect, Exit, Input, Kept, VoiceWish};
 use crate::dialect;
 use crate::link::{Frame, LinkEvent, LinkId};
 use crate::protocol::Now;

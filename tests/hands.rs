@@ -12,9 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hearken::announce::{Manner, Phrases};
-use hearken::app::{
-    App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
-};
+use hearken::app::{App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish};
 use hearken::config::Config;
 use hearken::keys::{LineFeed, Reader, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId};

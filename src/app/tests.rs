@@ -127,12 +127,7 @@ impl Stage {
         Self::holding(KeyRing::default(), config, options, sources)
     }
 
-    fn holding(
-        keys: KeyRing,
-        config: Config,
-        options: Options,
-        sources: Vec<SourceSetup>,
-    ) -> Self {
+    fn holding(keys: KeyRing, config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
         let app = App::new(Setup {
             config,
             phrases: english(),

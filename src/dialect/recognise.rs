@@ -136,18 +136,24 @@ impl Undecided {
 
     fn frame(&mut self, frame: &Frame, now: Now, out: &mut Vec<Out>) {
         let Some(open) = &mut self.open else {
-            return self.machine.news(&LinkEvent::Frame(frame.clone()), now, out);
+            return self
+                .machine
+                .news(&LinkEvent::Frame(frame.clone()), now, out);
         };
         let text = first_text(&frame.text);
         if let Some(kind) = recognise(text) {
             self.decide(kind, now, out);
-            return self.machine.news(&LinkEvent::Frame(frame.clone()), now, out);
+            return self
+                .machine
+                .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
         open.bytes += frame.text.len();
         if open.kept.len() >= MOST_FRAMES || open.bytes > MOST_BYTES {
             // It is recognised as nothing: AAEP's machine says what it looks like.
             self.decide(Kind::Aaep, now, out);
-            return self.machine.news(&LinkEvent::Frame(frame.clone()), now, out);
+            return self
+                .machine
+                .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
         open.kept.push(frame.clone());
         let perhaps = Kind::ALL

@@ -307,7 +307,10 @@ mod tests {
         else {
             panic!("{text}");
         };
-        assert_eq!((code, message.as_str()), (NO_SUCH_METHOD, "no \"such\"\nthing"));
+        assert_eq!(
+            (code, message.as_str()),
+            (NO_SUCH_METHOD, "no \"such\"\nthing")
+        );
         assert_eq!(id, self::id("\"x\""));
         for text in [request(3, "a.b", "{}"), notification("a.b", "[1]")] {
             assert!(matches!(

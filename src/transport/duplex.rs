@@ -398,11 +398,7 @@ struct Heard {
     waits: AtomicBool,
 }
 
-async fn read<I: Inward>(
-    inward: &mut I,
-    sink: &LinkSink,
-    heard: &Heard,
-) -> Result<End, SinkGone> {
+async fn read<I: Inward>(inward: &mut I, sink: &LinkSink, heard: &Heard) -> Result<End, SinkGone> {
     loop {
         // A flood of nothing must not keep this task from anything else.
         tokio::task::consume_budget().await;

@@ -143,13 +143,7 @@ impl Links {
     }
 
     /// Gives what an answer of the person becomes on its link.
-    pub(super) fn reply(
-        &mut self,
-        id: LinkId,
-        request: u64,
-        reply: &Reply,
-        now: Now,
-    ) -> Vec<Out> {
+    pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
             view.dialect.reply(request, reply, now, &mut out);

@@ -57,11 +57,7 @@ impl App {
     }
 
     /// Reads a text, and gives what it is, unless it holds several.
-    fn read_one(
-        &mut self,
-        id: LinkId,
-        text: &str,
-    ) -> Option<Result<Decoded, NoEvent>> {
+    fn read_one(&mut self, id: LinkId, text: &str) -> Option<Result<Decoded, NoEvent>> {
         let view = self.links.get_mut(id)?;
         view.received();
         let error = match dialect::read(text) {

@@ -326,9 +326,9 @@ fn random(state: &mut u64) -> u64 {
 pub(super) fn recognise(text: &str) -> Sign {
     let is_ours = |text: &str| object(text).is_some_and(|map| Foreign::of_object(&map).is_none());
     let surely = match rpc::read(text) {
-        Text::Rpc(
-            Message::Request { method, .. } | Message::Notification { method, .. },
-        ) => method.starts_with("aaep."),
+        Text::Rpc(Message::Request { method, .. } | Message::Notification { method, .. }) => {
+            method.starts_with("aaep.")
+        }
         Text::Rpc(Message::Result { result, .. }) => is_ours(&result),
         Text::Rpc(Message::Error { .. } | Message::Nothing) | Text::Other => false,
         Text::Object => is_ours(text),

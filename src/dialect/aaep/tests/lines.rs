@@ -56,9 +56,8 @@ fn an_error_to_our_request_is_a_rejection_and_one_to_nobodys_ends_nothing() {
     assert_eq!(message["type"], "subscription.rejected");
     assert_eq!(message["reason_message"], "busy (JSON-RPC error -32000)");
     for id in ["null", "2", "0", "\"1\""] {
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"what?"}}}}"#
-        );
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601,"message":"what?"}}}}"#);
         assert_eq!(answered(&line), Line::Nothing, "{line}");
     }
 }
@@ -71,10 +70,7 @@ fn a_program_that_does_not_know_the_method_has_no_subscriptions() {
     let mut lines = Lines::default();
     lines.wrap(r#"{"type":"subscription.request"}"#);
     lines.read(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    assert!(matches!(
-        lines.read(missing),
-        Line::Message(_)
-    ));
+    assert!(matches!(lines.read(missing), Line::Message(_)));
     // A result that comes along counts more than the error beside it.
     let both = r#"{"jsonrpc":"2.0","id":1,"result":{"a":1},"error":{"code":-32601}}"#;
     assert_eq!(answered(both), Line::Message(r#"{"a":1}"#.to_owned()));
@@ -106,26 +102,17 @@ fn what_goes_out_is_wrapped_by_its_type() {
 fn a_program_that_speaks_bare_is_answered_bare() {
     let mut lines = Lines::default();
     let event = r#"{"type":"aaep:agent.session.started"}"#;
-    assert_eq!(
-        lines.read(event),
-        Line::Message(event.to_owned())
-    );
+    assert_eq!(lines.read(event), Line::Message(event.to_owned()));
     let reply = r#"{"type":"confirmation.reply"}"#;
     assert_eq!(lines.wrap(reply), reply);
-    assert_eq!(
-        lines.read("no JSON"),
-        Line::Message("no JSON".to_owned())
-    );
+    assert_eq!(lines.read("no JSON"), Line::Message("no JSON".to_owned()));
 }
 
 #[test]
 fn a_greeting_for_people_does_not_decide_how_a_program_speaks() {
     let mut lines = Lines::default();
     for greeting in ["Loading the model", "50%", "[1, 2]", "\"ready\"", "{"] {
-        assert_eq!(
-            lines.read(greeting),
-            Line::Message(greeting.to_owned())
-        );
+        assert_eq!(lines.read(greeting), Line::Message(greeting.to_owned()));
     }
     let line = lines.wrap(r#"{"type":"confirmation.reply"}"#);
     assert!(line.contains("aaep.reply"), "{line}");
