@@ -11,7 +11,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Aloud, Announcement, Class};
+use crate::announce::{Aloud, Announcement, Class, Kind};
 
 /// For this long news leave an answer in its place: as long as an answer that waits to be said is worth
 /// saying.
@@ -33,13 +33,17 @@ impl Answers {
 
     /// Takes what is told: an answer is added, news may take its place.
     pub(super) fn take(&mut self, told: &Arc<Announcement>, question_shown: bool) {
+        // That it was sent belongs to the decision that the key made.
+        let goes_on = told.class == Class::Outcome
+            && told.kind == Kind::Reply
+            && told.aloud == Aloud::Yes
+            && !self.told.is_empty();
+        if goes_on {
+            self.add(told);
+            return;
+        }
         match (told.class, told.aloud) {
-            (Class::Response, _) => {
-                if self.told.len() == MOST {
-                    self.told.remove(0);
-                }
-                self.told.push(Arc::clone(told));
-            }
+            (Class::Response, _) => self.add(told),
             (Class::Alert, _) => self.clear(),
             (
                 Class::Outcome | Class::Activity | Class::Stream,
@@ -56,6 +60,13 @@ impl Answers {
                 }
             }
         }
+    }
+
+    fn add(&mut self, told: &Arc<Announcement>) {
+        if self.told.len() == MOST {
+            self.told.remove(0);
+        }
+        self.told.push(Arc::clone(told));
     }
 
     /// Takes all of it away, as the next key does.

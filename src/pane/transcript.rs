@@ -37,7 +37,7 @@ fn draw_newest(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let shown = app.shown().map(|(shown, _)| (shown.prompt, shown.since));
     let mut held = false;
     let told = app.history().iter().rev().filter(|told| {
-        if !is_shown(told) || shown.is_some_and(|(prompt, _)| asks(told, prompt)) {
+        if !is_shown(view, told) || shown.is_some_and(|(prompt, _)| asks(told, prompt)) {
             return false;
         }
         let waits =
@@ -178,7 +178,7 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let left = room - all.len().min(room);
     let mut earlier: Vec<Row> = Vec::new();
     if left > 0 {
-        let shown = before.filter(|told| is_shown(told));
+        let shown = before.filter(|told| is_shown(view, told));
         earlier = paragraphs(view, shown, left, width)
             .into_iter()
             .flatten()
@@ -198,8 +198,10 @@ fn at(area: Rect, row: usize) -> Position {
 }
 
 /// Tells whether an entry is for the transcript at all: what agents did, and not what answered a key.
-fn is_shown(told: &Announcement) -> bool {
-    if told.class == Class::Response {
+fn is_shown(view: View<'_>, told: &Announcement) -> bool {
+    // What became of an answer stands with it as long as that has its place.
+    let elsewhere = view.app.answers().iter().any(|answer| answer.id == told.id);
+    if told.class == Class::Response || elsewhere && told.class == Class::Outcome {
         return false;
     }
     match told.aloud {
