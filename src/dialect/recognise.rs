@@ -264,3 +264,76 @@ impl Dialect for Undecided {
         self.machine.connection()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{HandshakeConfig, Load, Verbosity};
+    use crate::dialect::{Carrier, Terms};
+    use crate::protocol::KeyRing;
+
+    fn start() -> Start {
+        Start {
+            carrier: Carrier::OneWay,
+            plain: false,
+            handshake: HandshakeConfig::default(),
+            keys: KeyRing::default(),
+            terms: Terms {
+                verbosity: Verbosity::Normal,
+                load: Load::Medium,
+                languages: vec!["en".to_owned()],
+                rate: None,
+            },
+            seed: 1,
+            numbers: Numbers::default(),
+        }
+    }
+
+    const NOW: Now = Now {
+        monotonic: Duration::from_secs(1),
+        wall: jiff::Timestamp::UNIX_EPOCH,
+    };
+
+    fn frame(machine: &mut Undecided, text: &str) -> Vec<Out> {
+        let mut out = Vec::new();
+        machine.news(&LinkEvent::Frame(Frame::of(text)), NOW, &mut out);
+        out
+    }
+
+    const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
+
+    #[test]
+    fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
+        let mut machine = Undecided::new(start());
+        let mut heard = Vec::new();
+        for text in ["Loading the model", "50%", EVENT, "done"] {
+            heard.extend(frame(&mut machine, text));
+        }
+        let texts = ["Loading the model", "50%", EVENT, "done"];
+        assert_eq!(heard, texts.map(|text| Out::Event(text.to_owned())));
+        assert!(machine.open.is_none(), "an event of AAEP decides");
+    }
+
+    #[test]
+    fn a_list_is_recognised_by_the_first_thing_in_it() {
+        for text in [format!("[{EVENT},{EVENT}]"), format!("\u{feff} {EVENT}")] {
+            let mut machine = Undecided::new(start());
+            assert_eq!(frame(&mut machine, &text).len(), 1);
+            assert!(machine.open.is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
+        let mut machine = Undecided::new(start());
+        for _ in 0..MOST_FRAMES {
+            assert_eq!(frame(&mut machine, "x").len(), 1);
+            assert!(machine.open.is_some());
+        }
+        assert_eq!(frame(&mut machine, "x").len(), 1);
+        assert!(machine.open.is_none());
+        let mut machine = Undecided::new(start());
+        assert_eq!(frame(&mut machine, &"x".repeat(MOST_BYTES + 1)).len(), 1);
+        assert!(machine.open.is_none());
+    }
+}

@@ -1,1 +1,276 @@
-//! The machine by itself.
+//! The machine by itself: what it wishes, without anybody who words it.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::config::{Load, Verbosity};
+use crate::link::{Ask, Course, Fault, Frame, HttpAnswer, Receipt};
+use crate::protocol::{Answer, Decision, ReplyToken};
+
+/// Drives a machine, and keeps what it wishes.
+struct Bench {
+    machine: Aaep,
+    now: Now,
+}
+
+impl Bench {
+    fn new(carrier: Carrier) -> Self {
+        Self::of(start(carrier))
+    }
+
+    fn of(start: Start) -> Self {
+        let now = Now {
+            monotonic: Duration::from_secs(1),
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        Self {
+            machine: Aaep::new(start),
+            now,
+        }
+    }
+
+    fn news(&mut self, event: LinkEvent) -> Vec<Out> {
+        let mut out = Vec::new();
+        self.machine.news(&event, self.now, &mut out);
+        out
+    }
+
+    fn frame(&mut self, text: impl Into<String>) -> Vec<Out> {
+        self.news(LinkEvent::Frame(Frame::of(text)))
+    }
+
+    /// Answers a request beside the stream.
+    fn answer(&mut self, request: u64, status: u16, body: &Value) -> Vec<Out> {
+        let outcome = Ok(HttpAnswer {
+            status,
+            location: None,
+            retry_after: None,
+            body: body.to_string(),
+        });
+        self.news(LinkEvent::Answered { request, outcome })
+    }
+}
+
+fn start(carrier: Carrier) -> Start {
+    Start {
+        carrier,
+        plain: false,
+        handshake: HandshakeConfig::default(),
+        keys: KeyRing::default(),
+        terms: Terms {
+            verbosity: Verbosity::Normal,
+            load: Load::Medium,
+            languages: vec!["en".to_owned()],
+            rate: None,
+        },
+        seed: 7,
+        numbers: Numbers::default(),
+    }
+}
+
+fn call(out: &[Out]) -> (u64, Ask) {
+    let mut calls = out.iter().filter_map(|wish| match wish {
+        Out::Call { request, call } => Some((*request, call.clone())),
+        _ => None,
+    });
+    calls.next().unwrap()
+}
+
+fn consent() -> Value {
+    json!({
+        "type": "subscription.accepted", "subscription_id": "sub_1", "aaep_version": "1.0.0",
+        "producer": {"agent_id": "planner"},
+    })
+}
+
+fn reply() -> Reply {
+    Reply {
+        token: ReplyToken::new("rpl_1".to_owned()),
+        answer: Answer::Decision {
+            decision: Decision::Reject,
+            rationale: None,
+        },
+        timestamp: "2026-01-01T00:00:00Z".parse().unwrap(),
+        decided_by: "user:local".to_owned(),
+    }
+}
+
+const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
+
+#[test]
+fn the_same_facts_give_the_same_wishes() {
+    let run = || {
+        let mut bench = Bench::new(Carrier::EventStream);
+        let mut all = bench.news(LinkEvent::Connecting { attempt: 1 });
+        let (request, _) = call(&all);
+        all.extend(bench.answer(request, 404, &json!({})));
+        let (request, _) = call(&all[1..]);
+        all.extend(bench.answer(request, 201, &consent()));
+        all.extend(bench.news(LinkEvent::Connected));
+        all.extend(bench.frame(EVENT));
+        all
+    };
+    assert_eq!(run(), run());
+}
+
+#[test]
+fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
+    let mut bench = Bench::new(Carrier::EventStream);
+    let out = bench.news(LinkEvent::Connecting { attempt: 1 });
+    let (request, ask) = call(&out);
+    assert_eq!(ask, Ask::Manifest);
+    let lost = || LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::ZERO,
+    };
+    // Lost in the middle: the late answer of that attempt is nobody's.
+    bench.news(lost());
+    let out = bench.news(LinkEvent::Connecting { attempt: 2 });
+    let (second, ask) = call(&out);
+    assert_eq!(ask, Ask::Manifest);
+    assert_eq!(bench.answer(request, 404, &json!({})), []);
+    let out = bench.answer(second, 404, &json!({}));
+    let (request, _) = call(&out);
+    bench.answer(request, 201, &consent());
+    assert_eq!(bench.machine.connection().how, Some("link.handshake"));
+    assert!(
+        !bench
+            .news(LinkEvent::Connected)
+            .contains(&Out::Standing(Standing::Back))
+    );
+    bench.news(lost());
+    let out = bench.news(LinkEvent::Connecting { attempt: 1 });
+    assert!(matches!(
+        out.as_slice(),
+        [Out::Follow(Course::Subscription { resumed: true, .. })]
+    ));
+    assert!(
+        bench
+            .news(LinkEvent::Connected)
+            .contains(&Out::Standing(Standing::Back))
+    );
+}
+
+#[test]
+fn an_answer_keeps_its_number_and_goes_to_the_subscription_that_is() {
+    let mut bench = Bench::new(Carrier::Socket);
+    let out = bench.news(LinkEvent::Connected);
+    let Some(Out::Send { request: asked, .. }) = out.first() else {
+        panic!("{out:?}");
+    };
+    assert!(Numbers::is_own(*asked));
+    bench.frame(consent().to_string());
+    let mut out = Vec::new();
+    bench.machine.reply(7, &reply(), bench.now, &mut out);
+    let [Out::Send { request: 7, frame }] = out.as_slice() else {
+        panic!("{out:?}");
+    };
+    let sent: Value = serde_json::from_str(frame).unwrap();
+    assert_eq!(sent["subscription_id"], "sub_1");
+    assert_eq!(sent["reply_token"], "rpl_1");
+    let outcome = Ok(Receipt::Written);
+    let settled = |request| LinkEvent::Replied {
+        request,
+        outcome: Ok(Receipt::Written),
+    };
+    assert_eq!(
+        bench.news(settled(*asked)),
+        [],
+        "its own request is no answer"
+    );
+    assert_eq!(
+        bench.news(settled(7)),
+        [Out::Settled {
+            request: 7,
+            outcome
+        }]
+    );
+}
+
+#[test]
+fn a_program_hears_and_says_lines_and_its_checks_are_answered_within_a_bound() {
+    let mut bench = Bench::new(Carrier::Lines);
+    let out = bench.news(LinkEvent::Connected);
+    assert!(matches!(&out[0], Out::Send { frame, .. } if frame.contains("aaep.subscribe")));
+    let event = format!(r#"{{"jsonrpc":"2.0","method":"aaep.event","params":{EVENT}}}"#);
+    let out = bench.frame(event);
+    assert_eq!(out.last(), Some(&Out::Event(EVENT.to_owned())));
+    let ping = r#"{"jsonrpc":"2.0","id":"p","method":"aaep.ping"}"#;
+    let mut sent = Vec::new();
+    for _ in 0..100 {
+        sent.extend(bench.frame(ping));
+    }
+    // Whoever asks and does not read leaves room for the person's answers.
+    assert_eq!(sent.len(), MOST_ANSWERS);
+    let Out::Send { request, frame } = &sent[0] else {
+        panic!("{sent:?}");
+    };
+    assert_eq!(frame, r#"{"jsonrpc":"2.0","id":"p","result":{}}"#);
+    bench.news(LinkEvent::Replied {
+        request: *request,
+        outcome: Ok(Receipt::Written),
+    });
+    assert_eq!(bench.frame(ping).len(), 1);
+    let other = r#"{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{}}"#;
+    assert!(matches!(bench.frame(other).as_slice(), [Out::Unread(_)]));
+}
+
+#[test]
+fn where_hands_are_shaken_is_a_matter_of_the_carrier_and_of_the_person() {
+    for (carrier, plain, asks) in [
+        (Carrier::EventStream, false, true),
+        (Carrier::WebSocket, false, true),
+        (Carrier::Socket, false, true),
+        (Carrier::Lines, false, true),
+        (Carrier::OneWay, false, false),
+        (Carrier::EventStream, true, false),
+        (Carrier::WebSocket, true, false),
+        (Carrier::Lines, true, false),
+    ] {
+        let mut bench = Bench::of(Start {
+            plain,
+            ..start(carrier)
+        });
+        let mut out = bench.news(LinkEvent::Connecting { attempt: 1 });
+        out.extend(bench.news(LinkEvent::Connected));
+        let asked = out
+            .iter()
+            .any(|it| matches!(it, Out::Call { .. } | Out::Send { .. }));
+        assert_eq!(asked, asks, "{carrier:?}, {plain}");
+    }
+}
+
+#[test]
+fn aaep_is_known_by_its_context_or_type_and_never_by_a_mere_type() {
+    for (text, sign) in [
+        (EVENT, Sign::Surely),
+        (
+            r#"{"@context":"https://aaep-protocol.org/context/v1","type":"x"}"#,
+            Sign::Surely,
+        ),
+        (r#"{"type":"subscription.accepted"}"#, Sign::Surely),
+        (
+            r#"{"jsonrpc":"2.0","method":"aaep.event","params":{}}"#,
+            Sign::Surely,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"result":{"type":"subscription.accepted"}}"#,
+            Sign::Surely,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#,
+            Sign::No,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#,
+            Sign::No,
+        ),
+        (r#"{"type":"result","session_id":"s"}"#, Sign::No),
+        (r#"{"type":"agent.state.changed"}"#, Sign::No),
+        ("Loading the model", Sign::No),
+        ("<html>", Sign::No),
+    ] {
+        assert_eq!(recognise(text), sign, "{text}");
+    }
+}
