@@ -128,6 +128,7 @@ impl Addresses {
             Ask::Manifest => Call::get(MANIFEST),
             Ask::Subscribe(body) => Call::post(self.handshake("subscriptions"), Body::json(body)),
             Ask::Tell(body) => self.tell(body),
+            Ask::Call(call) => return call,
         };
         Call {
             accept: ACCEPT,
@@ -162,6 +163,7 @@ impl Addresses {
     pub fn stream(&self, course: Course) -> Result<Stream, Fault> {
         let (id, location, resumed) = match course {
             Course::Plain => return Ok(self.plain()),
+            Course::Stream(stream) => return Ok(stream),
             Course::Refused(fault) => return Err(fault),
             Course::Subscription {
                 id,
@@ -291,5 +293,17 @@ mod tests {
             Err(Fault::Refused)
         );
         assert!(!addresses.plain().may_be_forgotten);
+    }
+
+    #[test]
+    fn what_is_none_of_aaep_goes_through_as_it_is() {
+        let addresses = Addresses::of_http("/a");
+        let call = Call::post("/rpc", Body::json("{}"));
+        assert_eq!(addresses.call(Ask::Call(call.clone())), call);
+        let stream = Stream {
+            opened_by: Some(Body::json("{}")),
+            ..Stream::at(Address::Given)
+        };
+        assert_eq!(addresses.stream(Course::Stream(stream.clone())), Ok(stream));
     }
 }

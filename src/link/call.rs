@@ -3,7 +3,7 @@
 //! Responsibilities: what is asked for, and what came back before anybody has read it. Not here: which host,
 //! tokens, redirects and limits (`transport`), which request comes next (`dialect`).
 
-use super::Fault;
+use super::{Fault, Stream};
 
 /// Is what a request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +90,8 @@ pub enum Ask {
     Subscribe(String),
     /// Something is told to the subscription, and its answer wanted.
     Tell(String),
+    /// Whatever else a dialect asks.
+    Call(Call),
 }
 
 /// Holds the answer to an [`Ask`], before anybody has read it.
@@ -120,6 +122,8 @@ pub enum Course {
         /// another attempt makes a new one.
         resumed: bool,
     },
+    /// Whatever else a dialect follows.
+    Stream(Stream),
     /// This attempt has failed.
     Refused(Fault),
 }
