@@ -13,6 +13,7 @@ mod delivery;
 mod handshake;
 mod keys;
 mod links;
+mod misfit;
 mod policy;
 mod signs;
 mod source;
@@ -21,6 +22,7 @@ pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_n
 pub use handshake::{HandshakeConfig, SourceHandshake};
 pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
+pub use misfit::Misfit;
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
 pub use source::{SourceAnnounce, SourceConfig};
@@ -389,16 +391,16 @@ impl Default for QuestionConfig {
     }
 }
 
-/// Says why a settings file can't be used.
+/// Says why a settings file can't be used; a person is told in their language (`Phrases::settings_fault`).
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The text is not valid TOML or holds an unknown or ill-typed setting.
-    #[error("line {line} of the settings can't be read: {problem}")]
+    #[error("line {line}: {misfit:?}")]
     Toml {
         /// The line of the fault, from 1.
         line: usize,
-        /// What is wrong there, on one line.
-        problem: String,
+        /// What does not fit there.
+        misfit: Misfit,
     },
     /// A value is outside its range.
     #[error("the setting {name} is out of range: {reason}")]
@@ -427,11 +429,13 @@ impl Config {
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let config: Config = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text
+                .get(..at)
+                .map_or(1, |before| before.matches('\n').count() + 1);
+            let there = text.lines().nth(line - 1).unwrap_or_default();
             ConfigError::Toml {
-                line: text
-                    .get(..at)
-                    .map_or(1, |before| before.matches('\n').count() + 1),
-                problem: error.message().replace('\n', " "),
+                line,
+                misfit: Misfit::of(error.message(), there),
             }
         })?;
         config.check()?;

@@ -48,7 +48,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
     runtime::survive_large_files()?;
     match cli.command {
         Command::Check { file, json, strict } => Ok(
-            match runtime::check(&file, json, strict, &runtime::phrases(None, &[])?)? {
+            match runtime::check(&file, json, strict, &runtime::phrases(None)?)? {
                 Verdict::Good => Exit::Clean,
                 // Errors are an answer, not a fault of the call: the same code as for a lost source.
                 Verdict::Bad => Exit::NoSource,
@@ -63,7 +63,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 TraceFormat::Mermaid => Format::Mermaid,
                 TraceFormat::Json => Format::Json,
             };
-            runtime::trace(&file, format, &runtime::phrases(None, &[])?)?;
+            runtime::trace(&file, format, &runtime::phrases(None)?)?;
             Ok(Exit::Clean)
         }
         Command::Demo { list: true, .. } => print(runtime::list().as_bytes()),
@@ -175,7 +175,7 @@ fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
 /// Writes an error with its sources as one line. What can't be used is a fault of the call: 2; output that
 /// is not all there is an outcome: 1.
 fn fail(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "hearken: {error:#}");
+    let _ = writeln!(std::io::stderr(), "hearken: {}", runtime::fault(error));
     let code = if error.is::<Unwritten>() { 1 } else { 2 };
     ExitCode::from(code)
 }

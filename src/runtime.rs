@@ -38,7 +38,7 @@ pub use look::{check, shown, trace};
 pub use plan::{Face, Plan, demo, list, replay, say, watch};
 pub(crate) use plan::{Terminals, choose_face};
 pub use serving::{Serving, serve};
-pub use wording::phrases;
+pub use wording::{fault, phrases};
 
 use feed::Feeds;
 use input::{Inputs, Upheaval};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use hearken::announce::normalise::Words;
-use hearken::announce::{Arrival, BUILT_IN, Lane, arrival};
+use hearken::announce::{Arrival, BUILT_IN, Lane, Phrases, arrival};
 use hearken::app::Stream;
 use hearken::config::Config;
 use hearken::inspect::StreamRule;
@@ -66,21 +66,43 @@ fn every_setting_is_annotated() {
 
 #[test]
 fn faults_of_a_settings_file_are_told_in_words() {
-    for (text, words) in [
+    let english = Phrases::english().unwrap();
+    let german = Phrases::for_languages(&["de".to_owned()]).unwrap();
+    for (text, words, worte) in [
         (
             "[announce]\nverbosity = \"loud\"",
-            "line 2 of the settings can't be read: unknown variant",
+            "line 2: verbosity is terse, normal or detailed, not loud",
+            "Zeile 2: verbosity ist terse, normal oder detailed, nicht loud",
         ),
-        ("[nonsense]", "nonsense"),
+        (
+            "[announce]\nverbosty = \"terse\"",
+            "line 2: there is no setting verbosty; perhaps verbosity is meant",
+            "Zeile 2: es gibt keine Einstellung verbosty; vielleicht ist verbosity gemeint",
+        ),
+        (
+            "[nonsense]",
+            "line 1: there is no setting nonsense",
+            "Zeile 1: es gibt keine Einstellung nonsense",
+        ),
+        (
+            "[questions]\nbounce_ms = \"long\"",
+            "line 2: bounce_ms can't be long",
+            "Zeile 2: bounce_ms kann nicht long sein",
+        ),
         (
             "[questions]\nbounce_ms = 5000",
-            "questions.bounce_ms is out of range: 0 to 1000",
+            "the setting questions.bounce_ms is out of range: 0 to 1000",
+            "die Einstellung questions.bounce_ms liegt außerhalb: 0 bis 1000",
         ),
-        ("[voice]\nengine = \"robot\"", "robot"),
-        ("x = [", "can't be read"),
+        (
+            "x = [",
+            "line 1 can't be read; a setting is written like this: name = \"value\"",
+            "Zeile 1 ist nicht zu lesen; eine Einstellung schreibt man so: name = \"wert\"",
+        ),
     ] {
-        let error = Config::from_toml(text).unwrap_err().to_string();
-        assert!(error.contains(words), "{text}: {error}");
+        let error = Config::from_toml(text).unwrap_err();
+        assert_eq!(english.settings_fault(&error), words, "{text}");
+        assert_eq!(german.settings_fault(&error), worte, "{text}");
     }
 }
 

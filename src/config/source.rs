@@ -266,7 +266,7 @@ mod tests {
             ),
             (
                 "name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"",
-                "unknown field",
+                "Name {",
             ),
             (
                 "name = \"a\"\nurl = \"x\"\nlanguages = []",
@@ -286,7 +286,7 @@ mod tests {
             ),
             (
                 "name = \"a\"\nurl = \"x\"\n[source.handshake]\nkeys = \"k\"",
-                "unknown field",
+                "Name {",
             ),
         ] {
             let error = Config::from_toml(&format!("[[source]]\n{text}\n"))

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::report::{Finding, Part};
 use crate::config::Config;
-use crate::runtime::settings;
+use crate::runtime::{self, settings};
 
 /// The longest value that is shown, in characters: a line is to be listened to.
 const LONGEST_VALUE: usize = 80;
@@ -65,7 +65,13 @@ impl Settings {
         let (base, file) = match settings::text(named) {
             Ok(Some((path, text))) => match Config::from_toml(&text) {
                 Ok(config) => (Some((config, text)), found(&path)),
-                Err(error) => (None, unreadable(&path, &error.to_string())),
+                Err(error) => {
+                    let why = runtime::phrases(Some(&path)).map_or_else(
+                        |error| error.to_string(),
+                        |phrases| phrases.settings_fault(&error),
+                    );
+                    (None, unreadable(&path, &why))
+                }
             },
             Ok(None) => (None, absent(settings::own_file())),
             Err(error) => {

@@ -6,24 +6,57 @@
 use std::path::Path;
 
 use crate::announce::{Arg, Phrases, danger_args, danger_key};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::inspect::Wording;
 use crate::protocol::Problem;
 use crate::session::{AnomalyKind, Danger};
 
-/// Gives the phrases that the person's settings ask for, and without settings that can be used the ones of the
-/// person's environment: whoever has to mend the settings must be able to read what is wrong with them.
+/// Gives the phrases that the person's settings ask for. Who has to mend the settings must be able to read what
+/// is wrong with them: of a file that can't be used its languages are taken all the same, if they can be read.
 ///
 /// # Errors
 /// Never for the files that are built in; a test holds that.
-pub fn phrases(named: Option<&Path>, languages: &[String]) -> anyhow::Result<Phrases> {
-    let wanted = if languages.is_empty() {
-        let config = super::settings::load(named).unwrap_or_else(|_| Config::default());
-        config.announce.languages
-    } else {
-        languages.to_vec()
+pub fn phrases(named: Option<&Path>) -> anyhow::Result<Phrases> {
+    let wanted = match super::settings::load(named) {
+        Ok(config) => config.announce.languages,
+        Err(_) => match super::settings::text(named) {
+            Ok(Some((_, text))) => languages_in(&text),
+            Ok(None) | Err(_) => Config::default().announce.languages,
+        },
     };
     Ok(Phrases::for_languages(&wanted)?)
+}
+
+/// Finds the languages in settings that can't be used.
+fn languages_in(text: &str) -> Vec<String> {
+    let line = text
+        .lines()
+        .find_map(|line| line.trim_start().strip_prefix("languages"))
+        .unwrap_or_default();
+    let wanted: Vec<String> = line
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect();
+    if wanted.is_empty() {
+        Config::default().announce.languages
+    } else {
+        wanted
+    }
+}
+
+/// Gives what an error says as one line: of settings that can't be used, in the person's language.
+pub fn fault(error: &anyhow::Error) -> String {
+    let Some(settings) = error.downcast_ref::<ConfigError>() else {
+        return format!("{error:#}");
+    };
+    // What stands around it is the name of the file.
+    let file = error.to_string();
+    match phrases(Some(Path::new(&file))) {
+        Ok(phrases) => format!("{file}: {}", phrases.settings_fault(settings)),
+        Err(other) => format!("{other:#}"),
+    }
 }
 
 impl Wording for Phrases {

@@ -135,6 +135,80 @@ fn the_phrase_files_have_the_same_keys_and_arguments() {
     }
 }
 
+/// Whoever wants Spanish hears Spanish, by a voice that speaks it as the person asked for.
+#[test]
+fn a_file_in_the_folder_is_all_that_a_language_takes() {
+    let phrases = Phrases::for_languages(&["es-MX".to_owned(), "en".to_owned()]).unwrap();
+    assert_eq!(phrases.language(), "es");
+    assert_eq!(phrases.voice_language(), Some("es-MX"));
+    assert_eq!(phrases.text("question.risk.high", &[]), "Riesgo alto.");
+    let files = fs::read_dir("assets").unwrap().filter(|entry| {
+        let name = entry.as_ref().unwrap().file_name();
+        name.to_string_lossy().starts_with("phrases.")
+    });
+    assert_eq!(files.count(), BUILT_IN.len());
+    assert_eq!(BUILT_IN[0].0, "en");
+}
+
+/// What is told in another language is told in its words: nothing is left in English but what is the same there.
+#[test]
+fn no_language_has_english_sentences_left() {
+    /// Names, words that other languages took from this one, and what is made of places alone.
+    const SAME: [&str; 18] = [
+        "fact.version",
+        "label.reply",
+        "title.questions",
+        "source.demo",
+        "way.from.websocket",
+        "foreign.acp",
+        "foreign.mcp",
+        "foreign.cloud_events",
+        "start.face",
+        "start.face.json",
+        "tune.minus",
+        "tune.wants.punctuation",
+        "away.sentences",
+        "agent.namesake",
+        "verbosity.normal",
+        "finding.kind.null",
+        "check.grade.error",
+        "check.total",
+    ];
+    let english: toml::Table = read("assets/phrases.en.toml").parse().unwrap();
+    let english = english["phrases"].as_table().unwrap();
+    // Words are what is left without places and signs.
+    let words = |value: &toml::Value| -> Vec<String> {
+        let mut text = value.to_string();
+        while let Some((before, after)) = text.split_once('{') {
+            let Some((_, rest)) = after.split_once('}') else {
+                break;
+            };
+            text = format!("{before} {rest}");
+        }
+        text.split(|c: char| !c.is_alphabetic())
+            .filter(|word| word.chars().count() > 3)
+            .map(str::to_lowercase)
+            .collect()
+    };
+    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+        let file: toml::Table = text.parse().unwrap();
+        for (key, phrase) in file["phrases"].as_table().unwrap() {
+            let (there, source) = (words(phrase), words(&english[key]));
+            let left = !there.is_empty() && there == source && !SAME.contains(&key.as_str());
+            assert!(!left, "{tag}: {key} is English: {phrase}");
+        }
+        for section in ["reasons", "help"] {
+            for (source, told) in file[section].as_table().unwrap() {
+                let told = told.as_str().unwrap();
+                assert!(
+                    told != source || words(&toml::Value::String(source.clone())).is_empty(),
+                    "{tag}: {source:?} is English"
+                );
+            }
+        }
+    }
+}
+
 /// What a fault says in words of its own is found in the code of the rooms that make faults.
 #[test]
 fn every_other_language_says_why_something_failed() {

@@ -10,5 +10,6 @@ pub(super) mod naming;
 pub(super) mod phrase;
 pub(super) mod reason;
 pub(super) mod segment;
+mod settings;
 mod template;
 pub(super) mod tongue;

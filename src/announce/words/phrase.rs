@@ -28,14 +28,8 @@ use crate::announce::text::normalise::{Pronunciation, Words};
 use crate::announce::text::speakable::{self, Lexicon, Profile};
 use crate::announce::words::segment::Mark;
 
-/// The English phrases; other languages are files of the same shape.
-const ENGLISH: &str = include_str!("../../../assets/phrases.en.toml");
-
-/// The phrase files that are built in, by language; English first, which is taken when none suits.
-pub const BUILT_IN: [(&str, &str); 2] = [
-    ("en", ENGLISH),
-    ("de", include_str!("../../../assets/phrases.de.toml")),
-];
+// The phrase files, as the build found them: a file in `assets` is all that a language takes.
+include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 /// Holds one argument of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +132,7 @@ impl Phrases {
     /// # Errors
     /// Never for the file that is built in; a test holds that.
     pub fn english() -> Result<Self, PhraseError> {
-        Self::parse(ENGLISH)
+        Self::parse(BUILT_IN[0].1)
     }
 
     /// Reads the built-in phrases that suit the person's languages best (11.1.3); English when none
@@ -151,7 +145,7 @@ impl Phrases {
         let Some((at, tag)) = language::best(wanted, &offered) else {
             return Self::english();
         };
-        let (own, text) = BUILT_IN.get(at).copied().unwrap_or(("en", ENGLISH));
+        let (own, text) = BUILT_IN.get(at).copied().unwrap_or(BUILT_IN[0]);
         let phrases = Self::parse(text)?;
         // English is left to the engine's own default voice, which the person may have chosen with
         // care; any other language has to be asked for, or it is read with English sounds.
