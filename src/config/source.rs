@@ -264,10 +264,7 @@ mod tests {
                 "name = \"a\"\nurl = \"x\"\n[[source]]\nname = \"a\"\nurl = \"y\"",
                 "two sources are called",
             ),
-            (
-                "name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"",
-                "Name {",
-            ),
+            ("name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"", "Name {"),
             (
                 "name = \"a\"\nurl = \"x\"\nlanguages = []",
                 "at least one language",
