@@ -180,7 +180,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
             assert!(tokens.insert(token), "a token is answered once");
             within("end", session.until_ended()).await;
             // The screen knows it, too, before the next burst.
-            tokio::task::block_in_place(|| terminal.wait("0 running"));
+            tokio::task::block_in_place(|| terminal.wait("no agent works"));
         }
         // Nothing comes afterwards.
         tokio::task::block_in_place(|| {

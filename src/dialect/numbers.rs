@@ -27,7 +27,7 @@ impl Numbers {
     }
 
     /// Gives the next one.
-    pub fn next(&mut self) -> u64 {
+    pub fn fresh(&mut self) -> u64 {
         let number = self.next;
         self.next = self.next.wrapping_add(1).max(FIRST);
         number
@@ -46,12 +46,12 @@ mod tests {
     #[test]
     fn no_number_is_given_twice_and_none_is_an_answers() {
         let mut numbers = Numbers::default();
-        let first = numbers.next();
-        assert_ne!(first, numbers.next());
+        let first = numbers.fresh();
+        assert_ne!(first, numbers.fresh());
         assert!(Numbers::is_own(first));
         assert!(!Numbers::is_own(1) && !Numbers::is_own(u64::from(u32::MAX)));
         let mut last = Numbers { next: u64::MAX };
-        last.next();
-        assert!(Numbers::is_own(last.next()));
+        last.fresh();
+        assert!(Numbers::is_own(last.fresh()));
     }
 }

@@ -86,8 +86,7 @@ struct Row {
 const START: &str = "";
 const ENDED: &str = "sh has ended.";
 /// What is told of a message that is none; where it goes wrong in it is left out.
-const GARBAGE: &str =
-    "A message from sh can't be understood: not valid JSON. Everything else goes on.";
+const GARBAGE: &str = "A message from sh can't be understood: not valid JSON: it ends too early. Everything else goes on.";
 /// What is told of a message that is no JSON at all, beside others and before all others.
 const NO_TEXT: &str = "Something that sh sent is not AAEP. It looks like data that is no text. Everything else goes on.";
 const STRANGE: &str =

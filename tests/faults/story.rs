@@ -21,8 +21,7 @@ pub const LOST: &str = "The connection to S is lost: the connection was closed. 
 pub const NO_ANSWER: &str = "S can't be reached: the connection was closed. It is tried again.";
 pub const TOO_LARGE: &str =
     "1 message from S was left out: a message is larger than 4194304 bytes.";
-pub const GARBAGE: &str =
-    "A message from S can't be understood: not valid JSON. Everything else goes on.";
+pub const GARBAGE: &str = "A message from S can't be understood: not valid JSON: it ends too early. Everything else goes on.";
 pub const STRANGE: &str =
     "Something that S sent is not AAEP. It looks like plain text. Everything else goes on.";
 pub const NO_TEXT: &str = "Something that S sent is not AAEP. It looks like data that is no text. Everything else goes on.";

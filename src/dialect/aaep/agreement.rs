@@ -152,7 +152,7 @@ impl Aaep {
         let message = renegotiate(&agreed.id, &change);
         let request = match self.at {
             Handshakes::Beside => {
-                let request = self.numbers.next();
+                let request = self.numbers.fresh();
                 out.push(Out::Call {
                     request,
                     call: Ask::Tell(message),

@@ -33,7 +33,7 @@ impl Aaep {
             }));
             return;
         }
-        let request = self.numbers.next();
+        let request = self.numbers.fresh();
         self.step(Handshake::Manifest { request }, out);
         out.push(Out::Call {
             request,
@@ -57,7 +57,7 @@ impl Aaep {
             manifest,
             proof,
         };
-        self.step(Handshake::Asked(asked), out);
+        self.step(Handshake::Asked(Box::new(asked)), out);
     }
 
     /// Takes the loss of a link: a subscription that its server does not know any more is forgotten,
@@ -92,7 +92,7 @@ impl Aaep {
                 self.manifest_came(outcome, out);
             }
             Handshake::Asked(asked) if asked.request == request => {
-                self.consent_came(outcome, asked, now, out);
+                self.consent_came(outcome, *asked, now, out);
             }
             Handshake::Agreed(agreed)
                 if agreed
@@ -152,7 +152,7 @@ impl Aaep {
         proof: Result<(), SignatureFault>,
         out: &mut Vec<Out>,
     ) {
-        let request = self.numbers.next();
+        let request = self.numbers.fresh();
         let (terms, message) = self.request(&version);
         let asked = Asked {
             request,
@@ -161,7 +161,7 @@ impl Aaep {
             manifest,
             proof,
         };
-        self.step(Handshake::Asked(asked), out);
+        self.step(Handshake::Asked(Box::new(asked)), out);
         out.push(Out::Call {
             request,
             call: Ask::Subscribe(message),
@@ -338,7 +338,7 @@ impl Aaep {
         match (message, &mut self.handshake) {
             (HandshakeMessage::Accepted(accepted), Handshake::Asked(asked)) => {
                 let asked = asked.clone();
-                self.accepted(*accepted, None, asked, now, out);
+                self.accepted(*accepted, None, *asked, now, out);
             }
             (HandshakeMessage::Accepted(accepted), Handshake::Agreed(agreed)) => {
                 if accepted.subscription_id != agreed.id {

@@ -65,7 +65,7 @@ enum Handshake {
     /// The manifest was asked for.
     Manifest { request: u64 },
     /// A subscription was asked for.
-    Asked(Asked),
+    Asked(Box<Asked>),
     /// The producer has no handshake.
     Plain,
     /// The terms are agreed.
@@ -164,7 +164,7 @@ impl Aaep {
 
     /// Sends a message of our own on the connection.
     fn send(&mut self, message: &str, out: &mut Vec<Out>) -> u64 {
-        let request = self.numbers.next();
+        let request = self.numbers.fresh();
         let frame = self.wrap(message);
         out.push(Out::Send { request, frame });
         request
@@ -194,7 +194,7 @@ impl Aaep {
             Line::NoSubscriptions => self.no_subscriptions(out),
             Line::Answer(frame) => {
                 if self.answers.len() < MOST_ANSWERS {
-                    let request = self.numbers.next();
+                    let request = self.numbers.fresh();
                     self.answers.insert(request);
                     out.push(Out::Send { request, frame });
                 }

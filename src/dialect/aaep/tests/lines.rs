@@ -43,7 +43,7 @@ fn a_liveness_check_and_an_unknown_request_are_answered() {
 fn answered(line: &str) -> Line {
     let mut lines = Lines::default();
     lines.wrap(r#"{"type":"subscription.request"}"#);
-    lines.read(&line)
+    lines.read(line)
 }
 
 #[test]
