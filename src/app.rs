@@ -31,6 +31,7 @@ mod telling;
 mod timers;
 mod tuning;
 mod view;
+mod wording;
 mod writing;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 pub use tuning::voice::VoiceState;
+pub use wording::EveryLanguage;
 
 use answers::Answers;
 use doing::Doing;

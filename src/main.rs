@@ -94,7 +94,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         } => {
             let (plan, agent) = runtime::demo(scenario.as_deref(), &options).await?;
             let exit = runtime::run(plan).await;
-            agent.stop().await;
+            if let Some(agent) = agent {
+                agent.stop().await;
+            }
             exit
         }
         Command::Watch {

@@ -16,6 +16,7 @@ mod bursts;
 mod checklist;
 mod cli;
 mod contract;
+mod dialects;
 mod directions;
 mod doctor;
 mod documents;

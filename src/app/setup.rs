@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
-use crate::dialect::Carrier;
+use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -89,6 +89,8 @@ pub struct SourceSetup {
     pub carrier: Carrier,
     /// Which dialect it speaks.
     pub dialect: Dialect,
+    /// Who speaks for the person to it, where its answers are signed.
+    pub identity: Option<Identity>,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
     /// What a recording tells beside its events; absent for everything that is none.

@@ -15,6 +15,8 @@ pub enum Dialect {
     Auto,
     /// The Agent Accessibility Event Protocol
     Aaep,
+    /// The Agent Session Protocol
+    Asp,
 }
 
 /// Settings of the links to sources.
@@ -50,6 +52,10 @@ pub struct LinkConfig {
     pub client_cert: Option<PathBuf>,
     /// A file with the private key (PEM) of `client_cert`.
     pub client_key: Option<PathBuf>,
+    /// The address under which signed answers go out, where a protocol wants them; wants `identity_key`.
+    pub identity: Option<String>,
+    /// A file with that identity's private Ed25519 key (PKCS #8, PEM).
+    pub identity_key: Option<PathBuf>,
 }
 
 impl Default for LinkConfig {
@@ -69,6 +75,8 @@ impl Default for LinkConfig {
             ca: None,
             client_cert: None,
             client_key: None,
+            identity: None,
+            identity_key: None,
         }
     }
 }

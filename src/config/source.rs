@@ -36,6 +36,10 @@ pub struct SourceConfig {
     pub client_cert: Option<PathBuf>,
     /// See [`LinkConfig::client_key`].
     pub client_key: Option<PathBuf>,
+    /// See [`LinkConfig::identity`].
+    pub identity: Option<String>,
+    /// See [`LinkConfig::identity_key`].
+    pub identity_key: Option<PathBuf>,
     /// See [`LinkConfig::plain_pair`].
     pub plain_pair: Option<bool>,
     /// See [`LinkConfig::dialect`].
@@ -108,6 +112,10 @@ impl SourceConfig {
             links.client_cert.clone_from(&self.client_cert);
             links.client_key.clone_from(&self.client_key);
         }
+        if self.identity.is_some() {
+            links.identity.clone_from(&self.identity);
+            links.identity_key.clone_from(&self.identity_key);
+        }
         if let Some(plain) = self.plain_pair {
             links.plain_pair = plain;
         }
@@ -156,6 +164,9 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<String> {
             return Some(format!(
                 "{name:?} wants client_cert and client_key together"
             ));
+        }
+        if source.identity.is_some() != source.identity_key.is_some() {
+            return Some(format!("{name:?} wants identity and identity_key together"));
         }
         if source.languages.as_ref().is_some_and(Vec::is_empty) {
             return Some(format!("{name:?} wants at least one language"));
@@ -260,6 +271,7 @@ mod tests {
                 "not both",
             ),
             ("name = \"a\"\nurl = \"x\"\nclient_key = \"k\"", "together"),
+            ("name = \"a\"\nurl = \"x\"\nidentity = \"k\"", "together"),
             (
                 "name = \"a\"\nurl = \"x\"\n[[source]]\nname = \"a\"\nurl = \"y\"",
                 "two sources are called",

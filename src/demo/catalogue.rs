@@ -6,6 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::scenario::{Scenario, ScenarioInfo};
+use super::script::Script;
 
 /// The scenario that runs when nothing else is asked for.
 pub const DEFAULT: &str = "tour";
@@ -25,8 +26,12 @@ const FILES: [&str; 11] = [
     include_str!("../../assets/demo/answer.jsonl"),
 ];
 
+/// The embedded scenarios in other protocols.
+const SCRIPTS: [&str; 1] = [include_str!("../../assets/demo/asp.jsonl")];
+
 struct Catalogue {
     scenarios: Vec<Arc<Scenario>>,
+    scripts: Vec<Script>,
     infos: Vec<ScenarioInfo>,
 }
 
@@ -39,17 +44,30 @@ fn catalogue() -> &'static Catalogue {
             .filter_map(|text| Scenario::parse(text).ok())
             .map(Arc::new)
             .collect();
+        let scripts: Vec<Script> = SCRIPTS
+            .iter()
+            .filter_map(|text| Script::parse(text).ok())
+            .collect();
         let infos = scenarios
             .iter()
             .map(|scenario| scenario.info().clone())
             .collect();
-        Catalogue { scenarios, infos }
+        Catalogue {
+            scenarios,
+            scripts,
+            infos,
+        }
     })
 }
 
-/// Lists the scenarios, the default first.
+/// Lists the scenarios in AAEP, the default first.
 pub fn list() -> &'static [ScenarioInfo] {
     &catalogue().infos
+}
+
+/// Lists the scenarios in other protocols.
+pub fn scripts() -> &'static [Script] {
+    &catalogue().scripts
 }
 
 /// Finds a scenario by its name.
@@ -105,7 +123,14 @@ mod tests {
                     .all(|word| word.chars().all(|sign| sign.is_lowercase()))
             );
         }
+        for text in SCRIPTS {
+            let script = Script::parse(text)
+                .map_err(|error| error.to_string())
+                .unwrap();
+            assert!(names.insert(script.info().name.clone()));
+        }
         assert_eq!(list().len(), FILES.len());
+        assert_eq!(scripts().len(), SCRIPTS.len());
         assert_eq!(list()[0].name, DEFAULT);
     }
 

@@ -80,6 +80,23 @@ impl Signer {
     }
 }
 
+/// Who the person is to the agents of a scenario whose answers are signed.
+pub const PERSON: &str = "agent://home.example/you";
+
+/// Makes a private key for [`PERSON`], in PKCS #8 as PEM; it is forgotten with the demo.
+///
+/// # Errors
+/// When the system gives no randomness.
+pub fn private_key() -> Result<String, NoKey> {
+    use base64::Engine as _;
+    let random = ring::rand::SystemRandom::new();
+    let document = ring::signature::Ed25519KeyPair::generate_pkcs8(&random).map_err(|_| NoKey)?;
+    let text = base64::engine::general_purpose::STANDARD.encode(document.as_ref());
+    Ok(format!(
+        "-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]

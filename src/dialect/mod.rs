@@ -20,22 +20,26 @@
 
 mod aaep;
 mod addresses;
+mod asp;
 mod foreign;
 mod numbers;
 mod recognise;
 pub mod rpc;
+mod wording;
 pub mod written;
 
 pub use addresses::{Addresses, WEBSOCKET};
+pub use asp::{BadKey, Identity, about as about_departure, tables as asp_tables};
 pub use foreign::Foreign;
 pub use numbers::Numbers;
 pub use recognise::{Kind, Sign, open, recognise};
+pub use wording::{Said, Wording, Words};
 
 use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
-use crate::link::{Ask, Course, Fault, LinkEvent, Phrase, Receipt, Undelivered, Way};
+use crate::link::{Ask, Course, Fault, Frame, LinkEvent, Phrase, Receipt, Undelivered, Way};
 use crate::protocol::{
     DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher, decode,
     object,
@@ -67,6 +71,11 @@ pub trait Dialect: Debug + Send {
 
     /// Says how the other side is spoken with at present, for whoever looks.
     fn connection(&self) -> Connection;
+}
+
+/// Hands a text that stands for itself to a dialect, as the frame that it came in.
+pub fn hear(machine: &mut dyn Dialect, text: &str, now: Now, out: &mut Vec<Out>) {
+    machine.news(&LinkEvent::Frame(Frame::of(text)), now, out);
 }
 
 /// Is what a dialect wishes.
@@ -260,6 +269,32 @@ pub struct Start {
     pub seed: u64,
     /// The numbers of its own requests.
     pub numbers: Numbers,
+    /// The way to the sentences that stand in events.
+    pub words: Words,
+    /// Who speaks for the person where a protocol wants its messages signed.
+    pub identity: Option<Identity>,
+}
+
+impl Start {
+    /// Gives what a dialect is made from where nobody listens and nothing can be sent: for reports over a stream.
+    pub fn unattended() -> Self {
+        Self {
+            carrier: Carrier::OneWay,
+            plain: true,
+            handshake: HandshakeConfig::default(),
+            keys: KeyRing::default(),
+            terms: Terms {
+                verbosity: Verbosity::Normal,
+                load: Load::High,
+                languages: Vec::new(),
+                rate: None,
+            },
+            seed: 1,
+            numbers: Numbers::default(),
+            words: Words::default(),
+            identity: None,
+        }
+    }
 }
 
 /// Says why a frame holds no event.

@@ -23,6 +23,7 @@ use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Reply};
 
 use super::aaep::Aaep;
+use super::asp::Asp;
 use super::{Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
 
 /// How many frames are kept of a source that is not recognised: a program may greet with some lines, and a
@@ -41,16 +42,19 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub enum Kind {
     /// The Agent Accessibility Event Protocol.
     Aaep,
+    /// The Agent Session Protocol.
+    Asp,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 1] = [Self::Aaep];
+    pub const ALL: [Self; 2] = [Self::Aaep, Self::Asp];
 
     /// Asks a dialect about a text.
     fn judge(self, text: &str) -> Sign {
         match self {
             Self::Aaep => super::aaep::recognise(text),
+            Self::Asp => super::asp::recognise(text),
         }
     }
 
@@ -58,6 +62,7 @@ impl Kind {
     pub fn machine(self, start: Start) -> Box<dyn Dialect> {
         match self {
             Self::Aaep => Box::new(Aaep::new(start)),
+            Self::Asp => Box::new(Asp::new(start)),
         }
     }
 }
@@ -86,6 +91,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
     match wanted {
         config::Dialect::Auto => Box::new(Undecided::new(start)),
         config::Dialect::Aaep => Kind::Aaep.machine(start),
+        config::Dialect::Asp => Kind::Asp.machine(start),
     }
 }
 
@@ -274,6 +280,8 @@ mod tests {
 
     fn start() -> Start {
         Start {
+            words: Default::default(),
+            identity: None,
             carrier: Carrier::OneWay,
             plain: false,
             handshake: HandshakeConfig::default(),

@@ -11,7 +11,7 @@ use super::settings::{Settings, flatten, shortened};
 use crate::config::SourceConfig;
 
 /// The settings that a source may have of its own, each with the one of all that it stands before.
-const OF_ALL: [(&str, &str); 22] = [
+const OF_ALL: [(&str, &str); 24] = [
     ("verbosity", "announce.verbosity"),
     ("load", "announce.load"),
     ("languages", "announce.languages"),
@@ -26,6 +26,8 @@ const OF_ALL: [(&str, &str); 22] = [
     ("ca", "links.ca"),
     ("client_cert", "links.client_cert"),
     ("client_key", "links.client_key"),
+    ("identity", "links.identity"),
+    ("identity_key", "links.identity_key"),
     (
         "handshake.max_events_per_second",
         "handshake.max_events_per_second",
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn each_name_is_a_setting_of_a_source_and_of_all() {
-        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\n\
+        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\nidentity = \"d\"\nidentity_key = \"e\"\n\
                     [handshake]\npace_wpm = 100\n";
         let settings = settings(text);
         for (name, of_all) in OF_ALL {

@@ -19,6 +19,7 @@ use super::lines::Gatherer;
 use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary, Told};
 use super::rules::{Fact, StreamRule};
 use super::safe;
+use super::translated::Translator;
 
 /// How many sessions are listed; the rest is counted, so that an endless stream needs no endless memory.
 const MOST_SESSIONS: usize = 1000;
@@ -46,7 +47,8 @@ pub enum Verdict {
 pub struct Checker {
     gatherer: Gatherer,
     sessions: Sessions,
-    clock: Clock,
+    pub(super) clock: Clock,
+    pub(super) translator: Translator,
     answers: Answers,
     known: BTreeMap<SessionKey, usize>,
     summary: Summary,

@@ -21,6 +21,7 @@ mod rules;
 mod safe;
 mod texts;
 mod trace;
+mod translated;
 mod wording;
 
 pub use check::{Checker, Verdict};

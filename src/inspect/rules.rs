@@ -46,6 +46,7 @@ rules! {
     TooDeep = "too_deep", "3.7", Error, "A line is nested so deeply that it is not read.";
     TooLong = "too_long_line", "3.7", Error, "A line is longer than hearken reads.";
     NotAaep = "not_aaep", "3.2", Error, "A line is something other than AAEP; of each kind the first is written, and the rest is counted.";
+    Departs = "departs", "", Warning, "A message of another protocol departs from that protocol's own rules; the field names which.";
     NoType = "no_type", "3.2.2", Error, "An object names no type, so nothing says what it is.";
     NotUtf8 = "not_utf8", "3.8", Error, "A line is no UTF-8; it is read with what can't be read replaced.";
     NotAnEvent = "not_an_event", "5", Note, "A line is a message of the handshake or a reply, and no event; it is left alone.";

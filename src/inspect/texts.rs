@@ -3,13 +3,13 @@
 //! Responsibilities: parting several texts on a line; the items about what is no event. Not here: the events
 //! and their order (`check`), gathering lines (`lines`).
 
-use crate::dialect::{self, NoEvent};
+use crate::dialect::{self, NoEvent, Out};
 use crate::protocol::DecodeError;
 
 use super::check::Checker;
 use super::lines::Gathered;
 use super::rules::{Fact, StreamRule};
-use super::safe;
+use super::{safe, translated};
 
 /// How the types of the handshake's messages and of replies begin (chapters 5 and 6).
 const MESSAGES: [&str; 3] = ["subscription.", "confirmation.reply", "clarification.reply"];
@@ -27,6 +27,9 @@ impl Checker {
     }
 
     fn part(&mut self, gathered: &Gathered) {
+        if self.translator.takes(&gathered.text) {
+            return self.translated(gathered);
+        }
         match dialect::read(&gathered.text) {
             Ok(decoded)
                 if MESSAGES
@@ -40,6 +43,45 @@ impl Checker {
             Err(NoEvent::Broken(error)) => self.no_event(gathered, &error),
             Err(NoEvent::Foreign(what)) => {
                 self.stream(gathered.line, Fact::Foreign(what), String::new());
+            }
+        }
+    }
+
+    /// Reads a text of another protocol by its translator.
+    fn translated(&mut self, gathered: &Gathered) {
+        let now = self.clock.at(translated::stamp(&gathered.text));
+        let clock = self.clock.clone();
+        let mut out = self.translator.until(now, |due| clock.moment(due));
+        out.extend(self.translator.text(&gathered.text, now));
+        for out in out {
+            match out {
+                Out::Event(text) | Out::ViewOnly(text) => {
+                    if let Ok(decoded) = dialect::read(&text) {
+                        self.event(gathered.line, decoded);
+                    }
+                }
+                Out::Unread(NoEvent::Broken(error)) => self.no_event(gathered, &error),
+                Out::Unread(NoEvent::Foreign(what)) => {
+                    self.stream(gathered.line, Fact::Foreign(what), String::new());
+                }
+                Out::Tell(phrase) => {
+                    if dialect::about_departure(phrase.key).is_some() {
+                        let fact = Fact::Rule(StreamRule::Departs);
+                        self.stream(gathered.line, fact, phrase.key.to_owned());
+                    }
+                }
+                Out::Stepped(_)
+                | Out::Send { .. }
+                | Out::Call { .. }
+                | Out::Follow(_)
+                | Out::Release
+                | Out::LastWords(_)
+                | Out::ChangeWay(_)
+                | Out::Close(_)
+                | Out::Settled { .. }
+                | Out::Standing(_)
+                | Out::Proven(_)
+                | Out::Detail(_) => {}
             }
         }
     }

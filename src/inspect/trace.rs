@@ -12,13 +12,14 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::json;
 
-use crate::dialect;
-use crate::protocol::{Answer, Envelope, Machine, TransitionError};
+use crate::dialect::{self, Out, Stepped};
+use crate::protocol::{Answer, Decoded, Envelope, Machine, Now, TransitionError};
 use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, Subject};
 
 use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
+use super::translated::{self, Translator};
 use super::wording::Wording;
 use super::{mermaid, safe};
 
@@ -31,6 +32,9 @@ const MOST_TICKS: usize = 64;
 
 /// How many events' lines are remembered: twice as many as may wait for others.
 const MOST_LINES: usize = 128;
+
+/// Under which name the machines of another protocol stand, whose conversations are no one agent's.
+const OTHER: &str = "the other protocol";
 
 const LINK: LinkId = LinkId(0);
 
@@ -168,6 +172,43 @@ impl Log {
         self.steps += 1;
     }
 
+    /// Keeps a step of another protocol's own machine.
+    fn stepped(&mut self, line: u64, stepped: &Stepped, now: Now) {
+        self.line = line;
+        let key = SessionKey {
+            link: LINK,
+            agent: OTHER.into(),
+            session: stepped.conversation.as_str().into(),
+        };
+        let lane = Lane {
+            machine: stepped.named.machine,
+            subject: safe::name(&stepped.subject),
+        };
+        if self.steps >= MOST_STEPS {
+            self.more_steps += 1;
+            return;
+        }
+        let Some(trace) = self.trace_of(&key, now, stepped.named.machine) else {
+            self.more_steps += 1;
+            return;
+        };
+        let since = now.monotonic.saturating_sub(trace.begin);
+        trace.last.insert(lane.clone(), trace.steps.len());
+        trace.steps.push(Kept {
+            line,
+            since,
+            wall: now.wall,
+            lane,
+            from: stepped.named.from.to_owned(),
+            event: stepped.named.event,
+            to: stepped.to.unwrap_or(stepped.named.from).to_owned(),
+            refused: stepped.to.is_none(),
+            repeats: 0,
+            until: since,
+        });
+        self.steps += 1;
+    }
+
     /// Notes on which line an event stands.
     fn stands(&mut self, line: u64, envelope: &Envelope) {
         self.line = line;
@@ -196,18 +237,27 @@ impl Log {
     }
 
     fn trace(&mut self, step: &Step<'_>) -> Option<&mut SessionTrace> {
-        let index = match self.known.get(step.key) {
+        self.trace_of(step.key, step.at, step.named.machine)
+    }
+
+    fn trace_of(
+        &mut self,
+        key: &SessionKey,
+        at: Now,
+        machine: &'static str,
+    ) -> Option<&mut SessionTrace> {
+        let index = match self.known.get(key) {
             Some(index) => *index,
             None if self.sessions.len() >= MOST_SESSIONS => {
-                self.more_sessions += u64::from(step.named.machine == "session");
+                self.more_sessions += u64::from(machine == "session");
                 return None;
             }
             None => {
-                self.known.insert(step.key.clone(), self.sessions.len());
+                self.known.insert(key.clone(), self.sessions.len());
                 self.sessions.push(SessionTrace {
-                    agent: safe::name(step.key.agent.as_str()),
-                    session: safe::name(step.key.session.as_str()),
-                    begin: step.at.monotonic,
+                    agent: safe::name(key.agent.as_str()),
+                    session: safe::name(key.session.as_str()),
+                    begin: at.monotonic,
                     steps: Vec::new(),
                     last: BTreeMap::new(),
                 });
@@ -261,6 +311,7 @@ pub struct Tracer {
     sessions: Sessions,
     clock: Clock,
     log: Log,
+    translator: Translator,
     answers: Answers,
     lines: u64,
     events: u64,
@@ -313,10 +364,47 @@ impl Tracer {
     }
 
     fn part(&mut self, gathered: &Gathered) {
-        let Ok(decoded) = dialect::read(&gathered.text) else {
-            self.unread += 1;
-            return;
-        };
+        if self.translator.takes(&gathered.text) {
+            return self.translated(gathered);
+        }
+        match dialect::read(&gathered.text) {
+            Ok(decoded) => self.event(gathered.line, decoded),
+            Err(_) => self.unread += 1,
+        }
+    }
+
+    /// Reads a text of another protocol by its translator, and notes the steps of that protocol's own machines.
+    fn translated(&mut self, gathered: &Gathered) {
+        let now = self.clock.at(translated::stamp(&gathered.text));
+        let clock = self.clock.clone();
+        let mut out = self.translator.until(now, |due| clock.moment(due));
+        out.extend(self.translator.text(&gathered.text, now));
+        for out in out {
+            match out {
+                Out::Event(text) | Out::ViewOnly(text) => {
+                    if let Ok(decoded) = dialect::read(&text) {
+                        self.event(gathered.line, decoded);
+                    }
+                }
+                Out::Unread(_) => self.unread += 1,
+                Out::Stepped(stepped) => self.log.stepped(gathered.line, &stepped, now),
+                Out::Tell(_)
+                | Out::Detail(_)
+                | Out::Send { .. }
+                | Out::Call { .. }
+                | Out::Follow(_)
+                | Out::Release
+                | Out::LastWords(_)
+                | Out::ChangeWay(_)
+                | Out::Close(_)
+                | Out::Settled { .. }
+                | Out::Standing(_)
+                | Out::Proven(_) => {}
+            }
+        }
+    }
+
+    fn event(&mut self, line: u64, decoded: Decoded) {
         self.events += 1;
         self.answer(decoded.envelope.timestamp);
         let now = self.clock.at(decoded.envelope.timestamp);
@@ -327,11 +415,11 @@ impl Tracer {
             let due = self.clock.moment(due);
             self.sessions.tick_observed(due, &mut self.log);
         }
-        self.log.stands(gathered.line, &decoded.envelope);
+        self.log.stands(line, &decoded.envelope);
         let changes = self
             .sessions
             .apply_observed(LINK, decoded, now, &mut self.log);
-        self.answers.note(gathered.line, &changes);
+        self.answers.note(line, &changes);
     }
 
     /// Ends the stream and writes the trace; nothing where there was no event.

@@ -13,9 +13,9 @@ use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
 use crate::app::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
-use crate::config::{Config, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice};
+use crate::config::{Config, Dialect, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice};
 use crate::demo;
-use crate::dialect::Carrier;
+use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
@@ -70,7 +70,7 @@ pub fn watch(
             None => None,
         };
         let links = own.as_ref().map_or(&config.links, |own| &own.config);
-        let mut about = described_as(&one.source, links);
+        let mut about = described_as(&one.source, links)?;
         if let Some(name) = one.name {
             about.name = name;
         }
@@ -92,8 +92,9 @@ pub fn watch(
 }
 
 /// Describes a source for the app.
-fn described_as(source: &Source, links: &LinkConfig) -> SourceSetup {
-    SourceSetup {
+fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSetup> {
+    Ok(SourceSetup {
+        identity: identity(links)?,
         name: sources::name(source),
         answerable: source.takes_answers(),
         carrier: match source {
@@ -117,7 +118,17 @@ fn described_as(source: &Source, links: &LinkConfig) -> SourceSetup {
         },
         program: matches!(source, Source::Program(_)),
         ..SourceSetup::default()
-    }
+    })
+}
+
+/// Reads the identity that speaks for the person, where one is set.
+fn identity(links: &LinkConfig) -> anyhow::Result<Option<Identity>> {
+    let (Some(agent), Some(file)) = (&links.identity, &links.identity_key) else {
+        return Ok(None);
+    };
+    let about = || format!("the key of the identity in {}", file.display());
+    let text = std::fs::read_to_string(file).with_context(about)?;
+    Ok(Some(Identity::new(agent, &text).with_context(about)?))
 }
 
 /// Plays a recording.
@@ -185,16 +196,23 @@ pub(super) fn recording(file: &Path) -> Recording {
 pub async fn demo(
     scenario: Option<&str>,
     options: &Options,
-) -> anyhow::Result<(Plan, demo::Running)> {
+) -> anyhow::Result<(Plan, Option<demo::Running>)> {
     let scenario = scenario.unwrap_or(demo::DEFAULT);
-    if !demo::list().iter().any(|info| info.name == scenario) {
-        let names: Vec<&str> = demo::list().iter().map(|info| info.name.as_str()).collect();
+    let mut infos = scenarios();
+    if !infos.any(|info| info.name == scenario) {
+        let names: Vec<&str> = scenarios().map(|info| info.name.as_str()).collect();
         anyhow::bail!(
             "there is no scenario {scenario:?}; choose one of {}",
             names.join(", ")
         );
     }
     let config = configured(options)?;
+    let script = demo::scripts()
+        .iter()
+        .find(|script| script.info().name == scenario);
+    if let Some(script) = script {
+        return Ok((scripted(script, config, options)?, None));
+    }
     let running = demo::serve("127.0.0.1:0", demo::Settings::live(seed()?))
         .await
         .context("the demo can't listen on this machine")?;
@@ -209,7 +227,7 @@ pub async fn demo(
     let described = SourceSetup {
         name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
-        ..described_as(&source, &config.links)
+        ..described_as(&source, &config.links)?
     };
     let plan = plan(
         config,
@@ -219,13 +237,45 @@ pub async fn demo(
         Until::Ended,
         false,
     )?;
-    Ok((plan, running))
+    Ok((plan, Some(running)))
+}
+
+/// Gives what is known of every scenario, those in other protocols last.
+fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
+    let scripts = demo::scripts().iter().map(demo::Script::info);
+    demo::list().iter().chain(scripts)
+}
+
+/// Follows a scenario in another protocol: its agents are this program once more, spoken with by pipes.
+fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow::Result<Plan> {
+    let program = std::env::current_exe().context("this program can't find itself")?;
+    let command = ["demo", "--serve", "-", "--scenario", &script.info().name].map(OsString::from);
+    let source = Source::Program(
+        std::iter::once(program.into_os_string())
+            .chain(command)
+            .collect(),
+    );
+    let described = SourceSetup {
+        name: phrases(&config)?.text("source.demo", &[]),
+        dialect: <Dialect as clap::ValueEnum>::from_str(script.dialect(), true)
+            .map_err(|_| anyhow::anyhow!("the demo does not speak {}", script.dialect()))?,
+        identity: Some(Identity::new(demo::PERSON, &demo::private_key()?)?),
+        ..described_as(&source, &config.links)?
+    };
+    plan(
+        config,
+        options,
+        vec![Feed::Link(source, None)],
+        vec![described],
+        Until::Ended,
+        false,
+    )
 }
 
 /// Lists the scenarios as plain text.
 pub fn list() -> String {
     let mut text = String::new();
-    for info in demo::list() {
+    for info in scenarios() {
         text.push_str(&format!(
             "{}: {}. {}\n",
             info.name, info.title, info.description

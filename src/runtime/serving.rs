@@ -31,8 +31,26 @@ pub struct Serving {
 pub async fn serve(serving: &Serving, announce: impl FnOnce(&str)) -> anyhow::Result<Exit> {
     if let Some(name) = &serving.scenario
         && !demo::list().iter().any(|info| info.name == *name)
+        && !demo::scripts()
+            .iter()
+            .any(|script| script.info().name == *name)
     {
         anyhow::bail!("there is no scenario {name:?}; hearken demo --list names them");
+    }
+    let script = demo::scripts()
+        .iter()
+        .find(|script| serving.scenario.as_ref() == Some(&script.info().name));
+    if let Some(script) = script {
+        anyhow::ensure!(
+            serving.places == ["-"],
+            "this scenario is in another protocol and is only served at -"
+        );
+        let settings = demo::Settings::live(super::plan::seed()?);
+        let input = tokio::io::BufReader::new(tokio::io::stdin());
+        script
+            .play(&settings.clock, 1.0, input, tokio::io::stdout())
+            .await;
+        return Ok(Exit::Clean);
     }
     let places: Vec<Place> = serving.places.iter().map(|place| read(place)).collect();
     let mut settings = demo::Settings::live(super::plan::seed()?);

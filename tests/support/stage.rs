@@ -8,7 +8,8 @@ use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
     App, Drawn, Effect, Exit, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
-use hearken::config::{Config, ThemeChoice};
+use hearken::config::{Config, Dialect, ThemeChoice};
+use hearken::dialect::{Carrier, Identity};
 use hearken::keys::Stroke;
 use hearken::linear;
 use hearken::link::{Frame, LinkEvent, LinkId, Receipt};
@@ -45,6 +46,26 @@ impl Stage {
 
     /// Like [`Stage::new`], in another language.
     pub fn in_words(config: Config, start: jiff::Timestamp, phrases: Phrases) -> Self {
+        Self::of(config, start, phrases, SourceSetup::default())
+    }
+
+    /// Like [`Stage::new`], with a source that speaks another protocol over pipes.
+    pub fn speaking(
+        config: Config,
+        start: jiff::Timestamp,
+        dialect: Dialect,
+        identity: Option<Identity>,
+    ) -> Self {
+        let source = SourceSetup {
+            carrier: Carrier::Lines,
+            dialect,
+            identity,
+            ..SourceSetup::default()
+        };
+        Self::of(config, start, Phrases::english().unwrap(), source)
+    }
+
+    fn of(config: Config, start: jiff::Timestamp, phrases: Phrases, source: SourceSetup) -> Self {
         let now = Now {
             monotonic: Duration::ZERO,
             wall: start,
@@ -68,7 +89,7 @@ impl Stage {
                 name: demo,
                 answerable: true,
                 recording: None,
-                ..SourceSetup::default()
+                ..source
             }],
         });
         let mut stage = Self {

@@ -21,11 +21,11 @@ use std::time::Duration;
 
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::Config;
-use crate::dialect::{self, Out, Start, Terms, Wish};
+use crate::dialect::{self, Out, Start, Terms, Wish, Words};
 use crate::link::LinkId;
 use crate::protocol::{KeyRing, Now, Reply};
 
-use super::SourceSetup;
+use super::{EveryLanguage, SourceSetup};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::LinkView;
 
@@ -49,6 +49,7 @@ impl Links {
         terms: impl Fn(LinkId) -> Terms,
     ) -> Self {
         let mut seed = seed;
+        let words = Words::new(EveryLanguage::best_for(&config.announce.languages));
         let all = sources.into_iter().enumerate().map(|(at, source)| {
             let id = LinkId(at);
             let start = Start {
@@ -59,6 +60,8 @@ impl Links {
                 terms: terms(id),
                 seed,
                 numbers: dialect::Numbers::default(),
+                words: words.clone(),
+                identity: source.identity.clone(),
             };
             // Far from each other: a dialect draws as many numbers as it needs.
             seed = seed.wrapping_add(0xa076_1d64_78bd_642f);

@@ -122,6 +122,9 @@ impl Aaep {
             terms,
             seed,
             numbers,
+            // AAEP's events bring their own words, and its answers are not signed.
+            words: _,
+            identity: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {

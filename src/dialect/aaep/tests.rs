@@ -54,6 +54,8 @@ impl Bench {
 
 fn start(carrier: Carrier) -> Start {
     Start {
+        words: Default::default(),
+        identity: None,
         carrier,
         plain: false,
         handshake: HandshakeConfig::default(),

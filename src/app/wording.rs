@@ -1,0 +1,62 @@
+//! The words that translators put into events, from the phrase files.
+//!
+//! Responsibilities: every built-in language of a phrase, at each verbosity. Not here: which phrase is said (each dialect),
+//! what the program says in its own name (`announce`).
+
+use crate::announce::{Arg, BUILT_IN, Phrases, join};
+use crate::config::Verbosity;
+use crate::dialect::{Said, Wording};
+
+/// Words phrases in every language that is built in.
+#[derive(Debug, Clone)]
+pub struct EveryLanguage(Vec<Phrases>);
+
+impl EveryLanguage {
+    /// Reads the phrase files; what is in one language only is in the one that suits the person best.
+    pub fn best_for(languages: &[String]) -> Self {
+        let own = Phrases::for_languages(languages).ok();
+        let own = own.as_ref().map_or("en", Phrases::language);
+        // A test reads every file, so none is left out here.
+        let files = BUILT_IN.iter();
+        let mut read: Vec<Phrases> = files
+            .filter_map(|(_, text)| Phrases::parse(text).ok())
+            .collect();
+        read.sort_by_key(|phrases| phrases.language() != own);
+        Self(read)
+    }
+}
+
+impl Wording for EveryLanguage {
+    fn say(&self, key: &str, args: &[(&str, &str)]) -> Vec<Said> {
+        let args: Vec<(&str, Arg)> = args
+            .iter()
+            .map(|(name, text)| (*name, Arg::own(text)))
+            .collect();
+        let words = |phrases: &Phrases, level| join(&phrases.say(key, level, &args));
+        let said = self.0.iter().map(|phrases| Said {
+            language: phrases.language().to_owned(),
+            terse: words(phrases, Verbosity::Terse),
+            normal: words(phrases, Verbosity::Normal),
+            detailed: words(phrases, Verbosity::Detailed),
+        });
+        said.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phrase_is_worded_in_every_language_and_at_every_level() {
+        let german = EveryLanguage::best_for(&["de-AT".to_owned()]);
+        assert_eq!(german.say("question.or", &[])[0].language, "de");
+        let words = EveryLanguage::best_for(&[]);
+        let said = words.say("session.cancelled", &[("by", "Ann"), ("partial", "half")]);
+        assert_eq!(said.len(), BUILT_IN.len());
+        assert_eq!(said[0].language, "en");
+        assert_eq!(said[0].terse, "Cancelled by Ann");
+        assert_eq!(said[0].detailed, "Cancelled by Ann So far: half");
+        assert_ne!(said[0].terse, said[1].terse);
+    }
+}

@@ -1,0 +1,183 @@
+//! The chain of a session's messages: which came before, and whether each names the one before it.
+//!
+//! Responsibilities: repeated messages, each sender's numbers, and the linkage of the hashes. Not here: the hashes
+//! themselves. Nothing is computed and no signature is tested: a chain that holds says only that each message names the
+//! one before it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::message::Message;
+
+/// How many messages are remembered to know a repeated one: what a server sends again after a lost connection is recent.
+const MOST_REMEMBERED: usize = 512;
+/// How many senders of a session are numbered: a session has two, and watchers.
+const MOST_SENDERS: usize = 16;
+
+/// Says what is wrong with a message's place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Break {
+    /// It does not name the hash of the message before it.
+    Link,
+    /// Numbers of its sender are left out.
+    Gap,
+    /// Its number is not higher than the one before of its sender.
+    Back,
+    /// Another message had its id.
+    Reused,
+}
+
+/// Says whether a message is new.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Placed {
+    /// It came before, the same in all that is remembered of it.
+    Again,
+    /// It is new; this is wrong with its place.
+    New(Vec<Break>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Remembered {
+    id: String,
+    sender: String,
+    performative: String,
+    hash: Option<String>,
+}
+
+/// Follows one session's chain.
+#[derive(Debug, Clone, Default)]
+pub struct Chain {
+    seen: VecDeque<Remembered>,
+    last: Option<String>,
+    numbers: BTreeMap<String, u64>,
+}
+
+impl Chain {
+    /// Takes the next message.
+    pub fn place(&mut self, message: &Message) -> Placed {
+        let mut breaks = Vec::new();
+        if let Some(id) = &message.id {
+            let this = Remembered {
+                id: id.clone(),
+                sender: message.sender.clone(),
+                performative: message.performative_name.clone(),
+                hash: message.integrity.hash.clone(),
+            };
+            match self.seen.iter().find(|seen| seen.id == *id) {
+                Some(seen) if *seen == this => return Placed::Again,
+                Some(_) => breaks.push(Break::Reused),
+                None => {}
+            }
+            if self.seen.len() >= MOST_REMEMBERED {
+                self.seen.pop_front();
+            }
+            self.seen.push_back(this);
+        }
+        if let Some(number) = message.sequence {
+            let before = self.numbers.get(&message.sender).copied();
+            match before {
+                Some(before) if number <= before => breaks.push(Break::Back),
+                Some(before) if number > before + 1 => breaks.push(Break::Gap),
+                Some(_) | None => {}
+            }
+            let has_room = before.is_some() || self.numbers.len() < MOST_SENDERS;
+            if has_room && before.is_none_or(|before| number > before) {
+                self.numbers.insert(message.sender.clone(), number);
+            }
+        }
+        // A message without the one before it is judged by nothing: we may have come in the middle.
+        if let (Some(last), Some(previous)) = (&self.last, &message.integrity.previous)
+            && last != previous
+        {
+            breaks.push(Break::Link);
+        }
+        self.last.clone_from(&message.integrity.hash);
+        Placed::New(breaks)
+    }
+
+    /// Gives the number that a sender's next message has.
+    pub fn next_number(&self, sender: &str) -> u64 {
+        self.numbers
+            .get(sender)
+            .map_or(0, |last| last.saturating_add(1))
+    }
+
+    /// Gives the hash of the last message.
+    pub fn last(&self) -> Option<&str> {
+        self.last.as_deref()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn message(id: &str, sender: &str, number: u64, previous: &str) -> Message {
+        let value = json!({
+            "performative": "INFORM", "sender": sender, "messageId": id, "sequenceNumber": number,
+            "integrity": {"hash": format!("h-{id}"), "previousHash": previous},
+        });
+        Message::read(value.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn each_message_names_the_one_before_it() {
+        let mut chain = Chain::default();
+        assert_eq!(
+            chain.place(&message("1", "a", 0, "unknown")),
+            Placed::New(vec![])
+        );
+        assert_eq!(
+            chain.place(&message("2", "b", 0, "h-1")),
+            Placed::New(vec![])
+        );
+        assert_eq!(
+            chain.place(&message("3", "a", 1, "h-1")),
+            Placed::New(vec![Break::Link])
+        );
+        assert_eq!(
+            chain.place(&message("4", "a", 2, "h-3")),
+            Placed::New(vec![])
+        );
+        assert_eq!(chain.last(), Some("h-4"));
+    }
+
+    #[test]
+    fn numbers_count_for_each_sender() {
+        let mut chain = Chain::default();
+        chain.place(&message("1", "a", 4, ""));
+        assert_eq!(
+            chain.place(&message("2", "b", 9, "h-1")),
+            Placed::New(vec![])
+        );
+        assert_eq!(
+            chain.place(&message("3", "a", 7, "h-2")),
+            Placed::New(vec![Break::Gap])
+        );
+        assert_eq!(
+            chain.place(&message("4", "a", 7, "h-3")),
+            Placed::New(vec![Break::Back])
+        );
+    }
+
+    #[test]
+    fn what_comes_again_is_known_and_an_id_of_another_message_is_told() {
+        let mut chain = Chain::default();
+        chain.place(&message("1", "a", 0, ""));
+        assert_eq!(chain.place(&message("1", "a", 0, "")), Placed::Again);
+        assert_eq!(
+            chain.place(&message("1", "b", 0, "h-1")),
+            Placed::New(vec![Break::Reused])
+        );
+        for at in 0..MOST_REMEMBERED {
+            chain.place(&message(&format!("m{at}"), "c", at as u64, ""));
+        }
+        assert_eq!(chain.seen.len(), MOST_REMEMBERED);
+        for at in 0..40 {
+            chain.place(&message(&format!("s{at}"), &format!("s{at}"), 0, ""));
+        }
+        assert_eq!(chain.numbers.len(), MOST_SENDERS);
+    }
+}

@@ -1,0 +1,226 @@
+//! Who resolves an escalation from here: an identity that numbers, links and signs its messages.
+//!
+//! Responsibilities: the message that a person's decision becomes. Not here: when it is sent (`translate`), where its key
+//! lies (`config`).
+//!
+//! The document wants a hash, the one before it and a signature, and does not say of which bytes. Here the hash is
+//! SHA-256 over the message without `integrity`, as JSON with sorted names and without spaces; the signature is Ed25519
+//! over the text of that hash.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use ring::signature::{Ed25519KeyPair, KeyPair};
+use serde_json::{Map, Value, json};
+
+/// The reason of a CLOSE by which a person ends a session that was escalated.
+pub const CLOSE_REASON: &str = "closed by the person it was escalated to";
+
+/// Is what a person decides about an escalation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// The session goes on where it was.
+    Resume,
+    /// It ends.
+    Close,
+}
+
+/// Says why a key can't be used; it never holds the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it is no private Ed25519 key in PKCS #8, as PEM")]
+pub struct BadKey;
+
+/// Holds an identity that sessions know.
+#[derive(Clone)]
+pub struct Identity {
+    agent: String,
+    key: Arc<Ed25519KeyPair>,
+}
+
+impl std::fmt::Debug for Identity {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Its key is nobody's business.
+        to.debug_struct("Identity")
+            .field("agent", &self.agent)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PartialEq for Identity {
+    fn eq(&self, other: &Self) -> bool {
+        self.agent == other.agent && self.public() == other.public()
+    }
+}
+
+impl Identity {
+    /// Makes an identity of an agent's address and its private key, in PKCS #8 as PEM.
+    ///
+    /// # Errors
+    /// When the text is no such key.
+    pub fn new(agent: &str, pem: &str) -> Result<Self, BadKey> {
+        use base64::Engine as _;
+        let inner = pem
+            .split_once("-----BEGIN PRIVATE KEY-----")
+            .and_then(|(_, rest)| rest.split_once("-----END PRIVATE KEY-----"))
+            .map(|(inner, _)| inner)
+            .ok_or(BadKey)?;
+        let plain: String = inner.split_whitespace().collect();
+        let der = base64::engine::general_purpose::STANDARD
+            .decode(plain)
+            .map_err(|_| BadKey)?;
+        // Keys of common tools do not carry the public half.
+        let key = Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der).map_err(|_| BadKey)?;
+        Ok(Self {
+            agent: agent.to_owned(),
+            key: Arc::new(key),
+        })
+    }
+
+    /// Gives the address under which it speaks.
+    pub fn agent(&self) -> &str {
+        &self.agent
+    }
+
+    /// Gives its public key, in hexadecimal.
+    pub fn public(&self) -> String {
+        hex(self.key.public_key().as_ref())
+    }
+}
+
+/// Holds where a message goes and stands.
+#[derive(Debug, Clone)]
+pub struct Place<'a> {
+    /// The version that the session speaks.
+    pub version: &'a str,
+    /// The message's own id.
+    pub id: String,
+    /// The session.
+    pub session: &'a str,
+    /// Its number among our messages.
+    pub number: u64,
+    /// When the person decided.
+    pub stamp: Timestamp,
+    /// Who escalated.
+    pub recipient: &'a str,
+    /// The hash of the message before it.
+    pub previous: Option<&'a str>,
+}
+
+/// Makes the message that a decision becomes.
+pub fn message(identity: &Identity, place: Place<'_>, decision: Decision) -> Value {
+    let (performative, body) = match decision {
+        Decision::Resume => (
+            "INFORM",
+            json!({"informType": "resolution", "resolution": "resume"}),
+        ),
+        Decision::Close => ("CLOSE", json!({"reason": CLOSE_REASON})),
+    };
+    let mut message = json!({
+        "version": place.version,
+        "messageId": place.id,
+        "sessionId": place.session,
+        "sequenceNumber": place.number,
+        "timestamp": format!("{:.3}", place.stamp),
+        "sender": {"agentId": identity.agent},
+        "recipient": {"agentId": place.recipient},
+        "performative": performative,
+        "content": {"mimeType": "application/json", "body": body},
+    });
+    let digest = ring::digest::digest(
+        &ring::digest::SHA256,
+        sorted(&message).to_string().as_bytes(),
+    );
+    let hash = format!("sha256:{}", hex(digest.as_ref()));
+    let signature = identity.key.sign(hash.as_bytes());
+    message["integrity"] = json!({
+        "hash": hash,
+        "previousHash": place.previous,
+        "signature": format!("ed25519:{}", hex(signature.as_ref())),
+    });
+    message
+}
+
+/// Gives the same value with the names of every object in order.
+fn sorted(value: &Value) -> Value {
+    match value {
+        Value::Object(map) => {
+            let mut names: Vec<&String> = map.keys().collect();
+            names.sort();
+            let entry = |name: &String| Some((name.clone(), sorted(map.get(name)?)));
+            Value::Object(names.into_iter().filter_map(entry).collect::<Map<_, _>>())
+        }
+        Value::Array(list) => Value::Array(list.iter().map(sorted).collect()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing into a string can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+pub mod tests {
+    use super::*;
+
+    /// A key that is used nowhere else.
+    pub const KEY: &str = "-----BEGIN PRIVATE KEY-----
+MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
+-----END PRIVATE KEY-----
+";
+
+    #[test]
+    fn what_is_sent_is_numbered_linked_and_signed() {
+        let identity = Identity::new("agent://home.example/person", KEY).unwrap();
+        let place = Place {
+            version: "asp/0.1",
+            id: "m1".to_owned(),
+            session: "s1",
+            number: 3,
+            stamp: "2026-03-07T14:30:00Z".parse().unwrap(),
+            recipient: "agent://acme.example/buyer",
+            previous: Some("sha256:before"),
+        };
+        let sent = message(&identity, place, Decision::Resume);
+        let mut bare = sent.clone();
+        bare.as_object_mut().unwrap().remove("integrity");
+        let text = sorted(&bare).to_string();
+        assert!(text.starts_with(
+            "{\"content\":{\"body\":{\"informType\":\"resolution\",\"resolution\":\"resume\"}"
+        ));
+        let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+        let hash = sent["integrity"]["hash"].as_str().unwrap();
+        assert_eq!(hash, format!("sha256:{}", hex(digest.as_ref())));
+        assert_eq!(sent["integrity"]["previousHash"], "sha256:before");
+        let signature = sent["integrity"]["signature"]
+            .as_str()
+            .unwrap()
+            .strip_prefix("ed25519:")
+            .unwrap();
+        let bytes: Vec<u8> = (0..signature.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&signature[at..at + 2], 16).unwrap())
+            .collect();
+        let public = identity.key.public_key().as_ref();
+        ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, public)
+            .verify(hash.as_bytes(), &bytes)
+            .unwrap();
+        assert!(!format!("{identity:?}").contains("key"));
+    }
+
+    #[test]
+    fn only_a_private_key_is_one() {
+        for text in [
+            "",
+            "-----BEGIN PRIVATE KEY-----\n!!!\n-----END PRIVATE KEY-----",
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----",
+        ] {
+            assert_eq!(Identity::new("a", text).err(), Some(BadKey));
+        }
+    }
+}

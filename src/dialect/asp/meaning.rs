@@ -1,0 +1,199 @@
+//! What a message means in the state that its session is in.
+//!
+//! Responsibilities: the trigger that a message is, or none; whether what a step wants is in its message. Not here: which
+//! trigger leads where (`rules`), the step (`session`).
+
+use super::message::Message;
+use super::session::{Commitment, Departure, Meaning, Move, Negotiation, remember};
+use super::states::{Happens, State, Trigger};
+use super::words::{Informs, Performative};
+
+/// Says what a message means.
+pub(super) struct Read {
+    pub(super) meaning: Meaning,
+    pub(super) happens: Option<Happens>,
+    /// Whether it is one of several that make a step together.
+    pub(super) is_part: bool,
+}
+
+impl Negotiation {
+    /// Says what a message means in the state that the session is in.
+    pub(super) fn read(
+        &mut self,
+        message: &Message,
+        performative: Performative,
+    ) -> Result<Read, Departure> {
+        let state = self.standing.state();
+        let by = |trigger: Trigger| Read {
+            meaning: Meaning::Plain,
+            happens: Some(Happens::By(trigger)),
+            is_part: false,
+        };
+        let plain = Read {
+            meaning: Meaning::Plain,
+            happens: None,
+            is_part: false,
+        };
+        let own_invitation = self.inviter.as_ref() == Some(&message.sender);
+        let commitment = self
+            .commitment
+            .as_ref()
+            .filter(|_| state == State::Agreeing);
+        let own_commitment = commitment.is_some_and(|it| it.by == message.sender);
+        Ok(match (state, performative) {
+            (_, Performative::Close) => self.closes(message),
+            (_, Performative::Withdraw) => by(Trigger::Withdrawal),
+            (_, Performative::Escalate) => by(Trigger::Escalation),
+            (State::Idle, Performative::Propose) if message.invites() => Read {
+                meaning: Meaning::Invites,
+                ..by(Trigger::Invitation)
+            },
+            (State::Invited, Performative::Accept | Performative::Reject) if own_invitation => {
+                return Err(Departure::AnswersItself);
+            }
+            (State::Invited, Performative::Reject) => by(Trigger::InvitationRejected),
+            (State::Invited, Performative::Accept) => {
+                self.accepted = true;
+                self.introduction(Meaning::Plain)
+            }
+            (State::Invited, Performative::Inform) if message.informs == Informs::Identity => {
+                remember(&mut self.introduced, &message.sender);
+                self.introduction(Meaning::Introduces)
+            }
+            (
+                State::Introduced,
+                Performative::Propose
+                | Performative::Query
+                | Performative::Inform
+                | Performative::Observe,
+            ) => by(Trigger::Conversation),
+            (State::Conversing, Performative::Commit) => by(Trigger::Commitment),
+            (State::Agreeing, Performative::Accept | Performative::Reject) if own_commitment => {
+                return Err(Departure::AnswersItself);
+            }
+            (State::Agreeing, Performative::Accept) => {
+                let other = commitment.is_some_and(|it| !it.is_meant_by(&message.body.subject_ids));
+                if other {
+                    return Err(Departure::OtherCommitment);
+                }
+                Read {
+                    meaning: Meaning::Binds,
+                    ..by(Trigger::CommitmentAccepted)
+                }
+            }
+            (State::Agreeing, Performative::Reject) => by(Trigger::CommitmentRejected),
+            (State::Agreeing, Performative::Counter) => by(Trigger::CommitmentCountered),
+            (State::Executing, Performative::Inform)
+                if message.informs == Informs::Error && message.body.is_final =>
+            {
+                by(Trigger::UnrecoverableError)
+            }
+            (State::Escalated, Performative::Inform) if message.informs == Informs::Resolution => {
+                Read {
+                    meaning: Meaning::Plain,
+                    happens: Some(Happens::Back(self.before)),
+                    is_part: false,
+                }
+            }
+            // What the table allows moves nothing here, and what it does not is judged by that.
+            (
+                State::Idle
+                | State::Invited
+                | State::Introduced
+                | State::Conversing
+                | State::Agreeing
+                | State::Executing
+                | State::Escalated
+                | State::Closed
+                | State::Failed,
+                Performative::Propose
+                | Performative::Accept
+                | Performative::Reject
+                | Performative::Counter
+                | Performative::Inform
+                | Performative::Query
+                | Performative::Clarify
+                | Performative::Commit
+                | Performative::Delegate
+                | Performative::Observe,
+            ) => plain,
+        })
+    }
+
+    /// Says what ACCEPT or an identity brings: the step once both are there from both sides.
+    fn introduction(&self, meaning: Meaning) -> Read {
+        let whole = self.accepted && self.introduced.len() >= 2;
+        Read {
+            meaning,
+            happens: whole.then_some(Happens::By(Trigger::Introduction)),
+            is_part: true,
+        }
+    }
+
+    fn closes(&self, message: &Message) -> Read {
+        let state = self.standing.state();
+        let alone = message
+            .body
+            .reason
+            .as_deref()
+            .is_some_and(|reason| reason.eq_ignore_ascii_case("unilateral"));
+        let (meaning, trigger) = match state {
+            State::Executing if self.result_told && !alone => (Meaning::Plain, Trigger::Fulfilled),
+            State::Executing => (Meaning::PerhapsBreach, Trigger::Close),
+            // The session was only paused: what was agreed still binds.
+            State::Escalated if self.before == State::Executing && !self.result_told => {
+                (Meaning::PerhapsBreach, Trigger::Close)
+            }
+            State::Idle
+            | State::Invited
+            | State::Introduced
+            | State::Conversing
+            | State::Agreeing
+            | State::Escalated
+            | State::Closed
+            | State::Failed => (Meaning::Plain, Trigger::Close),
+        };
+        Read {
+            meaning,
+            happens: Some(Happens::By(trigger)),
+            is_part: false,
+        }
+    }
+}
+
+impl Commitment {
+    /// Tells whether an answer with these names means it: one that names nothing, or that names it.
+    fn is_meant_by(&self, ids: &[String]) -> bool {
+        ids.is_empty() || self.ids.is_empty() || ids.iter().any(|id| self.ids.contains(id))
+    }
+}
+
+/// Tells whether what the document wants for a step is in its message, as far as it can be seen there.
+pub(super) fn is_met(step: &Move, message: &Message) -> bool {
+    let Happens::By(trigger) = step.by else {
+        return true;
+    };
+    let body = &message.body;
+    let reason = body.reason.is_some();
+    match trigger {
+        Trigger::InvitationRejected
+        | Trigger::CommitmentRejected
+        | Trigger::Withdrawal
+        | Trigger::Close
+        | Trigger::Fulfilled => reason,
+        Trigger::Escalation => reason && body.urgency.is_some(),
+        Trigger::Commitment => !body.terms.is_empty(),
+        Trigger::Invitation
+        | Trigger::Introduction
+        | Trigger::InvitationExpired
+        | Trigger::Conversation
+        | Trigger::CommitmentAccepted
+        | Trigger::CommitmentCountered
+        | Trigger::Resolution
+        | Trigger::SessionExpired
+        | Trigger::EscalationExpired
+        | Trigger::ResponseExpired
+        | Trigger::UnrecoverableError
+        | Trigger::Violation => true,
+    }
+}

@@ -1,0 +1,30 @@
+//! The Agent Session Protocol: sessions of agents that negotiate, as AAEP events. Pure.
+//!
+//! Responsibilities: reading messages and frames, following each session by the document's tables, telling in AAEP's terms
+//! what happens, and sending a person's resolution of an escalation. Not here: AAEP itself (`protocol`), what is said in
+//! the end (`announce`).
+
+mod chain;
+mod conversation;
+mod document;
+mod escalation;
+mod frames;
+mod handler;
+mod meaning;
+mod message;
+mod rules;
+mod sentences;
+mod session;
+mod states;
+#[cfg(test)]
+mod tests;
+mod told;
+mod translate;
+mod waits;
+mod words;
+
+pub use document::tables;
+pub use frames::recognise;
+pub use handler::{BadKey, Identity};
+pub use told::about;
+pub use translate::Asp;

@@ -1,0 +1,430 @@
+//! What the document says about sessions, as data: its rows, the performatives of each state, its four timeouts, and
+//! where its tables disagree.
+//!
+//! Responsibilities: the four tables, and the questions that the machine, the tests and the documentation ask them. Not
+//! here: single steps (`states`), which message means what (`session`).
+
+use super::states::{State, Trigger};
+use super::words::{Informs, Performative};
+
+/// Says which states a row leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// This one.
+    State(State),
+    /// Any; none that is over, because the document lets nothing leave those.
+    Any,
+}
+
+/// Says which state a row enters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum To {
+    /// This one.
+    State(State),
+    /// The one before the escalation.
+    Previous,
+}
+
+/// Says where in the document a row stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// In the transition table, with this number.
+    Table(u8),
+    /// In the transition details, with this number, and in the state diagram; not in the table.
+    Details(u8),
+}
+
+/// Says how much of a row's preconditions somebody who only listens can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// All of them.
+    All,
+    /// Some; this is what is not seen.
+    Without(&'static str),
+}
+
+/// Holds one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Where it stands.
+    pub place: Place,
+    /// What it leaves.
+    pub from: From,
+    /// What it enters.
+    pub to: To,
+    /// What moves the session.
+    pub on: &'static [Trigger],
+    /// What must be true, in the document's words or fewer.
+    pub precondition: &'static str,
+    /// How much of that is seen.
+    pub seen: Seen,
+}
+
+const fn row(
+    number: u8,
+    from: From,
+    to: To,
+    on: &'static [Trigger],
+    precondition: &'static str,
+    seen: Seen,
+) -> Row {
+    Row {
+        place: Place::Table(number),
+        from,
+        to,
+        on,
+        precondition,
+        seen,
+    }
+}
+
+const fn at(state: State) -> From {
+    From::State(state)
+}
+
+const fn to(state: State) -> To {
+    To::State(state)
+}
+
+/// The transition table, and what only the details have.
+pub const ROWS: &[Row] = &[
+    row(
+        1,
+        at(State::Idle),
+        to(State::Invited),
+        &[Trigger::Invitation],
+        "Valid DPoP proof, known recipient, accessible Agent Card",
+        Seen::Without("the proof and the card"),
+    ),
+    row(
+        2,
+        at(State::Invited),
+        to(State::Introduced),
+        &[Trigger::Introduction],
+        "Sender trust score meets recipient threshold, Agent Cards verified",
+        Seen::Without("the verification"),
+    ),
+    row(
+        3,
+        at(State::Invited),
+        to(State::Failed),
+        &[Trigger::InvitationRejected, Trigger::InvitationExpired],
+        "Rejection includes reason, or timeout exceeded",
+        Seen::All,
+    ),
+    row(
+        4,
+        at(State::Introduced),
+        to(State::Conversing),
+        &[Trigger::Conversation],
+        "Both Agent Cards verified, session fully initialized",
+        Seen::Without("the verification"),
+    ),
+    row(
+        5,
+        at(State::Conversing),
+        to(State::Agreeing),
+        &[Trigger::Commitment],
+        "Commitment terms well-formed, escrow amount valid (if specified)",
+        Seen::Without("the escrow's funds"),
+    ),
+    row(
+        6,
+        at(State::Conversing),
+        to(State::Closed),
+        &[Trigger::Close],
+        "Close reason provided",
+        Seen::All,
+    ),
+    row(
+        7,
+        at(State::Conversing),
+        to(State::Escalated),
+        &[Trigger::Escalation],
+        "Reason and urgency provided",
+        Seen::All,
+    ),
+    row(
+        8,
+        at(State::Conversing),
+        to(State::Failed),
+        &[Trigger::SessionExpired],
+        "No response within configured timeout",
+        Seen::All,
+    ),
+    row(
+        9,
+        at(State::Agreeing),
+        to(State::Executing),
+        &[Trigger::CommitmentAccepted],
+        "Accepting party acknowledges terms, escrow verified (if required)",
+        Seen::Without("the escrow"),
+    ),
+    row(
+        10,
+        at(State::Agreeing),
+        to(State::Conversing),
+        &[Trigger::CommitmentRejected, Trigger::CommitmentCountered],
+        "Rejection includes reason",
+        Seen::All,
+    ),
+    row(
+        11,
+        at(State::Executing),
+        to(State::Closed),
+        &[Trigger::Fulfilled],
+        "Both parties confirm completion",
+        Seen::Without("the other side's CLOSE, which may still come"),
+    ),
+    row(
+        12,
+        at(State::Executing),
+        to(State::Escalated),
+        &[Trigger::Escalation],
+        "Reason and urgency provided",
+        Seen::All,
+    ),
+    row(
+        13,
+        at(State::Executing),
+        to(State::Failed),
+        &[Trigger::UnrecoverableError],
+        "Error cannot be resolved through negotiation",
+        Seen::Without("whether it can't, where the message does not say"),
+    ),
+    row(
+        14,
+        at(State::Escalated),
+        To::Previous,
+        &[Trigger::Resolution],
+        "Escalation handler provides resolution",
+        Seen::Without("whether the sender is the handler"),
+    ),
+    row(
+        15,
+        at(State::Escalated),
+        to(State::Closed),
+        &[Trigger::Close],
+        "Escalation resolved with session termination",
+        Seen::All,
+    ),
+    row(
+        16,
+        From::Any,
+        to(State::Closed),
+        &[Trigger::Withdrawal],
+        "Reason provided",
+        Seen::All,
+    ),
+    row(
+        17,
+        From::Any,
+        to(State::Closed),
+        &[Trigger::Close],
+        "Close reason provided",
+        Seen::All,
+    ),
+    row(
+        18,
+        From::Any,
+        to(State::Failed),
+        &[
+            Trigger::InvitationExpired,
+            Trigger::SessionExpired,
+            Trigger::EscalationExpired,
+            Trigger::ResponseExpired,
+            Trigger::UnrecoverableError,
+            Trigger::Violation,
+        ],
+        "Automatic transition, no message required",
+        Seen::Without("the hashes themselves; only that each names the one before"),
+    ),
+    Row {
+        place: Place::Details(8),
+        from: From::Any,
+        to: to(State::Escalated),
+        on: &[Trigger::Escalation],
+        precondition: "ESCALATE from any participant",
+        seen: Seen::All,
+    },
+];
+
+/// Gives the row that moves a session, the more special one first.
+pub fn row_for(from: State, trigger: Trigger) -> Option<&'static Row> {
+    if from.is_terminal() {
+        return None;
+    }
+    ROWS.iter().find(|row| {
+        let leaves = match row.from {
+            From::State(state) => state == from,
+            From::Any => true,
+        };
+        leaves && row.on.contains(&trigger)
+    })
+}
+
+/// Says what a state lets somebody send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Allowed {
+    /// This performative.
+    Any(Performative),
+    /// PROPOSE, and only as an invitation.
+    Invitation,
+    /// INFORM, and only of these kinds.
+    Informs(&'static [Informs]),
+}
+
+use Allowed::Any;
+use Performative::{
+    Accept, Clarify, Close, Commit, Counter, Delegate, Escalate, Inform, Observe, Propose, Query,
+    Reject, Withdraw,
+};
+
+/// The allowed performatives of each state.
+pub const ALLOWED: &[(State, &[Allowed])] = &[
+    (State::Idle, &[Allowed::Invitation]),
+    (State::Invited, &[Any(Accept), Any(Reject)]),
+    (
+        State::Introduced,
+        &[Any(Propose), Any(Query), Any(Inform), Any(Observe)],
+    ),
+    (
+        State::Conversing,
+        &[
+            Any(Propose),
+            Any(Accept),
+            Any(Reject),
+            Any(Counter),
+            Any(Inform),
+            Any(Query),
+            Any(Clarify),
+            Any(Commit),
+            Any(Delegate),
+            Any(Observe),
+            Any(Withdraw),
+            Any(Escalate),
+            Any(Close),
+        ],
+    ),
+    (
+        State::Agreeing,
+        &[
+            Any(Accept),
+            Any(Reject),
+            Any(Counter),
+            Any(Clarify),
+            Any(Escalate),
+            Any(Close),
+        ],
+    ),
+    (
+        State::Executing,
+        &[
+            Allowed::Informs(&[Informs::Progress, Informs::Result, Informs::Error]),
+            Any(Query),
+            Any(Escalate),
+            Any(Close),
+        ],
+    ),
+    (
+        State::Escalated,
+        &[Allowed::Informs(&[Informs::Resolution]), Any(Close)],
+    ),
+    (State::Closed, &[]),
+    (State::Failed, &[]),
+];
+
+/// What a message is to the table of allowed performatives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Act {
+    /// Its performative.
+    pub performative: Performative,
+    /// What it informs of; `Other` for any performative but INFORM.
+    pub informs: Informs,
+    /// Whether it invites into a session.
+    pub invites: bool,
+}
+
+/// Tells whether a state allows a message, by the table of allowed performatives alone.
+pub fn is_allowed(state: State, act: Act) -> bool {
+    let row = ALLOWED.iter().find(|(of, _)| *of == state);
+    let cells = row.map_or(&[][..], |(_, cells)| cells);
+    cells.iter().any(|cell| match cell {
+        Any(performative) => *performative == act.performative,
+        Allowed::Invitation => act.performative == Propose && act.invites,
+        Allowed::Informs(kinds) => act.performative == Inform && kinds.contains(&act.informs),
+    })
+}
+
+/// Tells whether a message that the table does not allow is needed all the same by the table of transitions: both sides
+/// say who they are while the session is INVITED (row 2).
+pub fn is_needed(state: State, act: Act) -> bool {
+    state == State::Invited && act.performative == Inform && act.informs == Informs::Identity
+}
+
+super::words::names!(
+    /// Names a time that a session waits.
+    Timeout {
+        /// For the answer to an invitation.
+        Invitation = "invitation",
+        /// For a response to a message.
+        Response = "response",
+        /// For the end of the session.
+        Session = "session",
+        /// For the resolution of an escalation.
+        Escalation = "escalation",
+    }
+);
+
+/// Holds what the document says of a timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wait {
+    /// Which.
+    pub timeout: Timeout,
+    /// How long, in seconds, where nothing says otherwise.
+    pub default_seconds: Option<u64>,
+    /// Which field says otherwise.
+    pub field: &'static str,
+    /// The state in which it is waited for; absent is any that is not over.
+    pub within: Option<State>,
+    /// What its end is to the table of transitions.
+    pub trigger: Trigger,
+}
+
+/// The four timeouts.
+pub const WAITS: &[Wait] = &[
+    Wait {
+        timeout: Timeout::Invitation,
+        default_seconds: Some(30),
+        field: "PROPOSE validUntil",
+        within: Some(State::Invited),
+        trigger: Trigger::InvitationExpired,
+    },
+    Wait {
+        timeout: Timeout::Response,
+        default_seconds: None,
+        field: "constraints.maxResponseTimeMs",
+        within: None,
+        trigger: Trigger::ResponseExpired,
+    },
+    Wait {
+        timeout: Timeout::Session,
+        default_seconds: Some(3600),
+        field: "PROPOSE terms.proposed_duration",
+        within: None,
+        trigger: Trigger::SessionExpired,
+    },
+    Wait {
+        timeout: Timeout::Escalation,
+        default_seconds: Some(3600),
+        field: "ESCALATE timeout",
+        within: Some(State::Escalated),
+        trigger: Trigger::EscalationExpired,
+    },
+];
+
+/// Gives what the document says of a timeout.
+pub fn wait(timeout: Timeout) -> &'static Wait {
+    // A test holds that each stands in the table, in the order of its names.
+    &WAITS[timeout as usize]
+}

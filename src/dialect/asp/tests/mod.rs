@@ -1,0 +1,107 @@
+//! The machine against the document: its tables stand here once more, as data of their own.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod cells;
+mod ends;
+mod rows;
+mod streams;
+mod waits;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::protocol::{Now, Unobserved};
+
+use super::message::Message;
+use super::session::{Negotiation, Standing, Taken};
+use super::states::State;
+use super::words::Performative;
+
+pub(super) const BUYER: &str = "agent://acme.example/buyer";
+pub(super) const SELLER: &str = "agent://widgets.example/seller";
+
+pub(super) fn at(seconds: u64) -> Now {
+    let start = Now {
+        monotonic: Duration::ZERO,
+        wall: "2026-03-07T14:30:00Z".parse().unwrap(),
+    };
+    start.after(Duration::from_secs(seconds))
+}
+
+/// Makes a message with all that the document wants of it.
+pub(super) fn message(sender: &str, performative: &str, body: Value) -> Message {
+    let mut full = json!({"reason": "said", "urgency": "high", "terms": {"price": 1}});
+    for (key, value) in body.as_object().unwrap() {
+        full[key] = value.clone();
+    }
+    let value = json!({"performative": performative, "sender": sender, "timestamp": at(0).wall.to_string(),
+        "content": {"body": full}});
+    Message::read(value.as_object().unwrap()).unwrap()
+}
+
+pub(super) fn take(session: &mut Negotiation, message: &Message) -> Taken {
+    session.take(message, at(0), &mut Unobserved).unwrap()
+}
+
+pub(super) fn identity(sender: &str) -> Message {
+    message(sender, "INFORM", json!({"informType": "identity"}))
+}
+
+pub(super) fn invitation() -> Message {
+    message(BUYER, "PROPOSE", json!({"type": "session-invitation"}))
+}
+
+/// The messages that lead from nothing to a state, each legal.
+pub(super) fn way_to(state: State) -> Vec<Message> {
+    let mut way = vec![
+        invitation(),
+        message(SELLER, "ACCEPT", json!({})),
+        identity(BUYER),
+        identity(SELLER),
+        message(BUYER, "QUERY", json!({"question": "what?"})),
+    ];
+    let commit = message(BUYER, "COMMIT", json!({"commitmentId": "c1"}));
+    match state {
+        State::Idle => way.clear(),
+        State::Invited => way.truncate(1),
+        State::Introduced => way.truncate(4),
+        State::Conversing => {}
+        State::Agreeing => way.push(commit),
+        State::Executing => way.extend([
+            commit,
+            message(SELLER, "ACCEPT", json!({"commitmentId": "c1"})),
+        ]),
+        State::Escalated => way.push(message(SELLER, "ESCALATE", json!({}))),
+        State::Closed => way.push(message(BUYER, "CLOSE", json!({}))),
+        State::Failed => {
+            way.truncate(1);
+            way.push(message(SELLER, "REJECT", json!({})));
+        }
+    }
+    way
+}
+
+/// Leads a session into a state, by messages that depart from nothing.
+pub(super) fn session_in(state: State) -> Negotiation {
+    let mut session = Negotiation::default();
+    for message in way_to(state) {
+        let taken = take(&mut session, &message);
+        assert_eq!(taken.departures, [], "{message:?}");
+    }
+    assert_eq!(session.standing(), Standing::At(state));
+    session
+}
+
+pub(super) fn state_named(name: &str) -> State {
+    State::read(name).unwrap()
+}
+
+#[test]
+fn every_state_is_reached_by_ordinary_messages() {
+    for state in State::ALL {
+        session_in(*state);
+    }
+    assert_eq!((State::ALL.len(), Performative::ALL.len()), (9, 13));
+}

@@ -1,0 +1,101 @@
+//! The words of the protocol: its thirteen performatives, and the kinds of INFORM that move a session.
+//!
+//! Responsibilities: reading the names, however they are written, and giving them back as the document writes them. Not
+//! here: what a performative does in a state (`rules`), how it is told (the phrase files).
+
+/// Makes an enum of names, each as the document writes it.
+macro_rules! names {
+    ($(#[$doc:meta])* $name:ident { $($(#[$case_doc:meta])* $case:ident = $text:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum $name { $($(#[$case_doc])* $case),+ }
+
+        #[allow(dead_code, reason = "some names are only ever written")]
+        impl $name {
+            /// Lists all, in the document's order.
+            pub const ALL: &'static [Self] = &[$(Self::$case),+];
+
+            /// Gives the name as the document writes it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$case => $text),+ }
+            }
+
+            /// Reads a name, whatever the size of its letters.
+            pub fn read(text: &str) -> Option<Self> {
+                let text = text.trim();
+                Self::ALL.iter().copied().find(|it| it.name().eq_ignore_ascii_case(text))
+            }
+        }
+    };
+}
+pub(super) use names;
+
+names!(
+    /// Says what the sender of a message does by sending it.
+    Performative {
+        /// Offers terms, an action or a session.
+        Propose = "PROPOSE",
+        /// Agrees.
+        Accept = "ACCEPT",
+        /// Declines, with a reason.
+        Reject = "REJECT",
+        /// Offers other terms.
+        Counter = "COUNTER",
+        /// Tells something.
+        Inform = "INFORM",
+        /// Asks for something.
+        Query = "QUERY",
+        /// Asks what was meant, or says it.
+        Clarify = "CLARIFY",
+        /// Binds itself to terms, once they are accepted.
+        Commit = "COMMIT",
+        /// Hands a task to another agent.
+        Delegate = "DELEGATE",
+        /// Watches, or tells what it saw.
+        Observe = "OBSERVE",
+        /// Leaves, and takes back what it offered.
+        Withdraw = "WITHDRAW",
+        /// Calls for a human or a higher authority.
+        Escalate = "ESCALATE",
+        /// Ends the session.
+        Close = "CLOSE",
+    }
+);
+
+names!(
+    /// Says what an INFORM tells, where that matters for its session.
+    Informs {
+        /// Who the sender is.
+        Identity = "identity",
+        /// How far the work is.
+        Progress = "progress",
+        /// That the work is done.
+        Result = "result",
+        /// What went wrong.
+        Error = "error",
+        /// How an escalation was decided.
+        Resolution = "resolution",
+        /// Anything else.
+        Other = "other",
+    }
+);
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_in_any_letters_and_given_back_as_written() {
+        assert_eq!(Performative::ALL.len(), 13);
+        for performative in Performative::ALL {
+            let small = performative.name().to_lowercase();
+            assert_eq!(
+                Performative::read(&format!(" {small} ")),
+                Some(*performative)
+            );
+        }
+        assert_eq!(Performative::read("PURPLE"), None);
+        assert_eq!(Informs::read("Identity"), Some(Informs::Identity));
+    }
+}
