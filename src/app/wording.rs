@@ -3,26 +3,41 @@
 //! Responsibilities: every built-in language of a phrase, at each verbosity. Not here: which phrase is said (each dialect),
 //! what the program says in its own name (`announce`).
 
+use std::sync::OnceLock;
+
 use crate::announce::{Arg, BUILT_IN, Phrases, join};
 use crate::config::Verbosity;
 use crate::dialect::{Said, Wording};
 
 /// Words phrases in every language that is built in.
 #[derive(Debug, Clone)]
-pub struct EveryLanguage(Vec<Phrases>);
+pub struct EveryLanguage {
+    languages: Vec<String>,
+    /// The phrase files, read when the first translator has something to say: most runs have none.
+    read: OnceLock<Vec<Phrases>>,
+}
 
 impl EveryLanguage {
-    /// Reads the phrase files; what is in one language only is in the one that suits the person best.
+    /// Words what is in one language only in the one that suits the person best.
     pub fn best_for(languages: &[String]) -> Self {
-        let own = Phrases::for_languages(languages).ok();
-        let own = own.as_ref().map_or("en", Phrases::language);
-        // A test reads every file, so none is left out here.
-        let files = BUILT_IN.iter();
-        let mut read: Vec<Phrases> = files
-            .filter_map(|(_, text)| Phrases::parse(text).ok())
-            .collect();
-        read.sort_by_key(|phrases| phrases.language() != own);
-        Self(read)
+        Self {
+            languages: languages.to_vec(),
+            read: OnceLock::new(),
+        }
+    }
+
+    fn phrases(&self) -> &[Phrases] {
+        self.read.get_or_init(|| {
+            let own = Phrases::for_languages(&self.languages).ok();
+            let own = own.as_ref().map_or("en", Phrases::language);
+            // A test reads every file, so none is left out here.
+            let files = BUILT_IN.iter();
+            let mut read: Vec<Phrases> = files
+                .filter_map(|(_, text)| Phrases::parse(text).ok())
+                .collect();
+            read.sort_by_key(|phrases| phrases.language() != own);
+            read
+        })
     }
 }
 
@@ -33,7 +48,7 @@ impl Wording for EveryLanguage {
             .map(|(name, text)| (*name, Arg::own(text)))
             .collect();
         let words = |phrases: &Phrases, level| join(&phrases.say(key, level, &args));
-        let said = self.0.iter().map(|phrases| Said {
+        let said = self.phrases().iter().map(|phrases| Said {
             language: phrases.language().to_owned(),
             terse: words(phrases, Verbosity::Terse),
             normal: words(phrases, Verbosity::Normal),

@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 
 use super::stage::Stage;
 
-/// Every scene, by its name.
 /// A scene's name, and what sets it.
 pub type Scene = (&'static str, fn() -> Stage);
 
+/// Every scene, by its name.
 pub const SCENES: &[Scene] = &[
     ("idle", idle),
     ("three agents", three_agents),

@@ -149,7 +149,7 @@ pub fn name(address: &str) -> String {
     let bare = address.strip_prefix("agent://").unwrap_or(address);
     let mut parts = bare.split('/').filter(|part| !part.is_empty());
     let host = parts.next().unwrap_or(address);
-    match parts.last() {
+    match parts.next_back() {
         Some(last) => format!("{host} {last}"),
         None => host.to_owned(),
     }

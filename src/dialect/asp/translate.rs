@@ -327,8 +327,7 @@ impl Asp {
     fn send(
         &mut self,
         request: u64,
-        session: &str,
-        token: &str,
+        (session, token): (&str, &str),
         decision: Decision,
         reply: &Reply,
         now: Now,
@@ -447,10 +446,24 @@ impl Dialect for Asp {
         };
         match (session, choice) {
             (Some(session), Some("resume")) => {
-                self.send(request, &session, &token, Decision::Resume, reply, now, out);
+                self.send(
+                    request,
+                    (&session, &token),
+                    Decision::Resume,
+                    reply,
+                    now,
+                    out,
+                );
             }
             (Some(session), Some("close")) => {
-                self.send(request, &session, &token, Decision::Close, reply, now, out);
+                self.send(
+                    request,
+                    (&session, &token),
+                    Decision::Close,
+                    reply,
+                    now,
+                    out,
+                );
             }
             (Some(session), Some("later")) => {
                 out.push(Out::Settled {
