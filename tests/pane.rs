@@ -282,6 +282,22 @@ fn a_long_notice_over_a_page_is_no_sight_of_it() {
     assert!(part(&stage).is_some());
 }
 
+/// `d` in the moment in which a question comes: its details are all of it, and are told as what is in sight.
+#[test]
+fn whoever_sees_the_details_first_has_the_question_in_sight() {
+    let mut stage = question();
+    press(&mut stage, KeyCode::Char('d'));
+    let (buffer, _, part) = stage.drawn(100, 30, ThemeChoice::Plain);
+    let text = rows(&buffer).join("\n");
+    for words in ["in full", "High risk.", "If accepted:", "Silence"] {
+        assert!(text.contains(words), "{text}");
+    }
+    let part = part.expect("a page is in sight");
+    assert_eq!((part.page, part.pages), (0, 1), "{text}");
+    let part = stage.drawn(40, 10, ThemeChoice::Plain).2.unwrap();
+    assert!(part.page < part.pages && part.pages > 1, "{part:?}");
+}
+
 #[test]
 fn keys_that_do_nothing_now_are_not_named() {
     let stage = three_agents();

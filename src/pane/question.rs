@@ -136,27 +136,25 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
         };
     }
     let pages = starts_of_asked.len();
-    let (words, starts, page, part) = if shown.page < pages {
-        let part = drawn(shown.page, pages);
-        (whole, starts_of_asked, shown.page, part)
+    let (words, starts, page, in_full) = if shown.page < pages {
+        (whole, starts_of_asked, shown.page, false)
     } else {
         let details = details(view, prompt, width);
         let starts_of_details = starts(&details, room.saturating_sub(longest).max(1));
         let at = shown.page % (pages + starts_of_details.len());
         match at.checked_sub(pages) {
-            Some(at) => (details, starts_of_details, at, None),
-            None => {
-                let part = drawn(at, pages);
-                (whole, starts_of_asked, at, part)
-            }
+            Some(at) => (details, starts_of_details, at, true),
+            None => (whole, starts_of_asked, at, false),
         }
     };
-    let which = match (part, starts.len()) {
-        (Some(_), 1) => None,
-        (part, count) => Some(Page {
+    // All that is asked stands in the details too: who sees these first has it before them.
+    let part = drawn(page, starts.len());
+    let which = match (in_full, starts.len()) {
+        (false, 1) => None,
+        (details, count) => Some(Page {
             at: page + 1,
             count,
-            details: part.is_none(),
+            details,
         }),
     };
     let start = starts.get(page).copied().unwrap_or(0);

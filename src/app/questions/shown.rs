@@ -17,7 +17,7 @@ pub(super) const ALARMS: [Duration; 3] = [
 pub enum Showing {
     /// Nothing: the terminal has no size, or got another one, or is somebody else's.
     Blank,
-    /// Something else than its words: its choices, its details, the help, or there is no question.
+    /// Something else than its words: its choices, the help, or there is no question.
     Aside,
     /// A page of it.
     Page(Drawn),
