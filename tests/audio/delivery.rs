@@ -14,7 +14,24 @@ struct Heard {
     loudness: f64,
 }
 
+/// Hears it twice and gives the shorter: a busy machine only makes a sentence longer.
 async fn hear(
+    handle: &VoiceHandle,
+    events: &mut mpsc::Receiver<VoiceEvent>,
+    recorder: &Recorder,
+    id: u64,
+    delivery: Delivery,
+) -> Heard {
+    let first = hear_once(handle, events, recorder, 2 * id, delivery.clone()).await;
+    let second = hear_once(handle, events, recorder, 2 * id + 1, delivery).await;
+    if first.seconds < second.seconds {
+        first
+    } else {
+        second
+    }
+}
+
+async fn hear_once(
     handle: &VoiceHandle,
     events: &mut mpsc::Receiver<VoiceEvent>,
     recorder: &Recorder,
@@ -31,7 +48,7 @@ async fn hear(
     });
     said(events, id).await;
     recorder.recorded(Instant::now(), Duration::from_millis(200));
-    let sound = recorder.sound(asked);
+    let sound = without_stalls(&recorder.sound(asked));
     assert!(!sound.is_empty(), "it is heard");
     let energy: f64 = sound.iter().map(|sample| f64::from(*sample).powi(2)).sum();
     Heard {
@@ -39,6 +56,18 @@ async fn hear(
         pitch: pitch(&sound),
         loudness: (energy / sound.len() as f64).sqrt(),
     }
+}
+
+/// Leaves out what a busy machine puts into a sentence that has no pause: silence longer than any sound of
+/// speech needs.
+fn without_stalls(sound: &[i16]) -> Vec<i16> {
+    let longest = usize::try_from(RATE).unwrap() / 8;
+    sound
+        .chunk_by(|a, b| is_loud(a) == is_loud(b))
+        .filter(|run| run.first().is_some_and(is_loud) || run.len() <= longest)
+        .flatten()
+        .copied()
+        .collect()
 }
 
 #[tokio::test]
