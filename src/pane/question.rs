@@ -232,9 +232,14 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
         .iter()
         .position(|other| other.id == prompt.id)
         .map_or(1, |at| at + 1);
+    let narrow = width < rows::NARROW;
     let left = app
         .time_left(prompt, view.now.monotonic)
-        .map(|left| app.announcer().time(times::left(left)))
+        .map(times::left)
+        .map(|left| match narrow {
+            true => app.announcer().short_time(left),
+            false => app.announcer().time(left),
+        })
         .unwrap_or_default();
     let part = match (page, app.mode()) {
         (_, Mode::Confirming(_)) => app.phrases().text("pane.question.second_step", &[]),
@@ -251,15 +256,21 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
         }
         (None, _) => String::new(),
     };
+    let count = answerable.len().max(place);
+    // A narrow row has no room to say that it is the only one.
+    let place = match (narrow, count) {
+        (true, 1) => Arg::own(""),
+        (true | false, _) => Arg::own(place),
+    };
     let args = [
-        ("place", Arg::own(place)),
-        ("count", Arg::own(answerable.len().max(place))),
+        ("place", place),
+        ("count", Arg::own(count)),
         ("n", Arg::own(prompt.id.0)),
         ("part", Arg::Own(part)),
         ("agent", Arg::Name(app.agent_of(prompt))),
         ("left", Arg::Own(left)),
     ];
-    let keys: &[&str] = if width < rows::NARROW {
+    let keys: &[&str] = if narrow {
         &["pane.question.which", "pane.question.whose"]
     } else {
         &["pane.question"]
