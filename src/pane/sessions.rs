@@ -98,11 +98,11 @@ fn tool(app: &App, call: &ToolCall, now: Option<Now>) -> String {
     if let Some(now) = now {
         let since = times::passed(now.monotonic.saturating_sub(call.since));
         if !since.is_zero() {
-            args.push(("since", Arg::Own(app.announcer().time(since))));
+            args.push(("since", Arg::Own(app.announcer().short_time(since))));
         }
         if let Some(expected) = call.expected_duration_ms.filter(|ms| *ms > 0) {
             let expected = Duration::from_millis(expected);
-            args.push(("expected", Arg::Own(app.announcer().time(expected))));
+            args.push(("expected", Arg::Own(app.announcer().short_time(expected))));
             let percent = since.as_millis().saturating_mul(100) / expected.as_millis().max(1);
             drawn = format!(" {}", bar(u64::try_from(percent.min(100)).unwrap_or(100)));
         }
