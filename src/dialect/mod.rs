@@ -26,6 +26,7 @@ mod numbers;
 mod recognise;
 pub mod rpc;
 mod wording;
+pub mod sage;
 pub mod written;
 
 pub use addresses::{Addresses, WEBSOCKET};

@@ -18,6 +18,9 @@ const OWN_CONTEXT: &str = "urn:hearken:context:v1";
 /// The longest text of a field that AAEP bounds at 4096 characters, with room for the sign of a cut.
 const LONGEST: usize = 4000;
 
+/// The longest other text, in characters: what 3.7 recommends for one, in bytes.
+pub const LONGEST_TEXT: usize = 16 * 1024;
+
 /// The longest part of a foreign name that stands in an id, in characters: enough to be recognised.
 const LONGEST_NAME: usize = 40;
 
@@ -216,6 +219,11 @@ pub fn cut(text: &str, most: usize) -> String {
 /// Cuts a text for a field that AAEP bounds.
 pub fn short(text: &str) -> String {
     cut(text, LONGEST)
+}
+
+/// Cuts a text for a field that only the recommended size of a text bounds.
+pub fn long(text: &str) -> String {
+    cut(text, LONGEST_TEXT)
 }
 
 /// Bounds a duration as AAEP does.

@@ -1,0 +1,148 @@
+//! What becomes of what Sage asked: its own word for it, and its refusals.
+//!
+//! Responsibilities: closing questions, telling what became of the person's answers, errors that Sage reports. Not here:
+//! asking (`questions`).
+
+use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::Now;
+
+use super::super::Out;
+use super::super::written::{self, short};
+use super::Sage;
+use super::calls::{Call, denied};
+use super::machines::{SessionEvent, Tool};
+use super::message::{Place, Report};
+use super::questions::Asks;
+use super::route::key;
+
+impl Sage {
+    pub(super) fn resolved(
+        &mut self,
+        place: &Place,
+        allowed: bool,
+        changed: bool,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let request = place.request.as_deref().unwrap_or_default();
+        let found = self.questions.find(&place.thread, request);
+        let token = found.map(|(token, _)| token.clone());
+        let question = token.as_ref().and_then(|token| self.questions.close(token));
+        let by_us = question.as_ref().and_then(|question| question.allowed);
+        if let Some(token) = &token {
+            // What was decided is what the person said, so it arrived; else nobody knows.
+            let receipt = if by_us == Some(allowed) {
+                Receipt::Taken
+            } else {
+                Receipt::Written
+            };
+            self.settle(token, Ok(receipt), out);
+        }
+        let (turn, call) = match question.map(|question| (question.turn, question.asks)) {
+            Some((turn, Asks::Permission { call })) => (turn, Some(call)),
+            Some((turn, Asks::Input)) => (turn, None),
+            None => (place.turn.clone(), None),
+        };
+        let place = Place {
+            turn,
+            ..place.clone()
+        };
+        self.within(&place, now, out, |turn, desk, _| {
+            turn.resolve(desk, call.as_deref(), (allowed, changed), by_us);
+        });
+    }
+
+    /// Takes the word that a request was taken or refused, and why.
+    pub(super) fn response(
+        &mut self,
+        place: &Place,
+        accepted: bool,
+        why: &str,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let id = place.request.as_deref().unwrap_or_default();
+        let Some((token, question)) = self.questions.answered_by(id) else {
+            return;
+        };
+        let (token, question) = (token.clone(), question.clone());
+        let outcome = if accepted {
+            Ok(Receipt::Taken)
+        } else {
+            Err(Undelivered::Refused(Fault::Other(short(why))))
+        };
+        self.settle(&token, outcome, out);
+        // A permission has a word of its own for its end; words have none.
+        if accepted && question.asks == Asks::Input {
+            self.questions.close(&token);
+            let place = Place {
+                thread: question.thread,
+                turn: question.turn,
+                ..place.clone()
+            };
+            self.step_thread(&place, SessionEvent::Resume, now, out);
+            self.within(&place, now, out, |turn, desk, _| {
+                turn.open = turn.open.saturating_sub(1);
+                turn.enter(desk, "thinking");
+                turn.settle_state(desk);
+            });
+        }
+    }
+
+    /// Tells what became of the answers to a question that are under way.
+    pub(super) fn settle(
+        &mut self,
+        token: &str,
+        outcome: Result<Receipt, Undelivered>,
+        out: &mut Vec<Out>,
+    ) {
+        let sent = &mut self.questions.sent;
+        let numbers: Vec<u64> = sent
+            .iter()
+            .filter(|(_, (of, _))| of == token)
+            .map(|(number, _)| *number)
+            .collect();
+        for request in numbers {
+            sent.remove(&request);
+            let outcome = outcome.clone();
+            out.push(Out::Settled { request, outcome });
+        }
+    }
+
+    pub(super) fn report(&mut self, place: &Place, report: Report, now: Now, out: &mut Vec<Out>) {
+        let request = place.request.as_deref().unwrap_or_default();
+        if self.questions.answered_by(request).is_some() {
+            let why = if report.message.is_empty() {
+                &report.code
+            } else {
+                &report.message
+            };
+            self.response(place, false, why, now, out);
+            return;
+        }
+        if !self.turns.contains_key(&key(place)) && place.turn.is_empty() {
+            let words = Word::Agent(short(&report.message));
+            out.push(Out::Tell(
+                Phrase::new("translated.error").with("message", words),
+            ));
+            return;
+        }
+        self.within(place, now, out, |turn, desk, _| {
+            if report.code != "permission_denied" {
+                turn.went_wrong(desk, report);
+                return;
+            }
+            let tool = report.tool.as_deref().map(written::tool);
+            let of = |machine: fn(Tool) -> bool| {
+                let fits = |call: &&Call| {
+                    machine(call.machine) && tool.as_ref().is_none_or(|tool| *tool == call.tool)
+                };
+                turn.calls.values().any(|call| fits(&call))
+            };
+            // The word of its permission or its call told it already.
+            if !of(|machine| machine == Tool::Denied) {
+                desk.tell(denied(tool.as_deref(), &report.message));
+            }
+        });
+    }
+}

@@ -1,0 +1,399 @@
+//! The calls of a turn.
+//!
+//! Responsibilities: which call a message is about, holding it back until it is known to run, its end. Not here: asking
+//! for its permission (`questions`).
+//!
+//! Mental model: Sage reports a tool as started before it asks whether the tool may run. Somebody who is told "using
+//! bash" while it waits would believe that it is too late. So a call is told as running only when it surely does: its
+//! permission was given, something came of it, or nobody asked for a moment.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::link::{Phrase, Word};
+
+use super::super::written::{self, NOT_STATED, short};
+use super::desk::Desk;
+use super::machines::{Agent, AgentEvent, Tool, ToolEvent};
+use super::message::{self, Stage, Status};
+use super::turn::Turn;
+
+/// How long a call that was started is held back for a permission that may be asked for: Sage asks at once.
+const HELD: Duration = Duration::from_millis(300);
+
+/// How many calls of a turn are kept; those that are over leave first. As many as `session` keeps.
+const MOST_CALLS: usize = 256;
+
+/// Says what the person was told of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    /// Nothing.
+    No,
+    /// That it runs.
+    Running,
+    /// That it is over.
+    Over,
+}
+
+/// Is one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The tool, in AAEP's form.
+    pub tool: String,
+    /// AAEP's name for the call.
+    pub id: String,
+    /// Which call of the turn it is.
+    number: u64,
+    /// Where it is.
+    pub machine: Tool,
+    /// When it is taken for running, unless it must be allowed first.
+    pub due: Option<Duration>,
+    /// Whether a permission for it is asked for, and not given yet.
+    pub asked: bool,
+    arguments: Option<String>,
+    shown: Shown,
+}
+
+impl Call {
+    /// Tells whether the person was told that it runs, and not yet that it is over.
+    pub fn runs(&self) -> bool {
+        self.shown == Shown::Running
+    }
+
+    /// Tells whether the person was told of it.
+    pub fn was_told(&self) -> bool {
+        self.shown != Shown::No
+    }
+
+    /// Tells whether it is over, by its machine or by the sign that something else went on.
+    pub fn is_over(&self) -> bool {
+        self.machine.is_over() || self.shown == Shown::Over
+    }
+}
+
+impl Turn {
+    /// Takes what a message says of a call.
+    pub fn call(&mut self, desk: &mut Desk<'_>, name: &str, stage: Stage, said: &message::Call) {
+        self.hush(desk);
+        let known = self.adopt(name, &said.tool);
+        if !known {
+            self.begin_call(desk, name, &said.tool);
+            if self.agent != Agent::ExecutingTools && self.agent != Agent::WaitingPermission {
+                // Calls that come one by one are one step of the agent's.
+                self.step(desk, AgentEvent::ToolCalls);
+            }
+        }
+        let Some(call) = self.calls.get_mut(name) else {
+            return;
+        };
+        if call.arguments.is_none() {
+            call.arguments = said.arguments.clone();
+        }
+        match said.status {
+            // A new one that says nothing of itself waits to be taken up.
+            Status::Unsaid if !known && stage != Stage::Completed => {}
+            Status::Started if stage == Stage::Created => {
+                self.take_up(desk, name);
+                if let Some(call) = self.calls.get_mut(name)
+                    && !call.asked
+                {
+                    call.due = Some(desk.now + HELD);
+                }
+            }
+            Status::Started | Status::Unsaid if stage != Stage::Completed => {
+                self.take_up(desk, name);
+                self.run(desk, name);
+                self.step_call(desk, name, ToolEvent::Progress);
+            }
+            Status::Started | Status::Unsaid => self.end_call(desk, name, Status::Ended, said),
+            Status::Succeeded
+            | Status::Failed
+            | Status::TimedOut
+            | Status::Interrupted
+            | Status::Denied
+            | Status::Ended => self.end_call(desk, name, said.status, said),
+        }
+    }
+
+    /// Finds a call: by its name, or as the one whose permission was asked for before it was heard of.
+    fn adopt(&mut self, name: &str, tool: &str) -> bool {
+        if self.calls.contains_key(name) {
+            return true;
+        }
+        let tool = written::tool(tool);
+        let fits =
+            |(_, call): &(&String, &Call)| call.number == 0 && call.tool == tool && !call.is_over();
+        let Some(key) = self.calls.iter().find(fits).map(|(key, _)| key.clone()) else {
+            return false;
+        };
+        if let Some(mut call) = self.calls.remove(&key) {
+            self.count += 1;
+            call.number = self.count;
+            self.calls.insert(name.to_owned(), call);
+        }
+        true
+    }
+
+    /// Makes a call known.
+    fn begin_call(&mut self, desk: &mut Desk<'_>, name: &str, tool: &str) {
+        self.bound_calls(desk);
+        self.count += 1;
+        let number = self.count;
+        self.insert_call(name, tool, number);
+    }
+
+    fn insert_call(&mut self, name: &str, tool: &str, number: u64) {
+        let call = Call {
+            tool: written::tool(tool),
+            // Two turns may use the same name for theirs, and so may one turn.
+            id: format!("{}{}", written::id("call_", name), self.calls.len()),
+            number,
+            machine: Tool::Pending,
+            due: None,
+            asked: false,
+            arguments: None,
+            shown: Shown::No,
+        };
+        self.calls.insert(name.to_owned(), call);
+    }
+
+    /// Makes room: a call that is over is of use only to know its name again.
+    fn bound_calls(&mut self, desk: &mut Desk<'_>) {
+        if self.calls.len() < MOST_CALLS {
+            return;
+        }
+        let oldest = self
+            .calls
+            .iter()
+            .min_by_key(|(_, call)| (!call.is_over(), call.number))
+            .map(|(name, _)| name.clone());
+        if let Some(name) = oldest {
+            if self.calls.get(&name).is_some_and(Call::runs) {
+                self.end_call(desk, &name, Status::Ended, &message::Call::default());
+            }
+            self.calls.remove(&name);
+        }
+    }
+
+    /// Finds the call that a permission is for, or makes one that nothing else was heard of.
+    pub fn call_to_permit(&mut self, desk: &mut Desk<'_>, request: &str, tool: &str) -> String {
+        self.hush(desk);
+        let named = written::tool(tool);
+        let fits = |call: &&Call| call.tool == named && !call.is_over() && !call.asked;
+        let found = self
+            .calls
+            .iter()
+            .filter(|(_, call)| fits(call))
+            .max_by_key(|(_, call)| (call.machine.is_held(), call.number));
+        let key = match found {
+            Some((key, _)) => key.clone(),
+            None => {
+                self.bound_calls(desk);
+                // No item has such a name, and a request may come twice.
+                self.count += 1;
+                let key = format!("permission\n{request}\n{}", self.count);
+                self.insert_call(&key, tool, 0);
+                key
+            }
+        };
+        self.take_up(desk, &key);
+        if let Some(call) = self.calls.get_mut(&key) {
+            call.asked = true;
+            call.due = None;
+        }
+        key
+    }
+
+    fn step_call(&mut self, desk: &mut Desk<'_>, name: &str, event: ToolEvent) {
+        if let Some(call) = self.calls.get_mut(name) {
+            call.machine = desk.step(&self.thread, &call.id, call.machine, event);
+        }
+    }
+
+    /// Brings a call to where its permission is looked at: Sage does not report the steps on the way.
+    fn take_up(&mut self, desk: &mut Desk<'_>, name: &str) {
+        for (at, event) in [
+            (Tool::Pending, ToolEvent::Start),
+            (Tool::Queued, ToolEvent::PermitAcquired),
+        ] {
+            if self.calls.get(name).is_some_and(|call| call.machine == at) {
+                self.step_call(desk, name, event);
+            }
+        }
+    }
+
+    /// Takes a call for running, and tells so.
+    pub fn run(&mut self, desk: &mut Desk<'_>, name: &str) {
+        self.take_up(desk, name);
+        let Some(call) = self.calls.get_mut(name) else {
+            return;
+        };
+        call.due = None;
+        call.asked = false;
+        if call.machine == Tool::CheckingPermission {
+            self.step_call(desk, name, ToolEvent::PermissionAllowed);
+        }
+        self.tell_call(desk, name);
+    }
+
+    fn tell_call(&mut self, desk: &mut Desk<'_>, name: &str) {
+        let Some(call) = self
+            .calls
+            .get_mut(name)
+            .filter(|call| call.shown == Shown::No)
+        else {
+            return;
+        };
+        call.shown = Shown::Running;
+        let fields = json!({
+            "tool": call.tool,
+            "tool_call_id": call.id,
+            "args_summary": call.arguments.as_deref().map(written::long),
+        });
+        if self.open == 0 {
+            self.enter(desk, "calling_tool");
+        }
+        self.event(desk, "tool.invoked", fields);
+    }
+
+    /// Takes the permission that was denied: the call never runs.
+    pub fn deny_call(&mut self, desk: &mut Desk<'_>, name: &str) {
+        self.take_up(desk, name);
+        self.step_call(desk, name, ToolEvent::PermissionDenied);
+        if let Some(call) = self.calls.get_mut(name) {
+            call.due = None;
+            call.asked = false;
+        }
+    }
+
+    /// Takes the end of a call.
+    fn end_call(&mut self, desk: &mut Desk<'_>, name: &str, how: Status, said: &message::Call) {
+        let Some(call) = self.calls.get(name) else {
+            return;
+        };
+        let held = call.machine.is_held();
+        let over = call.is_over();
+        let failure = || {
+            said.error
+                .as_deref()
+                .or(said.output.as_deref())
+                .unwrap_or_default()
+        };
+        if held && matches!(how, Status::Denied | Status::Interrupted) {
+            // It never ran, so nobody is told that it did.
+            if how == Status::Denied {
+                let tool = call.tool.clone();
+                self.deny_call(desk, name);
+                desk.tell(denied(Some(&tool), failure()));
+            } else {
+                self.step_call(desk, name, ToolEvent::Cancel);
+            }
+        } else {
+            if held {
+                // Something came of it, so it ran.
+                self.run(desk, name);
+            }
+            // That it is over is all that is known: the machine has no event for that.
+            if let Some(event) = event_of(how) {
+                self.step_call(desk, name, event);
+            }
+            if let Some(call) = self.calls.get_mut(name) {
+                call.due = None;
+                // A call that ended twice ended once.
+                let was_told = call.runs();
+                call.shown = Shown::Over;
+                let (status, summary, error) = match how {
+                    Status::Succeeded => ("success", said.output.as_deref(), None),
+                    Status::TimedOut => ("timeout", None, Some(failure())),
+                    Status::Failed | Status::Denied => ("error", None, Some(failure())),
+                    // Its own word for it is all that is known.
+                    Status::Interrupted if failure().is_empty() => {
+                        ("error", None, Some("interrupted"))
+                    }
+                    Status::Interrupted => ("error", None, Some(failure())),
+                    Status::Ended | Status::Started | Status::Unsaid => {
+                        (NOT_STATED, said.output.as_deref(), None)
+                    }
+                };
+                let fields = json!({
+                    "tool": call.tool,
+                    "tool_call_id": call.id,
+                    "status": status,
+                    "summary_normal": summary.map(written::long),
+                    "error_message": error.map(short),
+                    "duration_ms": written::duration(said.duration_ms),
+                });
+                if was_told {
+                    self.event(desk, "tool.completed", fields);
+                }
+            }
+        }
+        self.step(desk, AgentEvent::ToolComplete);
+        let open = self.calls.values().any(|call| !call.is_over());
+        if !open && self.agent == Agent::ExecutingTools {
+            self.step(desk, AgentEvent::ToolsComplete);
+        }
+        if !over {
+            self.settle_state(desk);
+        }
+    }
+
+    /// Ends what still runs when the turn does: how it ended, nobody said.
+    pub fn leave_calls(&mut self, desk: &mut Desk<'_>) {
+        let open: Vec<String> = self
+            .calls
+            .iter_mut()
+            .map(|(name, call)| {
+                call.due = None;
+                (name, call)
+            })
+            .filter(|(_, call)| call.runs())
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in open {
+            if let Some(call) = self.calls.get_mut(&name) {
+                let fields = json!({
+                    "tool": call.tool,
+                    "tool_call_id": call.id,
+                    "status": NOT_STATED,
+                });
+                call.shown = Shown::Over;
+                self.event(desk, "tool.completed", fields);
+            }
+        }
+    }
+
+    /// Takes calls for running that nobody asked a permission for.
+    pub fn tick_calls(&mut self, desk: &mut Desk<'_>) {
+        let due: Vec<String> = self
+            .calls
+            .iter()
+            .filter(|(_, call)| call.due.is_some_and(|due| desk.now >= due))
+            .map(|(name, _)| name.clone())
+            .collect();
+        for name in due {
+            self.run(desk, &name);
+        }
+    }
+}
+
+/// Says that a tool was denied.
+pub fn denied(tool: Option<&str>, reason: &str) -> Phrase {
+    let phrase = Phrase::new("translated.denied").with("reason", Word::Agent(short(reason)));
+    match tool {
+        Some(tool) => phrase.with("tool", Word::Name(tool.to_owned())),
+        None => phrase.with("tool", Word::Own(String::new())),
+    }
+}
+
+fn event_of(how: Status) -> Option<ToolEvent> {
+    match how {
+        Status::Succeeded => Some(ToolEvent::Complete),
+        Status::Failed => Some(ToolEvent::Fail),
+        Status::TimedOut => Some(ToolEvent::Timeout),
+        Status::Interrupted => Some(ToolEvent::Cancel),
+        Status::Denied => Some(ToolEvent::PermissionDenied),
+        Status::Ended | Status::Started | Status::Unsaid => None,
+    }
+}

@@ -1,0 +1,317 @@
+//! What `sage --stream-json` writes: lines of JSON, and between them what a person would see.
+//!
+//! Responsibilities: the seven kinds of JSON lines; the terminal's signs, the spinner, what the agent says and which tools
+//! it uses in the text between. Not here: what that means for its turn (`turn` and its neighbours).
+//!
+//! In practice only `system`, `error` and `result` come as JSON; all else is written as to a terminal:
+//!
+//! ```text
+//! CR ESC[K ⠋ Thinking...            the spinner, rubbed out by the next sign: nobody is told
+//! CR ESC[K ⏺ The first line          the agent speaks; further lines of it are indented by two spaces
+//!   and the second
+//! CR ESC[K                            a blank line, then
+//! ⏺ bash(cargo test)                 a tool, with its parameters in brackets where it has some
+//!   ⎿ 12 passed                       what it gave; red where it failed, and without colours nobody can tell
+//! ```
+//!
+//! The two lines that begin with the dot differ in this: before a tool's, nothing is rubbed out on the same line. A line
+//! that could be either is a tool's only where it is a name, with brackets or without.
+
+use serde_json::{Map, Value};
+
+use super::message::{
+    Call, End, How, Item, Kind, Message, Place, Report, Says, Stage, Status, brief, failure, said,
+    stamp, text,
+};
+
+/// What Sage writes before what the agent says, and before a tool.
+const DOT: char = '⏺';
+
+/// What it writes before what a tool gave.
+const CORNER: char = '⎿';
+
+/// What Sage says when it was stopped by the person; it has two sentences for that.
+const STOPPED: [&str; 2] = ["Task interrupted by user", "Task cancelled by user"];
+
+/// What it says when it did as many steps as it may.
+const MOST_STEPS: &str = "Task reached maximum steps";
+
+/// What it says when it has nothing else to say.
+const NO_WORDS: &str = "Task completed successfully";
+
+/// What stands before its question when it ends with one.
+const WAITS: &str = "Waiting for input: ";
+
+/// What stands before what went wrong.
+const ERROR: &str = "Error: ";
+
+/// What stands before the task in its second line.
+const TASK: &str = "Task: ";
+
+/// Reads the lines of one program, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lines {
+    /// What the text before this line was a part of.
+    within: Within,
+}
+
+/// Says what the text before a line was a part of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Within {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What the agent says.
+    Speech,
+    /// What a tool gave.
+    Result,
+    /// A call, which may have given nothing yet.
+    Tool,
+}
+
+/// Is what a line says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Line {
+    /// A message.
+    Message(Message),
+    /// The agent begins to say this.
+    Speaks(String),
+    /// It goes on with this line.
+    GoesOn(String),
+    /// A tool is used, with these parameters.
+    Uses(String, Option<String>),
+    /// The last tool gave this.
+    Gave(String, Status),
+    /// It gave this line, too.
+    GaveMore(String),
+    /// Nothing that anybody is told.
+    Nothing,
+    /// Text that is none of these.
+    Foreign,
+}
+
+/// Tells whether an object is a line of `--stream-json`: other programs have types of the same names with other fields.
+pub fn is_line(map: &Map<String, Value>) -> bool {
+    let has = |name: &str| matches!(map.get(name), Some(Value::String(_)));
+    let field = match text(map, "type") {
+        Some("system" | "error") => "message",
+        Some("assistant" | "user_prompt" | "result") => "content",
+        Some("tool_call_start" | "tool_call_result") => "call_id",
+        Some(_) | None => return false,
+    };
+    has(field) && has("timestamp") && !map.contains_key("event_id")
+}
+
+/// Tells whether text is what Sage writes between its lines.
+pub fn is_sign(text: &str) -> bool {
+    let seen = seen(text);
+    let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
+    text.contains("\u{1b}[K") && seen.starts_with(|c| c == DOT || spins(c))
+}
+
+impl Lines {
+    /// Reads a line.
+    pub fn read(&mut self, line: &str) -> Line {
+        let rubbed = line.contains("\u{1b}[K");
+        let seen = seen(line);
+        if let Some(object) = object(&seen) {
+            self.within = Within::Nothing;
+            return match json(&object) {
+                Some(message) => Line::Message(message),
+                None => Line::Foreign,
+            };
+        }
+        let (read, within) = self.text(line, &seen, rubbed);
+        self.within = within;
+        read
+    }
+
+    fn text(&self, raw: &str, seen: &str, rubbed: bool) -> (Line, Within) {
+        if let Some(words) = seen.strip_prefix(DOT) {
+            let words = words.strip_prefix(' ').unwrap_or(words);
+            return match used(words) {
+                Some((tool, parameters)) if !rubbed => (Line::Uses(tool, parameters), Within::Tool),
+                Some(_) | None => (Line::Speaks(words.to_owned()), Within::Speech),
+            };
+        }
+        if let Some(words) = seen.trim_start().strip_prefix(CORNER) {
+            let before = raw.split(CORNER).next().unwrap_or_default();
+            // The colours are the only sign of how it went.
+            let status = if before.contains("[31m") {
+                failure(None, Some(words.trim()))
+            } else if before.contains("[2m") {
+                Status::Succeeded
+            } else {
+                match failure(None, Some(words.trim())) {
+                    Status::Failed => Status::Ended,
+                    told => told,
+                }
+            };
+            return (Line::Gave(words.trim().to_owned(), status), Within::Result);
+        }
+        let spins = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
+        match self.within {
+            // A blank line of what it says is indented like every other.
+            Within::Speech if seen.starts_with("  ") => {
+                (Line::GoesOn(seen[2..].to_owned()), Within::Speech)
+            }
+            Within::Result if seen.starts_with("    ") => {
+                (Line::GaveMore(seen.trim().to_owned()), Within::Result)
+            }
+            within if seen.trim().is_empty() || seen.starts_with(spins) => {
+                let within = match within {
+                    Within::Speech | Within::Nothing | Within::Result => Within::Nothing,
+                    Within::Tool => Within::Tool,
+                };
+                (Line::Nothing, within)
+            }
+            Within::Nothing | Within::Speech | Within::Result | Within::Tool => {
+                (Line::Foreign, Within::Nothing)
+            }
+        }
+    }
+}
+
+/// Reads the line of a tool: its name, and its parameters in brackets.
+fn used(words: &str) -> Option<(String, Option<String>)> {
+    let words = words.trim_end();
+    let (name, rest) = match words.split_once('(') {
+        Some((name, rest)) => (name, Some(rest.strip_suffix(')')?)),
+        None => (words, None),
+    };
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+    let parameters = rest.filter(|rest| !rest.is_empty()).map(str::to_owned);
+    is_name.then(|| (name.to_owned(), parameters))
+}
+
+/// Gives what a person would see of a line: what is rubbed out is gone, and so are colours.
+pub fn seen(line: &str) -> String {
+    let line = line.trim_end_matches(['\r', '\n']);
+    let left = match line.rfind("\r\u{1b}[K") {
+        Some(at) => &line[at + "\r\u{1b}[K".len()..],
+        None => line.rsplit('\r').next().unwrap_or(line),
+    };
+    let mut shown = String::with_capacity(left.len());
+    let mut signs = left.chars().peekable();
+    while let Some(sign) = signs.next() {
+        match sign {
+            '\u{1b}' if signs.peek() == Some(&'[') => {
+                signs.next();
+                // A sequence ends with a letter or one of a few signs.
+                for part in signs.by_ref() {
+                    if ('\u{40}'..='\u{7e}').contains(&part) {
+                        break;
+                    }
+                }
+            }
+            '\u{1b}' => {}
+            '\t' => shown.push('\t'),
+            other if other.is_control() => {}
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+fn object(seen: &str) -> Option<Map<String, Value>> {
+    let text = seen.trim();
+    if !text.starts_with('{') {
+        return None;
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Some(map),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Reads a line of JSON.
+fn json(map: &Map<String, Value>) -> Option<Message> {
+    if !is_line(map) {
+        return None;
+    }
+    let item = |stage: Stage, kind: Kind| Says::Item(Item { stage, kind });
+    let content = || said(map, "content").unwrap_or_default();
+    let says = match text(map, "type")? {
+        "system" => {
+            let words = said(map, "message").unwrap_or_default();
+            match words.strip_prefix(TASK) {
+                Some(task) => Says::Prompt(task.to_owned()),
+                None => item(Stage::Created, Kind::System(words)),
+            }
+        }
+        "assistant" => item(Stage::Completed, Kind::Assistant(content())),
+        "user_prompt" => item(Stage::Created, Kind::User(content())),
+        "tool_call_start" => item(
+            Stage::Created,
+            Kind::Tool(Box::new(Call {
+                status: Status::Started,
+                ..call(map)
+            })),
+        ),
+        "tool_call_result" => item(Stage::Completed, Kind::Tool(Box::new(call(map)))),
+        "error" => Says::Error(Report {
+            code: text(map, "code").unwrap_or_default().to_owned(),
+            message: said(map, "message").unwrap_or_default(),
+            tool: None,
+            retryable: None,
+        }),
+        "result" => Says::TurnEnded(End {
+            duration_ms: map.get("duration_ms").and_then(Value::as_u64),
+            ..outcome(&content())
+        }),
+        _ => return None,
+    };
+    Some(Message {
+        place: Place {
+            item: text(map, "call_id").map(str::to_owned),
+            at: stamp(map),
+            ..Place::default()
+        },
+        says,
+    })
+}
+
+fn call(map: &Map<String, Value>) -> Call {
+    let error = said(map, "error");
+    let status = match map.get("success").and_then(Value::as_bool) {
+        Some(true) => Status::Succeeded,
+        Some(false) => failure(None, error.as_deref()),
+        None => Status::Ended,
+    };
+    Call {
+        tool: said(map, "tool_name").unwrap_or_default(),
+        status,
+        arguments: map.get("arguments").and_then(brief),
+        output: said(map, "output"),
+        error,
+        duration_ms: map.get("duration_ms").and_then(Value::as_u64),
+    }
+}
+
+/// Tells apart how a run ended: the line itself does not say it, only its words do.
+pub fn outcome(words: &str) -> End {
+    let end = |how: How, reason: Option<&str>, result: Option<&str>| End {
+        how,
+        reason: reason.map(str::to_owned),
+        result: result
+            .filter(|result| !result.trim().is_empty())
+            .map(str::to_owned),
+        duration_ms: None,
+    };
+    if let Some(question) = words.strip_prefix(WAITS) {
+        end(How::AsksForInput, Some("needs_user_input"), Some(question))
+    } else if STOPPED.contains(&words) {
+        end(How::Interrupted, Some("user_cancelled"), None)
+    } else if words == MOST_STEPS {
+        end(How::Failed, Some("max_steps"), Some(words))
+    } else if let Some(error) = words.strip_prefix(ERROR) {
+        end(How::Failed, None, Some(error))
+    } else if words == NO_WORDS {
+        end(How::Completed, None, None)
+    } else {
+        end(How::Completed, None, Some(words))
+    }
+}

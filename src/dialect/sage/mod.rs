@@ -1,0 +1,251 @@
+//! Sage as a dialect: its runs, its calls and its permissions in AAEP's terms.
+//!
+//! Responsibilities: which turn a message belongs to, the conversation's and the connection's machine, answers and what
+//! became of them. Not here: reading a message (`message`, `lines`), one turn (`turn`, `calls`, `questions`), the tables
+//! (`machines`).
+//!
+//! Mental model: Sage reports what it does in one of two forms, and both are read into the same messages. Each message
+//! steps Sage's own machines, which is for whoever traces, and is told in AAEP's terms, which is for the person. An
+//! illegal step is noted and translated all the same: what Sage says is more important than whether it may.
+
+mod answers;
+mod calls;
+mod desk;
+mod lines;
+mod machines;
+mod message;
+mod questions;
+mod route;
+mod runs;
+mod turn;
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::protocol::{Machine, Now, Reply};
+
+use super::written::{Agent, Writer};
+use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Start, Wish};
+use desk::{Desk, Told};
+use lines::Lines;
+pub use machines::{
+    Agent as AgentRun, AgentEvent, GAPS, Gap, Session, SessionEvent, Stream, StreamEvent, Tool,
+    ToolEvent,
+};
+use questions::Questions;
+use route::Thread;
+use runs::Run;
+use turn::Turn;
+
+/// How long Sage's own word is waited for, once an answer was written: without it, that it was written is all that is
+/// known.
+const WORD_WAITS: Duration = Duration::from_secs(2);
+
+/// Is the machine of one link.
+#[derive(Debug)]
+pub(super) struct Sage {
+    carrier: Carrier,
+    writer: Writer,
+    told: Told,
+    stream: Stream,
+    threads: BTreeMap<String, Thread>,
+    turns: BTreeMap<(String, String), Turn>,
+    questions: Questions,
+    lines: Lines,
+    run: Run,
+}
+
+impl Sage {
+    pub(super) fn new(start: Start) -> Self {
+        let agent = Agent {
+            id: "sage".to_owned(),
+            name: "Sage".to_owned(),
+            model: None,
+        };
+        Self {
+            carrier: start.carrier,
+            writer: Writer::new("sage", agent, start.seed),
+            told: Told::new(),
+            stream: Stream::INITIAL,
+            threads: BTreeMap::new(),
+            turns: BTreeMap::new(),
+            questions: Questions::default(),
+            lines: Lines::default(),
+            run: Run::default(),
+        }
+    }
+
+    /// Takes one frame.
+    fn frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
+        let (first, more) = (StreamEvent::StartStreaming, StreamEvent::DataReceived);
+        let event = match self.stream {
+            Stream::Connected => first,
+            Stream::Disconnected
+            | Stream::Connecting
+            | Stream::Streaming
+            | Stream::Completed
+            | Stream::Failed => more,
+        };
+        self.step_stream(event, now, out);
+        if let Some(map) = object(text).filter(message::is_envelope) {
+            match message::envelope(&map) {
+                Some(message) => self.message(message, now, out),
+                None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed))),
+            }
+            return;
+        }
+        let line = self.lines.read(text);
+        self.line(line, now, out);
+    }
+
+    fn step_stream(&mut self, event: StreamEvent, now: Now, out: &mut Vec<Out>) {
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+        self.stream = desk.step("", "", self.stream, event);
+    }
+
+    /// Takes the end of the connection.
+    fn cut_off(&mut self, event: StreamEvent, now: Now, out: &mut Vec<Out>) {
+        self.end_tool(now, out);
+        self.step_stream(event, now, out);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+        for turn in self.turns.values_mut().filter(|turn| !turn.ended) {
+            turn.cut_off(&mut desk);
+            if turn.ended {
+                self.questions.close_turn(&turn.thread, &turn.name);
+            }
+        }
+    }
+}
+
+impl Dialect for Sage {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connecting { .. } => {
+                let event = match self.stream {
+                    Stream::Failed => StreamEvent::Reconnect,
+                    Stream::Disconnected
+                    | Stream::Connecting
+                    | Stream::Connected
+                    | Stream::Streaming
+                    | Stream::Completed => StreamEvent::Connect,
+                };
+                self.step_stream(event, now, out);
+            }
+            LinkEvent::Connected => self.step_stream(StreamEvent::Connected, now, out),
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } => {
+                self.cut_off(StreamEvent::Error, now, out);
+            }
+            LinkEvent::Ended => self.cut_off(StreamEvent::Complete, now, out),
+            LinkEvent::Replied { request, outcome } => match outcome {
+                Ok(_) => {
+                    if let Some((_, due)) = self.questions.sent.get_mut(request) {
+                        *due = Some(now.monotonic + WORD_WAITS);
+                    }
+                }
+                Err(undelivered) => {
+                    if self.questions.sent.remove(request).is_some() {
+                        out.push(Out::Settled {
+                            request: *request,
+                            outcome: Err(undelivered.clone()),
+                        });
+                    }
+                }
+            },
+            // Sage has none of these; what they mean for the link is the app's to tell.
+            LinkEvent::Resumed
+            | LinkEvent::Answered { .. }
+            | LinkEvent::NoSubscriptions
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. } => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
+        let token = reply.token.reveal();
+        let frame = self.questions.of(token).and_then(|question| {
+            let frame = question.answer(reply)?;
+            question.allowed = match &reply.answer {
+                crate::protocol::Answer::Decision { decision, .. } => {
+                    Some(*decision == crate::protocol::Decision::Accept)
+                }
+                crate::protocol::Answer::Response(_) => None,
+            };
+            Some(frame)
+        });
+        match frame {
+            Some(frame) if self.carrier != Carrier::OneWay => {
+                self.questions
+                    .sent
+                    .insert(request, (token.to_owned(), None));
+                out.push(Out::Send { request, frame });
+            }
+            Some(_) | None => out.push(Out::Settled {
+                request,
+                outcome: Err(Undelivered::Kept(Fault::OneWay)),
+            }),
+        }
+    }
+
+    fn wish(&mut self, _: &Wish, _: Now, _: &mut Vec<Out>) {}
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+        for turn in self.turns.values_mut() {
+            turn.tick(&mut desk);
+        }
+        let over =
+            |(_, due): &(String, Option<Duration>)| due.is_some_and(|due| due <= now.monotonic);
+        let sent = &mut self.questions.sent;
+        let due: Vec<u64> = sent
+            .iter()
+            .filter(|(_, sent)| over(sent))
+            .map(|(request, _)| *request)
+            .collect();
+        for request in due {
+            sent.remove(&request);
+            let outcome = Ok(Receipt::Written);
+            out.push(Out::Settled { request, outcome });
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        let turns = self.turns.values().filter_map(Turn::deadline);
+        let sent = self.questions.sent.values().filter_map(|(_, due)| *due);
+        turns.chain(sent).min()
+    }
+
+    fn connection(&self) -> Connection {
+        Connection::default()
+    }
+}
+
+fn object(text: &str) -> Option<Map<String, Value>> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    match serde_json::from_str(text) {
+        Ok(Value::Object(map)) => Some(map),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Gives the time of a frame by its own word, for whoever reads a capture.
+pub fn stamp_of(text: &str) -> Option<Timestamp> {
+    message::stamp(&object(&lines::seen(text))?)
+}

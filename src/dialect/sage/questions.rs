@@ -1,0 +1,345 @@
+//! What Sage asks, and how it is answered.
+//!
+//! Responsibilities: permissions and requests for input as questions, the envelopes of their answers, what became of them.
+//! Not here: the calls that permissions are for (`calls`), what the person is asked in which words (`announce`).
+//!
+//! Sage states a risk and a reason, and neither a time nor what silence means; so none is told. Its fourth risk, critical,
+//! is high in AAEP's terms, and its own word stands beside it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::link::Phrase;
+use crate::protocol::{Answer, Decision, Reply, Response};
+
+use super::super::written::short;
+use super::calls::denied;
+use super::desk::Desk;
+use super::machines::AgentEvent;
+use super::message::{Permission, Place};
+use super::turn::Turn;
+
+/// How many open questions are kept so that they can be answered; what is more is asked, and view only.
+pub const MOST_OPEN: usize = 1024;
+
+/// Says what is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asks {
+    /// Whether this call of the turn may run.
+    Permission {
+        /// The call's name within the turn.
+        call: String,
+    },
+    /// Something in words.
+    Input,
+}
+
+/// Is one open question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Where it was asked.
+    pub thread: String,
+    /// In which turn.
+    pub turn: String,
+    /// Sage's name for it.
+    pub request: String,
+    /// What is asked.
+    pub asks: Asks,
+    /// Whether the person allowed it, once they answered.
+    pub allowed: Option<bool>,
+}
+
+impl Question {
+    /// Gives our name for the request that answers it: Sage makes its own of the same parts.
+    pub fn answer_id(&self) -> String {
+        let kind = match self.asks {
+            Asks::Permission { .. } => "permission",
+            Asks::Input => "input",
+        };
+        format!("req_{kind}_respond_{}", fragment(&self.request))
+    }
+
+    /// Writes the answer; absent where Sage has none like it.
+    pub fn answer(&self, reply: &Reply) -> Option<String> {
+        let (kind, payload) = match (&self.asks, &reply.answer) {
+            (
+                Asks::Permission { .. },
+                Answer::Decision {
+                    decision,
+                    rationale,
+                },
+            ) => {
+                let decision = match decision {
+                    Decision::Accept => "allow",
+                    Decision::Reject => "deny",
+                    Decision::Other(_) => return None,
+                };
+                let mut payload = json!({"decision": decision});
+                if let Some(reason) = rationale {
+                    payload["reason"] = json!(reason);
+                }
+                ("permission.respond", payload)
+            }
+            (Asks::Input, Answer::Response(response)) => {
+                let text = match response {
+                    Response::Text(text) => text.clone(),
+                    Response::YesNo(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+                    Response::Number(number) => number.to_string(),
+                };
+                ("input.respond", json!({"text": text}))
+            }
+            (Asks::Permission { .. }, Answer::Response(_))
+            | (Asks::Input, Answer::Decision { .. }) => {
+                return None;
+            }
+        };
+        let envelope = json!({
+            "protocol_version": "sage.runtime.v0",
+            "kind": "request",
+            "type": kind,
+            "id": self.answer_id(),
+            "thread_id": self.thread,
+            "turn_id": self.turn,
+            "request_id": self.request,
+            "timestamp": stamp(reply.timestamp),
+            "source": "cli",
+            "payload": payload,
+        });
+        Some(envelope.to_string())
+    }
+}
+
+/// Writes a time with milliseconds.
+fn stamp(at: Timestamp) -> String {
+    format!("{at:.3}")
+}
+
+/// Makes a part of an id as Sage does.
+fn fragment(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    name.chars()
+        .map(|c| if plain(c) { c } else { '_' })
+        .collect()
+}
+
+/// Holds the open questions by their tokens, and the answers that are on their way.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Questions {
+    open: BTreeMap<String, Question>,
+    /// By the number of the answer: its question's token, and until when Sage's own word is waited for.
+    pub sent: BTreeMap<u64, (String, Option<Duration>)>,
+}
+
+impl Questions {
+    /// Gives the question of a token.
+    pub fn of(&mut self, token: &str) -> Option<&mut Question> {
+        self.open.get_mut(token)
+    }
+
+    /// Finds an open question by Sage's name for it.
+    pub fn find(&self, thread: &str, request: &str) -> Option<(&String, &Question)> {
+        self.open
+            .iter()
+            .find(|(_, question)| question.request == request && question.thread == thread)
+    }
+
+    /// Finds an open question by our name for its answer.
+    pub fn answered_by(&self, id: &str) -> Option<(&String, &Question)> {
+        self.open
+            .iter()
+            .find(|(_, question)| question.answer_id() == id)
+    }
+
+    /// Takes a question out: it is over.
+    pub fn close(&mut self, token: &str) -> Option<Question> {
+        self.open.remove(token)
+    }
+
+    /// Takes the questions of a turn out: it is over.
+    pub fn close_turn(&mut self, thread: &str, turn: &str) {
+        self.open
+            .retain(|_, question| question.thread != thread || question.turn != turn);
+    }
+
+    /// Asks for a permission.
+    pub fn permission(
+        &mut self,
+        desk: &mut Desk<'_>,
+        turn: &mut Turn,
+        place: &Place,
+        asked: &Permission,
+    ) {
+        let request = place.request.clone().unwrap_or_default();
+        if self.repeats(&place.thread, &request) {
+            return;
+        }
+        turn.step(desk, AgentEvent::NeedPermission);
+        let call = turn.call_to_permit(desk, &request, &asked.tool);
+        let (tool, id) = match turn.calls.get(&call) {
+            Some(call) => (call.tool.clone(), call.id.clone()),
+            None => (String::new(), String::new()),
+        };
+        let token = desk.writer.token();
+        let shown = asked.input.as_deref().filter(|_| !asked.redacted);
+        let name = if asked.tool.is_empty() {
+            tool.as_str()
+        } else {
+            &asked.tool
+        };
+        let reason = asked.reason.as_deref();
+        let action = match (shown, asked.redacted, reason) {
+            (Some(input), _, _) => format!("{name}: {input}"),
+            (None, true, Some(reason)) => format!("{name} (input redacted): {reason}"),
+            (None, true, None) => format!("{name} (input redacted)"),
+            (None, false, Some(reason)) => format!("{name}: {reason}"),
+            (None, false, None) => name.to_owned(),
+        };
+        let risk = match asked.risk.as_deref() {
+            Some("low") => Some("low"),
+            Some("medium") => Some("medium"),
+            Some("high" | "critical") => Some("high"),
+            Some(_) | None => None,
+        };
+        // The word that AAEP does not have.
+        let further = asked.risk.as_deref().filter(|word| Some(*word) != risk);
+        let fields = json!({
+            "action": action,
+            "reply_token": token,
+            "risk_level": risk,
+            "summary_detailed": shown.and(reason),
+            "extra_context": further.map(|word| json!({"risk": short(word)})),
+            "tool": tool,
+            "tool_call_id": id,
+        });
+        let question = Question {
+            thread: place.thread.clone(),
+            turn: turn.name.clone(),
+            request,
+            asks: Asks::Permission { call },
+            allowed: None,
+        };
+        self.ask(desk, turn, "awaiting.confirmation", token, question, fields);
+    }
+
+    /// Asks for words.
+    pub fn input(
+        &mut self,
+        desk: &mut Desk<'_>,
+        turn: &mut Turn,
+        place: &Place,
+        words: &str,
+    ) -> bool {
+        let request = place.request.clone().unwrap_or_default();
+        if self.repeats(&place.thread, &request) {
+            return false;
+        }
+        turn.hush(desk);
+        let token = desk.writer.token();
+        let fields = json!({
+            "question": if words.trim().is_empty() { "?" } else { words },
+            "reply_token": token,
+            "accepted_response_kinds": ["freetext"],
+        });
+        let question = Question {
+            thread: place.thread.clone(),
+            turn: turn.name.clone(),
+            request,
+            asks: Asks::Input,
+            allowed: None,
+        };
+        self.ask(
+            desk,
+            turn,
+            "awaiting.clarification",
+            token,
+            question,
+            fields,
+        );
+        true
+    }
+
+    /// Tells whether a question is asked that is open already: who shows it again asks nothing new.
+    fn repeats(&self, thread: &str, request: &str) -> bool {
+        !request.is_empty() && self.find(thread, request).is_some()
+    }
+
+    fn ask(
+        &mut self,
+        desk: &mut Desk<'_>,
+        turn: &mut Turn,
+        kind: &str,
+        token: String,
+        question: Question,
+        fields: Value,
+    ) {
+        // Nothing could say which question an answer is for.
+        let nameless = question.request.is_empty();
+        let full = self.open.len() >= MOST_OPEN;
+        turn.open += 1;
+        turn.enter(desk, "awaiting_input");
+        turn.event_first(desk);
+        if nameless || full {
+            desk.view_only(&mut turn.session, kind, fields);
+        } else {
+            self.open.insert(token, question);
+            desk.event(&mut turn.session, kind, fields);
+        }
+    }
+}
+
+impl Turn {
+    /// Takes the word that a permission was given or denied; `by_us` is what the person answered, if they did.
+    pub fn resolve(
+        &mut self,
+        desk: &mut Desk<'_>,
+        call: Option<&str>,
+        (allowed, changed): (bool, bool),
+        by_us: Option<bool>,
+    ) {
+        self.step(
+            desk,
+            if allowed {
+                AgentEvent::PermissionGranted
+            } else {
+                AgentEvent::PermissionDenied
+            },
+        );
+        self.open = self.open.saturating_sub(1);
+        let tool = call
+            .and_then(|call| self.calls.get(call))
+            .map(|call| call.tool.clone());
+        match (allowed, call) {
+            (true, Some(call)) => {
+                // Its start first leaves the question, by which that is closed.
+                if self.open == 0 {
+                    self.enter(desk, "calling_tool");
+                }
+                if self.agent == super::machines::Agent::Thinking {
+                    self.step(desk, AgentEvent::ToolCalls);
+                }
+                self.run(desk, call);
+                if changed {
+                    let word = crate::link::Word::Name(tool.unwrap_or_default());
+                    desk.tell(Phrase::new("translated.changed").with("tool", word));
+                }
+            }
+            (false, Some(call)) => {
+                self.deny_call(desk, call);
+                // Who denied it knows.
+                if by_us != Some(false) {
+                    desk.tell(denied(tool.as_deref(), ""));
+                }
+            }
+            (false, None) => desk.tell(denied(None, "")),
+            (true, None) => {}
+        }
+        // Others may still be open, and the state must say that one is over.
+        if self.open > 0 {
+            self.enter(desk, "thinking");
+        }
+        self.settle_state(desk);
+    }
+}

@@ -1,0 +1,254 @@
+//! Which turn of which conversation a message belongs to.
+//!
+//! Responsibilities: conversations and their machine, turns that begin and end, the bounds of both. Not here: one turn
+//! (`turn`), answers (`answers`).
+
+use crate::link::{Phrase, Word};
+use crate::protocol::{Machine, Now};
+
+use super::super::Out;
+use super::super::written::short;
+use super::Sage;
+use super::desk::Desk;
+use super::machines::{AgentEvent, Session, SessionEvent};
+use super::message::{self, Item, Kind, Message, Place, Says};
+use super::questions::Questions;
+use super::turn::Turn;
+
+/// How many turns are kept; those that are over leave first.
+const MOST_TURNS: usize = 64;
+
+/// How many conversations are kept; the ones without a turn that runs leave first.
+const MOST_THREADS: usize = 64;
+
+/// Is one conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Thread {
+    machine: Session,
+    /// Whether its start was heard, so that nothing of it was before our time.
+    whole: bool,
+    /// What the next turn is asked with.
+    prompt: Option<String>,
+    /// Its latest turn.
+    turn: String,
+}
+
+impl Sage {
+    /// Takes one message.
+    pub(super) fn message(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
+        let Message { mut place, says } = message;
+        if place.turn.is_empty()
+            && let Some(thread) = self.threads.get(&place.thread)
+        {
+            place.turn.clone_from(&thread.turn);
+        }
+        match says {
+            Says::ThreadStarted { model } => {
+                if let Some(model) = model {
+                    self.writer.model(&model);
+                }
+                self.thread(&place).whole = true;
+                self.step_thread(&place, SessionEvent::Initialized, now, out);
+            }
+            Says::ThreadEnded => self.end_thread(&place, now, out),
+            Says::Prompt(words) => self.prompt(&place, words, now, out),
+            Says::TurnStarted => self.start_turn(&place, now, out),
+            Says::TurnEnded(end) => {
+                let begun = self.turns.get(&key(&place)).is_some_and(|turn| turn.ended);
+                self.step_thread(&place, SessionEvent::AgentComplete, now, out);
+                if !begun {
+                    self.within(&place, now, out, |turn, desk, _| turn.end(desk, &end));
+                    self.questions.close_turn(&place.thread, &place.turn);
+                }
+            }
+            Says::Item(item) => self.item(&place, item, now, out),
+            Says::Requested(asked) => {
+                self.within(&place, now, out, |turn, desk, questions| {
+                    questions.permission(desk, turn, &place, &asked);
+                });
+            }
+            Says::Resolved { allowed, changed } => {
+                self.resolved(&place, allowed, changed, now, out)
+            }
+            Says::Response { accepted } => self.response(&place, accepted, "", now, out),
+            Says::Error(report) => self.report(&place, report, now, out),
+            Says::Nothing => {}
+        }
+    }
+
+    pub(super) fn prompt(&mut self, place: &Place, words: String, now: Now, out: &mut Vec<Out>) {
+        let waits = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
+        // A program's line names the task of the run that has begun; a request, that of the turn to come.
+        if place.thread.is_empty() && waits {
+            self.within(place, now, out, |turn, desk, _| turn.prompt(desk, &words));
+        } else {
+            self.thread(place).prompt = Some(words);
+        }
+    }
+
+    pub(super) fn start_turn(&mut self, place: &Place, now: Now, out: &mut Vec<Out>) {
+        if self.thread(place).machine == Session::Initializing {
+            // Nothing can be asked of a conversation that is not there.
+            self.step_thread(place, SessionEvent::Initialized, now, out);
+        }
+        self.step_thread(place, SessionEvent::Chat, now, out);
+        let thread = self.thread(place);
+        thread.turn.clone_from(&place.turn);
+        let prompt = thread.prompt.take();
+        let runs = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        if runs {
+            if let Some(turn) = self.turns.get_mut(&key(place)) {
+                turn.step(&mut desk, AgentEvent::Execute);
+            }
+        } else {
+            let mut turn = Turn::new(&mut desk, &place.thread, &place.turn, false);
+            if let Some(words) = prompt {
+                turn.prompt(&mut desk, &words);
+            }
+            self.turns.insert(key(place), turn);
+            self.bound_turns();
+        }
+    }
+
+    pub(super) fn end_thread(&mut self, place: &Place, now: Now, out: &mut Vec<Out>) {
+        self.step_thread(place, SessionEvent::End, now, out);
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        let runs = |turn: &&mut Turn| turn.thread == place.thread && !turn.ended;
+        for turn in self.turns.values_mut().filter(runs) {
+            let end = message::End {
+                how: message::How::Interrupted,
+                reason: Some("thread_ended".to_owned()),
+                result: None,
+                duration_ms: None,
+            };
+            turn.end(&mut desk, &end);
+            self.questions.close_turn(&turn.thread, &turn.name);
+        }
+        self.threads.remove(&place.thread);
+    }
+
+    pub(super) fn item(&mut self, place: &Place, item: Item, now: Now, out: &mut Vec<Out>) {
+        let Item { stage, kind } = item;
+        match kind {
+            Kind::Asks(words) => {
+                let mut asked = false;
+                self.within(place, now, out, |turn, desk, questions| {
+                    asked = questions.input(desk, turn, place, &words);
+                });
+                if asked {
+                    self.step_thread(place, SessionEvent::NeedInput, now, out);
+                }
+            }
+            Kind::Assistant(words) => self.within(place, now, out, |turn, desk, _| {
+                turn.speak(desk, place.item.as_deref(), stage, &words);
+            }),
+            Kind::User(words) => self.within(place, now, out, |turn, desk, _| {
+                turn.prompt(desk, &words);
+            }),
+            Kind::System(words) => self.within(place, now, out, |turn, desk, _| {
+                if words.starts_with("step ") {
+                    turn.step(desk, AgentEvent::Continue);
+                } else if !words.is_empty() {
+                    let words = Word::Agent(short(&words));
+                    desk.detail(Phrase::new("translated.remark").with("words", words));
+                }
+            }),
+            Kind::Tool(call) => {
+                let name = place.item.clone().unwrap_or_else(|| call.tool.clone());
+                self.within(place, now, out, |turn, desk, _| {
+                    turn.call(desk, &name, stage, &call);
+                });
+            }
+            Kind::Result(words) => self.within(place, now, out, |turn, _, _| {
+                turn.result = Some(words).filter(|words| !words.trim().is_empty());
+            }),
+            Kind::Other => {}
+        }
+    }
+
+    /// Works within the turn of a message, which begins here where it is not known or is over.
+    pub(super) fn within(
+        &mut self,
+        place: &Place,
+        now: Now,
+        out: &mut Vec<Out>,
+        work: impl FnOnce(&mut Turn, &mut Desk<'_>, &mut Questions),
+    ) {
+        let known = self.turns.get(&key(place)).map(|turn| turn.ended);
+        if known != Some(false) {
+            let whole = known.is_some() || self.thread(place).whole;
+            self.thread(place).turn.clone_from(&place.turn);
+            let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+            if known == Some(true) {
+                // An agent that is done does nothing more.
+                if let Some(over) = self.turns.get_mut(&key(place)) {
+                    over.step(&mut desk, AgentEvent::Continue);
+                }
+            }
+            let turn = Turn::new(&mut desk, &place.thread, &place.turn, !whole);
+            self.turns.insert(key(place), turn);
+            self.bound_turns();
+        }
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        if let Some(turn) = self.turns.get_mut(&key(place)) {
+            work(turn, &mut desk, &mut self.questions);
+        }
+    }
+
+    pub(super) fn thread(&mut self, place: &Place) -> &mut Thread {
+        if !self.threads.contains_key(&place.thread) && self.threads.len() >= MOST_THREADS {
+            let runs = |thread: &&String| {
+                self.turns
+                    .values()
+                    .any(|turn| turn.thread == **thread && !turn.ended)
+            };
+            let idle = self.threads.keys().find(|thread| !runs(thread)).cloned();
+            let leaves = idle.or_else(|| self.threads.keys().next().cloned());
+            if let Some(leaves) = leaves {
+                self.threads.remove(&leaves);
+            }
+        }
+        self.threads
+            .entry(place.thread.clone())
+            .or_insert_with(|| Thread {
+                machine: Session::INITIAL,
+                whole: false,
+                prompt: None,
+                turn: String::new(),
+            })
+    }
+
+    pub(super) fn step_thread(
+        &mut self,
+        place: &Place,
+        event: SessionEvent,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let from = self.thread(place).machine;
+        let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
+        let to = desk.step(&place.thread, "", from, event);
+        self.thread(place).machine = to;
+    }
+
+    pub(super) fn bound_turns(&mut self) {
+        while self.turns.len() > MOST_TURNS {
+            let of_thread = |turn: &Turn| {
+                let thread = self.threads.get(&turn.thread);
+                thread.is_some_and(|thread| thread.turn == turn.name)
+            };
+            let leaves = self
+                .turns
+                .iter()
+                .min_by_key(|(_, turn)| (!turn.ended, turn.open > 0, of_thread(turn)))
+                .map(|(key, _)| key.clone());
+            let Some(leaves) = leaves else { return };
+            self.turns.remove(&leaves);
+        }
+    }
+}
+
+pub(super) fn key(place: &Place) -> (String, String) {
+    (place.thread.clone(), place.turn.clone())
+}

@@ -1,0 +1,152 @@
+//! The run of a program that writes lines: one turn, most of it told as to a terminal.
+//!
+//! Responsibilities: making messages of its lines, its tools one after another. Not here: reading a line (`lines`).
+
+use crate::protocol::Now;
+
+use super::super::{Foreign, NoEvent, Out};
+use super::Sage;
+use super::desk::Desk;
+use super::lines::Line;
+use super::message::{Call, Item, Kind, Message, Place, Says, Stage, Status};
+
+/// How a run of `--stream-json` begins.
+const STARTING: &str = "Sage Agent starting";
+
+/// Is the run of a program that writes lines.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Run {
+    number: u64,
+    /// How many tools it used in the text between its lines.
+    tools: u64,
+    /// The last of them, until it is over.
+    tool: Option<(String, Call)>,
+}
+
+impl Sage {
+    /// Takes a line of a program.
+    pub(super) fn line(&mut self, line: Line, now: Now, out: &mut Vec<Out>) {
+        let says = |item: Item| Message {
+            place: Place::default(),
+            says: Says::Item(item),
+        };
+        let speaks = |stage: Stage, words: String| {
+            says(Item {
+                stage,
+                kind: Kind::Assistant(words),
+            })
+        };
+        match line {
+            Line::Message(message) => {
+                self.end_tool(now, out);
+                let begins = matches!(
+                    &message.says,
+                    Says::Item(Item { kind: Kind::System(words), .. }) if words == STARTING
+                );
+                if begins {
+                    self.run.number += 1;
+                    let place = self.run_place(message.place.clone());
+                    let started = Message {
+                        place: place.clone(),
+                        says: Says::ThreadStarted { model: None },
+                    };
+                    self.message(started, now, out);
+                    let says = Says::TurnStarted;
+                    self.message(Message { place, says }, now, out);
+                } else {
+                    let place = self.run_place(message.place);
+                    let says = message.says;
+                    self.message(Message { place, says }, now, out);
+                }
+            }
+            Line::Speaks(words) => {
+                self.end_tool(now, out);
+                // Two sayings of a run are two outputs.
+                if let Some(turn) = self.turns.get_mut(&(String::new(), self.run.name())) {
+                    let mut desk = Desk::new(&mut self.writer, &mut self.told, None, now, out);
+                    turn.hush(&mut desk);
+                }
+                self.in_run(speaks(Stage::Updated, words), now, out);
+            }
+            Line::GoesOn(words) => {
+                self.in_run(speaks(Stage::Updated, format!("\n{words}")), now, out);
+            }
+            Line::Uses(tool, arguments) => {
+                self.end_tool(now, out);
+                self.run.tools += 1;
+                let name = format!("tool {}", self.run.tools);
+                let call = Call {
+                    tool,
+                    status: Status::Started,
+                    arguments,
+                    ..Call::default()
+                };
+                self.run.tool = Some((name.clone(), call.clone()));
+                self.in_run(tool_item(&name, Stage::Created, call), now, out);
+            }
+            Line::Gave(output, status) => {
+                if let Some((_, call)) = &mut self.run.tool {
+                    call.status = status;
+                    call.output = Some(output);
+                }
+            }
+            Line::GaveMore(more) => {
+                if let Some((_, call)) = &mut self.run.tool {
+                    let output = call.output.get_or_insert_default();
+                    output.push('\n');
+                    output.push_str(&more);
+                }
+            }
+            Line::Nothing => {}
+            Line::Foreign => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text))),
+        }
+    }
+
+    /// Ends the tool that was used last: what comes now is something else.
+    pub(super) fn end_tool(&mut self, now: Now, out: &mut Vec<Out>) {
+        let Some((name, mut call)) = self.run.tool.take() else {
+            return;
+        };
+        match call.status {
+            Status::Failed | Status::TimedOut | Status::Denied | Status::Interrupted => {
+                call.error = call.output.take();
+            }
+            // Sage writes nothing of a tool that gave nothing.
+            Status::Started => call.status = Status::Ended,
+            Status::Unsaid | Status::Succeeded | Status::Ended => {}
+        }
+        self.in_run(tool_item(&name, Stage::Completed, call), now, out);
+    }
+
+    pub(super) fn in_run(&mut self, message: Message, now: Now, out: &mut Vec<Out>) {
+        let place = self.run_place(message.place);
+        let says = message.says;
+        self.message(Message { place, says }, now, out);
+    }
+
+    pub(super) fn run_place(&self, place: Place) -> Place {
+        Place {
+            turn: self.run.name(),
+            ..place
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn name(&self) -> String {
+        format!("run {}", self.number)
+    }
+}
+
+fn tool_item(name: &str, stage: Stage, call: Call) -> Message {
+    Message {
+        place: Place {
+            item: Some(name.to_owned()),
+            ..Place::default()
+        },
+        says: Says::Item(Item {
+            stage,
+            kind: Kind::Tool(Box::new(call)),
+        }),
+    }
+}

@@ -1,0 +1,440 @@
+//! One turn of a conversation: what AAEP calls a session.
+//!
+//! Responsibilities: its start, its states, what the agent says, what goes wrong, its end. Not here: its calls (`calls`),
+//! what it asks (`questions`), which turn a message belongs to (the machine itself).
+//!
+//! Worked example: `turn.started` comes, and right behind it the item with the person's words. The start waits for them a
+//! quarter of a second, because who started on what is one sentence; anything else that comes first lets it go.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::link::{Phrase, Word};
+
+use super::super::written::{self, Session, cut, short};
+use super::calls::Call;
+use super::desk::Desk;
+use super::machines::{Agent, AgentEvent};
+use super::message::{End, How, Report, Stage};
+
+/// How long the start of a turn waits for the words that it was asked with: they come right behind it.
+const START_WAITS: Duration = Duration::from_millis(250);
+
+/// How long something that went wrong waits for the end of its turn, which then tells it.
+const ERROR_WAITS: Duration = Duration::from_secs(1);
+
+/// How much of what the agent says last is kept, in bytes, to know its result again: what is longer is no short result.
+const MOST_SAID: usize = 64 * 1024;
+
+/// How long a result may be, in characters, to stand in the sentence of the end; a longer one is text of the agent's.
+const SHORT_RESULT: usize = 200;
+
+/// How much of the words that a turn was asked with is told, in characters.
+const FIRST_WORDS: usize = 200;
+
+/// Says whether the start was told.
+#[derive(Debug, Clone, PartialEq)]
+enum Start {
+    /// It waits for the words that the turn was asked with, until then.
+    Waits(Timestamp, Duration),
+    /// It was, or never will be, because we came in the middle.
+    Over,
+}
+
+/// Is what the agent says at present.
+#[derive(Debug, Clone, PartialEq)]
+struct Output {
+    /// The item.
+    item: Option<String>,
+    /// AAEP's name for it.
+    id: String,
+    /// How many characters were told.
+    position: u64,
+    /// What was told of this item, while it is short enough to be compared with.
+    text: String,
+    /// Whether it came piece by piece.
+    in_pieces: bool,
+}
+
+/// Is something that went wrong and was not told yet.
+#[derive(Debug, Clone, PartialEq)]
+struct Fault {
+    report: Report,
+    due: Duration,
+}
+
+/// Is one turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    pub thread: String,
+    pub name: String,
+    pub session: Session,
+    pub agent: Agent,
+    state: &'static str,
+    start: Start,
+    pub calls: BTreeMap<String, Call>,
+    /// How many outputs and calls it had, for their names.
+    pub count: u64,
+    output: Option<Output>,
+    said: String,
+    /// What an item said to be the result, for an end that has none.
+    pub result: Option<String>,
+    fault: Option<Fault>,
+    /// How many questions of it are open.
+    pub open: usize,
+    /// Whether it is over.
+    pub ended: bool,
+}
+
+impl Turn {
+    /// Begins a turn; `joined` where its beginning was before our time.
+    pub fn new(desk: &mut Desk<'_>, thread: &str, name: &str, joined: bool) -> Self {
+        let session = desk.writer.session(name, thread);
+        let mut turn = Self {
+            thread: thread.to_owned(),
+            name: name.to_owned(),
+            session,
+            agent: Agent::Initializing,
+            state: "idle",
+            start: if joined {
+                Start::Over
+            } else {
+                Start::Waits(desk.at, desk.now + START_WAITS)
+            },
+            calls: BTreeMap::new(),
+            count: 0,
+            output: None,
+            said: String::new(),
+            result: None,
+            fault: None,
+            open: 0,
+            ended: false,
+        };
+        turn.step(desk, AgentEvent::Ready);
+        turn.step(desk, AgentEvent::Execute);
+        if joined {
+            // Nobody knows which state it left.
+            turn.state = "thinking";
+        }
+        turn
+    }
+
+    /// Steps the machine of the turn's agent.
+    pub fn step(&mut self, desk: &mut Desk<'_>, event: AgentEvent) {
+        self.agent = desk.step(&self.thread, &self.name, self.agent, event);
+    }
+
+    /// Takes the words that it was asked with.
+    pub fn prompt(&mut self, desk: &mut Desk<'_>, words: &str) {
+        match self.start {
+            Start::Waits(..) => self.tell_start(desk, words),
+            // What the person says in its middle is not the agent's to tell.
+            Start::Over => {}
+        }
+    }
+
+    fn tell_start(&mut self, desk: &mut Desk<'_>, words: &str) {
+        let Start::Waits(at, _) = std::mem::replace(&mut self.start, Start::Over) else {
+            return;
+        };
+        let first = words.lines().find(|line| !line.trim().is_empty());
+        let fields = json!({
+            "summary_normal": first.map(|line| cut(line.trim(), FIRST_WORDS)),
+            "request_text": cut(words, written::LONGEST_TEXT),
+        });
+        let now = std::mem::replace(&mut desk.at, at);
+        desk.event(&mut self.session, "session.started", fields);
+        desk.at = now;
+        self.enter(desk, "thinking");
+    }
+
+    /// Lets the start go before something else of the turn.
+    pub fn event_first(&mut self, desk: &mut Desk<'_>) {
+        self.tell_start(desk, "");
+    }
+
+    /// Writes an event of the turn.
+    pub fn event(&mut self, desk: &mut Desk<'_>, kind: &str, fields: Value) {
+        self.tell_start(desk, "");
+        desk.event(&mut self.session, kind, fields);
+    }
+
+    /// Tells which state the agent is in, when that changes.
+    pub fn enter(&mut self, desk: &mut Desk<'_>, state: &'static str) {
+        self.tell_start(desk, "");
+        if self.state == state {
+            return;
+        }
+        let from = std::mem::replace(&mut self.state, state);
+        let fields = json!({"from_state": from, "to_state": state});
+        self.event(desk, "state.changed", fields);
+    }
+
+    /// Tells the state that follows from what is open.
+    pub fn settle_state(&mut self, desk: &mut Desk<'_>) {
+        let runs = self.calls.values().any(Call::runs);
+        self.enter(
+            desk,
+            match (self.open > 0, runs) {
+                (true, _) => "awaiting_input",
+                (false, true) => "calling_tool",
+                (false, false) => "thinking",
+            },
+        );
+    }
+
+    /// Takes what the agent says.
+    pub fn speak(&mut self, desk: &mut Desk<'_>, item: Option<&str>, stage: Stage, words: &str) {
+        let in_pieces = stage == Stage::Updated;
+        let same = self.output.as_ref().is_some_and(|output| {
+            // Pieces may come as items of their own.
+            output.item.as_deref() == item || (output.in_pieces && in_pieces)
+        });
+        if !same {
+            if words.is_empty() {
+                return;
+            }
+            self.hush(desk);
+            // The whole of what was said in pieces, as Sage sends it behind them.
+            if !in_pieces && !self.said.is_empty() && self.said.trim() == words.trim() {
+                return;
+            }
+            self.begin_output(item, in_pieces);
+            self.step(desk, AgentEvent::TextOutput);
+            if self.state == "thinking" || self.state == "idle" {
+                self.enter(desk, "writing_output");
+            }
+        }
+        self.tell_start(desk, "");
+        let Some(output) = &mut self.output else {
+            return;
+        };
+        let known = output.item.as_deref() == item && !output.text.is_empty();
+        let rest = match words.strip_prefix(output.text.as_str()) {
+            // The item as it now is, and not what is new of it.
+            Some(rest) if known => rest,
+            Some(_) | None => words,
+        };
+        if !rest.is_empty() {
+            let fields = json!({
+                "chunk": rest,
+                "position": output.position,
+                "complete": false,
+                "output_id": output.id,
+            });
+            output.position += rest.chars().count() as u64;
+            if output.text.len() + rest.len() <= MOST_SAID {
+                output.text.push_str(rest);
+            }
+            desk.event(&mut self.session, "output.streaming", fields);
+        }
+        if stage == Stage::Completed {
+            self.hush(desk);
+        }
+    }
+
+    fn begin_output(&mut self, item: Option<&str>, in_pieces: bool) {
+        self.count += 1;
+        self.output = Some(Output {
+            item: item.map(str::to_owned),
+            id: format!("out_{}", self.count),
+            position: 0,
+            text: String::new(),
+            in_pieces,
+        });
+    }
+
+    /// Ends what the agent says: something else comes.
+    pub fn hush(&mut self, desk: &mut Desk<'_>) {
+        let Some(output) = self.output.take() else {
+            return;
+        };
+        let fields = json!({
+            "chunk": "",
+            "position": output.position,
+            "complete": true,
+            "output_id": output.id,
+        });
+        self.said = output.text;
+        self.event(desk, "output.streaming", fields);
+        if self.state == "writing_output" {
+            self.enter(desk, "thinking");
+        }
+    }
+
+    /// Takes something that went wrong; the end of the turn tells it, if it comes soon.
+    pub fn went_wrong(&mut self, desk: &mut Desk<'_>, report: Report) {
+        self.tell_fault(desk);
+        self.fault = Some(Fault {
+            report,
+            due: desk.now + ERROR_WAITS,
+        });
+    }
+
+    fn tell_fault(&mut self, desk: &mut Desk<'_>) {
+        if let Some(fault) = self.fault.take() {
+            let message = Word::Agent(short(&fault.report.message));
+            desk.tell(Phrase::new("translated.error").with("message", message));
+        }
+    }
+
+    /// Takes the end of the connection: what went wrong last has ended the turn.
+    pub fn cut_off(&mut self, desk: &mut Desk<'_>) {
+        if let Some(fault) = &self.fault {
+            let end = End {
+                how: How::Failed,
+                reason: Some(fault.report.code.clone()).filter(|code| !code.is_empty()),
+                result: None,
+                duration_ms: None,
+            };
+            self.end(desk, &end);
+        } else {
+            self.hush(desk);
+        }
+    }
+
+    /// Takes the end of the turn; its calls are over, and its questions close with it.
+    pub fn end(&mut self, desk: &mut Desk<'_>, end: &End) {
+        self.tell_start(desk, "");
+        self.hush(desk);
+        self.leave_calls(desk);
+        let fault = self.fault.take().map(|fault| fault.report);
+        self.ended = true;
+        self.open = 0;
+        let kept = self.result.take();
+        let result = end.result.as_deref().or(kept.as_deref());
+        let result = result.map(str::trim).unwrap_or_default();
+        match end.how {
+            How::Completed => {
+                self.step(desk, AgentEvent::Complete);
+                self.complete(desk, result, end.duration_ms);
+                // The end told nothing of it.
+                self.fault = fault.map(|report| Fault {
+                    report,
+                    due: desk.now,
+                });
+                self.tell_fault(desk);
+            }
+            How::Failed => {
+                self.step(desk, AgentEvent::Error);
+                let fields = failed(end, result, fault.as_ref());
+                self.event(desk, "session.errored", fields);
+            }
+            How::Interrupted => {
+                self.step(desk, AgentEvent::Cancel);
+                let by_the_person = matches!(
+                    end.reason.as_deref(),
+                    None | Some("interrupted" | "user_cancelled")
+                );
+                let fields = json!({
+                    "cancelled_by": if by_the_person { "user" } else { "system" },
+                    "cancellation_reason": code(end.reason.as_deref()).map(|code| code.to_lowercase()),
+                    "summary_normal": fault.map(|report| short(&report.message)),
+                    "partial_result": short(result),
+                });
+                self.event(desk, "session.cancelled", fields);
+            }
+            How::AsksForInput => {
+                self.step(desk, AgentEvent::Cancel);
+                // A turn that is over takes no answer: it goes on with the person, in a new one.
+                let reason = if result.is_empty() {
+                    "needs_user_input"
+                } else {
+                    result
+                };
+                let fields = json!({"reason": reason, "target_kind": "human"});
+                self.enter(desk, "handing_off");
+                self.event(desk, "handoff.requested", fields);
+                let fields = json!({
+                    "cancelled_by": "producer",
+                    "cancellation_reason": "needs_user_input",
+                });
+                self.event(desk, "session.cancelled", fields);
+            }
+        }
+    }
+
+    fn complete(&mut self, desk: &mut Desk<'_>, result: &str, duration_ms: Option<u64>) {
+        let known = result.is_empty() || self.said.trim() == result;
+        let is_short = result.chars().nth(SHORT_RESULT).is_none() && !result.contains('\n');
+        if !known && !is_short {
+            // It was never said before, and is more than a sentence.
+            self.speak(desk, None, Stage::Completed, result);
+        }
+        let fields = json!({
+            "summary_normal": (!known && is_short).then_some(result),
+            "duration_ms": written::duration(duration_ms),
+            "tool_invocations_count": self.calls.values().filter(|call| call.was_told()).count(),
+        });
+        self.event(desk, "session.completed", fields);
+    }
+
+    /// Lets go what waits only for a time.
+    pub fn tick(&mut self, desk: &mut Desk<'_>) {
+        if matches!(self.start, Start::Waits(_, due) if desk.now >= due) {
+            self.tell_start(desk, "");
+        }
+        if self
+            .fault
+            .as_ref()
+            .is_some_and(|fault| desk.now >= fault.due)
+        {
+            self.tell_fault(desk);
+        }
+        self.tick_calls(desk);
+    }
+
+    /// Gives when it wants to be ticked.
+    pub fn deadline(&self) -> Option<Duration> {
+        let start = match self.start {
+            Start::Waits(_, due) => Some(due),
+            Start::Over => None,
+        };
+        let fault = self.fault.as_ref().map(|fault| fault.due);
+        let calls = self.calls.values().filter_map(|call| call.due);
+        calls.chain(start).chain(fault).min()
+    }
+}
+
+/// Writes what an end by an error says.
+fn failed(end: &End, result: &str, fault: Option<&Report>) -> Value {
+    let known = fault.map(|report| report.code.as_str());
+    let reason = end.reason.as_deref().or(known);
+    let message = fault.map(|report| report.message.as_str());
+    let words = if result.is_empty() {
+        message.unwrap_or_default()
+    } else {
+        result
+    };
+    let category = match (reason, fault.and_then(|report| report.retryable)) {
+        (_, Some(true)) => "transient",
+        (_, Some(false)) | (Some("invalid_request"), None) => "permanent",
+        (Some("permission_denied" | "needs_user_input"), None) => "requires_user",
+        (Some(_) | None, None) => "unknown",
+    };
+    json!({
+        "summary_normal": written::long(words),
+        "error_category": category,
+        "error_code": code(reason),
+    })
+}
+
+/// Writes a code as AAEP wants it; absent where nothing of it can stand there.
+fn code(reason: Option<&str>) -> Option<String> {
+    let code: String = reason?
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_uppercase()
+            } else {
+                '_'
+            }
+        })
+        .take(64)
+        .collect();
+    let fits = code.len() >= 2 && code.starts_with(|c: char| c.is_ascii_uppercase());
+    fits.then_some(code)
+}
