@@ -1,5 +1,7 @@
 //! Other protocols from end to end: heard through the app in every face, answered, checked and traced.
 
+mod sage;
+
 use std::time::Duration;
 
 use hearken::config::{Config, Dialect, Verbosity};
@@ -186,7 +188,10 @@ fn the_tables_in_the_documentation_are_the_codes() {
 /// The rooms behind the door learned nothing of the protocols before it; the phrase files are exempt.
 #[test]
 fn no_room_behind_the_door_knows_a_word_of_another_protocol() {
-    const WORDS: [&str; 8] = [
+    const WORDS: [&str; 11] = [
+        "sage",
+        "waitingpermission",
+        "executingtools",
         "asp",
         "performative",
         "escalate",

@@ -17,6 +17,8 @@ pub enum Dialect {
     Aaep,
     /// The Agent Session Protocol
     Asp,
+    /// Sage, in either of its forms
+    Sage,
 }
 
 /// Settings of the links to sources.

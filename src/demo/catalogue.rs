@@ -27,7 +27,10 @@ const FILES: [&str; 11] = [
 ];
 
 /// The embedded scenarios in other protocols.
-const SCRIPTS: [&str; 1] = [include_str!("../../assets/demo/asp.jsonl")];
+const SCRIPTS: [&str; 2] = [
+    include_str!("../../assets/demo/asp.jsonl"),
+    include_str!("../../assets/demo/sage.jsonl"),
+];
 
 struct Catalogue {
     scenarios: Vec<Arc<Scenario>>,

@@ -25,12 +25,12 @@ mod foreign;
 mod numbers;
 mod recognise;
 pub mod rpc;
-mod wording;
 pub mod sage;
+mod wording;
 pub mod written;
 
 pub use addresses::{Addresses, WEBSOCKET};
-pub use asp::{BadKey, Identity, about as about_departure, tables as asp_tables};
+pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use foreign::Foreign;
 pub use numbers::Numbers;
 pub use recognise::{Kind, Sign, open, recognise};
@@ -305,6 +305,12 @@ pub enum NoEvent {
     Broken(DecodeError),
     /// It is something else.
     Foreign(Foreign),
+}
+
+/// Says in a sentence what a departure from another protocol's own rules is, by its phrase; for reports, which hold no
+/// payload.
+pub fn about_departure(key: &str) -> Option<&'static str> {
+    asp::about(key).or_else(|| sage::about(key))
 }
 
 /// Reads one text: an event.

@@ -24,6 +24,7 @@ use crate::protocol::{Now, Reply};
 
 use super::aaep::Aaep;
 use super::asp::Asp;
+use super::sage::Sage;
 use super::{Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
 
 /// How many frames are kept of a source that is not recognised: a program may greet with some lines, and a
@@ -44,17 +45,20 @@ pub enum Kind {
     Aaep,
     /// The Agent Session Protocol.
     Asp,
+    /// Sage's runs.
+    Sage,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 2] = [Self::Aaep, Self::Asp];
+    pub const ALL: [Self; 3] = [Self::Aaep, Self::Asp, Self::Sage];
 
     /// Asks a dialect about a text.
     fn judge(self, text: &str) -> Sign {
         match self {
             Self::Aaep => super::aaep::recognise(text),
             Self::Asp => super::asp::recognise(text),
+            Self::Sage => super::sage::recognise(text),
         }
     }
 
@@ -63,6 +67,7 @@ impl Kind {
         match self {
             Self::Aaep => Box::new(Aaep::new(start)),
             Self::Asp => Box::new(Asp::new(start)),
+            Self::Sage => Box::new(Sage::new(start)),
         }
     }
 }
@@ -92,6 +97,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Auto => Box::new(Undecided::new(start)),
         config::Dialect::Aaep => Kind::Aaep.machine(start),
         config::Dialect::Asp => Kind::Asp.machine(start),
+        config::Dialect::Sage => Kind::Sage.machine(start),
     }
 }
 

@@ -64,7 +64,7 @@ impl Checker {
                 Out::Unread(NoEvent::Foreign(what)) => {
                     self.stream(gathered.line, Fact::Foreign(what), String::new());
                 }
-                Out::Tell(phrase) => {
+                Out::Tell(phrase) | Out::Detail(phrase) => {
                     if dialect::about_departure(phrase.key).is_some() {
                         let fact = Fact::Rule(StreamRule::Departs);
                         self.stream(gathered.line, fact, phrase.key.to_owned());
@@ -80,8 +80,7 @@ impl Checker {
                 | Out::Close(_)
                 | Out::Settled { .. }
                 | Out::Standing(_)
-                | Out::Proven(_)
-                | Out::Detail(_) => {}
+                | Out::Proven(_) => {}
             }
         }
     }

@@ -380,11 +380,11 @@ impl Turn {
 
 /// Says that a tool was denied.
 pub fn denied(tool: Option<&str>, reason: &str) -> Phrase {
-    let phrase = Phrase::new("translated.denied").with("reason", Word::Agent(short(reason)));
-    match tool {
-        Some(tool) => phrase.with("tool", Word::Name(tool.to_owned())),
-        None => phrase.with("tool", Word::Own(String::new())),
-    }
+    let phrase = match tool {
+        Some(tool) => Phrase::new("translated.denied").with("tool", Word::Name(tool.to_owned())),
+        None => Phrase::new("translated.denied.some"),
+    };
+    phrase.with("reason", Word::Agent(short(reason)))
 }
 
 fn event_of(how: Status) -> Option<ToolEvent> {

@@ -18,6 +18,9 @@ use super::super::{Out, Stepped};
 /// Remembers which illegal steps were told: there are as many as the tables have pairs.
 pub type Told = BTreeSet<(&'static str, &'static str, &'static str)>;
 
+/// The phrase of an illegal step.
+pub const ILLEGAL: &str = "translated.illegal";
+
 /// Is where one fact is worked at.
 pub struct Desk<'a> {
     pub writer: &'a mut Writer,
@@ -54,7 +57,7 @@ impl<'a> Desk<'a> {
             Err(error) => {
                 // Once of each kind: a program that does it again does it for ever.
                 if self.told.insert((error.machine, error.from, error.event)) {
-                    let phrase = Phrase::new("translated.illegal")
+                    let phrase = Phrase::new(ILLEGAL)
                         .with("machine", Word::Own(error.machine.to_owned()))
                         .with("state", Word::Own(error.from.to_owned()))
                         .with("event", Word::Own(error.event.to_owned()));

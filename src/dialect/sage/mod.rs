@@ -13,6 +13,7 @@ mod calls;
 mod desk;
 mod lines;
 mod machines;
+mod mapping;
 mod message;
 mod questions;
 mod route;
@@ -30,20 +31,20 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use jiff::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Machine, Now, Reply};
 
 use super::written::{Agent, Writer};
-use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Start, Wish};
+use super::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Sign, Start, Wish};
 use desk::{Desk, Told};
 use lines::Lines;
 pub use machines::{
     Agent as AgentRun, AgentEvent, GAPS, Gap, Session, SessionEvent, Stream, StreamEvent, Tool,
     ToolEvent,
 };
+pub use mapping::{MAPPING, Mapping};
 use questions::Questions;
 use route::Thread;
 use runs::Run;
@@ -89,14 +90,14 @@ impl Sage {
 
     /// Takes one frame.
     fn frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {
-        let (first, more) = (StreamEvent::StartStreaming, StreamEvent::DataReceived);
+        self.connected(now, out);
         let event = match self.stream {
-            Stream::Connected => first,
+            Stream::Connected => StreamEvent::StartStreaming,
             Stream::Disconnected
             | Stream::Connecting
             | Stream::Streaming
             | Stream::Completed
-            | Stream::Failed => more,
+            | Stream::Failed => StreamEvent::DataReceived,
         };
         self.step_stream(event, now, out);
         if let Some(map) = object(text).filter(message::is_envelope) {
@@ -108,6 +109,16 @@ impl Sage {
         }
         let line = self.lines.read(text);
         self.line(line, now, out);
+    }
+
+    /// Takes the connection for made: whoever recognised Sage only now did not tell of its making.
+    fn connected(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.stream == Stream::Disconnected {
+            self.step_stream(StreamEvent::Connect, now, out);
+        }
+        if self.stream == Stream::Connecting {
+            self.step_stream(StreamEvent::Connected, now, out);
+        }
     }
 
     fn step_stream(&mut self, event: StreamEvent, now: Now, out: &mut Vec<Out>) {
@@ -143,7 +154,7 @@ impl Dialect for Sage {
                 };
                 self.step_stream(event, now, out);
             }
-            LinkEvent::Connected => self.step_stream(StreamEvent::Connected, now, out),
+            LinkEvent::Connected => self.connected(now, out),
             LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
             LinkEvent::Lost { .. } | LinkEvent::Failed { .. } => {
                 self.cut_off(StreamEvent::Error, now, out);
@@ -167,7 +178,6 @@ impl Dialect for Sage {
             // Sage has none of these; what they mean for the link is the app's to tell.
             LinkEvent::Resumed
             | LinkEvent::Answered { .. }
-            | LinkEvent::NoSubscriptions
             | LinkEvent::Silent { .. }
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
@@ -237,15 +247,38 @@ impl Dialect for Sage {
     }
 }
 
+/// Says whether a text is Sage's: an envelope or a first line surely is, and what other programs may write, too,
+/// perhaps is.
+pub(super) fn recognise(text: &str) -> Sign {
+    let Some(map) = object(&lines::seen(text)) else {
+        return if lines::is_sign(text) {
+            Sign::Perhaps
+        } else {
+            Sign::No
+        };
+    };
+    let own_line = || {
+        let begins = message::text(&map, "message").is_some_and(|words| words == runs::STARTING);
+        begins || message::text(&map, "tool_name").is_some()
+    };
+    match (message::is_envelope(&map), lines::is_line(&map)) {
+        (true, _) => Sign::Surely,
+        (false, true) if own_line() => Sign::Surely,
+        (false, true) => Sign::Perhaps,
+        (false, false) => Sign::No,
+    }
+}
+
+/// Says in a sentence what a departure from Sage's own machines is, by its phrase.
+pub(super) fn about(key: &str) -> Option<&'static str> {
+    (key == desk::ILLEGAL)
+        .then_some("a machine takes no such event in its state; it is translated all the same")
+}
+
 fn object(text: &str) -> Option<Map<String, Value>> {
     let text = text.trim_start_matches('\u{feff}').trim();
     match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Some(map),
         Ok(_) | Err(_) => None,
     }
-}
-
-/// Gives the time of a frame by its own word, for whoever reads a capture.
-pub fn stamp_of(text: &str) -> Option<Timestamp> {
-    message::stamp(&object(&lines::seen(text))?)
 }

@@ -11,7 +11,7 @@ use super::lines::Line;
 use super::message::{Call, Item, Kind, Message, Place, Says, Stage, Status};
 
 /// How a run of `--stream-json` begins.
-const STARTING: &str = "Sage Agent starting";
+pub(super) const STARTING: &str = "Sage Agent starting";
 
 /// Is the run of a program that writes lines.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{Frame, LinkEvent};
-use crate::protocol::{KeyRing, Now};
+use crate::protocol::Now;
 
-use super::super::{Carrier, Dialect, Out, Start, Terms};
+use super::super::{Carrier, Dialect, Out, Start};
 use super::Sage;
 
 /// The place of Sage's own examples, and of what it was seen to write.
@@ -78,16 +77,7 @@ impl Bench {
 fn start(carrier: Carrier) -> Start {
     Start {
         carrier,
-        plain: false,
-        handshake: HandshakeConfig::default(),
-        keys: KeyRing::default(),
-        terms: Terms {
-            verbosity: Verbosity::Normal,
-            load: Load::Medium,
-            languages: Vec::new(),
-            rate: None,
-        },
-        seed: 7,
+        ..Start::unattended()
     }
 }
 

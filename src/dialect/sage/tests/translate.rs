@@ -72,7 +72,6 @@ fn reply(out: &[Out], answer: Answer) -> Reply {
     Reply {
         token: ReplyToken::new(token),
         answer,
-        subscription_id: "sub_1".to_owned(),
         timestamp: "2026-06-30T00:00:05Z".parse().unwrap(),
         decided_by: "user:local".to_owned(),
     }

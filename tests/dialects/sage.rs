@@ -1,0 +1,207 @@
+//! Sage from end to end: heard through the app in every face, answered, checked and traced, its tables in the page.
+
+use std::time::Duration;
+
+use hearken::config::{Config, Dialect, Verbosity};
+use hearken::demo;
+use hearken::dialect::sage;
+use hearken::inspect::{Checker, Format, Tracer};
+use hearken::protocol::{Machine, Severity};
+use serde_json::Value;
+
+use crate::documents::holds_generated;
+use crate::support::stage::Stage;
+
+/// Writes the rows of a machine: which states an event leaves, and which one it enters.
+fn rows<M: Machine>() -> String {
+    let mut rows: Vec<(String, &str, Vec<&str>)> = Vec::new();
+    for row in M::valid_transitions() {
+        let (event, to) = (M::event_label(row.event), row.to.label());
+        let known = rows
+            .iter_mut()
+            .find(|(on, enters, _)| on == event && *enters == to);
+        match known {
+            Some((_, _, from)) => from.push(row.from.label()),
+            None => rows.push((event.to_owned(), to, vec![row.from.label()])),
+        }
+    }
+    let mut text = "| what happens | from | to |\n|---|---|---|\n".to_owned();
+    for (event, to, from) in rows {
+        let from = if from.len() == M::STATES.len() {
+            "any".to_owned()
+        } else {
+            from.join(", ")
+        };
+        text.push_str(&format!("| {event} | {from} | {to} |\n"));
+    }
+    text.push_str(&format!(
+        "\n{} of {} pairs are illegal.\n",
+        M::illegal_pairs().len(),
+        M::STATES.len() * M::EVENTS.len()
+    ));
+    text
+}
+
+#[test]
+fn the_tables_of_sage_are_in_the_page_about_dialects() {
+    let page = "docs/dialects.md";
+    holds_generated(page, "sage session", &rows::<sage::Session>());
+    holds_generated(page, "sage agent", &rows::<sage::AgentRun>());
+    holds_generated(page, "sage tool", &rows::<sage::Tool>());
+    holds_generated(page, "sage stream", &rows::<sage::Stream>());
+    let mut gaps = "| state | event | to | why |\n|---|---|---|---|\n".to_owned();
+    for gap in sage::GAPS {
+        let step = gap.step;
+        gaps.push_str(&format!(
+            "| {} | {} | {} | {} |\n",
+            step.from.label(),
+            sage::AgentRun::event_label(step.event),
+            step.to.label(),
+            gap.because
+        ));
+    }
+    holds_generated(page, "sage gaps", &gaps);
+    let mut mapping = "| Sage | form | in AAEP's terms |\n|---|---|---|\n".to_owned();
+    for row in sage::MAPPING {
+        mapping.push_str(&format!(
+            "| {} | {} | {} |\n",
+            row.says, row.form, row.becomes
+        ));
+    }
+    holds_generated(page, "sage mapping", &mapping);
+}
+
+const STREAM: &str = include_str!("../fixtures/sage/stream.jsonl");
+const TERMINAL: &str = include_str!("../fixtures/sage/terminal.txt");
+
+fn traced(text: &str) -> String {
+    let mut tracer = Tracer::new();
+    for line in text.lines() {
+        tracer.line(line);
+    }
+    tracer.finish(Format::Text).unwrap()
+}
+
+#[test]
+fn a_trace_shows_the_steps_of_its_own_machines_by_their_own_names() {
+    let trace = traced(STREAM);
+    for step in [
+        "session: Active to Processing, by Chat",
+        "agent turn_001: Thinking to WaitingPermission, by NeedPermission",
+        "agent turn_001: WaitingPermission to Thinking, by PermissionDenied",
+        "CheckingPermission to Denied, by PermissionDenied",
+        "agent turn_001: Thinking to Error, by Error",
+        "stream: Connected to Streaming, by StartStreaming",
+    ] {
+        assert!(trace.contains(step), "{step} is not in\n{trace}");
+    }
+    assert!(!trace.contains("illegal"), "{trace}");
+    // A turn that ends twice ended once.
+    let last = STREAM.lines().last().unwrap();
+    let trace = traced(&format!("{STREAM}{last}\n"));
+    let wanted = "illegal: session: Active does not take AgentComplete; line 14";
+    assert!(trace.contains(wanted), "{trace}");
+}
+
+/// Checks a capture, and gives what is more than a note.
+fn checked(text: &str) -> Vec<String> {
+    let mut checker = Checker::new();
+    let mut items = Vec::new();
+    for line in text.lines() {
+        items.extend(checker.line(line));
+    }
+    let (rest, summary) = checker.finish();
+    items.extend(rest);
+    assert_eq!(summary.sessions.len(), 1);
+    items
+        .iter()
+        .filter(|item| item.severity != Severity::Note)
+        .map(|item| format!("{}: {} {}", item.line, item.rule, item.field))
+        .collect()
+}
+
+#[test]
+fn a_check_reads_captures_of_both_forms_and_names_what_breaks_their_rules() {
+    assert_eq!(checked(STREAM), Vec::<String>::new());
+    assert_eq!(checked(TERMINAL), Vec::<String>::new());
+    let last = STREAM.lines().last().unwrap();
+    let wanted = ["14: departs translated.illegal"];
+    assert_eq!(checked(&format!("{STREAM}{last}\n")), wanted);
+}
+
+fn begin() -> jiff::Timestamp {
+    "2026-03-07T14:30:00Z".parse().unwrap()
+}
+
+fn script() -> &'static demo::Script {
+    let mut scripts = demo::scripts().iter();
+    scripts.find(|script| script.info().name == "sage").unwrap()
+}
+
+/// Plays the run of the demo; the person hears the question and answers by a key.
+fn run(verbosity: Verbosity, key: char, heard: &str) -> (Stage, String) {
+    let mut config = Config::default();
+    config.announce.verbosity = verbosity;
+    let mut stage = Stage::speaking(config, begin(), Dialect::Auto, None);
+    let mut taken = 0;
+    for (after, _) in script().frames("", &Value::Null, begin()) {
+        stage.wait(after);
+        let frames = script().frames("", &Value::Null, stage.now.wall);
+        stage.frame(&frames[taken].1);
+        taken += 1;
+    }
+    stage.wait_for_silence();
+    let asked = stage.screen(100, 30);
+    assert!(stage.sent.is_empty(), "nothing goes out unasked");
+    stage.press(key);
+    stage.wait(Duration::from_secs(1));
+    if stage.sent.is_empty() {
+        stage.wait(Duration::from_secs(8));
+        stage.press('c');
+        stage.wait(Duration::from_secs(1));
+    }
+    let sent: Value = serde_json::from_str(&stage.sent[0].1).unwrap();
+    for at in taken.. {
+        let frames = script().frames(heard, &sent, stage.now.wall);
+        let Some((after, _)) = frames.get(at) else {
+            break;
+        };
+        stage.wait(*after);
+        let frames = script().frames(heard, &sent, stage.now.wall);
+        stage.frame(&frames[at].1);
+    }
+    stage.wait_for_silence();
+    (stage, asked)
+}
+
+fn golden(name: &str, verbosity: Verbosity) {
+    let (stage, asked) = run(verbosity, 'n', "deny");
+    insta::assert_snapshot!(format!("sage_{name}_script"), stage.script.join("\n"));
+    insta::assert_snapshot!(format!("sage_{name}_lines"), stage.lines.concat());
+    insta::assert_snapshot!(format!("sage_{name}_question_100x30"), asked);
+    insta::assert_snapshot!(format!("sage_{name}_last_100x30"), stage.screen(100, 30));
+}
+
+#[test]
+fn the_run_tersely() {
+    golden("terse", Verbosity::Terse);
+}
+
+#[test]
+fn the_run_normally() {
+    golden("normal", Verbosity::Normal);
+}
+
+#[test]
+fn the_run_in_detail() {
+    golden("detailed", Verbosity::Detailed);
+}
+
+#[test]
+fn the_persons_answer_goes_out_byte_for_byte() {
+    for (key, heard) in [('n', "deny"), ('y', "allow")] {
+        let (stage, _) = run(Verbosity::Normal, key, heard);
+        let sent: Vec<&str> = stage.sent.iter().map(|(_, frame)| frame.as_str()).collect();
+        insta::assert_snapshot!(format!("sage_{heard}_frames"), sent.join("\n"));
+    }
+}
