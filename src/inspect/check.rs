@@ -15,7 +15,7 @@ use crate::session::{
 
 use super::answers::Answers;
 use super::clock::Clock;
-use super::lines::Gatherer;
+use super::lines::{Gathered, Gatherer};
 use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary, Told};
 use super::rules::{Fact, StreamRule};
 use super::safe;
@@ -91,6 +91,14 @@ impl Checker {
         } else {
             text
         };
+        // Programs write text between their messages, and its indentation may mean something.
+        if self.translator.is_at_work() && self.gatherer.passes(text) {
+            self.translated(&Gathered {
+                line: self.summary.lines,
+                text: text.to_owned(),
+            });
+            return std::mem::take(&mut self.found);
+        }
         for gathered in self.gatherer.take(self.summary.lines, text) {
             self.text(&gathered);
         }

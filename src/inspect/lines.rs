@@ -110,6 +110,11 @@ impl Gatherer {
         whole
     }
 
+    /// Tells whether a line can be no part of a JSON text: it begins none, and none is open.
+    pub(super) fn passes(&self, text: &str) -> bool {
+        self.open.is_none() && !dialect::bare(text).starts_with(['{', '['])
+    }
+
     /// Gives what was not closed when the stream ended.
     pub(super) fn end(&mut self) -> Option<Gathered> {
         self.open.take().map(|(open, _)| open)

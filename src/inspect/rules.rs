@@ -49,8 +49,6 @@ rules! {
     Departs = "departs", "", Warning, "A message of another protocol departs from that protocol's own rules; the field names which.";
     NoType = "no_type", "3.2.2", Error, "An object names no type, so nothing says what it is.";
     NotUtf8 = "not_utf8", "3.8", Error, "A line is no UTF-8; it is read with what can't be read replaced.";
-    AgainstDialect = "against_dialect", "7", Warning, "A message of another protocol breaks a rule of that protocol; it is translated all the same.";
-    Untranslated = "untranslated", "7", Warning, "A line means nothing in the protocol that the capture is of.";
     NotAnEvent = "not_an_event", "5", Note, "A line is a message of the handshake or a reply, and no event; it is left alone.";
     Duplicate = "duplicate", "3.2.3", Note, "An event came twice, word for word; the second one is left alone.";
     Held = "held", "3.4.1", Note, "An event came before its turn by its sequence number and was put in order.";

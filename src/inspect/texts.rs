@@ -48,7 +48,7 @@ impl Checker {
     }
 
     /// Reads a text of another protocol by its translator.
-    fn translated(&mut self, gathered: &Gathered) {
+    pub(super) fn translated(&mut self, gathered: &Gathered) {
         let now = self.clock.at(translated::stamp(&gathered.text));
         let clock = self.clock.clone();
         let mut out = self.translator.until(now, |due| clock.moment(due));

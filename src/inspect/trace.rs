@@ -346,6 +346,12 @@ impl Tracer {
     /// Takes the next line, without its end.
     pub fn line(&mut self, text: &str) {
         self.lines += 1;
+        if self.translator.is_at_work() && self.gatherer.passes(text) {
+            return self.translated(&Gathered {
+                line: self.lines,
+                text: text.to_owned(),
+            });
+        }
         for gathered in self.gatherer.take(self.lines, text) {
             self.text(&gathered);
         }

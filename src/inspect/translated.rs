@@ -28,6 +28,11 @@ impl Translator {
         self.0.is_some() && dialect::recognise(text) != Some(Kind::Aaep)
     }
 
+    /// Tells whether the capture is known to be of another protocol.
+    pub(super) fn is_at_work(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// Translates a text.
     pub(super) fn text(&mut self, text: &str, now: Now) -> Vec<Out> {
         let mut out = Vec::new();

@@ -142,7 +142,7 @@ fn script() -> &'static demo::Script {
 fn run(verbosity: Verbosity, key: char, heard: &str) -> (Stage, String) {
     let mut config = Config::default();
     config.announce.verbosity = verbosity;
-    let mut stage = Stage::speaking(config, begin(), Dialect::Auto, None);
+    let mut stage = Stage::speaking(config, begin(), Dialect::Sage, None);
     let mut taken = 0;
     for (after, _) in script().frames("", &Value::Null, begin()) {
         stage.wait(after);
@@ -160,6 +160,7 @@ fn run(verbosity: Verbosity, key: char, heard: &str) -> (Stage, String) {
         stage.press('c');
         stage.wait(Duration::from_secs(1));
     }
+    assert!(!stage.sent.is_empty(), "{asked}\n{}", stage.lines.concat());
     let sent: Value = serde_json::from_str(&stage.sent[0].1).unwrap();
     for at in taken.. {
         let frames = script().frames(heard, &sent, stage.now.wall);
