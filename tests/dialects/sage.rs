@@ -79,7 +79,8 @@ fn traced(text: &str) -> String {
     for line in text.lines() {
         tracer.line(line);
     }
-    tracer.finish(Format::Text).unwrap()
+    let english = hearken::announce::Phrases::english().unwrap();
+    tracer.finish(Format::Text, &english).unwrap()
 }
 
 #[test]

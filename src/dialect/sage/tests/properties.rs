@@ -129,8 +129,8 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
                 for item in checker.line(text) {
                     if item.severity == Severity::Error {
                         bad.push(format!(
-                            "{}: {} {}\n{text}",
-                            item.rule, item.field, item.problem
+                            "{}: {} {:?}\n{text}",
+                            item.rule, item.field, item.told
                         ));
                     }
                 }
@@ -162,7 +162,7 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
     let errors = left
         .into_iter()
         .filter(|item| item.severity == Severity::Error);
-    bad.extend(errors.map(|item| format!("at the end: {} {}", item.rule, item.problem)));
+    bad.extend(errors.map(|item| format!("at the end: {} {:?}", item.rule, item.told)));
     prop_assert!(bad.is_empty(), "{}", bad.join("\n"));
     Ok(())
 }
