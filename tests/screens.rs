@@ -247,7 +247,10 @@ impl Player {
         for (at, (columns, rows)) in SIZES.iter().enumerate() {
             let first = &self.moments.last().unwrap().screens[at];
             let flat = flat(first);
-            assert!(first.starts_with("Question ") || flat.contains(" Question "), "{first}");
+            assert!(
+                first.starts_with("Question ") || flat.contains(" Question "),
+                "{first}"
+            );
             assert!(flat.contains(" left, from "), "no time:\n{first}");
             let keys: &[&str] = match asked["accepted_response_kinds"][0].as_str() {
                 None => &["y accept", "y then c accept"],
