@@ -252,6 +252,7 @@ mod tests {
             shown: shown.map(str::to_owned),
             spoken: String::new(),
             language: None,
+            ways: false,
         }
     }
 

@@ -44,6 +44,7 @@ mod sources;
 mod speech;
 mod spoof;
 mod support;
+mod telling;
 mod terminal;
 mod terms;
 mod transcripts;

@@ -87,7 +87,7 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
         started.iter().any(|text| text.contains("The request was")),
         "{started:?}"
     );
-    assert!(ended.contains(&"Finished: Done."), "{ended:?}");
+    assert!(ended.contains(&"Finished."), "{ended:?}");
     assert!(
         ended.iter().any(|text| text.contains("Result:")),
         "{ended:?}"

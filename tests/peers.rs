@@ -192,7 +192,7 @@ fn asked(peer: &Peer, hearken: &mut Hearken) -> Value {
         "cannot be easily undone",
         "High risk",
         "Can't be undone",
-        "Silence rejects it",
+        "Silence rejects",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -210,7 +210,7 @@ impl App {
                     .aside(Class::Response, Kind::Reply, words, now);
                 self.answers.take(&told, true);
             }
-            Manner::Lines => {
+            Manner::Lines | Manner::Program => {
                 let told = self
                     .announcer
                     .say(Class::Response, Kind::Reply, key, &[], now);

@@ -63,7 +63,7 @@ impl Face {
 
     /// Tells whether programs read it, as JSON.
     pub(super) fn is_json(&self) -> bool {
-        self.name == "start.face.json"
+        self.manner == Manner::Program
     }
 
     /// Tells whether the terminal takes what is to be copied.
@@ -75,7 +75,7 @@ impl Face {
     pub(super) fn pick(&self, keys: &'static str, lines: &'static str) -> &'static str {
         match self.manner {
             Manner::Keys => keys,
-            Manner::Lines => lines,
+            Manner::Lines | Manner::Program => lines,
         }
     }
 }

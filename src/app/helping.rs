@@ -19,7 +19,7 @@ impl App {
                 self.doing = Doing::Helping { scroll: 0 };
                 self.hands.keymap().help().collect()
             }
-            Manner::Lines => keys::LINES
+            Manner::Lines | Manner::Program => keys::LINES
                 .iter()
                 .map(|line| (line.line.to_owned(), line.does))
                 .collect(),
@@ -36,7 +36,7 @@ impl App {
                 now,
             ),
             // One line an entry, so that a screen reader can go from one to the next.
-            Manner::Lines => {
+            Manner::Lines | Manner::Program => {
                 for entry in entries {
                     let args = [("reason", Arg::Own(entry))];
                     let told =

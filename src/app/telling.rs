@@ -86,7 +86,7 @@ impl App {
             .announcer
             .phrases()
             .say(key, self.announcer.verbosity(), args);
-        self.tell_of(class, prompt, key, segments, now);
+        self.tell_of(class, prompt, key, (segments, Aloud::Yes), now);
     }
 
     /// Says something about a question in the program's own name, in short for people.
@@ -98,16 +98,16 @@ impl App {
         args: &Args<'_>,
         now: Now,
     ) {
-        let segments = self.announcer.in_short(key, short, args);
-        self.tell_of(class, prompt, key, segments, now);
+        let words = self.announcer.in_short(key, short, args);
+        self.tell_of(class, prompt, key, words, now);
     }
 
-    fn tell_of(
+    pub(super) fn tell_of(
         &mut self,
         class: Class,
         prompt: &Prompt,
         key: &str,
-        segments: Vec<Segment>,
+        words: (Vec<Segment>, Aloud),
         now: Now,
     ) {
         // What an answer brings is told as such; what happens to a question, as a question.
@@ -118,7 +118,7 @@ impl App {
         };
         let announcement =
             self.announcer
-                .say_about(class, kind, About::Tells(prompt.id), segments, now);
+                .say_about(class, kind, About::Tells(prompt.id), words, now);
         self.emit(announcement, now);
     }
 }

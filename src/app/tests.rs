@@ -366,7 +366,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
         "Send rpl_1",
         "If accepted: It is gone",
         "Low risk",
-        "Silence rejects it in 5 minutes",
+        "Silence rejects in 5 minutes",
         "Press y",
     ] {
         assert!(

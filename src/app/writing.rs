@@ -42,7 +42,7 @@ impl App {
 
     fn is_typing(&self) -> bool {
         match self.face.manner() {
-            Manner::Lines => self.holding.is_typing(),
+            Manner::Lines | Manner::Program => self.holding.is_typing(),
             Manner::Keys => self.doing.is_typing(),
         }
     }

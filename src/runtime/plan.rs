@@ -411,10 +411,10 @@ fn plan(
             keymap,
             scan,
             config,
-            manner: if face == Face::Full {
-                Manner::Keys
-            } else {
-                Manner::Lines
+            manner: match face {
+                Face::Full => Manner::Keys,
+                Face::Linear => Manner::Lines,
+                Face::Json => Manner::Program,
             },
             lines,
             copies: face != Face::Json

@@ -20,6 +20,11 @@ const BURST_AT_MOST: Duration = Duration::from_secs(1);
 /// The burst is over when nothing came for this long.
 const BURST_SILENCE: Duration = Duration::from_millis(250);
 
+/// What was stamped this shortly before we connected is news all the same: a session that begins as somebody
+/// subscribes is stamped while the connection is still being made, and two clocks differ by as much. What is
+/// replayed is older, or so young that it is no old news to anybody.
+const YOUNG: Duration = Duration::from_millis(500);
+
 /// Says whether a link may still be replaying old events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Burst {
@@ -133,7 +138,8 @@ impl LinkState {
         let Burst::Possible { connected, last } = &mut self.burst else {
             return false;
         };
-        let old = stamped.is_some_and(|stamped| stamped < connected.wall);
+        let news = connected.wall.checked_sub(YOUNG).unwrap_or(connected.wall);
+        let old = stamped.is_some_and(|stamped| stamped < news);
         if old {
             *last = now.monotonic;
         } else {
@@ -203,20 +209,30 @@ mod tests {
     fn a_burst_ends_by_silence_a_new_event_or_time() {
         let old = Some(at(0).wall);
         let mut link = LinkState::new(true);
-        link.connected(at(100));
-        assert!(link.is_replayed(old, at(110)));
-        assert!(link.is_replayed(old, at(350)));
-        assert!(!link.is_replayed(old, at(601)), "250 ms of silence");
-
-        link.connected(at(1000));
-        assert!(!link.is_replayed(Some(at(1001).wall), at(1002)));
-        assert!(!link.is_replayed(old, at(1003)), "a newer event came first");
+        link.connected(at(1100));
+        assert!(link.is_replayed(old, at(1110)));
+        assert!(link.is_replayed(old, at(1350)));
+        assert!(!link.is_replayed(old, at(1601)), "250 ms of silence");
 
         link.connected(at(2000));
-        for ms in (2000..3000).step_by(100) {
+        assert!(!link.is_replayed(Some(at(2001).wall), at(2002)));
+        assert!(!link.is_replayed(old, at(2003)), "a newer event came first");
+
+        link.connected(at(3000));
+        for ms in (3000..4000).step_by(100) {
             assert!(link.is_replayed(old, at(ms)));
         }
-        assert!(!link.is_replayed(old, at(3000)), "one second");
+        assert!(!link.is_replayed(old, at(4000)), "one second");
+    }
+
+    #[test]
+    fn what_was_stamped_while_the_connection_was_made_is_news() {
+        for (stamped, old) in [(499, true), (500, false), (997, false), (1003, false)] {
+            let mut link = LinkState::new(true);
+            link.connected(at(1000));
+            let replayed = link.is_replayed(Some(at(stamped).wall), at(1010));
+            assert_eq!(replayed, old, "{stamped}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use hearken::announce::{Announcement, Manner, Mark, Phrases, Utterance};
 use hearken::app::{
-    App, Drawn, Effect, Exit, Input, Setup, Showing, SourceSetup, Until, VoiceWish,
+    App, Drawn, Effect, Exit, Input, LineSource, Setup, Showing, SourceSetup, Until, VoiceWish,
 };
 use hearken::config::{Config, Dialect, ThemeChoice};
 use hearken::dialect::{Carrier, Identity};
@@ -34,6 +34,8 @@ pub struct Stage {
     pub told: Vec<Arc<Announcement>>,
     pub lines: Vec<String>,
     pub sent: Vec<(u64, String)>,
+    /// What the JSON face writes.
+    pub objects: Vec<String>,
     pub quit: Option<Exit>,
     playing: Option<(Utterance, Duration, Duration)>,
     started: Now,
@@ -46,7 +48,7 @@ impl Stage {
 
     /// Like [`Stage::new`], in another language.
     pub fn in_words(config: Config, start: jiff::Timestamp, phrases: Phrases) -> Self {
-        Self::of(config, start, phrases, SourceSetup::default())
+        Self::of(config, start, phrases, Manner::Keys, SourceSetup::default())
     }
 
     /// Like [`Stage::new`], with a source that speaks another protocol over pipes.
@@ -62,10 +64,24 @@ impl Stage {
             identity,
             ..SourceSetup::default()
         };
-        Self::of(config, start, Phrases::english().unwrap(), source)
+        let phrases = Phrases::english().unwrap();
+        Self::of(config, start, phrases, Manner::Keys, source)
     }
 
-    fn of(config: Config, start: jiff::Timestamp, phrases: Phrases, source: SourceSetup) -> Self {
+    /// Like [`Stage::new`], for whoever writes lines, without a voice.
+    pub fn by_lines(config: Config, start: jiff::Timestamp, manner: Manner) -> Self {
+        let phrases = Phrases::english().unwrap();
+        Self::of(config, start, phrases, manner, SourceSetup::default())
+    }
+
+    fn of(
+        config: Config,
+        start: jiff::Timestamp,
+        phrases: Phrases,
+        manner: Manner,
+        source: SourceSetup,
+    ) -> Self {
+        let keys = manner == Manner::Keys;
         let now = Now {
             monotonic: Duration::ZERO,
             wall: start,
@@ -75,13 +91,20 @@ impl Stage {
         let app = App::new(Setup {
             config,
             phrases: Arc::new(phrases),
-            manner: Manner::Keys,
+            manner,
             copies: true,
             keymap: Default::default(),
             scan: None,
-            lines: None,
-            face: ("start.face.full", "start.why.terminal"),
-            voice: VoiceWish::Speak,
+            lines: (!keys).then_some(LineSource::Pipe),
+            face: match manner {
+                Manner::Keys => ("start.face.full", "start.why.terminal"),
+                Manner::Lines => ("start.face.linear", "start.why.asked"),
+                Manner::Program => ("start.face.json", "start.why.asked"),
+            },
+            voice: match keys {
+                true => VoiceWish::Speak,
+                false => VoiceWish::Silent,
+            },
             until: Until::Asked,
             keys: KeyRing::default(),
             seed: 1,
@@ -99,14 +122,17 @@ impl Stage {
             told: Vec::new(),
             lines: Vec::new(),
             sent: Vec::new(),
+            objects: Vec::new(),
             quit: None,
             playing: None,
             started: now,
         };
         stage.input(Input::Start);
-        stage.input(Input::Voice(VoiceEvent::Ready {
-            engine: "memory".into(),
-        }));
+        if keys {
+            stage.input(Input::Voice(VoiceEvent::Ready {
+                engine: "memory".into(),
+            }));
+        }
         stage.link(LinkEvent::Connected);
         stage
     }
@@ -120,6 +146,13 @@ impl Stage {
 
     pub fn frame(&mut self, text: &str) {
         self.link(LinkEvent::Frame(Frame::of(text.to_owned())));
+    }
+
+    /// Writes a line, as a program does.
+    pub fn line(&mut self, text: &str) {
+        let read = self.now.monotonic;
+        let text = text.to_owned();
+        self.input(Input::Line { text, read });
     }
 
     pub fn press(&mut self, key: char) {
@@ -158,7 +191,10 @@ impl Stage {
                             &TimeZone::UTC,
                             linear::Page::plain(0),
                         ));
-                        self.told.push(told);
+                        self.objects.push(linear::json(&self.app, &told));
+                        self.told.push(Arc::clone(&told));
+                        let at = self.now.monotonic;
+                        pending.push(Input::Written { told, at });
                     }
                     Effect::Speak(utterance) => {
                         assert!(self.playing.is_none(), "two utterances at once");

@@ -11,10 +11,12 @@
 //! else tells (that it thinks, decides, or what it thinks of a rejection) is said.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::config::{Load, Verbosity};
 use crate::protocol::{
-    Answer, Decision, Now, SessionStarted, StateChanged, ToolCompleted, ToolInvoked, Urgency,
+    Answer, Decision, Now, SessionCompleted, SessionStarted, StateChanged, ToolCompleted,
+    ToolInvoked, Urgency,
 };
 use crate::session::{Change, Closing, Consent, Prompt, ReplyState, Sessions, ToolCall};
 
@@ -25,13 +27,23 @@ use crate::announce::words::naming::look;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
+/// A state that comes this soon after other words of its session is not said: as long as a beat waits.
+const JUST_NOW: Duration = Duration::from_secs(3);
+/// How many announcements are looked at for that: more than a person can follow in that time.
+const MOST_LOOKED_AT: usize = 64;
+
 impl Announcer {
-    /// Fills in the short one of two phrases, or the long one in detail.
-    pub fn in_short(&self, key: &str, short: &str, args: &Args<'_>) -> Vec<Segment> {
+    /// Fills in the short one of two phrases, or the long one in detail. Where the short one has no words,
+    /// the long one is kept and not said.
+    pub fn in_short(&self, key: &str, short: &str, args: &Args<'_>) -> (Vec<Segment>, Aloud) {
         let level = self.settings.verbosity;
+        let whole = || self.phrases.say(key, level, args);
         match level {
-            Verbosity::Detailed => self.phrases.say(key, level, args),
-            Verbosity::Terse | Verbosity::Normal => self.phrases.say(short, level, args),
+            Verbosity::Detailed => (whole(), Aloud::Yes),
+            Verbosity::Terse | Verbosity::Normal => match self.phrases.say(short, level, args) {
+                nothing if nothing.is_empty() => (whole(), Aloud::Echo),
+                words => (words, Aloud::Yes),
+            },
         }
     }
 
@@ -52,7 +64,12 @@ impl Announcer {
                 shortened(&whole, &self.phrases.say(short, level, args))
             }
         };
-        self.own(Draft::new(class, kind, segments), now)
+        // A phrase may have nothing for whoever wants few words.
+        let aloud = match segments.iter().all(|segment| segment.spoken.is_empty()) {
+            true => Aloud::Echo,
+            false => Aloud::Yes,
+        };
+        self.own(Draft::new(class, kind, segments).aloud(aloud), now)
     }
 
     /// Tells something in the program's own name that is heard and read as a line in detail only.
@@ -119,7 +136,12 @@ impl Announcer {
         let key = match &summary {
             Arg::Agent(text, _) if names(text, &agent) => "session.started.named",
             Arg::Agent(..) if !self.tells_only_the_start(&summary) => "session.started",
-            Arg::Agent(..) | Arg::Own(_) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
+            Arg::Agent(..)
+            | Arg::Own(_)
+            | Arg::Sounding { .. }
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Exact(..) => {
                 summary = Arg::own("");
                 "session.started.bare"
             }
@@ -140,6 +162,9 @@ impl Announcer {
 
     /// Tells whether a state is said: not where what follows it says the same, unless it is wanted in
     /// detail or marked as critical.
+    ///
+    /// Right after other words of its session a state adds little to them, and the pause that would make it
+    /// worth saying has not come: that the agent works on is heard by its beat.
     pub(super) fn aloud_of_state(&self, change: &Change, event: &StateChanged) -> Aloud {
         let level = self.verbosity_of(change.key.link);
         let detailed = level == Verbosity::Detailed || self.load_of(change.key.link) == Load::High;
@@ -151,8 +176,50 @@ impl Announcer {
                 Aloud::Echo
             }
             ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
+            // What becomes of a question is said nowhere else.
+            _ if event.from_state.as_str() == "awaiting_input" => Aloud::Yes,
+            (_, Verbosity::Normal) if self.was_just_told(change) => Aloud::Seen,
             (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
         }
+    }
+
+    /// Tells whether something of a session was said a moment ago.
+    fn was_just_told(&self, change: &Change) -> bool {
+        let now = change.at.monotonic;
+        let recent = self.history.iter().rev().take(MOST_LOOKED_AT);
+        recent
+            .take_while(|told| now < told.at.monotonic + JUST_NOW)
+            .any(|told| told.aloud == Aloud::Yes && told.key.as_ref() == Some(&change.key))
+    }
+
+    /// Words a session's good end: "Done." by itself tells nothing that the end does not.
+    pub(super) fn ended_well(&self, change: &Change, event: &SessionCompleted) -> Draft {
+        let level = self.level(change.key.link, Kind::SessionCompleted);
+        let summary = self.summary(change, &event.summary, Kind::SessionCompleted);
+        let own = self.phrases.text("session.completed.word", &[]);
+        let words = [own.as_str(), "done", "finished", "completed"];
+        let bare = match &summary {
+            Arg::Agent(text, _) => words.iter().any(|word| same_letters(text, word)),
+            Arg::Own(_) | Arg::Sounding { .. } | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
+                true
+            }
+        };
+        let key = match level {
+            Verbosity::Terse | Verbosity::Normal if bare => "session.completed.bare",
+            Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => "session.completed",
+        };
+        let took = event.duration_ms.map(Duration::from_millis);
+        self.phrase(
+            change,
+            Class::Outcome,
+            Kind::SessionCompleted,
+            key,
+            &[
+                ("summary", summary),
+                ("elapsed", self.took(took)),
+                ("output", agents(change, event.output_summary.as_deref())),
+            ],
+        )
     }
 
     /// Words the success of a tool. The agent's sentence about it says enough, unless several tools of its
@@ -194,19 +261,44 @@ impl Announcer {
             .and_then(|session| session.tools.iter().rfind(same))
             .map(|call| call.consent);
         match asked {
-            Some(Consent::Asked(prompt)) => sessions.prompt(prompt).is_some_and(|prompt| {
-                matches!(
-                    prompt.answer(),
-                    Some(Answer::Decision {
-                        decision: Decision::Accept,
-                        ..
-                    })
-                )
-            }),
-            Some(Consent::NotNeeded | Consent::Missing(_) | Consent::MissingTold(_)) | None => {
-                false
-            }
+            Some(Consent::Asked(prompt)) => sessions.prompt(prompt).is_some_and(was_accepted),
+            Some(Consent::NotNeeded) => self.follows_consent(change, sessions),
+            Some(Consent::Missing(_) | Consent::MissingTold(_)) | None => false,
         }
+    }
+
+    /// Tells whether a call is the first since the person accepted something in its session: where none was
+    /// needed for it, nothing else links the two.
+    fn follows_consent(&self, change: &Change, sessions: &Sessions) -> bool {
+        let recent = self.history.iter().rev().take(MOST_LOOKED_AT);
+        let of_session = recent.filter(|told| told.key.as_ref() == Some(&change.key));
+        let mut telling = of_session.filter_map(|told| match (told.kind, told.about) {
+            (Kind::ToolInvoked | Kind::ToolCompleted, _) => Some(false),
+            (Kind::Confirmation, Some(about)) => {
+                Some(sessions.prompt(about.prompt()).is_some_and(was_accepted))
+            }
+            (
+                Kind::SessionStarted
+                | Kind::SessionCompleted
+                | Kind::SessionErrored
+                | Kind::SessionCancelled
+                | Kind::State
+                | Kind::Progress
+                | Kind::Output
+                | Kind::Confirmation
+                | Kind::Clarification
+                | Kind::Handoff
+                | Kind::Unknown
+                | Kind::Connection
+                | Kind::Reply
+                | Kind::Danger
+                | Kind::Anomaly
+                | Kind::Hint
+                | Kind::Heartbeat,
+                _,
+            ) => None,
+        });
+        telling.next().unwrap_or(false)
     }
 
     /// Tells whether an agent's words about its start are no more than "Started.", in the person's language
@@ -217,9 +309,22 @@ impl Announcer {
                 let own = self.phrases.text("session.started.word", &[]);
                 same_letters(text, &own) || same_letters(text, "started")
             }
-            Arg::Own(_) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => false,
+            Arg::Own(_) | Arg::Sounding { .. } | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
+                false
+            }
         }
     }
+}
+
+/// Tells whether the person accepted what a question asked.
+fn was_accepted(prompt: &Prompt) -> bool {
+    matches!(
+        prompt.answer(),
+        Some(Answer::Decision {
+            decision: Decision::Accept,
+            ..
+        })
+    )
 }
 
 /// Puts short words in the place of what is heard and read, and keeps the whole for programs. All of them
@@ -231,6 +336,7 @@ fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
         text: join(whole),
         mark: Mark::Own,
         language: None,
+        ways: false,
     }]
 }
 

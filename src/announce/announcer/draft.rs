@@ -13,6 +13,8 @@ pub enum Manner {
     Keys,
     /// By lines.
     Lines,
+    /// By lines that a program writes, which is given beside the words what to write.
+    Program,
 }
 
 /// Holds what an announcement is made of before it has a number.

@@ -26,6 +26,21 @@ impl Announcer {
         let is_told = self.level(change.key.link, Kind::Handoff) != Verbosity::Terse
             && matches!(&summary, Arg::Agent(summary, _) if tells(summary, &event.reason));
         let reason = Some(event.reason.as_str()).filter(|_| !is_told);
+        // One that says the beginning of the reason, and that it hands over, says nothing beyond the two.
+        let summary = match &summary {
+            Arg::Agent(text, _)
+                if reason.is_some_and(|reason| begins(text, reason))
+                    && self.level(change.key.link, Kind::Handoff) != Verbosity::Detailed =>
+            {
+                Arg::own("")
+            }
+            Arg::Agent(..)
+            | Arg::Own(_)
+            | Arg::Sounding { .. }
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Exact(..) => summary,
+        };
         let context = context(&event.packaged_context);
         let args = [
             ("target", target),
@@ -41,6 +56,12 @@ impl Announcer {
 fn tells(summary: &str, reason: &str) -> bool {
     let reason = reason.trim().trim_end_matches(['.', '!', '。']);
     !reason.is_empty() && summary.contains(reason)
+}
+
+/// Tells whether a summary's first sentence is how a reason begins: the reason then says it, and more.
+fn begins(summary: &str, reason: &str) -> bool {
+    let first = summary.split(['.', '!', '。']).next().unwrap_or_default();
+    !first.trim().is_empty() && reason.trim().starts_with(first.trim())
 }
 
 /// Words what the next one is told: each name as words, each entry a sentence.
@@ -70,6 +91,20 @@ mod tests {
         ));
         assert!(!tells("A person has to pay.", "The card was refused."));
         assert!(!tells("A person has to pay.", " . "));
+    }
+
+    #[test]
+    fn a_summary_that_begins_as_the_reason_does_is_told_by_it() {
+        let reason = "Your question needs an advisor who can look at your papers.";
+        assert!(begins(
+            "Your question needs an advisor. I hand it over.",
+            reason
+        ));
+        assert!(!begins(
+            "I hand it over. Your question needs an advisor.",
+            reason
+        ));
+        assert!(!begins("", reason));
     }
 
     #[test]

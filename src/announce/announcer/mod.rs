@@ -277,10 +277,11 @@ impl Announcer {
         class: Class,
         kind: Kind,
         about: About,
-        segments: Vec<Segment>,
+        (segments, aloud): (Vec<Segment>, Aloud),
         now: Now,
     ) -> Arc<Announcement> {
-        self.own(Draft::new(class, kind, segments).about(about), now)
+        let draft = Draft::new(class, kind, segments).about(about);
+        self.own(draft.aloud(aloud), now)
     }
 
     /// Flushes what a pause in a stream makes due.
@@ -479,6 +480,7 @@ impl Announcer {
                     text,
                     spoken,
                     language: piece.language.as_deref().map(str::to_owned),
+                    ways: false,
                 };
                 let draft =
                     Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());

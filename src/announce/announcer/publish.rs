@@ -329,5 +329,6 @@ fn speaker(agent: &str, phrases: &Phrases) -> Segment {
         text: String::new(),
         spoken: phrases.lexicon().pronounce(&spoken).into_owned(),
         language: None,
+        ways: false,
     }
 }

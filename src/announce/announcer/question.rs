@@ -36,7 +36,10 @@ impl Announcer {
     ) -> Vec<Segment> {
         let mut segments = self.asked(prompt, sessions, now, again, Prompt::LONGEST_PART);
         if prompt.is_cut() && !again {
-            segments.push(own(self.cut_words(prompt, sessions, now)));
+            let cut = own(self.cut_words(prompt, sessions, now));
+            // How to answer comes last: whoever knows it need not hear it out.
+            let ways = segments.iter().rposition(|segment| segment.ways);
+            segments.insert(ways.unwrap_or(segments.len()), cut);
         }
         segments
     }
@@ -63,12 +66,7 @@ impl Announcer {
         if !prompt.is_answerable() || others > 0 {
             return segments;
         }
-        let keys = self.keys_now(prompt);
-        for segment in segments.iter_mut().filter(|part| part.mark == Mark::Own) {
-            if let Some(rest) = segment.text.trim_end().strip_suffix(keys.as_str()) {
-                segment.text = rest.trim_end().to_owned();
-            }
-        }
+        segments.retain(|segment| !segment.ways);
         segments
     }
 
@@ -76,7 +74,7 @@ impl Announcer {
     pub(super) fn cut_words(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> String {
         let how = match self.manner {
             Manner::Keys => "question.details.keys",
-            Manner::Lines => "question.details.lines",
+            Manner::Lines | Manner::Program => "question.details.lines",
         };
         let count = self.whole(prompt, sessions, now).parts.len();
         let args = [("n", Arg::own(prompt.id.0)), ("count", Arg::own(count))];
@@ -110,17 +108,19 @@ impl Announcer {
             .expires(prompt)
             .map(|at| at.saturating_sub(now.monotonic));
         let agent = self.asker(prompt, sessions);
-        let mut segments = match &prompt.question {
+        match &prompt.question {
             Question::Confirmation(asked) => {
-                let args = self.confirmation_args(prompt, asked, agent, left, longest);
-                self.headed("question.head", "question.confirmation", &args)
+                let mut args = self.confirmation_args(prompt, asked, agent, left, longest);
+                args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
+                let mut segments = self.headed("question.head", "question.confirmation", &args);
+                segments.push(self.keys_now(prompt));
+                segments
             }
             Question::Clarification(asked) => {
-                self.clarification(prompt, asked, agent, left, longest)
+                let doubts = Arg::Own(self.doubts(prompt).join(" "));
+                self.clarification(prompt, asked, (agent, doubts), left, longest)
             }
-        };
-        segments.extend(self.doubts(prompt).into_iter().map(own));
-        segments
+        }
     }
 
     /// Words a question under a head of its own: a face that heads it otherwise leaves that out, and nothing
@@ -136,6 +136,19 @@ impl Announcer {
         self.ask(prompt, sessions, now, false)
     }
 
+    /// Asks a question once more in short: how bad it is, what it is about, how it is answered.
+    pub fn remind(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
+        let (Question::Confirmation(asked), false) = (&prompt.question, prompt.is_cut()) else {
+            return self.ask_again(prompt, sessions, now);
+        };
+        let agent = self.asker(prompt, sessions);
+        let mut args = self.confirmation_args(prompt, asked, agent, None, usize::MAX);
+        args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
+        let mut segments = self.headed("question.head", "question.reminder", &args);
+        segments.push(self.keys_now(prompt));
+        segments
+    }
+
     /// Says all that is known of a question, cut at nothing.
     pub fn details(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
         let left = sessions
@@ -145,10 +158,14 @@ impl Announcer {
         match &prompt.question {
             Question::Confirmation(asked) => {
                 let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
-                self.headed("question.details.head", "question.details", &args)
+                let head = "question.details.head";
+                let mut segments = self.headed(head, "question.details", &args);
+                segments.push(self.keys_now(prompt));
+                segments
             }
             Question::Clarification(asked) => {
-                self.clarification(prompt, asked, agent, left, usize::MAX)
+                let asker = (agent, Arg::own(""));
+                self.clarification(prompt, asked, asker, left, usize::MAX)
             }
         }
     }
@@ -162,7 +179,9 @@ impl Announcer {
             Question::Confirmation(asked) => {
                 let args =
                     self.confirmation_args(prompt, asked, Arg::own(""), left, Prompt::LONGEST_PART);
-                self.phrases.say("question.terms", Verbosity::Normal, &args)
+                let mut segments = self.phrases.say("question.terms", Verbosity::Normal, &args);
+                segments.push(self.keys_now(prompt));
+                segments
             }
             Question::Clarification(asked) => {
                 self.clarification_terms(prompt, asked, left, Prompt::LONGEST_PART)
@@ -245,7 +264,6 @@ impl Announcer {
                 self.exact_in(prompt, &more.join(". "), asked.more_in.as_ref()),
             ),
             ("more_in", self.language_name(asked.more_in.as_ref())),
-            ("keys", Arg::Own(self.keys_now(prompt))),
         ]
     }
 
@@ -253,11 +271,12 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
-        agent: Arg,
+        (agent, doubts): (Arg, Arg),
         left: Option<Duration>,
         longest: usize,
     ) -> Vec<Segment> {
         let args = [
+            ("doubts", doubts),
             ("n", Arg::own(prompt.id.0)),
             ("agent", agent),
             (
@@ -277,9 +296,6 @@ impl Announcer {
                 ),
             ),
             ("why_in", self.language_name(asked.why_in.as_ref())),
-            ("choices", Arg::own("")),
-            ("timeout", Arg::own("")),
-            ("keys", Arg::own("")),
         ];
         let mut segments = self
             .phrases
@@ -321,7 +337,7 @@ impl Announcer {
             segments.push(own(self.phrases.text("question.several", &[])));
         }
         segments.extend(self.timeout_segments(prompt, asked, left, longest));
-        segments.push(own(self.keys_now(prompt)));
+        segments.push(self.keys_now(prompt));
         segments
     }
 
@@ -504,6 +520,7 @@ pub(super) fn own(text: String) -> Segment {
         text: text.clone(),
         spoken: text,
         language: None,
+        ways: false,
     }
 }
 

@@ -28,7 +28,12 @@ impl Announcer {
             .map(|at| at.saturating_sub(now.monotonic));
         let agent = self.asker(prompt, sessions);
         let mut args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
-        args.push(("rule", Arg::Own(rule.name.clone())));
+        let keys = self.keys_now(prompt);
+        let keys = Arg::Sounding {
+            text: keys.text,
+            spoken: keys.spoken,
+        };
+        args.extend([("rule", Arg::Own(rule.name.clone())), ("keys", keys)]);
         let key = match rule.decision {
             PolicyDecision::Reject => "policy.rejects",
             PolicyDecision::Leave => "policy.leaves",

@@ -3,12 +3,14 @@
 //! Responsibilities: which keys or lines answer a question, and when a person knows them. Not here: what a
 //! key does (`keys`), when it counts (`app`).
 
+use crate::config::Verbosity;
 use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Prompt, Question, TokenUse};
 
 use super::answerable::{takes_two_steps, unanswerable, ways};
 use super::{Announcer, Manner};
-use crate::announce::words::phrase::Arg;
+use crate::announce::words::phrase::{Arg, Args};
+use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
 /// Says in how many words the ways to an answer are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,18 +24,32 @@ enum Length {
 impl Announcer {
     /// Says how to answer, or why it can't be answered.
     pub fn keys(&self, prompt: &Prompt) -> String {
-        self.keys_in(prompt, Length::Full)
+        self.keys_in(prompt, Length::Full).text
     }
 
-    /// Says how to answer, in short where another question has told it in this run.
-    pub(super) fn keys_now(&self, prompt: &Prompt) -> String {
+    /// Says how to answer, in short where another question has told it in this run. A program is given the
+    /// lines beside the words; nobody need hear them there.
+    pub(super) fn keys_now(&self, prompt: &Prompt) -> Segment {
         let first = ways(prompt).and_then(|ways| self.ways_told.get(&ways));
         let known = first.is_some_and(|first| *first != prompt.id);
         let length = match known {
             true => Length::Short,
             false => Length::Full,
         };
-        self.keys_in(prompt, length)
+        let said = self.keys_in(prompt, length);
+        let heard = match self.manner {
+            Manner::Keys | Manner::Lines => true,
+            // Why it can't be answered is no way to answer.
+            Manner::Program => unanswerable(prompt).is_some(),
+        };
+        Segment {
+            shown: None,
+            mark: Mark::Own,
+            text: said.text,
+            spoken: if heard { said.spoken } else { String::new() },
+            language: None,
+            ways: true,
+        }
     }
 
     /// Notes that a question was asked, with all that it says.
@@ -43,17 +59,27 @@ impl Announcer {
         }
     }
 
-    fn keys_in(&self, prompt: &Prompt, length: Length) -> String {
+    fn said(&self, key: &str, args: &Args<'_>) -> Said {
+        let segments = self.phrases.say(key, Verbosity::Normal, args);
+        Said {
+            text: join(&segments),
+            spoken: join_spoken(&segments),
+        }
+    }
+
+    fn keys_in(&self, prompt: &Prompt, length: Length) -> Said {
         let n = || [("n", Arg::own(prompt.id.0))];
         if let TokenUse::Shared { with } = prompt.token_use {
             let with = ("with", Arg::own(with.0));
-            return self.phrases.text("question.shared", &[with]);
+            return self.said("question.shared", &[with]);
         }
         if let Some(key) = unanswerable(prompt) {
-            return self.phrases.text(key, &[]);
+            return self.said(key, &[]);
         }
-        let lines = self.manner == Manner::Lines;
-        let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
+        let pick = |keys: &'static str, in_lines: &'static str| match self.manner {
+            Manner::Keys => keys,
+            Manner::Lines | Manner::Program => in_lines,
+        };
         match &prompt.question {
             Question::Confirmation(asked) => {
                 let two = takes_two_steps(prompt);
@@ -87,10 +113,10 @@ impl Announcer {
                 };
                 let mut ways = Vec::new();
                 if asked.takes(&Decision::Accept) {
-                    ways.push(self.phrases.text(accept, &n()));
+                    ways.push(self.said(accept, &n()));
                 }
                 if asked.takes(&Decision::Reject) {
-                    ways.push(self.phrases.text(reject, &n()));
+                    ways.push(self.said(reject, &n()));
                 }
                 // What an agent calls its own answers is never short.
                 for (at, other) in asked.others().enumerate() {
@@ -100,14 +126,13 @@ impl Announcer {
                         ("answer", Arg::Own(self.decision_words(other))),
                     ];
                     let key = pick("question.keys.other", "question.lines.other");
-                    ways.push(self.phrases.text(key, &args));
+                    ways.push(self.said(key, &args));
                 }
-                ways.push(self.phrases.text(details, &n()));
-                let args = [("ways", Arg::Own(ways.join(", ")))];
-                self.phrases.text(all, &args)
+                ways.push(self.said(details, &n()));
+                self.said(all, &[("ways", Said::joined(&ways, ", ").arg())])
             }
             Question::Clarification(asked) => {
-                let ways: Vec<String> = asked
+                let ways: Vec<Said> = asked
                     .accepted_response_kinds
                     .iter()
                     .map(|kind| match kind {
@@ -124,11 +149,35 @@ impl Announcer {
                             pick("question.keys.text", "question.lines.text")
                         }
                     })
-                    .map(|key| self.phrases.text(key, &n()))
+                    .map(|key| self.said(key, &n()))
                     .collect();
                 let or = self.phrases.text("question.or", &[]);
-                ways.join(&format!(" {or} "))
+                Said::joined(&ways, &format!(" {or} "))
             }
+        }
+    }
+}
+
+/// Holds words as they are written, and as they sound.
+struct Said {
+    text: String,
+    spoken: String,
+}
+
+impl Said {
+    fn joined(all: &[Self], between: &str) -> Self {
+        let texts: Vec<&str> = all.iter().map(|said| said.text.as_str()).collect();
+        let spoken: Vec<&str> = all.iter().map(|said| said.spoken.as_str()).collect();
+        Self {
+            text: texts.join(between),
+            spoken: spoken.join(between),
+        }
+    }
+
+    fn arg(self) -> Arg {
+        Arg::Sounding {
+            text: self.text,
+            spoken: self.spoken,
         }
     }
 }

@@ -118,7 +118,7 @@ impl Announcer {
                     segments.extend(self.phrases.say(
                         match self.manner {
                             Manner::Keys => "question.part.next.keys",
-                            Manner::Lines => "question.part.next.lines",
+                            Manner::Lines | Manner::Program => "question.part.next.lines",
                         },
                         Verbosity::Normal,
                         &[("n", Arg::own(prompt.id.0))],

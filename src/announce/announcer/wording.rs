@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::config::Verbosity;
 use crate::protocol::{
     ErrorCategory, Level, Progress, SessionErrored, Severity, StateChanged, Summary, ToolCompleted,
-    ToolInvoked, ToolStatus,
+    ToolInvoked, ToolStatus, Urgency,
 };
 use crate::session::{
     Anomaly, AnomalyKind, Change, Danger, Detail, Ended, PromptId, Session, Sessions, What,
@@ -174,23 +174,7 @@ impl Announcer {
                     &[("n", Arg::own(rejections)), ("summary", said)],
                 )
             }
-            Ended::Completed(event) => self.phrase(
-                change,
-                Class::Outcome,
-                Kind::SessionCompleted,
-                "session.completed",
-                &[
-                    (
-                        "summary",
-                        self.summary(change, &event.summary, Kind::SessionCompleted),
-                    ),
-                    (
-                        "elapsed",
-                        self.took(event.duration_ms.map(Duration::from_millis)),
-                    ),
-                    ("output", agents(change, event.output_summary.as_deref())),
-                ],
-            ),
+            Ended::Completed(event) => self.ended_well(change, event),
             Ended::Errored(event) => self.errored(change, event),
             Ended::Cancelled(event) => self.phrase(
                 change,
@@ -322,8 +306,15 @@ impl Announcer {
             summary => summary,
         };
         let bare = !matches!(&summary, Arg::Agent(..));
-        let grave =
-            event.irreversible == Some(true) && !self.was_agreed_to(change, event, sessions);
+        let agreed = self.was_agreed_to(change, event, sessions);
+        let grave = event.irreversible == Some(true) && !agreed;
+        // Who has just accepted it hears what came of it; tersely, that is enough of any call.
+        let aloud = match self.level(change.key.link, Kind::ToolInvoked) {
+            _ if change.urgency == Urgency::Critical => Aloud::Yes,
+            Verbosity::Terse if !grave => Aloud::Seen,
+            Verbosity::Normal if agreed => Aloud::Seen,
+            Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => Aloud::Yes,
+        };
         let key = match (grave, bare) {
             (true, true) => "tool.invoked.irreversible.bare",
             (true, false) => "tool.invoked.irreversible",
@@ -341,6 +332,7 @@ impl Announcer {
                 ("args", agents(change, event.args_summary.as_deref())),
             ],
         )
+        .aloud(aloud)
         .topic(tool_topic(
             &event.tool,
             event.tool_call_id.as_ref().map(|id| id.as_str()),
@@ -363,7 +355,11 @@ impl Announcer {
         let summary = match self.summary(change, &event.summary, Kind::ToolCompleted) {
             // A declined tool says why in its error message only.
             Arg::Own(_) => agents(change, event.error_message.as_deref()),
-            summary @ (Arg::Agent(..) | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..)) => summary,
+            summary @ (Arg::Agent(..)
+            | Arg::Sounding { .. }
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Exact(..)) => summary,
         };
         let elapsed = event.duration_ms.map(Duration::from_millis).or(elapsed);
         let weight = match &event.status {
@@ -397,7 +393,7 @@ impl Announcer {
     ) -> Vec<Draft> {
         let summary = self.summary(change, summary, Kind::Unknown);
         let has_words = matches!(&summary, Arg::Agent(..));
-        let critical = change.urgency == crate::protocol::Urgency::Critical;
+        let critical = change.urgency == Urgency::Critical;
         let kind = type_name.rsplit(['/', ':']).next().unwrap_or(type_name);
         let args = [("kind", name(Some(kind))), ("summary", summary)];
         if asks {
@@ -467,7 +463,7 @@ impl Announcer {
     }
 
     fn danger(&self, change: &Change, danger: &Danger, sessions: &Sessions) -> Draft {
-        let lines = self.manner == Manner::Lines;
+        let lines = self.manner != Manner::Keys;
         let pick = |keys: &'static str, in_lines: &'static str| if lines { in_lines } else { keys };
         let leave = pick("danger.remedy.leave", "danger.remedy.leave_lines");
         let remedy = match danger {
@@ -491,6 +487,7 @@ impl Announcer {
             text: String::new(),
             spoken: self.phrases.text("danger", &[]),
             language: None,
+            ways: false,
         };
         let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);

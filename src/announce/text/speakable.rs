@@ -78,6 +78,11 @@ impl Lexicon {
         normalise::spell(text, &self.words, phonetic)
     }
 
+    /// Names a key by ear.
+    pub fn key(&self, key: &str) -> String {
+        normalise::key(key, &self.words)
+    }
+
     /// Gives the words of a text, one of which a person may choose to have it spelled.
     pub fn spellable(text: &str) -> impl Iterator<Item = &str> {
         normalise::spellable(text)

@@ -4,6 +4,7 @@
 //! stand in them, which language suits the person. Not here: which words a change gets (`announcer`), an
 //! agent's own text (`text`).
 
+pub(super) mod arg;
 pub(super) mod departure;
 pub(super) mod language;
 pub(super) mod naming;

@@ -18,6 +18,7 @@ use jiff::Timestamp;
 
 use crate::config::Verbosity;
 
+pub use super::arg::{Arg, Args};
 use super::language;
 use super::naming::{name_of, words_of};
 use super::reason::Reasons;
@@ -30,41 +31,6 @@ use crate::announce::words::segment::Mark;
 
 // The phrase files, as the build found them: a file in `assets` is all that a language takes.
 include!(concat!(env!("OUT_DIR"), "/languages.rs"));
-
-/// Holds one argument of a phrase.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Arg {
-    /// The program's own word or number.
-    Own(String),
-    /// A name from the wire: shortened and stripped to one harmless word group.
-    Name(String),
-    /// A tool's name from the wire, as words.
-    Tool(String),
-    /// An agent's text, normalised as prose.
-    Agent(String, Option<String>),
-    /// An agent's text in a question: nothing is abbreviated, every sign is said.
-    Exact(String, Option<String>),
-}
-
-impl Arg {
-    /// Makes an argument out of the program's own words.
-    pub fn own(text: impl ToString) -> Self {
-        Self::Own(text.to_string())
-    }
-
-    /// Tells whether nothing would be said in its place.
-    pub fn is_empty(&self) -> bool {
-        match self {
-            Self::Own(text) => text.is_empty(),
-            Self::Name(text) | Self::Tool(text) | Self::Agent(text, _) | Self::Exact(text, _) => {
-                text.trim().is_empty()
-            }
-        }
-    }
-}
-
-/// Holds the arguments of a phrase by name.
-pub type Args<'a> = [(&'a str, Arg)];
 
 /// Says why a phrase file can't be used.
 #[derive(Debug, thiserror::Error)]
@@ -301,6 +267,7 @@ impl Phrases {
                 text: key.to_owned(),
                 spoken: key.to_owned(),
                 language: None,
+                ways: false,
             }];
         };
         let template = match level {
@@ -313,6 +280,7 @@ impl Phrases {
             now,
             segments: Vec::new(),
             own: String::new(),
+            own_spoken: String::new(),
         };
         builder.fill(template, args);
         builder.finish()
@@ -329,6 +297,8 @@ struct Builder<'a> {
     now: Option<Timestamp>,
     segments: Vec<Segment>,
     own: String,
+    /// The same as it sounds.
+    own_spoken: String,
 }
 
 impl<'a> Builder<'a> {
@@ -345,14 +315,18 @@ impl<'a> Builder<'a> {
         for part in parts {
             match part {
                 Part::Literal(text) => self.literal(text),
-                Part::Key { key: text, .. } => self.own.push_str(text),
+                Part::Key { key: text, .. } | Part::Typed(text) => self.key(text),
                 Part::Arg(name) => match find(name) {
-                    Some(Arg::Own(text)) => self.own.push_str(text),
+                    Some(Arg::Own(text)) => self.put(text),
+                    Some(Arg::Sounding { text, spoken }) => {
+                        self.own.push_str(text);
+                        self.own_spoken.push_str(spoken);
+                    }
                     Some(Arg::Name(text)) => {
-                        self.own.push_str(&name_of(text, self.unnamed()));
+                        self.put(&name_of(text, self.unnamed()));
                     }
                     Some(Arg::Tool(text)) => {
-                        self.own.push_str(&words_of(text, self.unnamed()));
+                        self.put(&words_of(text, self.unnamed()));
                     }
                     Some(Arg::Agent(text, language)) => {
                         self.foreign(text, language.clone(), Profile::Prose)
@@ -364,13 +338,14 @@ impl<'a> Builder<'a> {
                 },
                 Part::Plural { arg, one, many } => {
                     let is_one = matches!(find(arg), Some(Arg::Own(text)) if text == "1");
-                    self.own.push_str(if is_one { one } else { many });
+                    self.put(if is_one { one } else { many });
                 }
                 Part::Optional(inner) => {
                     let whole = |part: &Part| match part {
                         Part::Arg(name) => find(name).is_some_and(|arg| !arg.is_empty()),
                         Part::Literal(_)
                         | Part::Key { .. }
+                        | Part::Typed(_)
                         | Part::Plural { .. }
                         | Part::Optional(_) => true,
                     };
@@ -390,20 +365,33 @@ impl<'a> Builder<'a> {
             (true, before) => before.is_some(),
         };
         let rest = text.strip_prefix('.').filter(|_| stopped);
-        self.own.push_str(rest.unwrap_or(text));
+        self.put(rest.unwrap_or(text));
+    }
+
+    fn put(&mut self, text: &str) {
+        self.own.push_str(text);
+        self.own_spoken.push_str(text);
+    }
+
+    /// Adds a key, which has a name of its own by ear.
+    fn key(&mut self, key: &str) {
+        self.own.push_str(key);
+        self.own_spoken.push_str(&self.lexicon.key(key));
     }
 
     fn flush_own(&mut self) {
         let text = std::mem::take(&mut self.own);
         let text = text.trim();
+        let spoken = std::mem::take(&mut self.own_spoken);
         // Only stops between two agents' texts are left over from optional parts.
         if text.chars().any(char::is_alphanumeric) {
             self.segments.push(Segment {
                 shown: None,
                 mark: Mark::Own,
                 text: text.to_owned(),
-                spoken: self.lexicon.pronounce(text).into_owned(),
+                spoken: self.lexicon.pronounce(spoken.trim()).into_owned(),
                 language: None,
+                ways: false,
             });
         }
     }
@@ -423,6 +411,7 @@ impl<'a> Builder<'a> {
                 text: shown,
                 spoken,
                 language,
+                ways: false,
             });
         }
     }

@@ -26,6 +26,8 @@ pub struct Segment {
     pub spoken: String,
     /// The language, when it is known and not the program's own.
     pub language: Option<String>,
+    /// Whether they only say how a question is answered: it is heard once all before them was said.
+    pub ways: bool,
 }
 
 impl Segment {

@@ -12,6 +12,8 @@ pub(super) enum Part {
     Literal(String),
     /// The key of a command by its name, and how it is called.
     Key { command: String, key: String },
+    /// What is typed in a line.
+    Typed(String),
     /// An argument by its name.
     Arg(String),
     /// One of two words, by a number.
@@ -68,6 +70,10 @@ fn parts(
                     });
                     continue;
                 }
+                if let Some(typed) = inner.strip_prefix("type:") {
+                    parts.push(Part::Typed(typed.to_owned()));
+                    continue;
+                }
                 parts.push(match pieces.as_slice() {
                     [name] if !name.is_empty() => Part::Arg((*name).to_owned()),
                     [name, one, many] if !name.is_empty() => Part::Plural {
@@ -100,7 +106,7 @@ pub(super) fn rename_keys(
                 }
             }
             Part::Optional(inner) => rename_keys(inner, keys, none),
-            Part::Literal(_) | Part::Arg(_) | Part::Plural { .. } => {}
+            Part::Literal(_) | Part::Typed(_) | Part::Arg(_) | Part::Plural { .. } => {}
         }
     }
 }

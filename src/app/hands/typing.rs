@@ -168,6 +168,7 @@ impl App {
             shown: None,
             spoken,
             language: None,
+            ways: false,
         };
         let told = self
             .announcer

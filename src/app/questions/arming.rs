@@ -135,11 +135,11 @@ impl Questions {
         now: Duration,
     ) -> Option<NotYet> {
         match senses.manner {
-            Manner::Lines if held => return Some(NotYet::Held),
+            Manner::Lines | Manner::Program if held => return Some(NotYet::Held),
             Manner::Keys if self.before_the_person(prompt, senses.manner).is_none() => {
                 return Some(NotYet::Unshown);
             }
-            Manner::Lines | Manner::Keys => {}
+            Manner::Lines | Manner::Program | Manner::Keys => {}
         }
         self.unsaid(prompt, now, senses)
     }
@@ -153,7 +153,7 @@ impl Questions {
     /// Gives since when a question is before the person's eyes, or else since when they have heard it.
     fn before_the_person(&self, prompt: &Prompt, manner: Manner) -> Option<Duration> {
         let in_sight = match manner {
-            Manner::Lines => self.known.written(prompt.id),
+            Manner::Lines | Manner::Program => self.known.written(prompt.id),
             Manner::Keys => self
                 .shown()
                 .filter(|shown| shown.prompt == prompt.id)

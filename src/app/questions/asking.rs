@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{About, Class, Kind, Segment};
+use crate::announce::{About, Aloud, Class, Kind, Segment};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
@@ -105,11 +105,16 @@ impl App {
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return;
         };
-        let segments = self.announcer.ask_again(&prompt, &self.sessions, now);
+        // What was heard in full, or is written above, is asked again by its risk and action.
+        let known = self.questions.known.heard(id).is_some() || !self.has_voice();
+        let segments = match known && class == Class::Alert {
+            true => self.announcer.remind(&prompt, &self.sessions, now),
+            false => self.announcer.ask_again(&prompt, &self.sessions, now),
+        };
         let kind = kind_of(&prompt);
-        let announcement = self
-            .announcer
-            .say_about(class, kind, About::Asks(id), segments, now);
+        let announcement =
+            self.announcer
+                .say_about(class, kind, About::Asks(id), (segments, Aloud::Yes), now);
         self.emit(announcement, now);
     }
 
@@ -127,7 +132,7 @@ impl App {
         let (class, about) = (Class::Response, About::Asks(id));
         let told = self
             .announcer
-            .say_about(class, Kind::Reply, about, words, now);
+            .say_about(class, Kind::Reply, about, (words, Aloud::Yes), now);
         self.emit(told, now);
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Arg, Class};
+use crate::announce::{Aloud, Arg, Class, Manner};
 use crate::protocol::{Answer, Decision, Now};
 use crate::session::{Prompt, Standing};
 
@@ -49,7 +49,16 @@ impl App {
             let args = [("n", Arg::own(prompt.id.0))];
             self.tell_about(Class::Response, prompt, "reply.perhaps", &args, now);
         }
-        self.tell_about(Class::Response, prompt, key, &args, now);
+        let level = self.announcer.verbosity();
+        let mut words = self.announcer.phrases().say(key, level, &args);
+        // What a program writes for it is told beside the question; nobody need hear it there.
+        if accepts
+            && self.face.manner() == Manner::Program
+            && let Some(how) = words.first_mut()
+        {
+            how.spoken = self.phrases().text("reply.second_step.program", &[]);
+        }
+        self.tell_of(Class::Response, prompt, key, (words, Aloud::Yes), now);
     }
 
     /// Takes the second step.

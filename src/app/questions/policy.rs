@@ -122,7 +122,7 @@ impl App {
             Class::Outcome,
             Kind::Confirmation,
             crate::announce::About::Tells(id),
-            words,
+            (words, crate::announce::Aloud::Yes),
             now,
         );
         self.emit(announcement, now);

@@ -7,6 +7,7 @@ use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{Prompt, PromptId, QuestionRun, ReplyState, Standing};
 
+use super::CHANGED;
 use super::policy::Decider;
 use super::under_way::Outgoing;
 use crate::app::{App, Effect, Kept};
@@ -39,8 +40,8 @@ impl App {
                 decision: Decision::Accept,
                 ..
             } => {
-                // The second step has just said what it is about.
-                let short = match takes_two_steps(prompt) {
+                // The second step has just said what it is about, or the question itself.
+                let short = match takes_two_steps(prompt) || self.is_plain(prompt, now) {
                     true => "reply.accepting.confirmed",
                     false => "reply.accepting.short",
                 };
@@ -55,7 +56,11 @@ impl App {
                 // The person's own words are read back: they go out to the agent.
                 let reason = rationale.clone().unwrap_or_default();
                 let reason = ("reason", Arg::Exact(reason, None));
-                let keys = ("reply.rejecting", "reply.rejecting.short");
+                let short = match self.is_plain(prompt, now) {
+                    true => "reply.rejecting.plain",
+                    false => "reply.rejecting.short",
+                };
+                let keys = ("reply.rejecting", short);
                 let args = [n, subject, reason, several];
                 self.tell_about_in_short(Class::Response, prompt, keys, &args, now);
             }
@@ -71,6 +76,19 @@ impl App {
             }
         }
         self.dispatch(prompt, answer, Decider::Person, now);
+    }
+
+    /// Tells whether it is plain which question an answer is for: it alone is open, and it has been the shown
+    /// one for longer than a change of it is overlooked.
+    fn is_plain(&self, prompt: &Prompt, now: Now) -> bool {
+        let alone = self.number_among_several(prompt).is_empty();
+        let shown = self
+            .questions
+            .shown()
+            .filter(|shown| shown.prompt == prompt.id);
+        alone
+            && prompt.standing == Standing::Live
+            && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 
     /// Gives the number of a question where others are open, too; else nobody need hear it.

@@ -182,7 +182,7 @@ impl App {
 
     /// Says an earlier announcement again: aloud, and in lines as a line, but not into the history.
     pub(in crate::app) fn say_again(&mut self, told: &Announcement, now: Now) {
-        if self.face.manner() == Manner::Lines {
+        if self.face.manner() != Manner::Keys {
             // Without a word of ours an old line would look like a new one.
             self.respond("history.again", &[], now);
         }

@@ -63,7 +63,7 @@ impl App {
             ("count", Arg::own(hit.count)),
         ];
         let again = match self.face.manner() {
-            Manner::Lines => {
+            Manner::Lines | Manner::Program => {
                 self.respond("search.hit", &args, now);
                 self.announcer.repeat(told)
             }

@@ -52,6 +52,7 @@ impl App {
                         spoken: place.clone(),
                         text: place,
                         language: None,
+                        ways: false,
                     });
                 }
                 self.answer_aside(segments, now);
@@ -95,6 +96,7 @@ impl App {
             text: spoken.clone(),
             spoken,
             language: told.language().map(str::to_owned),
+            ways: false,
         };
         self.answer_aside(vec![segment], now);
     }
@@ -118,6 +120,7 @@ impl App {
             text: one_line(word),
             spoken: self.phrases().lexicon().speak(word, Profile::Exact, None),
             language: told.language().map(str::to_owned),
+            ways: false,
         }
     }
 

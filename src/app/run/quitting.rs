@@ -121,7 +121,7 @@ impl App {
     pub(in crate::app) fn leave_word(&mut self, words: String) {
         match self.face.manner() {
             Manner::Keys => self.effects.push(Effect::Farewell(words)),
-            Manner::Lines => {}
+            Manner::Lines | Manner::Program => {}
         }
     }
 }

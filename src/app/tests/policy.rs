@@ -161,7 +161,7 @@ fn what_is_left_alone_stays_open_and_can_be_answered() {
     assert!(stage.sent.is_empty());
     assert_eq!(stage.bells, 0);
     assert!(stage.heard("Your rule mine leaves question 1 unanswered: Send rpl_1"));
-    assert!(stage.heard("rejects it in 5 minutes. Type y 1 to accept"));
+    assert!(stage.heard("rejects in 5 minutes. Type y 1 to accept"));
     // A question that is asked is the one that a bare answer means.
     stage.ask_with("rpl_2", json!({"risk_level": "medium"}));
     assert_eq!(stage.bells, 1);

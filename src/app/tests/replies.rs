@@ -168,7 +168,7 @@ fn a_reason_is_read_back_and_a_missing_action_is_told() {
     stage.wait(3_000);
     stage.type_line("r too dear");
     assert!(
-        stage.heard("Rejecting: The agent does not say what it wants to do. Your reason: too dear"),
+        stage.heard("Rejecting. Your reason: too dear"),
         "{:?}",
         stage.lines
     );

@@ -34,11 +34,34 @@ impl SpeechQueue {
         }
     }
 
+    /// Takes note that a question was heard, where what is left of it only says how to answer: whoever knows
+    /// that need not hear it out.
+    pub(super) fn note_heard(&mut self, item: &Item) {
+        let announcement = &item.announcement;
+        let (said, left) = announcement.segments.split_at(item.next);
+        // What follows the first of these words was noted there.
+        let first = said.last().is_some_and(|segment| !segment.ways);
+        if let Some(about) = announcement.about
+            && first
+            && left.iter().all(|segment| segment.ways)
+        {
+            self.said.push_back(about);
+        }
+    }
+
     pub(super) fn finish(&mut self) {
         if let Some(playing) = self.playing.take()
             && let Some(about) = playing.item.announcement.about
         {
-            self.said.push_back(about);
+            let mut heard = playing.item.announcement.segments.iter();
+            let mut heard = heard
+                .by_ref()
+                .filter(|it| !it.spoken.trim().is_empty())
+                .rev();
+            let noted = heard.next().is_some_and(|last| last.ways) && heard.next().is_some();
+            if !noted {
+                self.said.push_back(about);
+            }
         }
         self.impatient_at = None;
     }

@@ -335,6 +335,7 @@ impl SpeechQueue {
         }
         // What was begun goes on with its next words; whatever may interrupt it did so when it came.
         let (lane, item) = (playing.lane, playing.item.clone());
+        self.note_heard(&item);
         self.playing = None;
         match self.play(lane, item) {
             Some(wish) => vec![wish],

@@ -46,6 +46,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
             text: text.into(),
             spoken: text.into(),
             language: None,
+            ways: false,
         }],
         facts: Facts::default(),
     }

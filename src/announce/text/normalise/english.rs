@@ -399,6 +399,7 @@ pub(super) fn words() -> Words {
         minutes: count("1 minute", "{n} minutes"),
         hours: count("1 hour", "{n} hours"),
         days: count("1 day", "{n} days"),
+        letter: Borrowed("letter {letter}"),
         capital: Borrowed("capital {letter}"),
         space: Borrowed("space"),
         unspelled: count("and 1 more sign", "and {n} more signs"),

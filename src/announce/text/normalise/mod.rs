@@ -34,5 +34,5 @@ pub use pronunciation::Pronunciation;
 pub use prose::{Passage, Reader, prose, prose_at};
 pub use readable::Readable;
 pub use signs::{command, exact};
-pub use spell::{spell, spellable};
+pub use spell::{key, spell, spellable};
 pub use words::{Sign, Word, Words};

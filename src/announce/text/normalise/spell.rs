@@ -75,6 +75,19 @@ fn name(sign: &str, words: &Words, phonetic: bool) -> String {
     }
 }
 
+/// Names a key by ear: a letter alone would be taken for another one, or for a word, and a sign alone is not
+/// said at all.
+pub fn key(key: &str, words: &Words) -> String {
+    let mut signs = key.graphemes(true);
+    match (signs.next(), signs.next()) {
+        (Some(sign), None) if sign.chars().all(char::is_alphabetic) => {
+            fill(&words.letter, &[("letter", &name(sign, words, false))])
+        }
+        (Some(sign), None) => name(sign, words, false),
+        (Some(_), Some(_)) | (None, _) => key.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,6 +108,21 @@ mod tests {
             "e\u{301}, drawing sign, 中"
         );
         assert_eq!(spell("", &words, true), "");
+    }
+
+    #[test]
+    fn a_key_can_not_be_misheard() {
+        let words = Words::default();
+        for (written, heard) in [
+            ("y", "letter y"),
+            ("G", "letter capital G"),
+            ("?", "question mark"),
+            ("5", "5"),
+            ("Tab", "Tab"),
+            ("", ""),
+        ] {
+            assert_eq!(key(written, &words), heard);
+        }
     }
 
     #[test]

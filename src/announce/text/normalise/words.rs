@@ -93,6 +93,8 @@ pub struct Words {
     pub flag: Word,
     /// Line-drawing, block and braille characters, where nothing may be left out.
     pub drawing: Sign,
+    /// A letter that is a key, by ear: the letter in `{letter}`.
+    pub letter: Word,
     /// A capital, when a text is spelled: the letter in `{letter}`.
     pub capital: Word,
     /// A space, when a text is spelled.

@@ -1,0 +1,124 @@
+//! How many words hearken needs, beside a careful person who tells the same.
+//!
+//! `tests/fixtures/tellings` holds what such a person says of each scenario of the demo, from its start to its
+//! end, by somebody who accepts: who works on what, what was found, what the agent wrote, each question with
+//! its risk, its action, what follows and what silence does, what was answered and what came of it.
+
+use hearken::announce::Manner;
+use hearken::config::Verbosity;
+use serde_json::Value;
+
+use crate::screens::{NAMES, Player};
+
+/// How many words hearken may say for ten of the careful person's.
+const NORMAL: usize = 16;
+/// The same, tersely.
+const TERSE: usize = 12;
+
+/// Holds the bounds that were set before any telling was written: scenario, normal, terse.
+const SET: [(&str, usize, usize); 4] = [
+    ("tour", 163, 122),
+    ("question", 64, 48),
+    ("email", 134, 100),
+    ("handoff", 64, 48),
+];
+
+/// Gives the words of a telling.
+fn telling(name: &str) -> usize {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/tellings");
+    let text = std::fs::read_to_string(format!("{folder}/{name}.txt")).unwrap();
+    text.split_whitespace().count()
+}
+
+/// Plays a scenario to a program, and gives what it is to speak.
+fn spoken(name: &str, verbosity: Verbosity) -> Vec<String> {
+    let mut player = Player::of(name, verbosity, Manner::Program);
+    player.play();
+    let objects = player.stage.objects.iter();
+    let spoken = objects.map(|object| {
+        let object: Value = serde_json::from_str(object).unwrap();
+        object["spoken"].as_str().unwrap().to_owned()
+    });
+    spoken.filter(|spoken| !spoken.is_empty()).collect()
+}
+
+fn words(spoken: &[String]) -> usize {
+    spoken
+        .iter()
+        .map(|spoken| spoken.split_whitespace().count())
+        .sum()
+}
+
+#[test]
+fn no_scenario_takes_many_more_words_than_a_careful_person_does() {
+    let mut table = String::from("| scenario | telling | normal | terse |\n|---|---|---|---|\n");
+    let mut over = Vec::new();
+    for name in NAMES {
+        let told = telling(name);
+        let mut counts = Vec::new();
+        for (verbosity, ratio) in [(Verbosity::Normal, NORMAL), (Verbosity::Terse, TERSE)] {
+            let said = spoken(name, verbosity);
+            let set = SET.iter().find(|(known, ..)| known == name);
+            let set = set.map(|(_, normal, terse)| match verbosity {
+                Verbosity::Terse => *terse,
+                Verbosity::Normal | Verbosity::Detailed => *normal,
+            });
+            let most = set.unwrap_or(told * ratio / 10);
+            let count = words(&said);
+            if count > most {
+                over.push(format!(
+                    "{name}, {verbosity:?}: {count} of {most}: {said:#?}"
+                ));
+            }
+            counts.push(count);
+        }
+        table.push_str(&format!(
+            "| {name} | {told} | {} | {} |\n",
+            counts[0], counts[1]
+        ));
+    }
+    assert!(over.is_empty(), "{table}\n{}", over.join("\n"));
+    // The documents print the same table.
+    let speech = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/speech.md");
+    let speech = std::fs::read_to_string(speech).unwrap();
+    for row in table.lines() {
+        let row = row.trim_end_matches('|').trim_end();
+        assert!(
+            speech.contains(row),
+            "docs/speech.md lacks this row:\n{table}"
+        );
+    }
+}
+
+/// What must never be cut is said at every verbosity, in however few words.
+#[test]
+fn what_a_question_must_say_is_said_at_every_verbosity() {
+    for verbosity in [Verbosity::Terse, Verbosity::Normal, Verbosity::Detailed] {
+        let said = spoken("transfer", verbosity);
+        let at = said
+            .iter()
+            .position(|said| said.contains("High risk."))
+            .unwrap();
+        let mut rest = said[at].as_str();
+        for part in [
+            "Question 1.",
+            "High risk.",
+            "Can't be undone.",
+            "Transfer $500.00 from your checking account, ending in 7821, to Harbor Bicycles.",
+            "If accepted: The money moves at once. You cannot take it back",
+            "only Harbor Bicycles could return it.",
+            "Silence rejects in 5 minutes.",
+        ] {
+            let found = rest
+                .find(part)
+                .unwrap_or_else(|| panic!("{verbosity:?}: {part}: {said:?}"));
+            rest = &rest[found + part.len()..];
+        }
+        // The second step says what it is about.
+        assert!(said[at + 1].contains("Transfer $500.00 from"), "{said:?}");
+        assert!(
+            said.iter().any(|said| said.contains("Accepting")),
+            "{said:?}"
+        );
+    }
+}
