@@ -37,7 +37,7 @@ mod writing;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, SpeechQueue};
+use crate::announce::{Announcer, Arg, Class, Deliveries, Kind, Manner, SpeechQueue};
 use crate::config::Config;
 use crate::keys::{Command, Filter};
 use crate::link::LinkId;
@@ -212,7 +212,12 @@ impl App {
             ("why", text(self, self.face.why())),
             ("voice", voice),
         ];
-        self.say(Class::Outcome, Kind::Hint, "start.face", &args, now);
+        let (class, kind, key) = (Class::Outcome, Kind::Hint, "start.face");
+        match self.face.manner() {
+            Manner::Keys | Manner::Lines => self.say(class, kind, key, &args, now),
+            // A program asked for it.
+            Manner::Program => self.say_in_detail(class, kind, key, &args, now),
+        }
         let known = self.announcer.phrases().language().to_owned();
         let wanted = &self.config.announce.languages;
         if !wanted.iter().any(|tag| fit(tag, &known).is_some()) {

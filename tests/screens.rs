@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use hearken::announce::{Aloud, Mark, wrap};
+use hearken::announce::{Aloud, Manner, Mark, wrap};
 use hearken::config::{Config, Verbosity};
 use serde_json::{Map, Value, json};
 

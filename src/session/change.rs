@@ -30,7 +30,7 @@ pub struct Change {
     pub fallbacks: Vec<String>,
     /// The direction of the event's texts.
     pub direction: Option<TextDirection>,
-    /// Whether it is old news, replayed by the server right after we connected.
+    /// Whether it is old news, replayed by the server right after we connected; what is young is none.
     pub replayed: bool,
     /// What.
     pub what: What,

@@ -271,8 +271,12 @@ impl Sessions {
                 Meeting::Different => arrived = Arrived::UnderUsedId,
             }
         }
+        let young = state.is_young(envelope.timestamp);
         let mut changes = if state.is_replayed(envelope.timestamp, now) {
             let mut changes = self.take_in_turn(&key, decoded, now, Arrived::Replayed, observer);
+            changes
+                .iter_mut()
+                .for_each(|change| change.replayed &= !young);
             changes.append(&mut self.take_followers(&key, now, observer));
             changes
         } else {

@@ -18,7 +18,7 @@ use crate::protocol::{
     Answer, Decision, Now, SessionCompleted, SessionStarted, StateChanged, ToolCompleted,
     ToolInvoked, Urgency,
 };
-use crate::session::{Change, Closing, Consent, Prompt, ReplyState, Sessions, ToolCall};
+use crate::session::{Change, Closing, Consent, Prompt, PromptId, ReplyState, Sessions, ToolCall};
 
 use super::wording::agents;
 use super::{Announcer, Draft};
@@ -29,6 +29,8 @@ use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
 /// A state that comes this soon after other words of its session is not said: as long as a beat waits.
 const JUST_NOW: Duration = Duration::from_secs(3);
+/// As long as what was told last is still in the ear.
+const IN_MIND: Duration = Duration::from_secs(30);
 /// How many announcements are looked at for that: more than a person can follow in that time.
 const MOST_LOOKED_AT: usize = 64;
 
@@ -190,6 +192,17 @@ impl Announcer {
         recent
             .take_while(|told| now < told.at.monotonic + JUST_NOW)
             .any(|told| told.aloud == Aloud::Yes && told.key.as_ref() == Some(&change.key))
+    }
+
+    /// Tells whether a question is the last thing that was told, and not long ago: what is said of it need not
+    /// name it again.
+    pub fn is_in_mind(&self, prompt: PromptId, now: Now) -> bool {
+        let mut told = self.history.iter().rev().take(MOST_LOOKED_AT);
+        told.find(|told| told.aloud == Aloud::Yes)
+            .is_some_and(|last| {
+                last.about.is_some_and(|about| about.prompt() == prompt)
+                    && now.monotonic < last.at.monotonic + IN_MIND
+            })
     }
 
     /// Words a session's good end: "Done." by itself tells nothing that the end does not.

@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::announce::{Arg, Class, takes_two_steps};
+use crate::announce::{About, Arg, Class, takes_two_steps};
 use crate::link::{Fault, LinkId, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, Response};
 use crate::session::{Prompt, PromptId, QuestionRun, ReplyState, Standing};
@@ -18,6 +18,9 @@ impl App {
         if prompt.question.token().is_none() {
             return;
         }
+        // Both are told of what was heard until now.
+        let was_named = takes_two_steps(prompt) && !self.queue.holds(About::Tells(prompt.id));
+        let is_plain = self.is_plain(prompt, now);
         let wishes = self.queue.withdraw(prompt.id, now.monotonic);
         self.wish(wishes);
         let n = ("n", Arg::own(prompt.id.0));
@@ -40,8 +43,8 @@ impl App {
                 decision: Decision::Accept,
                 ..
             } => {
-                // The second step has just said what it is about, or the question itself.
-                let short = match takes_two_steps(prompt) || self.is_plain(prompt, now) {
+                // The second step has said what it is about, or just now the question itself.
+                let short = match was_named || (is_plain && !takes_two_steps(prompt)) {
                     true => "reply.accepting.confirmed",
                     false => "reply.accepting.short",
                 };
@@ -56,7 +59,7 @@ impl App {
                 // The person's own words are read back: they go out to the agent.
                 let reason = rationale.clone().unwrap_or_default();
                 let reason = ("reason", Arg::Exact(reason, None));
-                let short = match self.is_plain(prompt, now) {
+                let short = match is_plain {
                     true => "reply.rejecting.plain",
                     false => "reply.rejecting.short",
                 };
@@ -78,8 +81,8 @@ impl App {
         self.dispatch(prompt, answer, Decider::Person, now);
     }
 
-    /// Tells whether it is plain which question an answer is for: it alone is open, and it has been the shown
-    /// one for longer than a change of it is overlooked.
+    /// Tells whether it is plain what an answer is for: the question alone is open, has been the shown one for
+    /// longer than a change of it is overlooked, and nothing was told since it was.
     fn is_plain(&self, prompt: &Prompt, now: Now) -> bool {
         let alone = self.number_among_several(prompt).is_empty();
         let shown = self
@@ -88,6 +91,7 @@ impl App {
             .filter(|shown| shown.prompt == prompt.id);
         alone
             && prompt.standing == Standing::Live
+            && self.announcer.is_in_mind(prompt.id, now)
             && shown.is_some_and(|shown| shown.since + CHANGED <= now.monotonic)
     }
 

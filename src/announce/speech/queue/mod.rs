@@ -215,6 +215,17 @@ impl SpeechQueue {
             && self.lanes.iter().all(VecDeque::is_empty)
     }
 
+    /// Tells whether something about a question still waits to be said to its end.
+    pub fn holds(&self, about: About) -> bool {
+        let is_it = |item: &Item| item.announcement.about == Some(about);
+        let waits = |waiting: &Waiting| match waiting {
+            Waiting::Item(item) => is_it(item),
+            Waiting::Fold(_) => false,
+        };
+        self.playing.as_ref().is_some_and(|it| is_it(&it.item))
+            || self.lanes.iter().flatten().any(waits)
+    }
+
     /// Counts what was not said.
     pub fn unsaid(&self) -> Unsaid {
         self.unsaid
