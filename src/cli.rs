@@ -133,13 +133,28 @@ pub enum Command {
     #[command(hide = true)]
     SystemVoice,
     /// Write shell completions to standard output
+    ///
+    /// The script asks hearken for names, so that scenarios, commands and the sources of your settings are
+    /// offered. It calls hearken by that name, which must be on your PATH.
     Completions {
         /// Which shell
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Write the manual page to standard output
-    Man,
+    /// Write a manual page to standard output, or all pages to a folder
+    ///
+    /// A page is written for programs that read manual pages, as in: hearken man watch | man -l -
+    Man {
+        /// The command whose page is wanted; without it, that of hearken as a whole
+        #[arg(value_name = "COMMAND", conflicts_with = "dir")]
+        page: Option<String>,
+        /// Write every page to this folder, where man finds them if it is named man1
+        #[arg(long, value_name = "FOLDER")]
+        dir: Option<PathBuf>,
+        /// Your languages, best first
+        #[arg(long, value_name = "TAG", value_delimiter = ',')]
+        language: Vec<String>,
+    },
 }
 
 /// Names a way to write a trace.
@@ -210,10 +225,10 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// The width of plain lines in columns
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..))]
+    #[arg(long, value_name = "N", value_parser = width)]
     pub width: Option<u16>,
     /// How often a lost source is tried again; for ever if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = retries)]
     pub retries: Option<u32>,
     /// Allow http and ws without encryption to other machines
     #[arg(long)]
@@ -352,6 +367,18 @@ fn until(text: &str) -> Result<Until, String> {
     }
 }
 
+fn width(text: &str) -> Result<u16, String> {
+    match text.parse::<u16>() {
+        Ok(width) if width >= 20 => Ok(width),
+        Ok(_) | Err(_) => Err("the width is a whole number from 20 to 65535".to_owned()),
+    }
+}
+
+fn retries(text: &str) -> Result<u32, String> {
+    let number = text.parse::<u32>();
+    number.map_err(|_| "it is a whole number from 0 to 4294967295".to_owned())
+}
+
 fn speed(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
@@ -359,21 +386,31 @@ fn speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Writes the completions of a shell.
-pub fn completions(shell: Shell) -> Vec<u8> {
-    let mut out = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "hearken", &mut out);
-    out
-}
-
-/// Writes the manual page.
-///
-/// # Errors
-/// Never in practice: it is written to memory.
-pub fn man() -> std::io::Result<Vec<u8>> {
-    let mut out = Vec::new();
-    clap_mangen::Man::new(Cli::command()).render(&mut out)?;
-    Ok(out)
+/// Gives the settings file and the languages that a call names, also where it can't be used as it is: whoever
+/// has to mend it must be able to read what is wrong.
+pub fn asked(arguments: &[OsString]) -> (Option<PathBuf>, Vec<String>) {
+    let words = arguments.iter().map_while(|word| {
+        let word = word.to_string_lossy();
+        (word != "--").then_some(word)
+    });
+    let words: Vec<_> = words.collect();
+    let value = |name: &str| {
+        words.iter().enumerate().find_map(|(at, word)| {
+            let rest = word.strip_prefix(name)?;
+            match rest.strip_prefix('=') {
+                Some(value) => Some(value.to_owned()),
+                None if rest.is_empty() => words.get(at + 1).map(|word| word.to_string()),
+                None => None,
+            }
+        })
+    };
+    let languages = value("--language").unwrap_or_default();
+    let languages = languages.split(',').map(str::trim);
+    let languages = languages.filter(|tag| !tag.is_empty() && !tag.starts_with('-'));
+    (
+        value("--config").map(PathBuf::from),
+        languages.map(str::to_owned).collect(),
+    )
 }
 
 #[cfg(test)]
@@ -434,5 +471,33 @@ mod tests {
         assert_eq!(until("idle:5"), Ok(Until::Idle(Duration::from_secs(5))));
         assert!(until("idle:").is_err() && until("idle:0").is_err() && until("never").is_err());
         assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
+        assert!(width("19").is_err() && width("x").is_err() && width("20").is_ok());
+        assert!(retries("-1").is_err() && retries("0").is_ok());
+    }
+
+    #[test]
+    fn a_call_that_can_not_be_used_names_its_settings_and_languages_all_the_same() {
+        let asked = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let (file, languages) = asked(&words);
+            (
+                file.map(|file| file.display().to_string()),
+                languages.join(" "),
+            )
+        };
+        let none = || (None, String::new());
+        assert_eq!(asked("hearken watch --nonsense"), none());
+        let german = || (Some("a.toml".to_owned()), "de en".to_owned());
+        assert_eq!(
+            asked("hearken x --language de,en --config a.toml"),
+            german()
+        );
+        assert_eq!(
+            asked("hearken x --config=a.toml --language=de,en"),
+            german()
+        );
+        assert_eq!(asked("hearken watch --language --face"), none());
+        assert_eq!(asked("hearken watch -- x --language de"), none());
+        assert_eq!(asked("hearken watch --languages de"), none());
     }
 }

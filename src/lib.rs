@@ -11,6 +11,7 @@ pub mod config;
 pub mod demo;
 pub mod dialect;
 pub mod doctor;
+pub mod guide;
 pub mod inspect;
 pub mod keys;
 pub mod linear;

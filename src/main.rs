@@ -1,24 +1,31 @@
 //! The command `hearken`: arguments in, exit code out, errors as one line.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
+use clap_complete::CompleteEnv;
 use hearken::app::Exit;
 use hearken::cli::{self, Cli, Command, TraceFormat};
 use hearken::doctor;
+use hearken::guide;
 use hearken::inspect::{Format, Verdict};
 use hearken::runtime::{self, Serving, Unwritten};
 
 fn main() -> ExitCode {
+    // A shell may only ask for names.
+    if std::env::var_os(guide::VARIABLE).is_some() {
+        match complete() {
+            Ok(false) => {}
+            Ok(true) => return ExitCode::SUCCESS,
+            Err(error) => return fail(&error.into()),
+        }
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            let code = u8::try_from(error.exit_code()).unwrap_or(2);
-            // Help and version go to standard output and are no fault.
-            let _ = error.print();
-            return ExitCode::from(code);
-        }
+        Err(error) => return misread(&error),
     };
     if matches!(cli.command, Command::SystemVoice) {
         return runtime::system_voice();
@@ -36,10 +43,7 @@ fn main() -> ExitCode {
     // A blocking read of standard input must keep nobody from leaving.
     runtime.shutdown_background();
     match outcome {
-        Ok(Exit::Clean) => ExitCode::SUCCESS,
-        Ok(Exit::NoSource) => ExitCode::from(1),
-        Ok(Exit::Interrupted) => ExitCode::from(130),
-        Ok(Exit::Terminated) => ExitCode::from(143),
+        Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => fail(&error),
     }
 }
@@ -156,9 +160,65 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 },
             )
         }
-        Command::Completions { shell } => print(&cli::completions(shell)),
-        Command::Man => print(&cli::man()?),
+        Command::Completions { shell } => print(&guide::script(shell)?),
+        Command::Man {
+            page,
+            dir,
+            language,
+        } => {
+            let words = runtime::phrases_for(None, &language)?;
+            if let Some(folder) = dir {
+                let pages = guide::sheets(&words).into_iter();
+                runtime::write_pages(&folder, pages.map(|page| (page.file, page.text)))?;
+                return Ok(Exit::Clean);
+            }
+            match guide::sheet(page.as_deref(), &words) {
+                Some(page) => print(page.text.as_bytes()),
+                None => anyhow::bail!(
+                    "there is no command {:?}; hearken --help lists them",
+                    page.unwrap_or_default()
+                ),
+            }
+        }
     }
+}
+
+/// Answers a shell that asks what can stand in a word's place; tells whether one asked.
+fn complete() -> clap::error::Result<bool> {
+    let command = || {
+        let arguments: Vec<OsString> = std::env::args_os().collect();
+        let (file, _) = cli::asked(&arguments[arguments.len().min(2)..]);
+        guide::completable(runtime::scenario_names(), move || {
+            runtime::source_names(file.as_deref())
+        })
+    };
+    let asked = CompleteEnv::with_factory(command).var(guide::VARIABLE);
+    asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref())
+}
+
+/// Answers a call that is no command: with help where that was asked for, else with what is wrong.
+fn misread(error: &clap::Error) -> ExitCode {
+    let code = u8::try_from(error.exit_code()).unwrap_or(Exit::UNUSABLE);
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let (file, languages) = cli::asked(&arguments);
+    let words = match runtime::phrases_for(file.as_deref(), &languages) {
+        Ok(words) => words,
+        Err(error) => return fail(&error),
+    };
+    match error.kind() {
+        ErrorKind::DisplayVersion => {
+            let _ = error.print();
+        }
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let told = guide::worded(&words).try_get_matches_from(arguments);
+            let _ = told.map_err(|told| told.print());
+        }
+        _ => {
+            let told = guide::fault(error, &arguments, &words);
+            let _ = writeln!(std::io::stderr(), "hearken: {told}");
+        }
+    }
+    ExitCode::from(code)
 }
 
 fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
@@ -178,6 +238,10 @@ fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
 /// is not all there is an outcome: 1.
 fn fail(error: &anyhow::Error) -> ExitCode {
     let _ = writeln!(std::io::stderr(), "hearken: {}", runtime::fault(error));
-    let code = if error.is::<Unwritten>() { 1 } else { 2 };
+    let code = if error.is::<Unwritten>() {
+        1
+    } else {
+        Exit::UNUSABLE
+    };
     ExitCode::from(code)
 }

@@ -13,6 +13,7 @@ mod input;
 mod keyboard;
 mod look;
 mod output;
+mod pages;
 mod plan;
 mod screen;
 mod serving;
@@ -35,10 +36,11 @@ use crate::voice::{self, VoiceHandle, VoiceSink};
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use look::{check, shown, trace};
+pub use pages::{scenario_names, source_names, write_pages};
 pub use plan::{Face, Plan, demo, list, replay, say, watch};
 pub(crate) use plan::{Terminals, choose_face};
 pub use serving::{Serving, serve};
-pub use wording::{fault, phrases};
+pub use wording::{fault, phrases, phrases_for};
 
 use feed::Feeds;
 use input::{Inputs, Upheaval};

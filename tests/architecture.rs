@@ -86,9 +86,10 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         &["tokio", "serde_json", "crossterm"],
     ),
     ("cli", &["app", "config"], &[]),
+    ("guide", &["announce", "app", "cli", "config", "keys"], &[]),
     (
         "main",
-        &["app", "cli", "doctor", "inspect", "runtime"],
+        &["app", "cli", "doctor", "guide", "inspect", "runtime"],
         &["tokio"],
     ),
 ];
@@ -107,6 +108,7 @@ const GUARDED: &[&str] = &[
 /// What a pure room must not read: the clock, the environment, the disk, randomness.
 const PURE: &[&str] = &[
     "protocol", "link", "dialect", "session", "announce", "inspect", "keys", "app", "config",
+    "guide",
 ];
 const IMPURE: &[&str] = &[
     "Instant::now",

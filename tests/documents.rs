@@ -13,6 +13,7 @@ use hearken::keys::{BINDINGS, LINES};
 use hearken::protocol::{Form, Kind, Machine, Problem, Rule};
 use hearken::session::{AgentState, AnomalyKind, Lifecycle, OutputRun, QuestionRun, ToolRun};
 
+mod guide;
 mod phrases;
 
 fn read(path: &str) -> String {

@@ -20,6 +20,29 @@ pub enum Exit {
     Terminated,
 }
 
+impl Exit {
+    /// Every way to end.
+    pub const ALL: [Self; 4] = [
+        Self::Clean,
+        Self::NoSource,
+        Self::Interrupted,
+        Self::Terminated,
+    ];
+
+    /// The code of a call that can't be used, which never begins.
+    pub const UNUSABLE: u8 = 2;
+
+    /// Gives the program's exit code: a contract that scripts rely on.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::NoSource => 1,
+            Self::Interrupted => 130,
+            Self::Terminated => 143,
+        }
+    }
+}
+
 /// Is what a recording keeps of a link, beside its news.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kept {

@@ -241,7 +241,7 @@ pub async fn demo(
 }
 
 /// Gives what is known of every scenario, those in other protocols last.
-fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
+pub(super) fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
     let scripts = demo::scripts().iter().map(demo::Script::info);
     demo::list().iter().chain(scripts)
 }

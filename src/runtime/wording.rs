@@ -17,6 +17,17 @@ use crate::session::{AnomalyKind, Danger};
 /// # Errors
 /// Never for the files that are built in; a test holds that.
 pub fn phrases(named: Option<&Path>) -> anyhow::Result<Phrases> {
+    phrases_for(named, &[])
+}
+
+/// Gives the phrases in the languages that a call names, else in those that the settings ask for.
+///
+/// # Errors
+/// Never for the files that are built in; a test holds that.
+pub fn phrases_for(named: Option<&Path>, languages: &[String]) -> anyhow::Result<Phrases> {
+    if !languages.is_empty() {
+        return Ok(Phrases::for_languages(languages)?);
+    }
     let wanted = match super::settings::load(named) {
         Ok(config) => config.announce.languages,
         Err(_) => match super::settings::text(named) {

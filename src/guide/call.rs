@@ -1,0 +1,144 @@
+//! Why a call can't be used, in one sentence of the person's language.
+//!
+//! Responsibilities: naming what is wrong and what would be right. Not here: finding it, which clap does;
+//! what goes wrong after a call was understood (`runtime`).
+
+use std::error::Error as _;
+use std::ffi::OsString;
+
+use clap::CommandFactory;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+use crate::announce::normalise::clean;
+use crate::announce::{Arg as Word, Phrases};
+use crate::cli::Cli;
+
+/// Says why a call can't be used. `arguments` are those of the call, the program's name first.
+pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
+    let call = Call {
+        error,
+        more: ("more", Word::Own(more(arguments, words))),
+        words,
+    };
+    call.told()
+}
+
+/// Says where the person finds what there is.
+fn more(arguments: &[OsString], words: &Phrases) -> String {
+    let command = Cli::command();
+    let given = arguments.iter().skip(1).find_map(|word| {
+        let known = command.find_subcommand(word)?;
+        (!known.is_hide_set()).then(|| format!("hearken {}", known.get_name()))
+    });
+    let command = given.unwrap_or_else(|| "hearken".to_owned());
+    words.text("call.more", &[("command", Word::Own(command))])
+}
+
+struct Call<'a> {
+    error: &'a Error,
+    more: (&'static str, Word),
+    words: &'a Phrases,
+}
+
+impl Call<'_> {
+    fn told(&self) -> String {
+        let given = self.first(ContextKind::InvalidArg);
+        let value = self.first(ContextKind::InvalidValue);
+        match self.error.kind() {
+            ErrorKind::InvalidSubcommand => {
+                let given = self.first(ContextKind::InvalidSubcommand);
+                let close = self.first(ContextKind::SuggestedSubcommand);
+                self.say("call.command", &[("given", given), ("close", close)])
+            }
+            ErrorKind::UnknownArgument if given.starts_with('-') => {
+                let close = self.first(ContextKind::SuggestedArg);
+                self.say("call.option", &[("given", given), ("close", close)])
+            }
+            ErrorKind::UnknownArgument => self.say("call.word", &[("given", given)]),
+            ErrorKind::InvalidValue if value.is_empty() => {
+                let allowed = self.allowed();
+                self.say("call.value.none", &[("name", given), ("allowed", allowed)])
+            }
+            ErrorKind::InvalidValue => {
+                let allowed = self.allowed();
+                let close = self.first(ContextKind::SuggestedValue);
+                let args = [("name", given), ("given", value), ("allowed", allowed)];
+                self.say("call.value", &[&args[..], &[("close", close)]].concat())
+            }
+            ErrorKind::ValueValidation => {
+                let why = self.error.source().map(ToString::to_string);
+                let why = self.words.reason(&why.unwrap_or_default());
+                let args = [("name", given), ("given", value), ("why", why)];
+                self.say("call.value.wrong", &args)
+            }
+            ErrorKind::TooManyValues => {
+                self.say("call.value.needless", &[("name", given), ("given", value)])
+            }
+            ErrorKind::MissingRequiredArgument => {
+                let names = self.all(ContextKind::InvalidArg);
+                let n = names.len().to_string();
+                self.say("call.missing", &[("names", names.join(", ")), ("n", n)])
+            }
+            ErrorKind::ArgumentConflict => {
+                let other = self.first(ContextKind::PriorArg);
+                if other == given {
+                    return self.say("call.twice", &[("name", given)]);
+                }
+                self.say("call.conflict", &[("name", given), ("other", other)])
+            }
+            ErrorKind::InvalidUtf8 => self.say("call.encoding", &[]),
+            // Nothing that hearken takes can fail in another way; clap may learn new ones.
+            _ => self.say("call.unusable", &[]),
+        }
+    }
+
+    fn say(&self, key: &str, args: &[(&'static str, String)]) -> String {
+        let args = args
+            .iter()
+            .map(|(place, text)| (*place, Word::Own(clean(text).into_owned())));
+        let args: Vec<_> = args.chain([self.more.clone()]).collect();
+        self.words.text(key, &args)
+    }
+
+    /// Gives the values of which one would be right.
+    fn allowed(&self) -> String {
+        let values = self.all(ContextKind::ValidValue);
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        self.words.either(&values)
+    }
+
+    fn first(&self, kind: ContextKind) -> String {
+        self.all(kind).into_iter().next().unwrap_or_default()
+    }
+
+    /// Gives what clap knows under a name, as a person writes it: `--face`, `FILE`.
+    fn all(&self, kind: ContextKind) -> Vec<String> {
+        let texts = match self.error.get(kind) {
+            Some(ContextValue::String(text)) => vec![text.clone()],
+            Some(ContextValue::Strings(texts)) => texts.clone(),
+            Some(_) | None => Vec::new(),
+        };
+        let named = matches!(
+            kind,
+            ContextKind::InvalidArg | ContextKind::PriorArg | ContextKind::SuggestedArg
+        );
+        let texts = texts.into_iter();
+        if named {
+            texts.map(|text| written(&text)).collect()
+        } else {
+            texts.collect()
+        }
+    }
+}
+
+/// Gives an option without the name of its value, and an argument without its brackets.
+fn written(text: &str) -> String {
+    if text.starts_with('-') {
+        let end = text.find([' ', '=']).unwrap_or(text.len());
+        return text.get(..end).unwrap_or(text).to_owned();
+    }
+    let name = text.trim_end_matches("...");
+    let bare = |pair: [char; 2]| name.strip_prefix(pair[0])?.strip_suffix(pair[1]);
+    let bare = bare(['<', '>']).or_else(|| bare(['[', ']']));
+    bare.unwrap_or(text).to_owned()
+}

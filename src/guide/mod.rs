@@ -1,0 +1,19 @@
+//! What tells a person how hearken is called: help, manual pages, completions, and what is wrong with a call.
+//!
+//! Responsibilities: the command line's own texts in the person's language, the manual pages in roff, what a
+//! shell offers for a word that is half typed, why a call can't be used in one sentence. Not here: the
+//! flags themselves and their English texts (`cli`), other languages' words (`announce`), what a command
+//! does (`runtime`).
+//!
+//! Mental model: `cli` holds every text once, in English. Each of these pages is that command line again,
+//! read by clap's own means, with each text looked up in the phrase file's `[help]`.
+
+mod call;
+mod completion;
+mod help;
+mod manual;
+
+pub use call::fault;
+pub use completion::{VARIABLE, completable, script};
+pub use help::worded;
+pub use manual::{Sheet, sheet, sheets};

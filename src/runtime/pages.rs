@@ -1,0 +1,41 @@
+//! What the guide needs of the world: the names that a shell is offered, and a folder of manual pages.
+//!
+//! Responsibilities: reading names from the settings, writing pages. Not here: what stands in a page, and
+//! which names are offered where (`guide`).
+
+use std::path::Path;
+
+use anyhow::Context;
+
+use super::{plan, settings};
+
+/// Gives every scenario of the demo with its title.
+pub fn scenario_names() -> Vec<(String, String)> {
+    plan::scenarios()
+        .map(|info| (info.name.clone(), info.title.clone()))
+        .collect()
+}
+
+/// Gives the names of the sources in the settings; none where these can't be read, which a run would tell.
+pub fn source_names(named: Option<&Path>) -> Vec<String> {
+    let sources = settings::load(named).map(|config| config.source);
+    let names = sources.unwrap_or_default().into_iter();
+    names.map(|source| source.name).collect()
+}
+
+/// Writes manual pages, each a file's name with its text, to a folder, which is made where there is none.
+///
+/// # Errors
+/// When the folder or a page can't be written.
+pub fn write_pages(
+    folder: &Path,
+    pages: impl IntoIterator<Item = (String, String)>,
+) -> anyhow::Result<()> {
+    let about = |path: &Path| format!("{} can't be written", path.display());
+    std::fs::create_dir_all(folder).with_context(|| about(folder))?;
+    for (file, text) in pages {
+        let path = folder.join(file);
+        std::fs::write(&path, text).with_context(|| about(&path))?;
+    }
+    Ok(())
+}
