@@ -8,43 +8,12 @@ use crate::dialect::Foreign;
 use crate::link::LinkId;
 use crate::protocol::Now;
 
+use super::speaks::Speaks;
 use crate::app::{App, Effect};
 
 /// After how many messages a source is left of which none was AAEP: a program may greet with some lines,
 /// and a server with some signs of life, before it begins.
 const MOST_FOREIGN: u32 = 64;
-
-/// Says what a source was heard to speak.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Speaks {
-    /// Nothing yet.
-    #[default]
-    Unheard,
-    /// So many messages, none of which is AAEP; told.
-    Foreign(u32),
-    /// AAEP.
-    Aaep,
-    /// AAEP, and something else beside it; told.
-    Mixed,
-}
-
-impl Speaks {
-    /// Takes note of a message of AAEP.
-    pub(super) fn aaep(&mut self) {
-        *self = match self {
-            Self::Unheard | Self::Aaep => Self::Aaep,
-            Self::Foreign(_) | Self::Mixed => Self::Mixed,
-        };
-    }
-
-    /// Tells whether something came, and none of it was AAEP.
-    pub(super) fn is_foreign(self) -> bool {
-        match self {
-            Self::Foreign(_) => true,
-            Self::Unheard | Self::Aaep | Self::Mixed => false,
-        }
-    }
-}
 
 impl App {
     /// Takes a message that is not AAEP: it is no agent's.
@@ -53,13 +22,13 @@ impl App {
             return;
         };
         view.garbage += 1;
-        let (speaks, key) = match view.speaks {
+        let (speaks, key) = match view.speaks() {
             Speaks::Unheard => (Speaks::Foreign(1), Some("link.foreign")),
             Speaks::Foreign(times) => (Speaks::Foreign(times + 1), None),
             Speaks::Aaep => (Speaks::Mixed, Some("link.foreign.some")),
             Speaks::Mixed => (Speaks::Mixed, None),
         };
-        view.speaks = speaks;
+        view.note_speaks(speaks);
         let source = ("source", Arg::Own(view.name.clone()));
         let what = self.announcer.phrases().text(looks(what), &[]);
         if let Some(key) = key {

@@ -4,14 +4,18 @@
 //! its dialect wishes. Not here: how the other side is spoken with (`dialect`), how bytes travel (`transport`),
 //! which answer is sent when (`sending`).
 //!
-//! The folder: `view` (one source and its turns), `stream` (its life as a table), `waiting` (a start that lasts),
-//! `news` (what happens, told), `wishes` (what a dialect wishes, done), `reading` (messages with many events),
-//! `foreign` (what is no AAEP), `words` (faults and phrases in words).
+//! The folder: `view` (one source and its turns) with `stream` (its life as a table), `start` (what its start is
+//! waited for), `speaks` (what it was heard to speak) and `unread` (a frame that is read in steps) hold what is known;
+//! `news` (what happens, told), `wishes` (what a dialect wishes, done), `waiting` (a start that lasts), `reading`
+//! (messages with many events), `foreign` (what is no AAEP), `words` (faults and phrases in words) tell and do it.
 
 mod foreign;
 mod news;
 mod reading;
+mod speaks;
+mod start;
 mod stream;
+mod unread;
 mod view;
 mod waiting;
 mod wishes;
@@ -29,14 +33,14 @@ use super::{EveryLanguage, SourceSetup};
 pub use stream::{LinkPhase, Stream, StreamEvent};
 pub use view::LinkView;
 
-use reading::Reading;
+use unread::Unread;
 
 /// Holds the sources, in the order of the command line.
 #[derive(Debug)]
 pub(super) struct Links {
     all: Vec<LinkView>,
     /// The frame that is being read in steps.
-    reading: Option<Reading>,
+    reading: Option<Unread>,
 }
 
 impl Links {
@@ -149,7 +153,7 @@ impl Links {
     pub(super) fn reply(&mut self, id: LinkId, request: u64, reply: &Reply, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
-            view.dialect.reply(request, reply, now, &mut out);
+            view.dialect_mut().reply(request, reply, now, &mut out);
         }
         out
     }
@@ -158,7 +162,7 @@ impl Links {
     fn want(&mut self, id: LinkId, terms: Terms, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
-            view.dialect.wish(&Wish::Terms(terms), now, &mut out);
+            view.dialect_mut().wish(&Wish::Terms(terms), now, &mut out);
         }
         out
     }

@@ -12,7 +12,7 @@ use crate::protocol::{AgentId, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
 
 use super::LinkView;
-use super::waiting::Waiting;
+use super::start::Waiting;
 use crate::app::App;
 
 impl App {
@@ -25,7 +25,7 @@ impl App {
         if view.is_over() {
             // The person left it; only what became of an answer is still of interest.
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
-                view.dialect.news(&event, now, &mut out);
+                view.dialect_mut().news(&event, now, &mut out);
                 out.retain(|wish| matches!(wish, Out::Settled { .. }));
                 self.carry_out(id, out, now);
             }
@@ -50,7 +50,7 @@ impl App {
             | LinkEvent::StreamEnded => {}
         }
         if let Some(view) = self.links.get_mut(id) {
-            view.dialect.news(&event, now, &mut out);
+            view.dialect_mut().news(&event, now, &mut out);
         }
         if let LinkEvent::Frame(frame) = &event {
             self.keep_raw(id, &frame.text, &out);
@@ -90,7 +90,7 @@ impl App {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
-        view.waiting = Waiting::Over;
+        view.wait(Waiting::Over);
         view.dropped += count;
         let args = [
             ("count", Arg::own(count)),
@@ -189,7 +189,7 @@ impl App {
         for id in due {
             let mut out = Vec::new();
             if let Some(view) = self.links.get_mut(id) {
-                view.dialect.tick(now, &mut out);
+                view.dialect_mut().tick(now, &mut out);
             }
             self.carry_out(id, out, now);
         }

@@ -15,18 +15,11 @@ use crate::protocol::{DecodeError, Decoded, Now};
 use crate::session::What;
 
 use super::LinkView;
+use super::unread::Unread;
 use crate::app::App;
 
 /// How many bytes of a frame of many texts are read in one step: some hundred events, a few milliseconds.
 const STEP_BYTES: usize = 16 * 1024;
-
-/// Holds a frame of which not every text was read yet.
-#[derive(Debug)]
-pub(super) struct Reading {
-    link: LinkId,
-    text: String,
-    texts: Texts,
-}
 
 /// Says whether what an event asks can be answered from here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +41,7 @@ impl App {
         if let Some(event) = self.read_one(id, &text) {
             return self.judged(id, event, asks, now);
         }
-        self.links.reading = Some(Reading {
-            link: id,
-            text,
-            texts: Texts::default(),
-        });
+        self.links.reading = Some(Unread::new(id, text));
         self.read_on(now);
     }
 
@@ -76,13 +65,14 @@ impl App {
         let Some(mut reading) = self.links.reading.take() else {
             return;
         };
-        let until = reading.texts.passed() + STEP_BYTES;
-        while reading.texts.passed() < until {
+        let until = reading.passed() + STEP_BYTES;
+        while reading.passed() < until {
             // The person may leave the source in the middle of it.
-            let Some(text) = reading.texts.next(&reading.text) else {
+            let link = reading.link();
+            let Some(text) = reading.next_text() else {
                 return;
             };
-            let Some(view) = self.links.get_mut(reading.link) else {
+            let Some(view) = self.links.get_mut(link) else {
                 return;
             };
             if view.is_over() {
@@ -90,15 +80,15 @@ impl App {
             }
             let mut wishes = Vec::new();
             let frame = LinkEvent::Frame(Frame::of(text));
-            view.dialect.news(&frame, now, &mut wishes);
+            view.dialect_mut().news(&frame, now, &mut wishes);
             for wish in wishes {
                 match wish {
                     // It is one of several already: whatever stands in it now is one thing.
                     Out::Event(text) => {
                         let event = dialect::read(&text);
-                        self.judged(reading.link, event, Asks::ToBeAnswered, now);
+                        self.judged(link, event, Asks::ToBeAnswered, now);
                     }
-                    wish => self.carry_out_one(reading.link, wish, now),
+                    wish => self.carry_out_one(link, wish, now),
                 }
             }
         }
@@ -127,7 +117,7 @@ impl App {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
-        view.speaks.aaep();
+        view.speaks_aaep();
         view.frames += 1;
         let number = view.frames;
         if self.announcer.trust().is_asked_for() {

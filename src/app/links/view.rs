@@ -10,9 +10,9 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Standing;
 
-use super::foreign::Speaks;
+use super::speaks::Speaks;
+use super::start::Waiting;
 use super::stream::{LinkPhase, StreamEvent};
-use super::waiting::Waiting;
 use crate::app::Recording;
 use crate::app::run::remarks::Remarks;
 
@@ -43,15 +43,15 @@ pub struct LinkView {
     pub program: bool,
     remarks: Remarks,
     /// What stands between its frames and us.
-    pub(super) dialect: Box<dyn Dialect>,
+    dialect: Box<dyn Dialect>,
     told: Told,
     /// What its start is waited for.
-    pub(super) waiting: Waiting,
+    waiting: Waiting,
     back: Back,
     /// After how many seconds of silence the next word of it is due.
     silence_due: u64,
     /// What it was heard to speak.
-    pub(super) speaks: Speaks,
+    speaks: Speaks,
     /// Whether it was told that somebody speaks here in a name that nothing proved.
     claim_told: bool,
 }
@@ -140,6 +140,41 @@ impl LinkView {
     pub(super) fn steady_due(&self) -> Option<Duration> {
         let resumed = self.back.resumed_at.map(|(at, _)| at);
         [self.back.steady_at, resumed].into_iter().flatten().min()
+    }
+
+    /// Gives how the other side is spoken with.
+    pub(super) fn dialect_mut(&mut self) -> &mut dyn Dialect {
+        self.dialect.as_mut()
+    }
+
+    /// Gives what its start is waited for.
+    pub(super) fn waiting(&self) -> Waiting {
+        self.waiting
+    }
+
+    /// Waits for something else of its start.
+    pub(super) fn wait(&mut self, waiting: Waiting) {
+        self.waiting = waiting;
+    }
+
+    /// Gives what it was heard to speak.
+    pub(super) fn speaks(&self) -> Speaks {
+        self.speaks
+    }
+
+    /// Takes note of what it was heard to speak.
+    pub(super) fn note_speaks(&mut self, speaks: Speaks) {
+        self.speaks = speaks;
+    }
+
+    /// Takes note of a message of AAEP.
+    pub(super) fn speaks_aaep(&mut self) {
+        self.speaks.aaep();
+    }
+
+    /// Gives when its start has lasted so long that it is told.
+    pub(super) fn waits_until(&self) -> Option<Duration> {
+        self.waiting.due(self.phase)
     }
 
     /// Gives when its dialect waits no longer.
