@@ -341,15 +341,18 @@ impl Shell {
                 } => {
                     feeds.send(link, request, body);
                 }
-                Effect::Ask { link, request, ask } => {
-                    feeds.ask(link, request, ask);
+                Effect::Call {
+                    link,
+                    request,
+                    call,
+                } => {
+                    feeds.call(link, request, call);
                 }
-                Effect::Follow { link, course } => {
-                    feeds.follow(link, course);
-                }
+                Effect::Follow { link, stream } => feeds.follow(link, stream),
+                Effect::Refuse { link, fault } => feeds.refuse(link, fault),
                 Effect::Keep { link, kept } => self.keep(link, &kept, at),
                 Effect::LastWords { link, words } => feeds.last_words(link, words),
-                Effect::ChangeWay { link, way } => feeds.change_way(link, way),
+                Effect::ChangeWay { link, way } => feeds.change_way(link, &way),
                 Effect::Close(link) => feeds.leave(link),
                 Effect::Bell => output.bell(),
                 Effect::Copy(address) => output.copy(&address),
@@ -382,6 +385,4 @@ struct Open {
     handle: Option<LinkHandle>,
     /// What was named and how it is followed, where it may be followed by another way.
     origin: Option<(Source, LinkSettings)>,
-    /// By what it is followed now.
-    source: Option<Source>,
 }

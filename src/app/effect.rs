@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::announce::{Announcement, Utterance};
 use crate::config::Delivery;
-use crate::link::{Ask, Course, LinkId, Way};
+use crate::link::{Call, Fault, LastWords, LinkId, Stream, Way};
 use crate::session::PromptId;
 
 /// Says how the program ends.
@@ -79,27 +79,34 @@ pub enum Effect {
     },
     /// Make one request beside a stream; its answer comes back as [`crate::link::LinkEvent::Answered`] with this
     /// number.
-    Ask {
+    Call {
         /// Of whom.
         link: LinkId,
         /// The number of the request.
         request: u64,
         /// Which.
-        ask: Ask,
+        call: Call,
     },
     /// Follow this in the attempt to connect that is under way.
     Follow {
         /// Which link.
         link: LinkId,
         /// What.
-        course: Course,
+        stream: Stream,
+    },
+    /// Give up the attempt to connect that is under way.
+    Refuse {
+        /// Which link.
+        link: LinkId,
+        /// Why, and so whether and when another one is made.
+        fault: Fault,
     },
     /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
     LastWords {
         /// Which link.
         link: LinkId,
-        /// The message; `None` for nothing.
-        words: Option<String>,
+        /// What; `None` for nothing.
+        words: Option<LastWords>,
     },
     /// Leave the connection of a link and follow its source by another way.
     ChangeWay {

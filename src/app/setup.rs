@@ -87,6 +87,8 @@ pub struct SourceSetup {
     pub answerable: bool,
     /// What carries its messages.
     pub carrier: Carrier,
+    /// The path of the address that the person gave; empty for what is no server on the network.
+    pub path: String,
     /// Which dialect it speaks.
     pub dialect: Dialect,
     /// Who speaks for the person to it, where its answers are signed.

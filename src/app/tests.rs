@@ -218,7 +218,8 @@ impl Stage {
                 Effect::Farewell(words) => self.farewells.push(words),
                 Effect::Hush
                 | Effect::Keep { .. }
-                | Effect::Ask { .. }
+                | Effect::Call { .. }
+                | Effect::Refuse { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
                 | Effect::ChangeWay { .. }

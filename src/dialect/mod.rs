@@ -19,7 +19,6 @@
 //! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
 
 mod aaep;
-mod addresses;
 mod asp;
 mod foreign;
 mod numbers;
@@ -29,7 +28,7 @@ pub mod sage;
 mod wording;
 pub mod written;
 
-pub use addresses::{Addresses, WEBSOCKET};
+pub use aaep::{Addresses, WEBSOCKET};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use foreign::Foreign;
 pub use numbers::Numbers;
@@ -40,7 +39,9 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
-use crate::link::{Ask, Course, Fault, Frame, LinkEvent, Phrase, Receipt, Undelivered, Way};
+use crate::link::{
+    Call, Fault, Frame, LastWords, LinkEvent, Phrase, Receipt, Stream, Undelivered, Way,
+};
 use crate::protocol::{
     DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher, decode,
     object,
@@ -100,14 +101,16 @@ pub enum Out {
         /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
         request: u64,
         /// Which.
-        call: Ask,
+        call: Call,
     },
     /// Follow this in the attempt to connect that is under way.
-    Follow(Course),
+    Follow(Stream),
+    /// The attempt that is under way has failed for this reason, which also says whether and when another is made.
+    Refuse(Fault),
     /// Nothing more comes that what is held back for its order could wait for.
     Release,
     /// Send this when the link is closed, on whatever way out; it takes the place of the one before.
-    LastWords(Option<String>),
+    LastWords(Option<LastWords>),
     /// Leave the connection and follow the source by another way.
     ChangeWay(Way),
     /// The source can't be used, for this reason: it is given up and closed.
@@ -258,6 +261,8 @@ pub enum Carrier {
 pub struct Start {
     /// What carries the frames.
     pub carrier: Carrier,
+    /// The path of the address that the person gave; empty for what is no server on the network.
+    pub path: String,
     /// Whether the person wants no handshake.
     pub plain: bool,
     /// What is asked of the source.
@@ -281,6 +286,7 @@ impl Start {
     pub fn unattended() -> Self {
         Self {
             carrier: Carrier::OneWay,
+            path: String::new(),
             plain: true,
             handshake: HandshakeConfig::default(),
             keys: KeyRing::default(),

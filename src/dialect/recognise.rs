@@ -289,6 +289,7 @@ mod tests {
             words: Default::default(),
             identity: None,
             carrier: Carrier::OneWay,
+            path: String::new(),
             plain: false,
             handshake: HandshakeConfig::default(),
             keys: KeyRing::default(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::report::{Finding, Part};
 use crate::config::{Config, SourceConfig};
-use crate::link::{Ask, Fault, LinkEvent};
+use crate::link::{Fault, LinkEvent};
 use crate::runtime::settings::token_of;
 use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, SourceError, Tls};
@@ -115,9 +115,10 @@ async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Fin
 /// Opens a source and waits for the first news that decide.
 async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     let (sink, mut news) = LinkSink::channel(0, NEWS);
-    let shakes = matches!(source, Source::Http(_)) && !settings.config.plain_pair;
+    let shakes = !settings.config.plain_pair;
     let addresses = sources::addresses(&source);
-    let settings = sources::prepared(settings.clone(), &addresses);
+    let settings = sources::prepared(settings.clone());
+    let is_stream = matches!(source, Source::Http(_));
     let handle = transport::open(source, settings, sink);
     let decided = async {
         loop {
@@ -128,8 +129,10 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     return Reached::Failed(fault);
                 }
                 Some((_, LinkEvent::Connecting { .. })) => {
-                    if shakes {
-                        handle.call(0, addresses.call(Ask::Manifest));
+                    if is_stream && shakes {
+                        handle.call(0, addresses.manifest());
+                    } else if is_stream {
+                        handle.follow(addresses.plain());
                     }
                 }
                 Some((_, LinkEvent::Answered { outcome, .. })) => match outcome {

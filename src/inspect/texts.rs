@@ -74,6 +74,7 @@ impl Checker {
                 | Out::Send { .. }
                 | Out::Call { .. }
                 | Out::Follow(_)
+                | Out::Refuse(_)
                 | Out::Release
                 | Out::LastWords(_)
                 | Out::ChangeWay(_)

@@ -399,6 +399,7 @@ impl Tracer {
                 | Out::Send { .. }
                 | Out::Call { .. }
                 | Out::Follow(_)
+                | Out::Refuse(_)
                 | Out::Release
                 | Out::LastWords(_)
                 | Out::ChangeWay(_)

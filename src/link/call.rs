@@ -1,9 +1,7 @@
-//! Requests in both directions, their answers, and what an attempt to connect follows.
+//! Requests in both directions and their answers.
 //!
 //! Responsibilities: what is asked for, and what came back before anybody has read it. Not here: which host,
 //! tokens, redirects and limits (`transport`), which request comes next (`dialect`).
-
-use super::{Fault, Stream};
 
 /// Is what a request carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,20 +79,7 @@ pub enum LastWords {
     Call(Call),
 }
 
-/// Names one request beside the stream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ask {
-    /// The manifest is wanted.
-    Manifest,
-    /// A subscription is asked for with this message.
-    Subscribe(String),
-    /// Something is told to the subscription, and its answer wanted.
-    Tell(String),
-    /// Whatever else a dialect asks.
-    Call(Call),
-}
-
-/// Holds the answer to an [`Ask`], before anybody has read it.
+/// Holds the answer to a [`Call`], before anybody has read it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpAnswer {
     /// The status, whatever it is.
@@ -105,27 +90,6 @@ pub struct HttpAnswer {
     pub retry_after: Option<u64>,
     /// The body, invalid UTF-8 replaced.
     pub body: String,
-}
-
-/// Orders what an attempt to connect does once it is known how.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Course {
-    /// The plain pair is followed: `/events`, with replies to `/messages`.
-    Plain,
-    /// A subscription is followed, with replies to `/aaep/v1/replies`.
-    Subscription {
-        /// The server's name for it.
-        id: String,
-        /// Where its stream is, as the server said; the usual place when it did not.
-        location: Option<String>,
-        /// Whether it was made on an earlier connection: when the server does not know it any more,
-        /// another attempt makes a new one.
-        resumed: bool,
-    },
-    /// Whatever else a dialect follows.
-    Stream(Stream),
-    /// This attempt has failed.
-    Refused(Fault),
 }
 
 /// Holds a request that came in at a listening source.

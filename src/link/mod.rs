@@ -11,15 +11,13 @@ mod fault;
 mod news;
 mod opening;
 mod phrase;
-mod way;
 
-pub use call::{Ask, Body, Call, Course, HttpAnswer, LastWords, Method, Request};
+pub use call::{Body, Call, HttpAnswer, LastWords, Method, Request};
 pub use delivery::{Receipt, Undelivered};
 pub use fault::{Fault, Reason};
 pub use news::{Frame, LinkEvent};
-pub use opening::{Address, Stream, Subprotocol, WebSocketTerms};
+pub use opening::{Address, Stream, Subprotocol, Way, WebSocketTerms};
 pub use phrase::{Phrase, Word};
-pub use way::Way;
 
 /// Names a source; the order is the order on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

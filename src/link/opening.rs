@@ -1,4 +1,5 @@
-//! What a connection is opened with: the address and the manner of a stream, the terms of a WebSocket.
+//! What a connection is opened with: the address and the manner of a stream, the terms of a WebSocket, another way to
+//! the same server.
 //!
 //! Responsibilities: what a dialect has to say about it before the first frame. Not here: which host it is, and
 //! opening it (`transport`).
@@ -50,6 +51,15 @@ impl Stream {
             may_be_forgotten: false,
         }
     }
+}
+
+/// Names another way to the same server, with its path there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// A stream of server-sent events, with requests beside it.
+    EventStream(String),
+    /// A WebSocket, which carries both ways.
+    WebSocket(String),
 }
 
 /// Says which subprotocol a WebSocket is to speak.

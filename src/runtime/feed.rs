@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use tokio::task::JoinHandle;
 
-use crate::dialect::{self, Addresses};
-use crate::link::{Ask, Course, Fault, Frame, LastWords, LinkEvent, LinkId, Way};
+use crate::dialect;
+use crate::link::{Call, Fault, Frame, LastWords, LinkEvent, LinkId, Stream, Way};
 use crate::transport::file::{self, Line};
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Source};
 
@@ -56,7 +56,7 @@ impl Feeds {
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     settings.seed = seed;
                     origin = Some((source.clone(), settings.clone()));
-                    let settings = sources::prepared(settings, &sources::addresses(&source));
+                    let settings = sources::prepared(settings);
                     Some(transport::open(source, settings, sink))
                 }
                 Feed::Recording { path, speed } => {
@@ -69,7 +69,6 @@ impl Feeds {
                 id: LinkId(at),
                 news,
                 handle,
-                source: origin.as_ref().map(|(source, _)| source.clone()),
                 origin,
             });
         }
@@ -121,7 +120,7 @@ impl Feeds {
     }
 
     /// Leaves the connection of a link and follows the same server by another way.
-    pub(super) fn change_way(&mut self, link: LinkId, way: Way) {
+    pub(super) fn change_way(&mut self, link: LinkId, way: &Way) {
         let Some(open) = self.open.get_mut(link.0) else {
             return;
         };
@@ -129,14 +128,10 @@ impl Feeds {
             return;
         };
         let (sink, news) = LinkSink::channel(link.0, WAITING);
-        let addresses = sources::addresses(source);
-        let Some(source) = source.by(way, &addresses.of(way)) else {
+        let Some(source) = source.by(way) else {
             return;
         };
-        let mut settings = settings.clone();
-        settings.config.plain_pair = way == Way::PlainPair;
-        let settings = sources::prepared(settings, &addresses);
-        open.source = Some(source.clone());
+        let settings = sources::prepared(settings.clone());
         let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));
         if let Some(left) = open.handle.replace(handle) {
@@ -145,7 +140,7 @@ impl Feeds {
     }
 
     pub(super) fn send(&self, link: LinkId, request: u64, body: String) {
-        if let Some(handle) = self.open.get(link.0).and_then(|open| open.handle.as_ref()) {
+        if let Some(handle) = self.handle(link) {
             handle.send(request, body);
         }
     }
@@ -159,42 +154,36 @@ impl Feeds {
         }
     }
 
-    /// Gives where the producer behind a link has what, and the way to it.
-    fn addressed(&self, link: LinkId) -> Option<(Addresses, &LinkHandle)> {
-        let open = self.open.get(link.0)?;
-        let (source, _) = open.origin.as_ref()?;
-        Some((sources::addresses(source), open.handle.as_ref()?))
+    /// Gives the way to an open link.
+    fn handle(&self, link: LinkId) -> Option<&LinkHandle> {
+        self.open.get(link.0)?.handle.as_ref()
     }
 
     /// Makes a request beside a stream.
-    pub(super) fn ask(&self, link: LinkId, request: u64, ask: Ask) {
-        if let Some((addresses, handle)) = self.addressed(link) {
-            handle.call(request, addresses.call(ask));
+    pub(super) fn call(&self, link: LinkId, request: u64, call: Call) {
+        if let Some(handle) = self.handle(link) {
+            handle.call(request, call);
         }
     }
 
     /// Says what an attempt to connect follows.
-    pub(super) fn follow(&self, link: LinkId, course: Course) {
-        if let Some((addresses, handle)) = self.addressed(link) {
-            match addresses.stream(course) {
-                Ok(stream) => handle.follow(stream),
-                Err(fault) => handle.refuse(fault),
-            }
+    pub(super) fn follow(&self, link: LinkId, stream: Stream) {
+        if let Some(handle) = self.handle(link) {
+            handle.follow(stream);
+        }
+    }
+
+    /// Gives an attempt to connect up.
+    pub(super) fn refuse(&self, link: LinkId, fault: Fault) {
+        if let Some(handle) = self.handle(link) {
+            handle.refuse(fault);
         }
     }
 
     /// Notes what a link says when it is closed.
-    pub(super) fn last_words(&self, link: LinkId, words: Option<String>) {
-        let Some(open) = self.open.get(link.0) else {
-            return;
-        };
-        if let Some(handle) = &open.handle {
-            let beside = matches!(open.source, Some(Source::Http(_)));
-            let origin = open.origin.as_ref().filter(|_| beside);
-            handle.last_words(words.map(|words| match origin {
-                Some((source, _)) => sources::addresses(source).last_words(words),
-                None => LastWords::Message(words),
-            }));
+    pub(super) fn last_words(&self, link: LinkId, words: Option<LastWords>) {
+        if let Some(handle) = self.handle(link) {
+            handle.last_words(words);
         }
     }
 

@@ -97,13 +97,8 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         identity: identity(links)?,
         name: sources::name(source),
         answerable: source.takes_answers(),
-        carrier: match source {
-            Source::Http(_) => Carrier::EventStream,
-            Source::WebSocket(_) => Carrier::WebSocket,
-            Source::Unix(_) => Carrier::Socket,
-            Source::Program(_) => Carrier::Lines,
-            Source::File(_) | Source::Stdin => Carrier::OneWay,
-        },
+        carrier: sources::carrier(source),
+        path: sources::path(source).to_owned(),
         dialect: links.dialect,
         plain: links.plain_pair,
         recording: match source {

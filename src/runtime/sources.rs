@@ -1,10 +1,11 @@
 //! A source and what its protocol makes of the address that the person gave.
 //!
-//! Responsibilities: reading a SOURCE, the name by which it is called, what a link to it is opened with. Not here:
+//! Responsibilities: reading a SOURCE, the name by which it is called, what carries its frames, what a link to it is
+//! opened with. Not here:
 //! which sources are meant (`chosen`), the addresses themselves (`dialect`), opening (`transport`).
 
 use crate::config::LinkConfig;
-use crate::dialect::{Addresses, WEBSOCKET};
+use crate::dialect::{Addresses, Carrier, WEBSOCKET};
 use crate::transport::{LinkSettings, Source, SourceError};
 
 /// Reads a SOURCE as it stands on the command line or in the settings.
@@ -21,13 +22,22 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
 
 /// Gives where a producer at this source has what.
 pub(crate) fn addresses(source: &Source) -> Addresses {
-    let path = source.path().map(|(path, _)| path).unwrap_or_default();
+    Addresses::given(carrier(source), path(source))
+}
+
+/// Gives the path of the address that the person gave; empty for what is no server on the network.
+pub(crate) fn path(source: &Source) -> &str {
+    source.path().map(|(path, _)| path).unwrap_or_default()
+}
+
+/// Says what carries the frames of a source.
+pub(crate) fn carrier(source: &Source) -> Carrier {
     match source {
-        Source::Http(_) => Addresses::of_http(path),
-        Source::WebSocket(_) => Addresses::of_websocket(path),
-        Source::Unix(_) | Source::Program(_) | Source::File(_) | Source::Stdin => {
-            Addresses::default()
-        }
+        Source::Http(_) => Carrier::EventStream,
+        Source::WebSocket(_) => Carrier::WebSocket,
+        Source::Unix(_) => Carrier::Socket,
+        Source::Program(_) => Carrier::Lines,
+        Source::File(_) | Source::Stdin => Carrier::OneWay,
     }
 }
 
@@ -37,9 +47,8 @@ pub(crate) fn name(source: &Source) -> String {
 }
 
 /// Lays down what a link is opened with.
-pub(crate) fn prepared(mut settings: LinkSettings, addresses: &Addresses) -> LinkSettings {
+pub(crate) fn prepared(mut settings: LinkSettings) -> LinkSettings {
     settings.websocket = WEBSOCKET;
-    settings.stream = settings.config.plain_pair.then(|| addresses.plain());
     settings
 }
 

@@ -89,7 +89,6 @@ impl Server {
     ) -> (Self, mpsc::UnboundedReceiver<Course>) {
         // One course follows one attempt, so the queue never grows.
         let (courses, taken) = mpsc::unbounded_channel();
-        let replies = settings.stream.as_ref();
         let server = Self {
             client: settings.client.clone(),
             token: bearer(settings.token.as_ref()),
@@ -99,7 +98,7 @@ impl Server {
             most: settings.config.max_frame_bytes,
             given: address.url().clone(),
             shared: Arc::new(Shared {
-                replies: Mutex::new(replies.and_then(|stream| stream.replies.clone())),
+                replies: Mutex::new(None),
                 last_words: Mutex::new(None),
                 courses,
             }),

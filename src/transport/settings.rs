@@ -6,7 +6,7 @@ use super::client::SharedClient;
 use super::secret::Secret;
 use super::tls::Tls;
 use crate::config::LinkConfig;
-use crate::link::{Stream, WebSocketTerms};
+use crate::link::WebSocketTerms;
 
 /// Holds what a link needs to know besides its source.
 ///
@@ -19,9 +19,6 @@ pub struct LinkSettings {
     pub token: Option<Secret>,
     /// Where the jitter of the waits starts; randomness is an input.
     pub seed: u64,
-    /// What every attempt on a server that speaks HTTP follows; without it each attempt waits for an order
-    /// ([`LinkHandle::follow`](super::LinkHandle::follow)).
-    pub stream: Option<Stream>,
     /// What is wanted of a WebSocket.
     pub websocket: WebSocketTerms,
     pub(super) client: SharedClient,
@@ -35,7 +32,6 @@ impl LinkSettings {
             config,
             token,
             seed,
-            stream: None,
             websocket: WebSocketTerms::PLAIN,
             client,
         }

@@ -14,9 +14,9 @@ use super::source::Source;
 use crate::link::Way;
 
 impl Source {
-    /// Gives the same server by another way, at a path of its own; `None` for what is no server on the network.
-    pub fn by(&self, way: Way, path: &str) -> Option<Self> {
-        let at = |url: &Url, secure: &str, plain: &str| {
+    /// Gives the same server by another way; `None` for what is no server on the network.
+    pub fn by(&self, way: &Way) -> Option<Self> {
+        let at = |url: &Url, secure: &str, plain: &str, path: &str| {
             let mut url = url.clone();
             let is_secure = matches!(url.scheme(), "https" | "wss");
             url.set_scheme(if is_secure { secure } else { plain })
@@ -27,14 +27,15 @@ impl Source {
             Some(url)
         };
         match (self, way) {
-            (Self::Http(_), Way::EventStream | Way::PlainPair)
-            | (Self::WebSocket(_), Way::WebSocket) => Some(self.clone()),
-            (Self::Http(address), Way::WebSocket) => {
-                let url = at(address.url(), "wss", "ws")?;
+            (Self::Http(_), Way::EventStream(_)) | (Self::WebSocket(_), Way::WebSocket(_)) => {
+                Some(self.clone())
+            }
+            (Self::Http(address), Way::WebSocket(path)) => {
+                let url = at(address.url(), "wss", "ws", path)?;
                 Some(Self::WebSocket(WebSocketAddress::at(url)))
             }
-            (Self::WebSocket(address), Way::EventStream | Way::PlainPair) => {
-                let url = at(address.url(), "https", "http")?;
+            (Self::WebSocket(address), Way::EventStream(path)) => {
+                let url = at(address.url(), "https", "http", path)?;
                 Some(Self::Http(HttpAddress::at(url)))
             }
             (Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin, _) => None,
@@ -52,13 +53,13 @@ mod tests {
     use super::*;
     use crate::config::LinkConfig;
 
-    fn by(source: &str, way: Way) -> String {
+    fn by(source: &str, way: fn(String) -> Way) -> String {
         let config = LinkConfig {
             allow_plain_http: true,
             ..LinkConfig::default()
         };
         let source = Source::parse(source, &config).unwrap();
-        match source.by(way, "/own/ws").unwrap() {
+        match source.by(&way("/own/ws".to_owned())).unwrap() {
             Source::Http(address) => address.url().to_string(),
             Source::WebSocket(address) => address.url().to_string(),
             other => panic!("{other:?}"),
@@ -67,7 +68,8 @@ mod tests {
 
     #[test]
     fn host_port_and_security_stay_as_the_person_gave_them() {
-        for (source, way, address) in [
+        type Case = (&'static str, fn(String) -> Way, &'static str);
+        let cases: [Case; 8] = [
             (
                 "http://127.0.0.1:8080",
                 Way::WebSocket,
@@ -89,11 +91,15 @@ mod tests {
                 Way::EventStream,
                 "https://a.example:444/own/ws",
             ),
-            ("ws://b.example", Way::PlainPair, "http://b.example/own/ws"),
+            (
+                "ws://b.example",
+                Way::EventStream,
+                "http://b.example/own/ws",
+            ),
             // The way that was named stays as it was named.
             (
                 "https://a.example/events?key=1",
-                Way::PlainPair,
+                Way::EventStream,
                 "https://a.example/events?key=1",
             ),
             (
@@ -101,8 +107,9 @@ mod tests {
                 Way::WebSocket,
                 "wss://a.example/own?key=1",
             ),
-        ] {
-            assert_eq!(by(source, way), address, "{source} {way:?}");
+        ];
+        for (source, way, address) in cases {
+            assert_eq!(by(source, way), address, "{source}");
         }
     }
 
@@ -111,8 +118,11 @@ mod tests {
         let config = LinkConfig::default();
         for source in ["unix:/tmp/a.sock", "unix:planner", "-", "a.jsonl"] {
             let source = Source::parse(source, &config).unwrap();
-            for way in [Way::EventStream, Way::WebSocket, Way::PlainPair] {
-                assert_eq!(source.by(way, "/"), None);
+            for way in [
+                Way::EventStream("/".to_owned()),
+                Way::WebSocket("/".to_owned()),
+            ] {
+                assert_eq!(source.by(&way), None);
             }
         }
     }

@@ -220,7 +220,8 @@ impl Stage {
                         });
                     }
                     Effect::Quit(exit) => self.quit = Some(exit),
-                    Effect::Ask { .. }
+                    Effect::Call { .. }
+                    | Effect::Refuse { .. }
                     | Effect::Keep { .. }
                     | Effect::Follow { .. }
                     | Effect::LastWords { .. }

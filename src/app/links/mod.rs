@@ -58,6 +58,7 @@ impl Links {
             let id = LinkId(at);
             let start = Start {
                 carrier: source.carrier,
+                path: source.path.clone(),
                 plain: source.plain,
                 handshake: asks(&source, config),
                 keys: keys.clone(),

@@ -38,12 +38,13 @@ impl App {
                 request,
                 body: frame,
             }),
-            Out::Call { request, call } => self.effects.push(Effect::Ask {
+            Out::Call { request, call } => self.effects.push(Effect::Call {
                 link: id,
                 request,
-                ask: call,
+                call,
             }),
-            Out::Follow(course) => self.effects.push(Effect::Follow { link: id, course }),
+            Out::Follow(stream) => self.effects.push(Effect::Follow { link: id, stream }),
+            Out::Refuse(fault) => self.effects.push(Effect::Refuse { link: id, fault }),
             Out::Release => self.release(id, now),
             Out::LastWords(words) => self.effects.push(Effect::LastWords { link: id, words }),
             Out::ChangeWay(way) => {

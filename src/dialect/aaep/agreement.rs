@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::link::{Ask, Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, Word};
 use crate::protocol::{Capabilities, EventFilters, Now, object, renegotiate};
 
 use super::terms::{self, Difference};
@@ -155,7 +155,7 @@ impl Aaep {
                 let request = self.numbers.fresh();
                 out.push(Out::Call {
                     request,
-                    call: Ask::Tell(message),
+                    call: self.addresses.tell(message),
                 });
                 request
             }

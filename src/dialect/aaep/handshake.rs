@@ -3,7 +3,7 @@
 //! Responsibilities: the manifest, the subscription, the consent, and each other answer. Not here: what was
 //! agreed (`agreement`), refusals (`refusal`), proof (`proof`), which way comes next (`ways`).
 
-use crate::link::{Ask, Course, Fault, HttpAnswer, Word};
+use crate::link::{Fault, HttpAnswer, Word};
 use crate::protocol::{
     AAEP_VERSION, Accepted, HandshakeMessage, Manifest, Now, RejectionCode, SignatureFault,
     SubscriptionRequest, is_understood, read_handshake, subscription_close,
@@ -22,22 +22,23 @@ impl Aaep {
     /// Begins an attempt: on a link that shakes hands beside its stream, this says what it follows.
     pub(super) fn begin(&mut self, out: &mut Vec<Out>) {
         if self.at != Handshakes::Beside {
+            if self.ways.is_plain_pair() {
+                out.push(Out::Follow(self.addresses.plain()));
+            }
             return;
         }
         if let Handshake::Agreed(agreed) = &mut self.handshake {
             agreed.followed_again = true;
-            out.push(Out::Follow(Course::Subscription {
-                id: agreed.id.clone(),
-                location: agreed.location.clone(),
-                resumed: true,
-            }));
+            let location = agreed.location.as_deref();
+            let stream = self.addresses.subscription(&agreed.id, location, true);
+            out.push(Out::Follow(stream));
             return;
         }
         let request = self.numbers.fresh();
         self.step(Handshake::Manifest { request }, out);
         out.push(Out::Call {
             request,
-            call: Ask::Manifest,
+            call: self.addresses.manifest(),
         });
     }
 
@@ -164,7 +165,7 @@ impl Aaep {
         self.step(Handshake::Asked(Box::new(asked)), out);
         out.push(Out::Call {
             request,
-            call: Ask::Subscribe(message),
+            call: self.addresses.subscribe(message),
         });
     }
 
@@ -234,7 +235,7 @@ impl Aaep {
             return;
         }
         self.step(Handshake::Plain, out);
-        out.push(Out::Follow(Course::Plain));
+        out.push(Out::Follow(self.addresses.plain()));
     }
 
     fn accepted(
@@ -275,11 +276,9 @@ impl Aaep {
         if inside {
             self.tell_way("link.way_handshake", out);
         } else {
-            out.push(Out::Follow(Course::Subscription {
-                id: accepted.subscription_id,
-                location,
-                resumed: false,
-            }));
+            let (id, location) = (&accepted.subscription_id, location.as_deref());
+            let stream = self.addresses.subscription(id, location, false);
+            out.push(Out::Follow(stream));
         }
         self.tell_terms(accepted.notes, out);
         // What the person changed while the answer was under way.

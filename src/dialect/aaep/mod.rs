@@ -16,8 +16,9 @@
 //!
 //! The folder: `handshake` (from the first request to the consent), `agreement` (what was agreed, and whether it
 //! is kept), `terms` (what is asked for), `refusal`, `proof`, `ways` (which way is tried next), `lines` (JSON-RPC
-//! of a program's lines).
+//! of a program's lines), `addresses` (where a producer has what).
 
+mod addresses;
 mod agreement;
 mod handshake;
 mod lines;
@@ -30,17 +31,19 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use crate::config::HandshakeConfig;
-use crate::link::{LinkEvent, Phrase, Way};
+use crate::link::{LastWords, LinkEvent, Phrase};
 use crate::protocol::{Capabilities, KeyRing, Manifest, Now, Reply, SignatureFault, object};
 
 use super::rpc::{self, Message, Text};
 use super::{
     Carrier, Connection, Dialect, Foreign, Numbers, Out, Sign, Standing, Start, Terms, Wish, bare,
 };
+pub use addresses::{Addresses, WEBSOCKET};
+
 use agreement::Agreement;
 use lines::{Line, Lines};
 use terms::Difference;
-use ways::Search;
+use ways::{Search, Way};
 
 /// How many answers to requests of the other side may wait to be written: where so much is to be written
 /// already, a liveness check has its answer in that.
@@ -91,6 +94,7 @@ pub(super) struct Aaep {
     handshake: Handshake,
     /// Whether the connection is there.
     up: bool,
+    addresses: Addresses,
     /// By which name replies go: ours, until the producer gave one.
     subscription: String,
     ways: Search,
@@ -116,6 +120,7 @@ impl Aaep {
     pub(super) fn new(start: Start) -> Self {
         let Start {
             carrier,
+            path,
             plain,
             handshake,
             keys,
@@ -142,6 +147,7 @@ impl Aaep {
             at,
             handshake: Handshake::Idle,
             up: false,
+            addresses: Addresses::given(carrier, &path),
             subscription: format!("sub_{:016x}{:016x}", random(&mut seed), random(&mut seed)),
             ways: Search::new(way),
             lines: (carrier == Carrier::Lines).then(Lines::default),
@@ -183,8 +189,11 @@ impl Aaep {
 
     /// Says what is sent when the link is closed.
     fn last_words(&mut self, message: Option<String>, out: &mut Vec<Out>) {
-        let frame = message.map(|message| self.wrap(&message));
-        out.push(Out::LastWords(frame));
+        let words = message.map(|message| match self.at {
+            Handshakes::Beside => LastWords::Call(self.addresses.tell(message)),
+            Handshakes::Inside | Handshakes::Nowhere => LastWords::Message(self.wrap(&message)),
+        });
+        out.push(Out::LastWords(words));
     }
 
     fn frame(&mut self, text: &str, now: Now, out: &mut Vec<Out>) {

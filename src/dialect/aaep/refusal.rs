@@ -3,7 +3,7 @@
 //! Responsibilities: each reason with its remedy as a phrase, when to ask again, the end of the attempt.
 //! Not here: what was asked for (`handshake`), proof (`proof`).
 
-use crate::link::{Course, Fault, Phrase, Word};
+use crate::link::{Fault, Phrase, Word};
 use crate::protocol::{Rejected, RejectionCode, SignatureFault, subscription_close};
 
 use super::ways::Failing;
@@ -74,9 +74,9 @@ impl Aaep {
     pub(super) fn refuse(&mut self, fault: Fault, out: &mut Vec<Out>) {
         self.handshake = Handshake::Idle;
         out.push(match self.at {
-            Handshakes::Beside => Out::Follow(Course::Refused(fault)),
+            Handshakes::Beside => Out::Refuse(fault),
             // Another connection may do; this one is given up.
-            Handshakes::Inside if !fault.is_final() => Out::Follow(Course::Refused(fault)),
+            Handshakes::Inside if !fault.is_final() => Out::Refuse(fault),
             Handshakes::Inside | Handshakes::Nowhere => Out::Close(fault),
         });
     }

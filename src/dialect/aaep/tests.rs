@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::{Load, Verbosity};
-use crate::link::{Ask, Course, Fault, Frame, HttpAnswer, Receipt};
+use crate::link::{Call, Fault, Frame, HttpAnswer, Receipt, Stream};
 use crate::protocol::{Answer, Decision, ReplyToken};
 
 /// Drives a machine, and keeps what it wishes.
@@ -57,6 +57,7 @@ fn start(carrier: Carrier) -> Start {
         words: Default::default(),
         identity: None,
         carrier,
+        path: String::new(),
         plain: false,
         handshake: HandshakeConfig::default(),
         keys: KeyRing::default(),
@@ -71,7 +72,10 @@ fn start(carrier: Carrier) -> Start {
     }
 }
 
-fn call(out: &[Out]) -> (u64, Ask) {
+/// Where the manifest is.
+const MANIFEST: &str = "/.well-known/aaep-manifest.json";
+
+fn call(out: &[Out]) -> (u64, Call) {
     let mut calls = out.iter().filter_map(|wish| match wish {
         Out::Call { request, call } => Some((*request, call.clone())),
         _ => None,
@@ -121,7 +125,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     let mut bench = Bench::new(Carrier::EventStream);
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
     let (request, ask) = call(&out);
-    assert_eq!(ask, Ask::Manifest);
+    assert_eq!(ask.path, MANIFEST);
     let lost = || LinkEvent::Lost {
         fault: Fault::Closed,
         retry_in: Duration::ZERO,
@@ -130,7 +134,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     bench.news(lost());
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     let (second, ask) = call(&out);
-    assert_eq!(ask, Ask::Manifest);
+    assert_eq!(ask.path, MANIFEST);
     assert_eq!(bench.answer(request, 404, &json!({})), []);
     let out = bench.answer(second, 404, &json!({}));
     let (request, _) = call(&out);
@@ -145,7 +149,10 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     let out = bench.news(LinkEvent::Connecting { attempt: 1 });
     assert!(matches!(
         out.as_slice(),
-        [Out::Follow(Course::Subscription { resumed: true, .. })]
+        [Out::Follow(Stream {
+            may_be_forgotten: true,
+            ..
+        })]
     ));
     assert!(
         bench
@@ -275,4 +282,44 @@ fn aaep_is_known_by_its_context_or_type_and_never_by_a_mere_type() {
     ] {
         assert_eq!(recognise(text), sign, "{text}");
     }
+}
+
+#[test]
+fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
+    let mut bench = Bench::of(Start {
+        plain: true,
+        path: "/x".to_owned(),
+        ..start(Carrier::EventStream)
+    });
+    for attempt in 1..3 {
+        let out = bench.news(LinkEvent::Connecting { attempt });
+        let [Out::Follow(stream)] = out.as_slice() else {
+            panic!("{out:?}");
+        };
+        assert_eq!(stream.replies.as_deref(), Some("/x/messages"));
+    }
+}
+
+#[test]
+fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
+    let closing = |out: &[Out]| {
+        let mut words = out.iter().filter_map(|wish| match wish {
+            Out::LastWords(words) => words.clone(),
+            _ => None,
+        });
+        words.next().unwrap()
+    };
+    let mut bench = Bench::new(Carrier::EventStream);
+    let (request, _) = call(&bench.news(LinkEvent::Connecting { attempt: 1 }));
+    let (request, _) = call(&bench.answer(request, 404, &json!({})));
+    let LastWords::Call(told) = closing(&bench.answer(request, 201, &consent())) else {
+        panic!("no request");
+    };
+    assert_eq!(told.path, "/aaep/v1/replies");
+    let mut bench = Bench::new(Carrier::Socket);
+    bench.news(LinkEvent::Connected);
+    let LastWords::Message(told) = closing(&bench.frame(consent().to_string())) else {
+        panic!("no message");
+    };
+    assert!(told.contains("subscription.close"), "{told}");
 }

@@ -1,7 +1,7 @@
 //! The ways to a producer: which one is in use, and which one is tried when it does not work (8.4, B.7.2).
 //!
 //! Responsibilities: what a manifest lists, which faults are the way's, the next way and the word of it,
-//! the end of the search. Not here: the addresses (`transport`), the handshake (`handshake`).
+//! the end of the search. Not here: the addresses (`addresses`), the handshake (`handshake`).
 //!
 //! # Mental model
 //! The person names a way by the address that they give, and that one is tried first, as long as the
@@ -23,7 +23,7 @@
 //! - A server is asked again and again by turns: [`MOST_CHANGES`] is too high.
 //! - After days, a source that could go on by another way is given up: it is too low.
 
-use crate::link::{Fault, Phrase, Way, Word};
+use crate::link::{Fault, Phrase, Word};
 use crate::protocol::{Manifest, SignatureFault};
 
 use super::{Aaep, Handshake, Handshakes, Out, tell};
@@ -31,6 +31,40 @@ use super::{Aaep, Handshake, Handshakes, Out, tell};
 /// How often a link may change its way in one run: each one twice over is more than any move of a server
 /// needs, and a server that fails by turns is left alone soon.
 const MOST_CHANGES: u32 = 6;
+
+/// Names a way to follow a producer on the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// A stream of server-sent events behind a handshake, with requests beside it (B.1).
+    EventStream,
+    /// A WebSocket, which carries both ways (B.2).
+    WebSocket,
+    /// `/events` and `/messages` without a handshake.
+    PlainPair,
+}
+
+impl Way {
+    /// Reads the name of a transport as manifests have it (5.10.1); `None` for those that lead to no
+    /// server on the network, or that are not spoken.
+    fn named(name: &str) -> Option<Self> {
+        let is = |own: &str| name.trim().eq_ignore_ascii_case(own);
+        if is("sse") {
+            Some(Self::EventStream)
+        } else if is("websocket") {
+            Some(Self::WebSocket)
+        } else {
+            None
+        }
+    }
+
+    /// Gives the name that a manifest has for it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::EventStream | Self::PlainPair => "sse",
+            Self::WebSocket => "websocket",
+        }
+    }
+}
 
 /// Holds what is known of the ways to a source.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -83,6 +117,11 @@ impl Search {
     /// Takes note that the way works: what failed before is over.
     pub(super) fn works(&mut self) {
         self.failed.clear();
+    }
+
+    /// Tells whether the plain pair is followed, without a question.
+    pub(super) fn is_plain_pair(&self) -> bool {
+        self.now == Some(Way::PlainPair)
     }
 
     /// Tells whether what is followed is a stream of server-sent events.
@@ -231,7 +270,7 @@ impl Aaep {
         self.at = handshakes(to);
         self.handshake = Handshake::Idle;
         self.up = false;
-        out.push(Out::ChangeWay(to));
+        out.push(Out::ChangeWay(self.addresses.way(to)));
         // Of a way that may not even exist nothing is said.
         if !self.ways.is_doubtful() {
             self.tell_way_changed(from, failing, out);
@@ -290,4 +329,30 @@ fn give_way_up(failing: Failing, out: &mut Vec<Out>) {
         Failing::NotListed => return,
     };
     out.push(Out::Close(fault));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_names_ways_and_nothing_else() {
+        assert_eq!(Way::named("sse"), Some(Way::EventStream));
+        assert_eq!(Way::named(" WebSocket "), Some(Way::WebSocket));
+        for other in [
+            "",
+            "stdio-jsonrpc",
+            "unix-socket",
+            "grpc",
+            "named-pipe",
+            "ws://b.example",
+            "wss",
+            "unix:/run/x.sock",
+            "http://b.example/events",
+            "sse\0",
+            "plain",
+        ] {
+            assert_eq!(Way::named(other), None, "{other}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::dialect::{Carrier, Connection, Dialect, NoEvent, Out, Start, Texts, Wish};
-use crate::link::{Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Address, Fault, LinkEvent, Phrase, Receipt, Stream, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 
 use super::conversation::Conversation;
@@ -417,8 +417,9 @@ impl Dialect for Asp {
             LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
                 self.gone(now, out)
             }
-            LinkEvent::Connecting { .. }
-            | LinkEvent::Connected
+            // A server's stream is where the person says.
+            LinkEvent::Connecting { .. } => out.push(Out::Follow(Stream::at(Address::Given))),
+            LinkEvent::Connected
             | LinkEvent::Resumed
             | LinkEvent::Answered { .. }
             | LinkEvent::Silent { .. }

@@ -33,7 +33,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{self, Fault, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Machine, Now, Reply};
 
 use super::written::{Agent, Writer};
@@ -144,6 +144,8 @@ impl Dialect for Sage {
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         match event {
             LinkEvent::Connecting { .. } => {
+                // A server's stream is where the person says.
+                out.push(Out::Follow(link::Stream::at(link::Address::Given)));
                 let event = match self.stream {
                     Stream::Failed => StreamEvent::Reconnect,
                     Stream::Disconnected

@@ -79,15 +79,12 @@ impl SseReader {
         }
     }
 
-    /// Finds what this attempt does: what all do, else as it is ordered.
+    /// Waits for the order what this attempt does.
     async fn course(&mut self) -> Course {
-        match self.settings.stream.clone() {
-            Some(stream) => Course::Follow(stream),
-            None => match self.courses.recv().await {
-                Some(course) => course,
-                // The other end lives as long as the link, which then is about to be dropped.
-                None => std::future::pending().await,
-            },
+        match self.courses.recv().await {
+            Some(course) => course,
+            // The other end lives as long as the link, which then is about to be dropped.
+            None => std::future::pending().await,
         }
     }
 

@@ -21,7 +21,7 @@ use super::halves::{Link, Poster, Reader};
 use super::handle::{drive, launch};
 use super::{LinkHandle, LinkNews, LinkSettings, LinkSink, Secret, Source, open};
 use crate::config::LinkConfig;
-use crate::dialect::{Addresses, WEBSOCKET};
+use crate::dialect::{Addresses, Carrier, WEBSOCKET};
 use crate::link::{Frame, LinkEvent, Receipt, Undelivered};
 
 /// Ends a wait that would never end.
@@ -160,6 +160,9 @@ impl Exchange {
     }
 }
 
+/// For how many attempts a test orders in advance what they follow: more than any makes.
+const ATTEMPTS: usize = 32;
+
 /// Is an open link and its news.
 pub(super) struct Listener {
     pub(super) handle: LinkHandle,
@@ -189,13 +192,16 @@ impl Listener {
     ) -> Self {
         let tls = super::Tls::load(&config).unwrap();
         let path = source.path().map(|(path, _)| path).unwrap_or_default();
-        let addresses = Addresses::of_http(path);
-        let plain = config.plain_pair;
+        let plain = Addresses::given(Carrier::EventStream, path).plain();
+        let follows = config.plain_pair;
         let mut settings = LinkSettings::new(config, token.map(Secret::new), tls, 42);
         // What most tests speak about is the plain pair, and AAEP's WebSocket.
-        settings.stream = plain.then(|| addresses.plain());
         settings.websocket = WEBSOCKET;
-        Self::with(source, settings, room)
+        let listener = Self::with(source, settings, room);
+        for _ in 0..if follows { ATTEMPTS } else { 0 } {
+            listener.handle.follow(plain.clone());
+        }
+        listener
     }
 
     pub(super) fn with(source: Source, settings: LinkSettings, room: usize) -> Self {

@@ -3,12 +3,8 @@
 
 use super::*;
 use crate::config::LinkConfig;
-use crate::dialect::Addresses;
-use crate::link::{Ask, LinkEvent};
+use crate::link::LinkEvent;
 use crate::transport::tests::{Listener, Producer, STREAM, frame, quick};
-
-/// The most that an answer of the handshake may hold.
-const ANSWER_BYTES: usize = 256 * 1024;
 
 fn shaking() -> LinkConfig {
     LinkConfig {
@@ -17,20 +13,28 @@ fn shaking() -> LinkConfig {
     }
 }
 
-/// Makes a request of AAEP's handshake.
-fn ask(ask: Ask) -> Call {
-    Addresses::of_http("/").call(ask)
+/// What is asked beside a stream in AAEP's handshake.
+fn manifest() -> Call {
+    Call::get("/.well-known/aaep-manifest.json")
+}
+
+fn subscribe(message: &str) -> Call {
+    Call::post("/aaep/v1/subscriptions", Body::json(message))
+}
+
+fn tell(message: &str) -> Call {
+    Call::post("/aaep/v1/replies", Body::json(message))
 }
 
 /// Gives the stream of AAEP's subscription.
 fn subscription(location: Option<String>, resumed: bool) -> Stream {
-    let id = "sub_1".to_owned();
-    let course = crate::link::Course::Subscription {
-        id,
-        location,
-        resumed,
-    };
-    Addresses::of_http("/").stream(course).unwrap()
+    let usual = || Address::Path("/aaep/v1/events?subscription_id=sub_1".to_owned());
+    Stream {
+        replies: Some("/aaep/v1/replies".to_owned()),
+        probe: Some("/.well-known/aaep-manifest.json".to_owned()),
+        may_be_forgotten: resumed,
+        ..Stream::at(location.map_or_else(usual, Address::Named))
+    }
 }
 
 async fn answered(listener: &mut Listener) -> Result<HttpAnswer, Fault> {
@@ -45,7 +49,7 @@ async fn answered(listener: &mut Listener) -> Result<HttpAnswer, Fault> {
 async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    listener.handle.call(1, ask(Ask::Manifest));
+    listener.handle.call(1, manifest());
     let exchange = producer.request().await;
     assert_eq!(
         exchange.first_line(),
@@ -53,9 +57,7 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
     );
     exchange.answer("404 Not Found", "").await;
     assert_eq!(answered(&mut listener).await.unwrap().status, 404);
-    listener
-        .handle
-        .call(2, ask(Ask::Subscribe("{\"a\":1}".into())));
+    listener.handle.call(2, subscribe("{\"a\":1}"));
     let mut exchange = producer.request().await;
     assert_eq!(
         exchange.first_line(),
@@ -84,9 +86,9 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
         }
     }
     // Leaving sends what was left to be sent.
-    let words = Addresses::of_http("/").last_words("bye".into());
+    let words = LastWords::Call(tell("bye"));
     listener.handle.last_words(Some(words));
-    listener.handle.call(4, ask(Ask::Tell("{}".into())));
+    listener.handle.call(4, tell("{}"));
     let told = producer.request().await;
     assert_eq!(told.first_line(), "POST /aaep/v1/replies HTTP/1.1");
     told.answer("204 No Content", "").await;
@@ -105,7 +107,7 @@ async fn nothing_is_opened_before_it_is_ordered_and_replies_follow_the_order() {
 async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
     let producer = Producer::start().await;
     let mut listener = Listener::open_with(&producer.base(), shaking(), Some("s3cret"), 64);
-    listener.handle.call(1, ask(Ask::Subscribe("{}".into())));
+    listener.handle.call(1, subscribe("{}"));
     producer
         .request()
         .await
@@ -119,7 +121,7 @@ async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
         .await;
     assert_eq!(answered(&mut listener).await.unwrap().retry_after, Some(9));
     let other = Producer::start().await;
-    listener.handle.call(2, ask(Ask::Manifest));
+    listener.handle.call(2, manifest());
     producer
         .request()
         .await
@@ -135,11 +137,11 @@ async fn a_redirect_keeps_to_its_origin_and_so_does_the_token() {
 async fn an_endless_answer_is_cut_off() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    listener.handle.call(1, ask(Ask::Manifest));
+    listener.handle.call(1, manifest());
     let mut exchange = producer.request().await;
     exchange.write("HTTP/1.1 200 OK\r\n\r\n").await;
     let flood = tokio::spawn(async move { exchange.flood(&"x".repeat(8192)).await });
-    let limit = ANSWER_BYTES;
+    let limit = Call::MOST;
     assert_eq!(
         answered(&mut listener).await,
         Err(Fault::TooLarge { limit })
@@ -151,7 +153,7 @@ async fn an_endless_answer_is_cut_off() {
 async fn a_server_that_streams_at_every_path_is_not_waited_for() {
     let producer = Producer::start().await;
     let mut listener = Listener::open(&producer.base(), shaking());
-    listener.handle.call(1, ask(Ask::Manifest));
+    listener.handle.call(1, manifest());
     let mut exchange = producer.request().await;
     exchange.write(STREAM).await;
     let answer = answered(&mut listener).await.unwrap();

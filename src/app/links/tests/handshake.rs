@@ -11,7 +11,7 @@ use crate::app::{App, Effect, Exit, Input, LineSource, Setup, SourceSetup, Until
 use crate::config::Config;
 use crate::dialect::Carrier;
 use crate::keys::Keymap;
-use crate::link::{Ask, Course, Fault, Frame, HttpAnswer, LinkEvent, LinkId};
+use crate::link::{Address, Call, Fault, Frame, HttpAnswer, LastWords, LinkEvent, LinkId, Stream};
 use crate::protocol::{KeyRing, Now, RejectionCode};
 
 #[path = "handshake/changes.rs"]
@@ -35,6 +35,17 @@ struct Rig {
 }
 
 const LINK: LinkId = LinkId(0);
+
+/// Where the manifest is.
+const MANIFEST: &str = "/.well-known/aaep-manifest.json";
+
+/// Where replies to a subscription go, and everything else that is told to it.
+const REPLIES: &str = "/aaep/v1/replies";
+
+/// Gives what a request carries.
+fn message(call: &Call) -> Value {
+    serde_json::from_str(&call.body.as_ref().unwrap().text).unwrap()
+}
 
 impl Rig {
     fn new(carrier: Carrier) -> Self {
@@ -114,7 +125,8 @@ impl Rig {
                     self.lines.push(told.text());
                     shown.push(told);
                 }
-                Effect::Ask { .. }
+                Effect::Call { .. }
+                | Effect::Refuse { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
                 | Effect::ChangeWay { .. }
@@ -150,10 +162,10 @@ impl Rig {
     }
 
     /// Takes the one request that was made.
-    fn asked(&mut self) -> (u64, Ask) {
+    fn asked(&mut self) -> (u64, Call) {
         let wishes = self.take();
         let mut asks = wishes.into_iter().filter_map(|wish| match wish {
-            Effect::Ask { request, ask, .. } => Some((request, ask)),
+            Effect::Call { request, call, .. } => Some((request, call)),
             _ => None,
         });
         let ask = asks.next().unwrap();
@@ -180,17 +192,16 @@ impl Rig {
     /// Goes on to the subscription, and gives its number and message.
     fn subscribing(&mut self) -> (u64, Value) {
         self.connect();
-        let (request, ask) = self.asked();
-        assert_eq!(ask, Ask::Manifest);
+        let (request, call) = self.asked();
+        assert_eq!(call.path, MANIFEST);
         self.answer(request, 404, &json!({}));
         self.subscription()
     }
 
     fn subscription(&mut self) -> (u64, Value) {
-        match self.asked() {
-            (request, Ask::Subscribe(body)) => (request, serde_json::from_str(&body).unwrap()),
-            other => panic!("{other:?}"),
-        }
+        let (request, call) = self.asked();
+        assert_eq!(call.path, "/aaep/v1/subscriptions");
+        (request, message(&call))
     }
 
     /// Agrees to everything.
@@ -201,9 +212,11 @@ impl Rig {
         self.link(LinkEvent::Connected);
     }
 
-    fn course(&mut self) -> Course {
+    /// Takes what the attempt follows, or why it has failed.
+    fn course(&mut self) -> Result<Stream, Fault> {
         let found = self.take().into_iter().find_map(|wish| match wish {
-            Effect::Follow { course, .. } => Some(course),
+            Effect::Follow { stream, .. } => Some(Ok(stream)),
+            Effect::Refuse { fault, .. } => Some(Err(fault)),
             _ => None,
         });
         found.unwrap()
@@ -260,11 +273,13 @@ fn the_handshake_comes_first_and_its_subscription_is_followed() {
     rig.answer(request, 201, &consent(asked["capabilities"].clone()));
     assert_eq!(
         rig.course(),
-        Course::Subscription {
-            id: "sub_1".into(),
-            location: Some("/aaep/v1/events?subscription_id=sub_1".into()),
-            resumed: false,
-        }
+        Ok(Stream {
+            replies: Some(REPLIES.into()),
+            probe: Some(MANIFEST.into()),
+            ..Stream::at(Address::Named(
+                "/aaep/v1/events?subscription_id=sub_1".into()
+            ))
+        })
     );
     rig.link(LinkEvent::Connected);
     assert!(
@@ -281,7 +296,9 @@ fn a_server_without_a_handshake_is_followed_by_the_plain_pair() {
         let mut rig = Rig::new(Carrier::EventStream);
         let (request, _) = rig.subscribing();
         rig.answer(request, status, &json!({"detail": "Not Found"}));
-        assert_eq!(rig.course(), Course::Plain, "{status}");
+        let followed = rig.course().unwrap();
+        assert_eq!(followed.at, Address::Path("/events".into()), "{status}");
+        assert_eq!(followed.replies, Some("/messages".into()), "{status}");
         rig.link(LinkEvent::Connected);
         assert!(rig.heard("Connected to one, without a handshake."));
     }
@@ -297,7 +314,7 @@ fn a_server_that_is_shut_or_busy_is_not_gone_around() {
             status,
             retry_after: None,
         };
-        assert_eq!(rig.course(), Course::Refused(fault));
+        assert_eq!(rig.course(), Err(fault));
     }
     let mut rig = Rig::new(Carrier::EventStream);
     rig.connect();
@@ -306,7 +323,7 @@ fn a_server_that_is_shut_or_busy_is_not_gone_around() {
         request,
         outcome: Err(Fault::Refused),
     });
-    assert_eq!(rig.course(), Course::Refused(Fault::Refused));
+    assert_eq!(rig.course(), Err(Fault::Refused));
 }
 
 #[test]
@@ -316,7 +333,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         let (request, _) = rig.subscribing();
         let mut body = rejection(code.as_str());
         rig.answer(request, 403, &body);
-        let Course::Refused(fault @ Fault::Rejected { .. }) = rig.course() else {
+        let Err(fault @ Fault::Rejected { .. }) = rig.course() else {
             panic!("{code:?}");
         };
         assert_eq!(fault.is_final(), code != RejectionCode::RateLimit);
@@ -328,7 +345,7 @@ fn each_refusal_has_its_words_and_its_wait() {
         let (request, _) = rig.subscribing();
         body["retry_after_seconds"] = json!(7);
         rig.answer(request, 503, &body);
-        let Course::Refused(fault) = rig.course() else {
+        let Err(fault) = rig.course() else {
             panic!("{code:?}");
         };
         assert!(!fault.is_final());
@@ -358,7 +375,7 @@ fn another_version_that_both_know_is_asked_for_once() {
     rig.answer(request, 400, &rejection("version_unsupported"));
     assert!(matches!(
         rig.course(),
-        Course::Refused(Fault::Rejected { again: false, .. })
+        Err(Fault::Rejected { again: false, .. })
     ));
 }
 
@@ -371,7 +388,7 @@ fn a_consent_in_a_strange_version_is_left() {
     rig.answer(request, 201, &body);
     assert!(matches!(
         rig.course(),
-        Course::Refused(Fault::Rejected { again: false, .. })
+        Err(Fault::Rejected { again: false, .. })
     ));
 }
 
@@ -384,7 +401,11 @@ fn leaving_says_so_on_every_way_out() {
         Effect::LastWords { words, .. } => words,
         _ => None,
     });
-    let words: Value = serde_json::from_str(&words.unwrap()).unwrap();
+    let Some(LastWords::Call(call)) = words else {
+        panic!("nothing is said");
+    };
+    assert_eq!(call.path, REPLIES);
+    let words = message(&call);
     assert_eq!(words["type"], "subscription.close");
     assert_eq!(words["subscription_id"], "sub_1");
 }
@@ -401,7 +422,10 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
     rig.connect();
     assert!(matches!(
         rig.course(),
-        Course::Subscription { resumed: true, .. }
+        Ok(Stream {
+            may_be_forgotten: true,
+            ..
+        })
     ));
     rig.link(lost(Fault::Status {
         status: 404,
@@ -409,7 +433,7 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
     }));
     rig.take();
     rig.connect();
-    assert_eq!(rig.asked().1, Ask::Manifest);
+    assert_eq!(rig.asked().1.path, MANIFEST);
 }
 
 /// Asks a question, loses the link and comes back; gives what is told from then on.
@@ -528,7 +552,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
                 rig.link(LinkEvent::Frame(Frame::of(collision.to_string())));
                 assert!(matches!(
                     rig.course(),
-                    Course::Refused(Fault::Rejected { again: true, .. })
+                    Err(Fault::Rejected { again: true, .. })
                 ));
                 rig.link(LinkEvent::Connected);
                 match rig.take().as_slice() {
@@ -546,7 +570,7 @@ fn of_extensions_that_collide_the_later_one_is_left_out() {
     let mut rig = Rig::under(Carrier::EventStream, config);
     let (request, _) = rig.subscribing();
     rig.answer(request, 400, &rejection("capabilities_incompatible"));
-    assert!(matches!(rig.course(), Course::Refused(fault) if fault.is_final()));
+    assert!(matches!(rig.course(), Err(fault) if fault.is_final()));
 }
 
 #[test]

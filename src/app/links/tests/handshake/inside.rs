@@ -87,7 +87,7 @@ fn a_wait_that_is_named_on_one_connection_is_kept_and_the_link_goes_on() {
     let mut body = rejection("rate_limit");
     body["retry_after_seconds"] = json!(7);
     rig.link(LinkEvent::Frame(Frame::of(body.to_string())));
-    let Course::Refused(fault) = rig.course() else {
+    let Err(fault) = rig.course() else {
         panic!("followed");
     };
     assert!(matches!(

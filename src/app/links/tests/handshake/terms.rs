@@ -28,10 +28,9 @@ fn a_change_of_verbosity_is_renegotiated_with_that_key_alone() {
     rig.agreed();
     rig.take();
     line(&mut rig, "v");
-    let (request, Ask::Tell(body)) = rig.asked() else {
-        panic!("nothing told");
-    };
-    let body: Value = serde_json::from_str(&body).unwrap();
+    let (request, call) = rig.asked();
+    assert_eq!(call.path, REPLIES);
+    let body = message(&call);
     assert_eq!(
         body,
         json!({"type": "subscription.renegotiate", "subscription_id": "sub_1",
@@ -47,10 +46,9 @@ fn a_change_of_the_speech_rate_is_renegotiated_as_a_pace() {
     rig.agreed();
     rig.take();
     line(&mut rig, "rate 50");
-    let (_, Ask::Tell(body)) = rig.asked() else {
-        panic!("nothing told");
-    };
-    let body: Value = serde_json::from_str(&body).unwrap();
+    let (_, call) = rig.asked();
+    assert_eq!(call.path, REPLIES);
+    let body = message(&call);
     assert_eq!(body["capabilities"], json!({"pace_wpm": 312}));
 }
 
@@ -71,10 +69,9 @@ fn a_stream_that_outruns_the_agreed_rate_is_asked_to_slow_down_once() {
     for step in 24..80 {
         rig.event("progress.updated", json!({"percent_complete": step}));
     }
-    let (_, Ask::Tell(body)) = rig.asked() else {
-        panic!("nothing told");
-    };
-    let body: Value = serde_json::from_str(&body).unwrap();
+    let (_, call) = rig.asked();
+    assert_eq!(call.path, REPLIES);
+    let body = message(&call);
     assert_eq!(body["capabilities"], json!({"max_events_per_second": 2}));
     assert!(rig.heard("one sends faster than it agreed to"));
 }

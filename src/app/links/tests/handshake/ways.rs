@@ -3,20 +3,21 @@
 use super::*;
 use crate::link::{Reason, Way};
 
-impl Rig {
-    fn by(way: Way, config: Config) -> Self {
-        let carrier = match way {
-            Way::WebSocket => Carrier::WebSocket,
-            Way::EventStream | Way::PlainPair => Carrier::EventStream,
-        };
-        Self::under(carrier, config)
-    }
+/// The other ways to a producer, as a connection is made by them.
+fn websocket() -> Option<Way> {
+    Some(Way::WebSocket("/aaep/v1/ws".into()))
+}
 
+fn stream() -> Option<Way> {
+    Some(Way::EventStream("/events".into()))
+}
+
+impl Rig {
     /// Begins an attempt and answers the question for the manifest with a list of transports.
     fn lists(&mut self, transports: &Value) {
         self.connect();
-        let (request, ask) = self.asked();
-        assert_eq!(ask, Ask::Manifest);
+        let (request, call) = self.asked();
+        assert_eq!(call.path, MANIFEST);
         let manifest = json!({
             "type": "aaep:producer.manifest", "agent_id": "planner",
             "aaep_versions_supported": ["1.0.0"], "transports_supported": transports,
@@ -52,11 +53,11 @@ fn status(status: u16) -> Fault {
 
 #[test]
 fn the_next_way_of_the_manifest_is_gone_once_and_told_once() {
-    let mut rig = Rig::by(Way::EventStream, Config::default());
+    let mut rig = Rig::under(Carrier::EventStream, Config::default());
     rig.lists(&json!(["grpc", "websocket", "sse", "websocket"]));
     rig.consents();
     rig.fails(status(404));
-    assert_eq!(rig.changed(), Some(Way::WebSocket));
+    assert_eq!(rig.changed(), websocket());
     let told = "The event stream of one can't be used: nothing is at that address (status 404). Going on over a WebSocket.";
     assert!(rig.heard(told), "{:?}", rig.lines);
     assert!(!rig.heard("can't be used: nothing is at that address (status 404).\n"));
@@ -94,7 +95,7 @@ fn only_a_fault_of_the_way_leads_to_another() {
             again: false,
         },
     ] {
-        let mut rig = Rig::by(Way::EventStream, Config::default());
+        let mut rig = Rig::under(Carrier::EventStream, Config::default());
         rig.lists(&json!(["sse", "websocket"]));
         rig.consents();
         rig.fails(fault.clone());
@@ -109,11 +110,11 @@ fn only_a_fault_of_the_way_leads_to_another() {
             content_type: "text/html".into(),
         },
     ] {
-        let mut rig = Rig::by(Way::EventStream, Config::default());
+        let mut rig = Rig::under(Carrier::EventStream, Config::default());
         rig.lists(&json!(["sse", "websocket"]));
         rig.consents();
         rig.fails(fault.clone());
-        assert_eq!(rig.changed(), Some(Way::WebSocket), "{fault:?}");
+        assert_eq!(rig.changed(), websocket(), "{fault:?}");
     }
 }
 
@@ -137,11 +138,11 @@ fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream()
         |rig| rig.lists(&json!([])),
     ];
     for answer in answers {
-        let mut rig = Rig::by(Way::WebSocket, Config::default());
+        let mut rig = Rig::under(Carrier::WebSocket, Config::default());
         rig.link(LinkEvent::Connecting { attempt: 1 });
         rig.take();
         rig.fails(not_there.clone());
-        assert_eq!(rig.changed(), Some(Way::EventStream));
+        assert_eq!(rig.changed(), stream());
         assert!(!rig.heard("Going on"), "{:?}", rig.lines);
         answer(&mut rig);
         assert!(rig.heard("one can't be used: what answers there is no WebSocket."));
@@ -155,9 +156,9 @@ fn who_wants_proof_wants_it_on_every_way() {
     let mut config = Config::default();
     config.handshake.require_signed = true;
     // An unsigned manifest may list what it likes.
-    let mut rig = Rig::by(Way::EventStream, config);
+    let mut rig = Rig::under(Carrier::EventStream, config);
     rig.lists(&json!(["websocket"]));
-    assert_eq!(rig.changed(), Some(Way::WebSocket));
+    assert_eq!(rig.changed(), websocket());
     rig.link(LinkEvent::Connecting { attempt: 1 });
     rig.link(LinkEvent::Connected);
     rig.take();
@@ -169,7 +170,7 @@ fn who_wants_proof_wants_it_on_every_way() {
 
 #[test]
 fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
-    let mut rig = Rig::by(Way::EventStream, Config::default());
+    let mut rig = Rig::under(Carrier::EventStream, Config::default());
     rig.lists(&json!(["sse", "websocket"]));
     rig.consents();
     rig.link(LinkEvent::Connected);
@@ -183,7 +184,7 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
     rig.now = rig.now.after(Duration::from_secs(30));
     rig.input(Input::Deadline);
     rig.fails(status(404));
-    assert_eq!(rig.changed(), Some(Way::WebSocket));
+    assert_eq!(rig.changed(), websocket());
     assert!(rig.heard("The connection was lost with question 1 open"));
     rig.link(LinkEvent::Connecting { attempt: 1 });
     rig.link(LinkEvent::Connected);
@@ -211,16 +212,16 @@ fn a_question_outlives_the_change_and_is_answered_by_the_new_way() {
 
 #[test]
 fn changes_come_to_an_end() {
-    let mut rig = Rig::by(Way::EventStream, Config::default());
+    let mut rig = Rig::under(Carrier::EventStream, Config::default());
     let mut changes = 0;
-    let mut way = Way::EventStream;
+    let mut way = stream().unwrap();
     for _ in 0..100 {
         match way {
-            Way::EventStream => {
+            Way::EventStream(_) => {
                 rig.lists(&json!(["sse", "websocket"]));
                 rig.consents();
             }
-            Way::WebSocket | Way::PlainPair => rig.link(LinkEvent::Connecting { attempt: 1 }),
+            Way::WebSocket(_) => rig.link(LinkEvent::Connecting { attempt: 1 }),
         }
         rig.link(LinkEvent::Connected);
         rig.event("session.started", json!({}));

@@ -12,9 +12,10 @@
 //!
 //! The manifest is at `/.well-known/aaep-manifest.json`, whatever the base.
 
-use crate::link::{
-    Address, Ask, Body, Call, Course, Fault, LastWords, Stream, Subprotocol, Way, WebSocketTerms,
-};
+use super::ways::Way;
+use crate::dialect::Carrier;
+use crate::link;
+use crate::link::{Address, Body, Call, Stream, Subprotocol, WebSocketTerms};
 
 /// Where producers put the handshake (B.1.1).
 const PREFIX: &str = "/aaep/v1";
@@ -58,8 +59,17 @@ pub struct Addresses {
 }
 
 impl Addresses {
+    /// Reads the path of the address that the person gave; what is no server on the network has none.
+    pub fn given(carrier: Carrier, path: &str) -> Self {
+        match carrier {
+            Carrier::EventStream => Self::of_http(path),
+            Carrier::WebSocket => Self::of_websocket(path),
+            Carrier::Socket | Carrier::Lines | Carrier::OneWay => Self::default(),
+        }
+    }
+
     /// Reads the path of an address that was given for http or https.
-    pub fn of_http(path: &str) -> Self {
+    fn of_http(path: &str) -> Self {
         let whole = path.trim_end_matches('/');
         let (plain, named) = match whole.strip_suffix("/events") {
             Some(plain) if whole == path => (plain, Some(Address::Given)),
@@ -76,7 +86,7 @@ impl Addresses {
 
     /// Reads the path of an address that was given for ws or wss. One of its own says nothing about where the
     /// rest is: the usual place is tried.
-    pub fn of_websocket(path: &str) -> Self {
+    fn of_websocket(path: &str) -> Self {
         let path = match path {
             "" | "/" => WEBSOCKET.path,
             path => path,
@@ -105,12 +115,14 @@ impl Addresses {
         }
     }
 
-    /// Gives the path of a way.
-    pub fn of(&self, way: Way) -> String {
+    /// Gives a way as a connection is made by it.
+    pub(super) fn way(&self, way: Way) -> link::Way {
         match (way, &self.socket) {
-            (Way::WebSocket, Some(socket)) => socket.clone(),
-            (Way::WebSocket, None) => format!("{}{}", self.base, WEBSOCKET.path),
-            (Way::EventStream | Way::PlainPair, _) => self.events(),
+            (Way::WebSocket, Some(socket)) => link::Way::WebSocket(socket.clone()),
+            (Way::WebSocket, None) => {
+                link::Way::WebSocket(format!("{}{}", self.base, WEBSOCKET.path))
+            }
+            (Way::EventStream | Way::PlainPair, _) => link::Way::EventStream(self.events()),
         }
     }
 
@@ -122,28 +134,20 @@ impl Addresses {
         format!("{}{PREFIX}/{what}", self.base)
     }
 
-    /// Makes a request of the handshake.
-    pub fn call(&self, ask: Ask) -> Call {
-        let call = match ask {
-            Ask::Manifest => Call::get(MANIFEST),
-            Ask::Subscribe(body) => Call::post(self.handshake("subscriptions"), Body::json(body)),
-            Ask::Tell(body) => self.tell(body),
-            Ask::Call(call) => return call,
-        };
-        Call {
-            accept: ACCEPT,
-            most: ANSWER_BYTES,
-            ..call
-        }
+    /// Asks for the manifest.
+    pub fn manifest(&self) -> Call {
+        of_the_handshake(Call::get(MANIFEST))
     }
 
-    fn tell(&self, body: String) -> Call {
-        Call::post(self.handshake("replies"), Body::json(body))
+    /// Asks for a subscription with this message.
+    pub(super) fn subscribe(&self, message: String) -> Call {
+        let path = self.handshake("subscriptions");
+        of_the_handshake(Call::post(path, Body::json(message)))
     }
 
-    /// Gives what is told to a producer when its event stream is left.
-    pub fn last_words(&self, message: String) -> LastWords {
-        LastWords::Call(self.tell(message))
+    /// Tells the subscription something.
+    pub(super) fn tell(&self, message: String) -> Call {
+        of_the_handshake(Call::post(self.handshake("replies"), Body::json(message)))
     }
 
     /// Gives the stream of the plain pair.
@@ -156,35 +160,32 @@ impl Addresses {
         }
     }
 
-    /// Gives the stream that a course means.
-    ///
-    /// # Errors
-    /// The fault by which the attempt has failed.
-    pub fn stream(&self, course: Course) -> Result<Stream, Fault> {
-        let (id, location, resumed) = match course {
-            Course::Plain => return Ok(self.plain()),
-            Course::Stream(stream) => return Ok(stream),
-            Course::Refused(fault) => return Err(fault),
-            Course::Subscription {
-                id,
-                location,
-                resumed,
-            } => (id, location, resumed),
-        };
+    /// Gives the stream of a subscription: where the server says, else at its usual place. One that was made on an
+    /// earlier connection may be forgotten by now.
+    pub(super) fn subscription(&self, id: &str, location: Option<&str>, resumed: bool) -> Stream {
         let at = match location {
-            Some(location) => Address::Named(location),
+            Some(location) => Address::Named(location.to_owned()),
             None => {
                 let mut path = self.handshake("events?subscription_id=");
                 path.extend(id.bytes().map(escaped));
                 Address::Path(path)
             }
         };
-        Ok(Stream {
+        Stream {
             replies: Some(self.handshake("replies")),
             probe: Some(MANIFEST.to_owned()),
             may_be_forgotten: resumed,
             ..Stream::at(at)
-        })
+        }
+    }
+}
+
+/// Lays down what every request of the handshake understands.
+fn of_the_handshake(call: Call) -> Call {
+    Call {
+        accept: ACCEPT,
+        most: ANSWER_BYTES,
+        ..call
     }
 }
 
@@ -219,18 +220,18 @@ mod tests {
             ("/myevents", "/myevents", "/myevents"),
         ] {
             let addresses = Addresses::of_http(given);
-            let subscribe = addresses.call(Ask::Subscribe("{}".to_owned()));
+            let subscribe = addresses.subscribe("{}".to_owned());
             assert_eq!(
                 subscribe.path,
                 format!("{base}/aaep/v1/subscriptions"),
                 "{given}"
             );
-            assert_eq!(addresses.call(Ask::Manifest).path, MANIFEST, "{given}");
-            let tell = addresses.call(Ask::Tell("{}".to_owned()));
+            assert_eq!(addresses.manifest().path, MANIFEST, "{given}");
+            let tell = addresses.tell("{}".to_owned());
             assert_eq!(tell.path, format!("{base}/aaep/v1/replies"), "{given}");
             assert_eq!(
-                addresses.of(Way::WebSocket),
-                format!("{base}/aaep/v1/ws"),
+                addresses.way(Way::WebSocket),
+                link::Way::WebSocket(format!("{base}/aaep/v1/ws")),
                 "{given}"
             );
             assert_eq!(addresses.shown(), format!("{plain}/events"), "{given}");
@@ -267,43 +268,29 @@ mod tests {
             let addresses = Addresses::of_websocket(given);
             assert!(addresses.takes_query());
             assert_eq!(addresses.shown(), socket);
-            assert_eq!(addresses.of(Way::WebSocket), socket);
-            assert_eq!(addresses.of(Way::PlainPair), format!("{base}/events"));
+            assert_eq!(
+                addresses.way(Way::WebSocket),
+                link::Way::WebSocket(socket.to_owned())
+            );
+            assert_eq!(
+                addresses.way(Way::PlainPair),
+                link::Way::EventStream(format!("{base}/events"))
+            );
         }
     }
 
     #[test]
     fn a_subscription_is_where_the_server_says_else_at_its_usual_place() {
         let addresses = Addresses::of_http("/a");
-        let course = |id: &str, location: Option<&str>| Course::Subscription {
-            id: id.to_owned(),
-            location: location.map(str::to_owned),
-            resumed: true,
-        };
-        let named = addresses.stream(course("sub_1", Some("/x?y=1"))).unwrap();
+        let named = addresses.subscription("sub_1", Some("/x?y=1"), true);
         assert_eq!(named.at, Address::Named("/x?y=1".to_owned()));
         assert!(named.may_be_forgotten);
-        let usual = addresses.stream(course("s&b 1é", None)).unwrap();
+        let usual = addresses.subscription("s&b 1é", None, false);
         assert_eq!(
             usual.at,
             Address::Path("/a/aaep/v1/events?subscription_id=s%26b%201%C3%A9".to_owned())
         );
-        assert_eq!(
-            addresses.stream(Course::Refused(Fault::Refused)),
-            Err(Fault::Refused)
-        );
+        assert!(!usual.may_be_forgotten);
         assert!(!addresses.plain().may_be_forgotten);
-    }
-
-    #[test]
-    fn what_is_none_of_aaep_goes_through_as_it_is() {
-        let addresses = Addresses::of_http("/a");
-        let call = Call::post("/rpc", Body::json("{}"));
-        assert_eq!(addresses.call(Ask::Call(call.clone())), call);
-        let stream = Stream {
-            opened_by: Some(Body::json("{}")),
-            ..Stream::at(Address::Given)
-        };
-        assert_eq!(addresses.stream(Course::Stream(stream.clone())), Ok(stream));
     }
 }
