@@ -1,6 +1,6 @@
 //! Holds the import table of the design: who may use whom.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -327,77 +327,6 @@ fn a_forbidden_use_is_found() {
             "{room}: {line}"
         );
     }
-}
-
-/// Lists which modules of a folder use which others of it, by the first name behind the folder's own.
-fn uses_within(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let mut files = Vec::new();
-    sources(folder, &mut files);
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let whole = format!("crate::{}::", folder.file_name().unwrap().to_string_lossy());
-    for path in files.iter().filter(|path| !is_test(path)) {
-        let parts: Vec<String> = path
-            .strip_prefix(folder)
-            .unwrap()
-            .components()
-            .map(|part| part.as_os_str().to_string_lossy().into_owned())
-            .collect();
-        let module = parts[0].trim_end_matches(".rs").to_owned();
-        if module == "mod" {
-            continue;
-        }
-        let code = code(path);
-        let mut roots = vec![whole.as_str()];
-        // In a file deeper down `super` is a neighbour within the module.
-        if parts.len() == 1 || parts[1] == "mod.rs" {
-            roots.push("super::");
-        }
-        let found = uses.entry(module).or_default();
-        for root in roots {
-            for (at, _) in code.match_indices(root) {
-                let rest = &code[at + root.len()..];
-                let end = rest
-                    .find(|c: char| !(c.is_ascii_lowercase() || c == '_'))
-                    .unwrap_or(rest.len());
-                found.insert(rest[..end].to_owned());
-            }
-        }
-    }
-    let known: BTreeSet<String> = uses.keys().cloned().collect();
-    for (module, found) in &mut uses {
-        found.retain(|used| used != module && known.contains(used));
-    }
-    uses
-}
-
-/// Takes away every module that uses none of those that are left; what remains goes in a circle.
-fn circle(mut uses: BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
-    loop {
-        let left: BTreeSet<String> = uses.keys().cloned().collect();
-        let before = uses.len();
-        uses.retain(|_, found| found.iter().any(|used| left.contains(used)));
-        if uses.len() == before {
-            return uses;
-        }
-    }
-}
-
-#[test]
-fn no_imports_within_transport_and_link_go_in_a_circle() {
-    for folder in ["src/transport", "src/link"] {
-        let uses = uses_within(Path::new(folder));
-        assert!(uses.values().any(|found| !found.is_empty()) || folder == "src/link");
-        let left = circle(uses);
-        assert!(left.is_empty(), "{folder}: {left:?}");
-    }
-    let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let turning = BTreeMap::from([
-        ("a".to_owned(), set(&["b"])),
-        ("b".to_owned(), set(&["c"])),
-        ("c".to_owned(), set(&["a"])),
-        ("d".to_owned(), set(&["a"])),
-    ]);
-    assert!(!circle(turning).is_empty());
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod app_rooms;
 mod architecture;
 mod bursts;
 mod checklist;
+mod circles;
 mod cli;
 mod contract;
 mod dialects;

@@ -12,9 +12,9 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame as Piece};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::producer::Subscription;
 use super::queue::{Delivery, Frame};
 use super::shaper::Shaper;
+use super::shared::Subscription;
 
 /// How long a stream is silent before a comment shows that it is alive.
 pub(super) const HEARTBEAT: Duration = Duration::from_secs(15);

@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::agreed::Refusal;
 use super::hub::Listener;
-use super::producer::{Producer, Subscription};
+use super::producer::Producer;
 use super::queue::Delivery;
 use super::shaper::Shaper;
+use super::shared::Subscription;
+use super::terms::Refusal;
 
 /// How long a connection may be there without asking for a subscription.
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);

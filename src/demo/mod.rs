@@ -43,18 +43,22 @@ mod server;
 mod session;
 mod settings;
 mod shaper;
+mod shared;
 mod signing;
 mod stage;
+mod terms;
 #[cfg(test)]
 mod tests;
 mod upgrade;
+mod verdict;
 
 pub use catalogue::{DEFAULT, list, scripts};
 pub use doors::Place;
-pub use producer::{Producer, Received, SessionRef, StartError, Verdict};
+pub use producer::{Producer, SessionRef, StartError};
 pub use reply::Malformed;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};
 pub use script::Script;
 pub use server::{Running, serve, serve_at};
 pub use settings::{Clock, Pace, Settings, Timeouts};
 pub use signing::{NoKey, PERSON, Signer, private_key};
+pub use verdict::{Received, Verdict};

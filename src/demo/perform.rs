@@ -18,9 +18,9 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use super::ask::Outcome;
-use super::producer::Shared;
 use super::scenario::{Act, Beat, Scenario, Template};
 use super::settings::{Pace, Timeouts};
+use super::shared::Shared;
 use super::stage::{Asking, Posed};
 
 /// What a session that its scenario left open says at its end.

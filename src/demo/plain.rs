@@ -17,15 +17,16 @@ use hyper::body::Incoming;
 use hyper::upgrade::OnUpgrade;
 use serde_json::{Value, json};
 
-use super::agreed::Refusal;
 use super::body::{EventBody, HEARTBEAT};
 use super::catalogue;
 use super::hub::Listener;
-use super::producer::{Producer, SessionRef, StartError, Verdict};
+use super::producer::{Producer, SessionRef, StartError};
 use super::reply::Malformed;
 use super::session::AAEP_VERSION;
-use super::shaper::{Shaper, SharedTerms};
+use super::shaper::Shaper;
+use super::terms::{Refusal, SharedTerms};
 use super::upgrade;
+use super::verdict::Verdict;
 
 /// The largest request that is read: an AAEP message at its largest (chapter 3.7).
 const MAX_REQUEST_BYTES: usize = 64 * 1024;

@@ -3,63 +3,20 @@
 //! Responsibilities: starting scenarios, waiting for what happens without polling. Not here:
 //! listening (`server`) and what happens at which moment (`perform`).
 
-use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
-use super::agreed::{self, Refusal};
 use super::catalogue;
-use super::doors::Place;
-use super::gate::Gate;
 use super::hub::{Full, Listener};
 use super::perform::Performance;
-use super::queue::{Delivery, Queue};
 use super::reply::Malformed;
 use super::scenario::Scenario;
-use super::settings::Settings;
-use super::shaper::SharedTerms;
+use super::shared::{Shared, Subscription};
 use super::stage::Stage;
-
-/// Says what became of a message that was posted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It answered its question.
-    Taken,
-    /// No question was ever asked with its token.
-    UnknownToken,
-    /// Its question was settled before.
-    UsedToken,
-    /// It was decided after the question's time was up.
-    TooLate,
-    /// A decision for a clarification, or a response for a confirmation.
-    WrongKind,
-    /// Its decision, type or choice is not allowed by the question.
-    NotAllowed,
-    /// It is not a well-formed reply; the only case the sender is told about.
-    Malformed(Malformed),
-}
-
-/// Holds a posted message and what became of it.
-#[derive(Clone, PartialEq)]
-pub struct Received {
-    /// The message; null when it was not JSON.
-    pub message: Value,
-    /// What became of it.
-    pub verdict: Verdict,
-}
-
-impl fmt::Debug for Received {
-    /// Leaves the message out: it holds a token and a person's words.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Received")
-            .field("verdict", &self.verdict)
-            .finish_non_exhaustive()
-    }
-}
+use super::terms::{Refusal, SharedTerms};
+use super::verdict::{Received, Verdict};
 
 /// Says why a scenario can't be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -79,6 +36,7 @@ pub enum StartError {
 #[derive(Clone)]
 pub struct Producer {
     shared: Arc<Shared>,
+    performances: mpsc::Sender<Performance>,
 }
 
 /// Names a run of a scenario.
@@ -89,72 +47,12 @@ pub struct SessionRef {
     ids: Vec<String>,
 }
 
-/// Holds one subscriber's place; leaving is dropping it.
-pub(super) struct Subscription {
-    shared: Arc<Shared>,
-    number: u64,
-    queue: Arc<Queue>,
-}
-
-/// Holds what the producer's tasks have in common.
-pub(super) struct Shared {
-    stage: Mutex<Stage>,
-    /// Counts the changes of the stage; waiting is watching it.
-    changes: watch::Sender<u64>,
-    pub(super) gate: Gate,
-    pub(super) settings: Settings,
-    /// The manifest, and the same signed where the demo has a key.
-    manifest: Value,
-    performances: mpsc::Sender<Performance>,
-}
-
-impl Shared {
-    pub(super) fn new(
-        settings: Settings,
-        places: &[Place],
-        performances: mpsc::Sender<Performance>,
-    ) -> Self {
-        let manifest = agreed::manifest(places);
-        let signed = settings
-            .signer
-            .as_ref()
-            .and_then(|signer| signer.sign(&manifest));
+impl Producer {
+    pub(super) fn new(shared: Arc<Shared>, performances: mpsc::Sender<Performance>) -> Self {
         Self {
-            stage: Mutex::new(Stage::new(settings.seed, signed)),
-            manifest,
-            changes: watch::Sender::new(0),
-            gate: Gate::new(),
-            settings,
+            shared,
             performances,
         }
-    }
-
-    /// Reads the stage.
-    pub(super) fn look<T>(&self, read: impl FnOnce(&Stage) -> T) -> T {
-        read(&self.stage.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Changes the stage, at the time that the clock shows, and tells everybody who waits.
-    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Stage, Timestamp) -> T) -> T {
-        let now = (self.settings.clock)();
-        let result = {
-            let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
-            change(&mut stage, now)
-        };
-        self.changes.send_modify(|count| *count += 1);
-        result
-    }
-
-    async fn until(&self, condition: impl Fn(&Stage) -> bool) {
-        let mut changes = self.changes.subscribe();
-        // The sender lives as long as `self`, so this can't fail before the condition holds.
-        while !self.look(&condition) && changes.changed().await.is_ok() {}
-    }
-}
-
-impl Producer {
-    pub(super) fn new(shared: Arc<Shared>) -> Self {
-        Self { shared }
     }
 
     /// Starts a scenario by its name.
@@ -195,8 +93,7 @@ impl Producer {
         let performance =
             Performance::new(Arc::clone(&self.shared), Arc::clone(scenario), ids.clone());
         // A performance that finds no taker gives its place and its sessions back when it is dropped.
-        self.shared
-            .performances
+        self.performances
             .try_send(performance)
             .map_err(|error| match error {
                 mpsc::error::TrySendError::Full(_) => StartError::TooMany,
@@ -365,11 +262,7 @@ impl Producer {
         let (number, queue) = self
             .shared
             .change(|stage, now| stage.subscribe(last, listener, now))?;
-        Ok(Subscription {
-            shared: Arc::clone(&self.shared),
-            number,
-            queue,
-        })
+        Ok(Subscription::new(Arc::clone(&self.shared), number, queue))
     }
 }
 
@@ -387,25 +280,5 @@ impl SessionRef {
     /// Waits until all its sessions have ended.
     pub async fn until_ended(&self) {
         self.shared.until(|stage| !stage.any_open(&self.ids)).await;
-    }
-}
-
-impl Subscription {
-    /// Takes the next delivery; see [`Queue::poll_next`].
-    pub(super) fn poll_next(
-        &self,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Delivery> {
-        self.queue.poll_next(context)
-    }
-}
-
-impl Drop for Subscription {
-    fn drop(&mut self) {
-        // Nothing waits for room on a queue that nobody reads any more.
-        self.queue.cut();
-        let number = self.number;
-        self.shared
-            .change(|stage, _| stage.hub_mut().unsubscribe(number));
     }
 }

@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 
 use super::ask::{Asked, Outcome, Refusal};
 use super::kind::Kind;
-use super::producer::Verdict;
 use super::queue::Frame;
 use super::reply::Reply;
+use super::verdict::Verdict;
 
 /// How many used tokens are remembered, only to tell "used" from "unknown" in a test's report.
 const REMEMBERED_TOKENS: usize = 1_024;

@@ -77,9 +77,19 @@ struct Reading {
     tools: BTreeSet<String>,
 }
 
+impl Scenario {
+    /// Reads a scenario from the text of its file.
+    ///
+    /// # Errors
+    /// The first line that does not follow the format, with its number and the reason in words.
+    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
+        read(text)
+    }
+}
+
 /// Reads a scenario from the text of its file; the error is the first line that does not follow the
 /// format.
-pub(super) fn read(text: &str) -> Result<Scenario, ScenarioError> {
+fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let at = |line: usize| {
         move |problem: String| ScenarioError {
             line: line + 1,

@@ -42,7 +42,6 @@ use serde_json::{Map, Value};
 
 use super::ask::{Asked, Outcome};
 use super::kind::Kind;
-use super::reader;
 
 /// Tells a person which scenarios there are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -142,14 +141,6 @@ impl Label {
 }
 
 impl Scenario {
-    /// Reads a scenario from the text of its file.
-    ///
-    /// # Errors
-    /// The first line that does not follow the format, with its number and the reason in words.
-    pub fn parse(text: &str) -> Result<Self, ScenarioError> {
-        reader::read(text)
-    }
-
     /// Tells the name, the title and the description.
     pub fn info(&self) -> &ScenarioInfo {
         &self.info

@@ -21,8 +21,9 @@ use super::doors::{Caller, Door, Place};
 use super::framed::Framed;
 use super::perform::Performance;
 use super::plain;
-use super::producer::{Producer, Shared};
+use super::producer::Producer;
 use super::settings::Settings;
+use super::shared::Shared;
 use super::upgrade::Socket;
 
 /// How many connections are served at once: every subscriber's, and as many for requests. More wait
@@ -71,11 +72,18 @@ pub async fn serve_at(places: &[Place], settings: Settings) -> io::Result<Runnin
         bound.push(place);
     }
     let (performances, waiting) = mpsc::channel(WAITING_RUNS);
-    let shared = Arc::new(Shared::new(settings, &bound, performances));
-    let producer = Producer::new(Arc::clone(&shared));
+    let shared = Arc::new(Shared::new(settings, &bound));
+    let producer = Producer::new(Arc::clone(&shared), performances);
     let (stopping, stop) = watch::channel(false);
     let pipes = bound.contains(&Place::Pipes);
-    let task = tokio::spawn(attend(doors, pipes, shared, waiting, stop));
+    let task = tokio::spawn(attend(
+        doors,
+        pipes,
+        shared,
+        producer.clone(),
+        waiting,
+        stop,
+    ));
     Ok(Running {
         places: bound,
         producer,
@@ -139,12 +147,13 @@ async fn attend(
     doors: Vec<Door>,
     pipes: bool,
     shared: Arc<Shared>,
+    producer: Producer,
     mut waiting: mpsc::Receiver<Performance>,
     mut stop: watch::Receiver<bool>,
 ) {
     let mut connections = JoinSet::new();
     let mut runs = JoinSet::new();
-    let producer = || Producer::new(Arc::clone(&shared));
+    let producer = || producer.clone();
     let mut pipes_open = pipes;
     let mut over_pipes = std::pin::pin!(async {
         if pipes {

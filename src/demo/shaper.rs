@@ -2,26 +2,19 @@
 //!
 //! Responsibilities: filters (5.3.1.7), questions that a subscriber can't answer (5.3.1.4), and the
 //! budget of events as a token bucket (5.6.1) that urgent events never wait for. Not here: what the
-//! terms are (`agreed`), what becomes of that which waits (`backlog`).
+//! terms are (`terms`), what becomes of that which waits (`backlog`).
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::agreed::Terms;
 use super::backlog::{Backlog, Parcel};
-use super::producer::Subscription;
 use super::queue::{Delivery, Frame};
-
-/// Holds the terms of one subscription; its stream reads them at every event.
-pub(super) type SharedTerms = Arc<Mutex<Terms>>;
-
-pub(super) fn lock(terms: &SharedTerms) -> MutexGuard<'_, Terms> {
-    terms.lock().unwrap_or_else(PoisonError::into_inner)
-}
+use super::shared::Subscription;
+use super::terms::{SharedTerms, lock};
 
 /// Lets a subscriber's events through as its terms say.
 #[derive(Debug)]

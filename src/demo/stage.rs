@@ -12,17 +12,18 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use super::agreed::{Refusal, Subscriptions};
+use super::agreed::Subscriptions;
 use super::ask::{Asked, Outcome};
 use super::hub::{Full, Hub, Listener, Resumed};
 use super::ids::Ids;
 use super::kind::Kind;
-use super::producer::{Received, Verdict};
 use super::questions::{Question, Questions};
 use super::queue::{Frame, Queue};
 use super::reply::{Malformed, Reply};
 use super::scenario::Template;
 use super::session::{Sealed, Session};
+use super::terms::Refusal;
+use super::verdict::{Received, Verdict};
 
 /// How many received messages are kept for tests to look at; at most 64 KiB each.
 const KEPT_MESSAGES: usize = 128;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::trace::{Kept, Lane, SessionTrace, verdict};
+use super::steps::{Kept, Lane, SessionTrace, verdict};
 use super::wording::Wording;
 
 /// Writes every session as a diagram of its own.

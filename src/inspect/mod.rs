@@ -19,6 +19,7 @@ mod repeats;
 mod report;
 mod rules;
 mod safe;
+mod steps;
 mod texts;
 mod trace;
 mod translated;

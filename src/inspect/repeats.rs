@@ -1,6 +1,6 @@
 //! The same finding many times, told once with its number.
 //!
-//! Responsibilities: which findings are the same, how often and where the last one is. Not here: their words
+//! Responsibilities: which findings are the same, how often and where the last one is. Not here: the words of one
 //! (`report`).
 
 use std::collections::HashMap;
@@ -9,6 +9,7 @@ use crate::protocol::Severity;
 
 use super::report::{Item, Place, Told};
 use super::rules::Fact;
+use super::wording::Wording;
 
 /// How many kinds of findings are told apart; names from the wire make any number of them, and what is beyond
 /// is told one by one.
@@ -36,6 +37,22 @@ pub struct Repeated {
     pub times: u64,
     /// The line of the last one.
     pub last: u64,
+}
+
+impl Repeated {
+    /// Writes it as one line, with how often it came where that was more than once.
+    pub fn to_text(&self, wording: &dyn Wording) -> String {
+        let times = if self.times > 1 {
+            let args = [
+                ("n", self.times.to_string()),
+                ("last", self.last.to_string()),
+            ];
+            wording.text("check.times", &args)
+        } else {
+            String::new()
+        };
+        self.item.in_words(times, wording)
+    }
 }
 
 /// Collects findings, each kind once.

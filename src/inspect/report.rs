@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 use crate::protocol::{Problem, Severity};
 use crate::session::{AnomalyKind, Danger, Ending};
 
-use super::repeats::Repeated;
 use super::rules::Fact;
 use super::wording::Wording;
 
@@ -113,7 +112,7 @@ impl Item {
         self.in_words(String::new(), wording)
     }
 
-    fn in_words(&self, times: String, wording: &dyn Wording) -> String {
+    pub(super) fn in_words(&self, times: String, wording: &dyn Wording) -> String {
         let grade = match self.place {
             Place::Danger => "danger",
             Place::Line | Place::Event | Place::Order | Place::End => self.severity.name(),
@@ -137,22 +136,6 @@ impl Item {
                 ("times", times),
             ],
         )
-    }
-}
-
-impl Repeated {
-    /// Writes it as one line, with how often it came where that was more than once.
-    pub fn to_text(&self, wording: &dyn Wording) -> String {
-        let times = if self.times > 1 {
-            let args = [
-                ("n", self.times.to_string()),
-                ("last", self.last.to_string()),
-            ];
-            wording.text("check.times", &args)
-        } else {
-            String::new()
-        };
-        self.item.in_words(times, wording)
     }
 }
 

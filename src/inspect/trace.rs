@@ -19,6 +19,7 @@ use crate::session::{AgentState, LinkId, Observer, SessionKey, Sessions, Step, S
 use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
+use super::steps::{Kept, Lane, SessionTrace, verdict};
 use super::translated::{self, Translator};
 use super::wording::Wording;
 use super::{mermaid, safe};
@@ -47,61 +48,6 @@ pub enum Format {
     Mermaid,
     /// One JSON object a line.
     Json,
-}
-
-/// Holds one step that was made or refused. Every name in it is safe to show.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Kept {
-    /// The line of the event that made it.
-    pub(super) line: u64,
-    /// The time since the session's first step.
-    pub(super) since: Duration,
-    /// The time of day.
-    pub(super) wall: Timestamp,
-    /// Which machine of the session.
-    pub(super) lane: Lane,
-    /// The state that was left.
-    pub(super) from: String,
-    /// What happened.
-    pub(super) event: &'static str,
-    /// The state that it is in then: the same where the step was refused.
-    pub(super) to: String,
-    /// Whether the table does not have the step.
-    pub(super) refused: bool,
-    /// How often the machine then stepped in place.
-    pub(super) repeats: u64,
-    /// The time of the last such step.
-    pub(super) until: Duration,
-}
-
-/// Names one machine of a session.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Lane {
-    /// The machine's name.
-    pub(super) machine: &'static str,
-    /// What it belongs to; empty where the session has only one.
-    pub(super) subject: String,
-}
-
-impl Lane {
-    pub(super) fn label(&self) -> String {
-        if self.subject.is_empty() {
-            self.machine.to_owned()
-        } else {
-            format!("{} {}", self.machine, self.subject)
-        }
-    }
-}
-
-/// Holds the trace of one session.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct SessionTrace {
-    pub(super) agent: String,
-    pub(super) session: String,
-    begin: Duration,
-    pub(super) steps: Vec<Kept>,
-    /// Where the last step of each machine is.
-    last: BTreeMap<Lane, usize>,
 }
 
 /// Collects the steps.
@@ -511,15 +457,6 @@ impl Tracer {
             "lines_not_read": self.unread,
         });
         out + &total.to_string() + "\n"
-    }
-}
-
-/// Judges a step: the states of A.2 are a typical flow, the other machines are rules.
-pub(super) fn verdict(step: &Kept) -> &'static str {
-    match step.refused {
-        false => "legal",
-        true if step.lane.machine == AgentState::NAME => "unusual",
-        true => "illegal",
     }
 }
 

@@ -1,12 +1,12 @@
-//! What can go wrong with a link, typed until it is worded.
+//! What can go wrong with a link, and sentences of a dialect: typed until they are worded.
 //!
 //! Responsibilities: each kind of failure, whether trying again can help, how long the other side wants to
-//! be left alone. Not here: finding it out (`transport`), telling the person (`app`).
+//! be left alone; the key of a phrase and what stands in it, so that rooms that know no words can say something. Not
+//! here: finding it out (`transport`), telling the person (`app`), the words, and how each kind of argument is made
+//! safe to say (`announce`).
 
 use std::fmt;
 use std::time::Duration;
-
-use super::Phrase;
 
 /// Says why a link, a frame or a reply failed, without a payload and without a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -141,5 +141,57 @@ impl Fault {
             | Fault::Other(_) => None,
             Fault::Rejected { retry_after, .. } => retry_after.map(Duration::from_secs),
         }
+    }
+}
+
+/// Holds the key of a phrase and its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Phrase {
+    /// The key in the files of phrases.
+    pub key: &'static str,
+    /// What stands in it, by the names that the phrase has for them.
+    pub args: Vec<(&'static str, Word)>,
+}
+
+/// Is what stands in a phrase, by whose word it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// A number, or a text of ours.
+    Own(String),
+    /// A name that a stranger chose.
+    Name(String),
+    /// Several such names.
+    Names(Vec<String>),
+    /// What the other side says in its own words.
+    Agent(String),
+    /// Another phrase.
+    Phrase(Phrase),
+    /// Several phrases, one behind the other.
+    Phrases(Vec<Phrase>),
+    /// Why something did not work.
+    Fault(Fault),
+}
+
+impl Phrase {
+    /// Names a phrase without arguments.
+    pub fn new(key: &'static str) -> Self {
+        Self {
+            key,
+            args: Vec::new(),
+        }
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn with(mut self, name: &'static str, word: Word) -> Self {
+        self.args.push((name, word));
+        self
+    }
+}
+
+impl std::fmt::Display for Phrase {
+    /// Writes the key, for a line of a log; what stands in it may be a stranger's.
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(self.key)
     }
 }

@@ -10,14 +10,12 @@ mod delivery;
 mod fault;
 mod news;
 mod opening;
-mod phrase;
 
 pub use call::{Body, Call, HttpAnswer, LastWords, Method, Request};
 pub use delivery::{Receipt, Undelivered};
-pub use fault::{Fault, Reason};
+pub use fault::{Fault, Phrase, Reason, Word};
 pub use news::{Frame, LinkEvent};
 pub use opening::{Address, Stream, Subprotocol, Way, WebSocketTerms};
-pub use phrase::{Phrase, Word};
 
 /// Names a source; the order is the order on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,16 +8,17 @@
 
 use serde_json::{Map, Value};
 
-use super::CORE_CONTEXT;
 use super::finding::{Findings, Rule};
+use super::form::is_id;
 use super::payload::LONGEST_TIMEOUT;
 use super::problem::{Kind, Problem};
-use super::relations::relations;
+use super::relations::{get, relations, text};
 use super::schema::{CoreType, ENVELOPE, MOST_LANGUAGES, PRODUCER, SUMMARIES};
-use super::shape::{self, is_id};
+use super::shape;
 use super::stamp;
 use super::translated;
 use super::variants::tag_of;
+use super::version::CORE_CONTEXT;
 
 /// The largest event that 3.7 recommends, in bytes.
 const LARGEST_EVENT: usize = 64 * 1024;
@@ -105,15 +106,6 @@ pub(super) fn check(
     extensions(map, findings);
     findings.step(9);
     limits(text, map, findings);
-}
-
-/// Gives a field where it is there.
-pub(super) fn get<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
-    map.get(name).filter(|value| !value.is_null())
-}
-
-pub(super) fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    map.get(name).and_then(Value::as_str)
 }
 
 fn kinds(map: &Map<String, Value>, findings: &mut Findings) {

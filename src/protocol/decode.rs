@@ -7,11 +7,12 @@
 use serde_json::{Map, Value};
 
 use super::check::{self, TYPES};
-use super::envelope::{Envelope, Localization, Producer, TextDirection, Urgency};
+use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{Event, Level};
 use super::fields::Fields;
 use super::finding::{Finding, Findings, Rule};
 use super::ids::{AgentId, EventId, SessionId};
+use super::language::TextDirection;
 use super::mend::{Marks, mend};
 use super::parse::{Parsed, parse};
 use super::payload::payload;

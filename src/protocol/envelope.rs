@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::event::Level;
 use super::ids::{AgentId, EventId, SessionId};
+use super::language::TextDirection;
 
 /// Says how urgent the producer thinks an event is (2.2.9, 3.3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -16,17 +17,6 @@ pub enum Urgency {
     Normal,
     /// At once, and never suppressed.
     Critical,
-}
-
-/// Says in which direction the text runs (11.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TextDirection {
-    /// Left to right.
-    Ltr,
-    /// Right to left.
-    Rtl,
-    /// By the text itself.
-    Auto,
 }
 
 /// Describes the language of an event's texts (3.3.3, chapter 11).

@@ -4,7 +4,7 @@
 //! survive what it does not know.
 
 use super::ids::{OutputId, ReplyToken, ToolCallId};
-use super::variants::Variant;
+use super::language::Variant;
 
 /// Names a verbosity level of a summary (2.2.8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

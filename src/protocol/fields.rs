@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use super::event::{Level, Summary};
 use super::finding::{Findings, Rule};
+use super::language::Variant;
 use super::problem::Problem;
-use super::variants::{Part, Variant, tag_of, variants};
+use super::variants::{Part, tag_of, variants};
 
 /// The longest name that is kept whole, in bytes; the chapters allow 69 for an id.
 const LONGEST_NAME: usize = 256;

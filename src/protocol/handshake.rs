@@ -6,10 +6,10 @@
 
 use serde_json::{Map, Value};
 
-use super::AAEP_VERSION;
 use super::decode;
 use super::event::Level;
-use super::shape::is_id;
+use super::form::is_id;
+use super::version::AAEP_VERSION;
 
 /// The most of a producer's notes and names that is kept, in characters: a sentence or two.
 const LONGEST_WORDS: usize = 300;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::shape::is_id;
+use super::form::is_id;
 
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $prefix:expr) => {

@@ -1,4 +1,4 @@
-//! How close two languages are by their tags (BCP 47, 11.1.2 and 11.1.3), and the signs of a text's direction.
+//! How close two languages are by their tags (BCP 47, 11.1.2 and 11.1.3), a text in one, and the signs of its direction.
 //!
 //! Responsibilities: comparing tags by the chapter's rules; knowing those signs. Not here: whose languages are compared
 //! (`announce`, `manifest`).
@@ -10,6 +10,26 @@ pub fn is_direction_sign(c: char) -> bool {
         c,
         '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{2066}'..='\u{2069}'
     )
+}
+
+/// Holds one text in one more language.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Its language (BCP 47).
+    pub language: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Says in which direction the text runs (11.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TextDirection {
+    /// Left to right.
+    Ltr,
+    /// Right to left.
+    Rtl,
+    /// By the text itself.
+    Auto,
 }
 
 /// Says how close an offered language is to a wanted one, closest first.

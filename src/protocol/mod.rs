@@ -16,6 +16,7 @@ mod envelope;
 mod event;
 mod fields;
 mod finding;
+mod form;
 mod handshake;
 mod ids;
 mod language;
@@ -33,10 +34,11 @@ mod stamp;
 mod texts;
 mod translated;
 mod variants;
+mod version;
 
 pub use clock::Now;
 pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
-pub use envelope::{Envelope, Localization, Producer, TextDirection, Urgency};
+pub use envelope::{Envelope, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
     HandoffRequested, Level, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,
@@ -44,12 +46,13 @@ pub use event::{
     ToolCompleted, ToolInvoked, ToolStatus, UnknownEvent,
 };
 pub use finding::{Finding, Rule, Severity};
+pub use form::Form;
 pub use handshake::{
     Accepted, Capabilities, EventFilters, HandshakeMessage, Rejected, RejectionCode,
     SubscriptionRequest, close as subscription_close, is_understood, read_handshake, renegotiate,
 };
 pub use ids::{AgentId, EventId, OutputId, ReplyToken, SessionId, ToolCallId};
-pub use language::{Fit, fit, is_direction_sign};
+pub use language::{Fit, TextDirection, Variant, fit, is_direction_sign};
 pub(crate) use machine::state_machine;
 pub use machine::{
     Machine, Named, StateObserver, Transition, TransitionError, Unobserved, Watcher,
@@ -57,13 +60,7 @@ pub use machine::{
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use problem::{Datum, Kind, Problem};
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
-pub use shape::Form;
 pub use texts::{Texts, bare};
 pub use translated::{NOT_STATED, TRANSLATED};
-pub use variants::{Part, UNDETERMINED, Variant, Wanted, direction_of};
-
-/// The version that this subscriber claims in its messages.
-pub const AAEP_VERSION: &str = "1.0.0";
-
-/// The context that every event must name first (3.2.1).
-pub const CORE_CONTEXT: &str = "https://aaep-protocol.org/context/v1";
+pub use variants::{Part, UNDETERMINED, Wanted, direction_of};
+pub use version::{AAEP_VERSION, CORE_CONTEXT};

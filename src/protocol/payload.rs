@@ -9,8 +9,9 @@ use super::event::*;
 use super::fields::{Fields, plain};
 use super::finding::Findings;
 use super::ids::{OutputId, ReplyToken, ToolCallId};
+use super::language::Variant;
 use super::schema::CoreType;
-use super::variants::{Part, Variant, variants};
+use super::variants::{Part, variants};
 
 /// How many allowed replies are kept, as many as the schema has; more is a finding (`schema`).
 const MOST_REPLIES: usize = 32;

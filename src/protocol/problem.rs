@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::shape::Form;
+use super::form::Form;
 
 /// Names a kind of JSON value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 
 use serde_json::{Map, Value};
 
-use super::check::{get, text};
 use super::finding::{Findings, Rule};
 use super::payload::reads_as_irreversible;
 use super::problem::Problem;
@@ -167,4 +166,13 @@ fn progress(map: &Map<String, Value>, findings: &mut Findings) {
             Problem::BeyondTotal,
         );
     }
+}
+
+/// Gives a field where it is there.
+pub(super) fn get<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    map.get(name).filter(|value| !value.is_null())
+}
+
+pub(super) fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    map.get(name).and_then(Value::as_str)
 }

@@ -7,7 +7,8 @@
 //! Where prose and schema differ, the prose counts: a text of more than 16 KiB is only beyond a limit
 //! (3.7), and `irreversible` of a confirmation, which only the schema and 6.4.1 know, is no stranger.
 
-use super::shape::{Field, Form, Shape, may, must};
+use super::form::Form;
+use super::shape::{Field, Shape, may, must};
 
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;

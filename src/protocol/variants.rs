@@ -10,9 +10,8 @@
 
 use serde_json::{Map, Value};
 
-use super::envelope::TextDirection;
 use super::event::{AwaitingClarification, AwaitingConfirmation, Level};
-use super::language::fit;
+use super::language::{TextDirection, Variant, fit};
 
 /// How many variants of one field are kept: more languages than any person lists.
 const MOST_VARIANTS: usize = 32;
@@ -42,15 +41,6 @@ impl Part {
             Self::Context => "context",
         }
     }
-}
-
-/// Holds one text in one more language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variant {
-    /// Its language (BCP 47).
-    pub language: String,
-    /// The text.
-    pub text: String,
 }
 
 /// Reads the tag of a variant's name behind its field: `yo`, `en_US`, `zh-Hant`.

@@ -8,31 +8,10 @@
 
 use crate::protocol::{Answer, Decision};
 
-use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState};
+use super::fate::{Aftermath, Fate};
+use super::key::PromptId;
+use super::prompt::{Closing, Prompt, Question, ReplyState};
 use super::sessions::Sessions;
-
-/// Says why an action was perhaps not allowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
-    /// The person rejected it here.
-    Rejected,
-    /// What the agent did next implies that it was rejected.
-    Declined,
-    /// The time for an answer was over.
-    TimedOut,
-    /// It was decided somewhere else, and nothing shows how.
-    Elsewhere,
-}
-
-/// Holds what the agent's next words are introduced with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Aftermath {
-    pub(super) prompt: PromptId,
-    /// The action.
-    pub action: String,
-    /// What became of it.
-    pub fate: Fate,
-}
 
 impl Sessions {
     /// Notes what the agent's next words are to be introduced with. Somebody else's decision never takes

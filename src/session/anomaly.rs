@@ -2,8 +2,8 @@
 
 use crate::protocol::{Finding, Severity};
 
+use super::key::PromptId;
 use super::model::Sight;
-use super::prompt::PromptId;
 
 /// Makes the list of departures, each with its name, section and severity, so that none can miss one.
 macro_rules! anomaly_kinds {

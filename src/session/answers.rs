@@ -8,48 +8,21 @@ use jiff::Timestamp;
 
 use crate::protocol::{Answer, Machine, Now, Unobserved};
 
-use super::aftermath::Fate;
 use super::anomaly::Danger;
 use super::change::{Change, What};
+use super::fate::Fate;
+use super::key::PromptId;
 use super::machines::{QuestionEvent, QuestionRun};
 use super::observe::{Observer, Relay, Subject};
-use super::prompt::{Closing, Given, Prompt, PromptId, ReplyState};
+use super::prompt::{Closing, Given, Prompt, ReplyState};
 use super::sessions::Sessions;
+use super::stepped::Brings;
 
 /// How many closed questions are kept for looking back.
 const MOST_CLOSED: usize = 128;
 /// How much memory the texts of closed questions may take, in bytes: a hundred long ones, or two as
 /// large as a frame can be.
 const MOST_CLOSED_BYTES: usize = 4 * 1024 * 1024;
-
-/// Carries what a step brings along; what it does not bring stays as it was.
-#[derive(Debug, Default)]
-pub(super) struct Brings {
-    given: Option<Given>,
-    how: Option<Closing>,
-}
-
-impl ReplyState {
-    /// Gives a state of the table with its data; `None` where they are missing, which no row allows.
-    fn enter(to: QuestionRun, given: Option<Given>, how: Option<Closing>) -> Option<Self> {
-        Some(match to {
-            QuestionRun::Absent => return None,
-            QuestionRun::Unanswered => Self::Unanswered,
-            QuestionRun::TimedOut => Self::TimedOut,
-            QuestionRun::Sending => Self::Sending(given?),
-            QuestionRun::Retrying => Self::Retrying(given?),
-            QuestionRun::SendingAgain => Self::SendingAgain(given?),
-            QuestionRun::RetryingAgain => Self::RetryingAgain(given?),
-            QuestionRun::Perhaps => Self::Perhaps(given?),
-            QuestionRun::Written => Self::Written(given?),
-            QuestionRun::Sent => Self::Sent(given?),
-            QuestionRun::Settling => Self::Settling(given?, how?),
-            QuestionRun::Resolved => Self::Resolved(given?, how?),
-            QuestionRun::PerhapsResolved => Self::PerhapsResolved(given?, how?),
-            QuestionRun::Withdrawn => Self::Withdrawn(how?),
-        })
-    }
-}
 
 impl Sessions {
     /// Steps a question's machine by its table. What the table does not allow changes nothing and

@@ -2,100 +2,19 @@
 
 use std::time::Duration;
 
-use crate::protocol::{
-    Envelope, Event, Machine, Now, Progress, SessionStarted, StateChanged, Summary, TextDirection,
-    TransitionError, Urgency,
-};
+use crate::protocol::{Envelope, Event, Progress, SessionStarted, StateChanged, Summary};
 
 use super::anomaly::{AnomalyKind, Danger};
-use super::change::{Change, Ended, What};
-use super::key::SessionKey;
+use super::change::{Ended, What};
+use super::context::Context;
+use super::key::{PromptId, SessionKey};
 use super::machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, ToolEvent, ToolRun,
 };
 use super::model::{Ending, Session, shown};
-use super::observe::{Observer, Relay, Subject};
-use super::prompt::{Closing, Prompt, PromptId};
+use super::observe::Subject;
+use super::prompt::{Closing, Prompt};
 use super::sessions::Sessions;
-
-/// Carries what one event brings along while it is applied, and collects its changes.
-pub(super) struct Context<'o> {
-    pub(super) key: SessionKey,
-    pub(super) agent: String,
-    pub(super) now: Now,
-    pub(super) urgency: Urgency,
-    pub(super) language: Option<String>,
-    fallbacks: Vec<String>,
-    pub(super) direction: Option<TextDirection>,
-    pub(super) replayed: bool,
-    number: Option<u64>,
-    pub(super) observer: &'o mut dyn Observer,
-    changes: Vec<Change>,
-}
-
-impl<'o> Context<'o> {
-    pub(super) fn new(
-        key: SessionKey,
-        envelope: &Envelope,
-        now: Now,
-        replayed: bool,
-        observer: &'o mut dyn Observer,
-    ) -> Self {
-        Self {
-            key,
-            agent: envelope.producer.label().to_owned(),
-            now,
-            urgency: envelope.urgency,
-            language: envelope.localization.primary_language.clone(),
-            fallbacks: envelope.localization.fallback_chain.clone(),
-            direction: envelope.localization.text_direction,
-            replayed,
-            number: envelope.sequence_number,
-            observer,
-            changes: Vec::new(),
-        }
-    }
-
-    pub(super) fn push(&mut self, what: What) {
-        self.changes.push(Change {
-            key: self.key.clone(),
-            agent: self.agent.clone(),
-            at: self.now,
-            urgency: self.urgency,
-            language: self.language.clone(),
-            fallbacks: self.fallbacks.clone(),
-            direction: self.direction,
-            replayed: self.replayed,
-            what,
-        });
-    }
-
-    /// Adds a change that concerns another session.
-    pub(super) fn add(&mut self, change: Change) {
-        self.changes.push(change);
-    }
-
-    pub(super) fn into_changes(self) -> Vec<Change> {
-        self.changes
-    }
-
-    /// Steps a machine of this session under the observer's eyes.
-    pub(super) fn step<M: Machine>(
-        &mut self,
-        subject: Subject<'_>,
-        from: M,
-        event: M::Event,
-    ) -> Result<M, TransitionError> {
-        let mut relay = Relay {
-            key: &self.key,
-            at: self.now,
-            number: self.number,
-            subject,
-            observer: self.observer,
-        };
-        from.observed(event, &mut relay)
-    }
-}
 
 impl Sessions {
     /// Applies one event that is no duplicate and whose turn has come.

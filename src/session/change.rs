@@ -8,10 +8,10 @@ use crate::protocol::{
     UnknownEvent, Urgency,
 };
 
-use super::aftermath::Aftermath;
 use super::anomaly::{Anomaly, Danger};
-use super::key::SessionKey;
-use super::prompt::{Closing, PromptId};
+use super::fate::Aftermath;
+use super::key::{PromptId, SessionKey};
+use super::prompt::Closing;
 
 /// Reports one change of one session.
 #[derive(Debug, Clone, PartialEq)]

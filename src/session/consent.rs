@@ -4,20 +4,15 @@
 //! irreversible call; the tool's name in the action; else not at all. It works in both orders,
 //! because real producers invoke before they ask and the chapters ask before they invoke.
 
-use std::time::Duration;
-
 use crate::protocol::{Now, ToolCallId};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
-use super::key::SessionKey;
+use super::key::{PromptId, SessionKey};
 use super::model::{Consent, Session, Sight, ToolCall};
-use super::prompt::{Prompt, PromptId, Question, ToolWord};
+use super::prompt::{Prompt, Question, ToolWord};
 use super::sessions::Sessions;
-
-/// How long an irreversible call may run before the person is told that nobody was asked: producers
-/// that invoke first ask within milliseconds.
-pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
+use super::waits::UNASKED_AFTER;
 
 impl Sessions {
     /// Tells whether a question is about a tool: by the producer's word or by a call that runs, or,

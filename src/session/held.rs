@@ -18,10 +18,11 @@ use crate::protocol::{AgentId, Now, Urgency};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
-use super::key::SessionKey;
+use super::key::{PromptId, SessionKey};
 use super::link::LinkState;
-use super::prompt::{Prompt, PromptId, Question, ReplyState, Standing};
+use super::prompt::{Prompt, Question, ReplyState, Standing};
 use super::sessions::Sessions;
+use super::waits::Held;
 
 /// How many questions of one agent may wait for an answer at once: more than anybody answers in a sitting.
 pub(super) const MOST_OPEN: usize = 64;
@@ -34,15 +35,6 @@ const MOST_AGENT_BYTES: usize = 4 * 1024 * 1024;
 const MOST_LINK_BYTES: usize = 16 * 1024 * 1024;
 /// How much memory a question takes besides its texts, in bytes, at least.
 const BESIDES: usize = 1024;
-
-/// Says why a question is not raised yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
-    /// Old events are perhaps being replayed, and one of them may answer it.
-    Replay,
-    /// So many others of its agent are open that it waits for room.
-    Room,
-}
 
 /// Names an agent of a link.
 type Asker = (LinkId, AgentId);

@@ -1,4 +1,4 @@
-//! Whose state is whose.
+//! Whose state is whose: sessions and questions by their names.
 
 use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
@@ -14,3 +14,7 @@ pub struct SessionKey {
     /// The producer's name for it.
     pub session: SessionId,
 }
+
+/// Numbers a question within this run, from 1; never reused, so that "question 2" stays itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PromptId(pub u64);

@@ -16,6 +16,8 @@ mod answers;
 mod apply;
 mod change;
 mod consent;
+mod context;
+mod fate;
 mod held;
 mod key;
 mod link;
@@ -26,27 +28,28 @@ mod order;
 mod outputs;
 mod prompt;
 mod questions;
+mod remembered;
 mod sessions;
+mod stepped;
 mod tokens;
 mod tools;
+mod waits;
 
 // A session names its source; whoever knows sessions alone knows it by this.
 pub use crate::link::LinkId;
-pub use aftermath::{Aftermath, Fate};
 pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};
-pub use key::SessionKey;
+pub use fate::{Aftermath, Fate};
+pub use key::{PromptId, SessionKey};
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
     QuestionRun, ToolEvent, ToolRun,
 };
 pub use model::{Consent, Ending, Output, Phase, Session, Sight, ToolCall};
 pub use observe::{Observer, Step, Subject};
-pub use prompt::{
-    Closing, Given, Prompt, PromptId, Question, ReplyState, Standing, ToolWord, Warning,
-};
+pub use prompt::{Closing, Given, Prompt, Question, ReplyState, Standing, ToolWord, Warning};
+pub use remembered::TokenUse;
 pub use sessions::{Dropped, Sessions};
-pub use tokens::TokenUse;
 
 #[cfg(test)]
 mod tests;

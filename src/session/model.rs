@@ -7,10 +7,9 @@ use jiff::Timestamp;
 
 use crate::protocol::{OutputId, Progress, RiskLevel, SessionId, ToolCallId};
 
-use super::aftermath::Aftermath;
-use super::key::SessionKey;
+use super::fate::Aftermath;
+use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, Lifecycle, OutputRun, ToolRun};
-use super::prompt::PromptId;
 
 /// How many open tools a session keeps: far beyond any real agent, small enough to bound a hostile one.
 pub(super) const MOST_TOOLS: usize = 256;

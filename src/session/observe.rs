@@ -5,8 +5,7 @@
 
 use crate::protocol::{Named, Now, OutputId, ToolCallId, TransitionError, Unobserved, Watcher};
 
-use super::key::SessionKey;
-use super::prompt::PromptId;
+use super::key::{PromptId, SessionKey};
 
 /// Says what a machine belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,39 +16,21 @@
 //! a quarter of a second later, with "1 message is missing". With 3 and 5 to 13 at once, 5 to 13 are heard
 //! as soon as there are more than [`WINDOW`] of them, with the same words.
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use crate::link::LinkId;
 use crate::protocol::{Decoded, Now};
 
 use super::anomaly::AnomalyKind;
-use super::apply::Context;
 use super::change::Change;
+use super::context::Context;
 use super::key::SessionKey;
 use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::observe::Observer;
-use super::sessions::{Arrived, Sessions};
+use super::sessions::Sessions;
+use super::waits::{Arrived, Early, PATIENCE, WINDOW};
 
-/// How many events of one session wait at once: transports that reorder do it by a few.
-const WINDOW: usize = 8;
-/// How long an event waits for the one before it: shorter than a person notices between sentences.
-const PATIENCE: Duration = Duration::from_millis(250);
 /// How many unfilled gaps show that a session leaves numbers out as a habit.
 const HABIT: u32 = 2;
-/// How many events are held over all sessions, so that nobody fills the memory with events that
-/// have no turn.
-const MOST_HELD: usize = 64;
-
-/// Holds one event that came before its turn.
-#[derive(Debug, Clone)]
-struct Early {
-    decoded: Decoded,
-    arrived: Arrived,
-    since: Duration,
-}
-
 /// Says when an event is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
@@ -58,49 +40,6 @@ enum Turn {
     BehindHeld,
     /// Not yet: events before this number are missing.
     Later(u64),
-}
-
-/// Holds the events of all sessions that came before their turn.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Waiting {
-    early: BTreeMap<(SessionKey, u64), Early>,
-}
-
-impl Waiting {
-    /// Gives when the first of them has waited long enough.
-    pub(super) fn deadline(&self) -> Option<Duration> {
-        self.early
-            .values()
-            .map(|early| early.since + PATIENCE)
-            .min()
-    }
-
-    /// Tells whether events of a session wait.
-    pub(super) fn holds(&self, key: &SessionKey) -> bool {
-        self.of(key).next().is_some()
-    }
-
-    fn of(&self, key: &SessionKey) -> impl Iterator<Item = (&(SessionKey, u64), &Early)> {
-        self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX))
-    }
-
-    fn is_overdue(&self, key: &SessionKey, now: Now) -> bool {
-        self.of(key)
-            .any(|(_, early)| now.monotonic >= early.since + PATIENCE)
-    }
-
-    fn is_crowded(&self, key: &SessionKey) -> bool {
-        self.early.len() > MOST_HELD || self.of(key).count() > WINDOW
-    }
-
-    fn take(&mut self, key: &SessionKey, number: u64) -> Option<Early> {
-        self.early.remove(&(key.clone(), number))
-    }
-
-    fn take_first(&mut self, key: &SessionKey) -> Option<Early> {
-        let number = self.of(key).next()?.0.1;
-        self.take(key, number)
-    }
 }
 
 impl Sessions {

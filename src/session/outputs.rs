@@ -3,8 +3,8 @@
 use crate::protocol::OutputStreaming;
 
 use super::anomaly::AnomalyKind;
-use super::apply::Context;
 use super::change::What;
+use super::context::Context;
 use super::machines::{AgentState, OutputEvent, OutputRun};
 use super::model::{MOST_OUTPUTS, Output};
 use super::observe::Subject;

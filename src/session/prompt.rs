@@ -9,13 +9,9 @@ use crate::protocol::{
     RiskLevel, TextDirection, ToolCallId, is_direction_sign,
 };
 
-use super::key::SessionKey;
+use super::key::{PromptId, SessionKey};
 use super::machines::{QuestionRun, ToolEvent};
-use super::tokens::TokenUse;
-
-/// Numbers a question within this run, from 1; never reused, so that "question 2" stays itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PromptId(pub u64);
+use super::remembered::TokenUse;
 
 /// Holds what is asked.
 #[derive(Debug, Clone, PartialEq)]

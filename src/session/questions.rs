@@ -6,15 +6,17 @@ use crate::protocol::{
 };
 
 use super::anomaly::{AnomalyKind, Danger};
-use super::apply::Context;
 use super::change::{Change, What};
-use super::held::{Held, MOST_OPEN};
-use super::key::SessionKey;
+use super::context::Context;
+use super::held::MOST_OPEN;
+use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, QuestionEvent, QuestionRun};
 use super::observe::Subject;
-use super::prompt::{Closing, Prompt, PromptId, Question, ReplyState, Standing, Warning};
+use super::prompt::{Closing, Prompt, Question, ReplyState, Standing, Warning};
+use super::remembered::TokenUse;
 use super::sessions::Sessions;
-use super::tokens::{Claim, TokenUse};
+use super::tokens::Claim;
+use super::waits::Held;
 
 impl Sessions {
     /// An event of the asking session on a link that is back: somebody there knows it. New events with

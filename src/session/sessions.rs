@@ -8,37 +8,24 @@ use std::time::Duration;
 use crate::link::LinkId;
 use crate::protocol::{Decoded, Event, Now, Severity, Unobserved};
 
-use super::aftermath::Fate;
 use super::anomaly::{Anomaly, AnomalyKind, Detail};
-use super::answers::Brings;
-use super::apply::Context;
 use super::change::{Change, What};
-use super::consent::UNASKED_AFTER;
-use super::held::Held;
-use super::key::SessionKey;
+use super::context::Context;
+use super::fate::Fate;
+use super::key::{PromptId, SessionKey};
 use super::link::{LinkState, Meeting};
 use super::machines::{QuestionEvent, QuestionRun};
 use super::model::{Consent, Phase, Session};
 use super::observe::Observer;
-use super::order::Waiting;
-use super::prompt::{Closing, Prompt, PromptId, ReplyState, Standing};
-use super::tokens::Tokens;
+use super::prompt::{Closing, Prompt, ReplyState, Standing};
+use super::remembered::Tokens;
+use super::stepped::Brings;
+use super::waits::{Arrived, Held, UNASKED_AFTER, Waiting};
 
 /// How many sessions are kept; ended ones leave first, then the one that was silent longest.
 const MOST_SESSIONS: usize = 256;
 /// How many agents' first departures are remembered.
 const MOST_TOLD: usize = 4096;
-
-/// Says how an event came to be applied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Arrived {
-    /// Just now.
-    Live,
-    /// As old news, right after connecting.
-    Replayed,
-    /// Under the id of another event.
-    UnderUsedId,
-}
 
 /// Gives a number that differs where two events differ, to tell a repeated event from another one
 /// under the same id.

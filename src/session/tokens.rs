@@ -15,7 +15,6 @@
 //! answered. A's question is rejected and closes: B's can be answered now, in two steps. A server that asks
 //! the very same unanswered question again reuses nothing.
 
-use std::collections::{HashMap, VecDeque};
 use std::fmt::Write;
 
 use ring::digest::{Context as Hasher, SHA256};
@@ -23,82 +22,10 @@ use ring::digest::{Context as Hasher, SHA256};
 use crate::protocol::{Now, ReplyToken, Urgency};
 
 use super::change::{Change, What};
-use super::key::SessionKey;
-use super::prompt::{Prompt, PromptId, Question};
+use super::key::{PromptId, SessionKey};
+use super::prompt::{Prompt, Question};
+use super::remembered::{Digest, TokenUse};
 use super::sessions::Sessions;
-
-/// How many tokens a link remembers that a question brought: days of an agent that asks all the time, at
-/// less than half a megabyte.
-const MOST_ASKED: usize = 4096;
-/// How many tokens a link remembers that were answered here. Only a person's answers fill it, so that no
-/// server can make it forget.
-const MOST_ANSWERED: usize = 8192;
-
-/// Identifies a token, or what a question is about, without keeping its text: 128 bits of SHA-256, which
-/// nobody can make meet.
-type Digest = [u8; 16];
-
-/// Says whose a question's token is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TokenUse {
-    /// Its own.
-    Own,
-    /// It was another question's, or was answered here before.
-    UsedBefore,
-    /// It is another question's, too, which is open and has the first claim to it.
-    Shared {
-        /// The other question.
-        with: PromptId,
-    },
-}
-
-/// Remembers digests up to a bound; the oldest leaves first.
-#[derive(Debug, Clone)]
-struct Memory<T> {
-    known: HashMap<Digest, T>,
-    order: VecDeque<Digest>,
-}
-
-impl<T> Default for Memory<T> {
-    fn default() -> Self {
-        Self {
-            known: HashMap::new(),
-            order: VecDeque::new(),
-        }
-    }
-}
-
-impl<T> Memory<T> {
-    /// Remembers what came first under a digest.
-    fn note(&mut self, digest: Digest, value: T, most: usize) {
-        if self.known.contains_key(&digest) {
-            return;
-        }
-        self.known.insert(digest, value);
-        self.order.push_back(digest);
-        if self.order.len() > most
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.known.remove(&oldest);
-        }
-    }
-}
-
-/// Remembers the tokens of one link.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Tokens {
-    /// What each was asked for first.
-    asked: Memory<Digest>,
-    answered: Memory<()>,
-}
-
-#[cfg(test)]
-impl Tokens {
-    pub(super) fn is_within_bounds(&self) -> bool {
-        let asked = self.asked.known.len() == self.asked.order.len();
-        asked && self.asked.known.len() <= MOST_ASKED && self.answered.known.len() <= MOST_ANSWERED
-    }
-}
 
 /// Says what a question's token tells of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,13 +56,10 @@ impl Sessions {
         let first = holders().map(|prompt| prompt.id).next();
         let (token, about) = (digest_of(token), digest_about(key, question));
         let tokens = self.tokens.entry(key.link).or_default();
-        let elsewhere = tokens.asked.known.get(&token) != Some(&about);
-        let known = tokens.asked.known.contains_key(&token);
-        let answered = tokens.answered.known.contains_key(&token);
-        tokens.asked.note(token, about, MOST_ASKED);
+        let used = tokens.note_asked(token, about);
         Claim::Use(match first {
             Some(with) => TokenUse::Shared { with },
-            None if answered || (known && elsewhere) => TokenUse::UsedBefore,
+            None if used => TokenUse::UsedBefore,
             None => TokenUse::Own,
         })
     }
@@ -146,7 +70,7 @@ impl Sessions {
             && let Some(token) = prompt.question.token()
         {
             let tokens = self.tokens.entry(prompt.key.link).or_default();
-            tokens.answered.note(digest_of(token), (), MOST_ANSWERED);
+            tokens.note_answered(digest_of(token));
         }
     }
 

@@ -3,13 +3,13 @@
 use crate::protocol::{ToolCallId, ToolCompleted, ToolInvoked, ToolStatus};
 
 use super::anomaly::AnomalyKind;
-use super::apply::Context;
 use super::change::What;
-use super::key::SessionKey;
+use super::context::Context;
+use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, ToolEvent, ToolRun};
 use super::model::{Consent, MOST_CALL_IDS, MOST_TOOLS, Session, ToolCall};
 use super::observe::Subject;
-use super::prompt::{Closing, Prompt, PromptId};
+use super::prompt::{Closing, Prompt};
 use super::sessions::Sessions;
 
 impl Session {

@@ -21,7 +21,7 @@ fn the_phrase_file_and_the_code_agree() {
             }
         }
     }
-    let reports: String = ["rules", "report", "trace", "mermaid"]
+    let reports: String = ["rules", "report", "repeats", "trace", "mermaid"]
         .map(|file| read(&format!("src/inspect/{file}.rs")))
         .concat();
     let file: toml::Table = read("assets/phrases.en.toml").parse().unwrap();

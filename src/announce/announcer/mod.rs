@@ -14,6 +14,7 @@ mod facts;
 mod fate;
 mod handoff;
 mod own;
+mod parts;
 mod publish;
 mod question;
 mod rule;
@@ -25,8 +26,8 @@ mod wording;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
+pub use parts::Whole;
 pub use trust::Trust;
-pub use whole::Whole;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

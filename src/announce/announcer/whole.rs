@@ -16,23 +16,14 @@ use crate::protocol::Now;
 use crate::session::{Prompt, Question, Sessions};
 
 use super::answerable::label_of;
+use super::parts::Whole;
 use super::{Announcer, Manner};
 use crate::announce::text::normalise::clean_lines;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::Arg;
-use crate::announce::words::segment::Segment;
 
 /// A part ends between words where one ends in this share of its end, else between two signs.
 const TAIL: usize = 4;
-
-/// Holds all of a question, in parts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Whole {
-    /// The parts, at least one.
-    pub parts: Vec<Vec<Segment>>,
-    /// How many of them, from the first, must be known before the question is answered.
-    pub needed: usize,
-}
 
 /// Holds one text of a question.
 struct Field<'a> {

@@ -109,7 +109,7 @@ mod find {
 
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    use super::VARIABLE;
+    use crate::transport::program::strays::VARIABLE;
 
     /// How many processes of one program are ended at once; the next look finds the others.
     const MOST: usize = 1024;

@@ -3,8 +3,8 @@
 //! Responsibilities: the best place for a pause flush, for a clause, for a bound; never inside a
 //! word, a code span, a link's text or a grapheme cluster. Not here: when to cut (`coalesce`).
 
-use crate::announce::sentence::splits_cluster;
 use crate::announce::text::markdown::unclosed;
+use crate::announce::text::sentence::splits_cluster;
 
 /// How far back from the end a place is looked for, in bytes.
 const LOOK: usize = 2048;

@@ -9,7 +9,7 @@ use super::{
     Belief, Boundary, Coalescer, END_OF_CHUNK, Flush, HELD, LONGEST_CHUNK, Note, Piece, Policy,
     SLIPS, UNENDED, clause,
 };
-use crate::announce::sentence::{End, Sentence, Tail, is_spaceless, splits_cluster};
+use crate::announce::text::sentence::{End, Sentence, Tail, is_spaceless, splits_cluster};
 
 /// How many characters of a new language's text may belong to the last character of the old one.
 const JOINED: usize = 16;

@@ -525,7 +525,7 @@ proptest! {
             prop_assert!(clusters.contains(&end), "{:?} in {:?}", piece, text);
             let before = text[..end].chars().next_back().unwrap();
             let after = text[end..].chars().next().unwrap();
-            let word = |c: char| c.is_alphanumeric() && !crate::announce::sentence::is_spaceless(c);
+            let word = |c: char| c.is_alphanumeric() && !crate::announce::text::sentence::is_spaceless(c);
             prop_assert!(!(word(before) && word(after)), "{:?} in {:?}", piece, text);
         }
     }

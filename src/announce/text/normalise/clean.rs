@@ -11,7 +11,8 @@ use std::borrow::Cow;
 
 use crate::protocol::is_direction_sign;
 
-use super::super::direction::POP;
+use crate::announce::text::direction::POP;
+
 use super::hidden::{is_hidden, is_selector, joins, selects};
 
 /// What stands between or instead of ordinary characters.

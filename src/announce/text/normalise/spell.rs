@@ -8,7 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::clean::clean;
 use super::picture::{Picture, picture_at};
 use super::words::{Words, fill};
-use crate::announce::sentence::is_spaceless;
+use crate::announce::text::sentence::is_spaceless;
 
 /// How many signs are spelled at once, about a minute of speech; what is left is counted.
 const MOST: usize = 120;

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::*;
-use crate::announce::sentence::Segmenter;
 use crate::announce::text::markdown::Begins;
+use crate::announce::text::sentence::Segmenter;
 
 const CORPUS: &str = include_str!("../../../../tests/fixtures/normalise.tsv");
 

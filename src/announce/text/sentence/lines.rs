@@ -3,9 +3,9 @@
 //! Responsibilities: headings, items, tables, empty lines; lines broken by hand in mid-sentence. Not
 //! here: what kind of line begins at a place (`line`).
 
-use super::End;
 use super::chars::is_east_asian;
 use super::enclosure::Enclosures;
+use super::end::End;
 use super::rules::{Step, TOKEN, View};
 use crate::announce::text::markdown::{LOOK, Line};
 

@@ -3,7 +3,7 @@
 //! Responsibilities: "1. Open it 2. Read it", bullets in running text. Not here: items on lines of
 //! their own (`lines`).
 
-use super::End;
+use super::end::End;
 use super::rules::{Step, View};
 use crate::announce::text::markdown::is_bullet;
 

@@ -6,13 +6,13 @@
 //!
 //! As in `after`, `None` means that the text so far does not settle the question.
 
-use super::End;
 use super::after::{After, Ahead, Next};
 use super::chars::{
     Pair, is_arabic, is_armenian, is_call, is_east_asian, is_greek, is_number, is_stop, is_strong,
     is_unseen,
 };
 use super::enclosure::Enclosures;
+use super::end::End;
 use super::languages::Language;
 use crate::announce::text::markdown::is_bullet;
 

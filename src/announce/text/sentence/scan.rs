@@ -4,8 +4,9 @@
 //! asking the rules at every mark. Not here: the rules.
 
 use super::chars::{self, PLAIN, is_call, is_ordinary, is_stop, is_strong};
+use super::end::End;
 use super::rules::{Step, View};
-use super::{End, Segmenter, Sentence};
+use super::segmenter::{Segmenter, Sentence};
 use crate::announce::text::markdown::is_bullet;
 use crate::announce::text::markdown::{Line, TICKS, may_open, ticks};
 

@@ -5,7 +5,8 @@
 
 use super::chars::{is_call, is_stop, is_strong};
 use super::languages::Abbreviation;
-use super::{Segmenter, words};
+use super::segmenter::Segmenter;
+use super::words;
 
 /// Says how the pending text ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

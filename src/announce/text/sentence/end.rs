@@ -1,0 +1,18 @@
+//! Why a sentence ends where it does.
+
+/// Says why a sentence ends where it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// At a mark that ends sentences.
+    Sentence,
+    /// At the end of a line: a heading, a list item, a line of its own.
+    Line,
+    /// At an empty line.
+    Paragraph,
+    /// At the end of a code block or a table.
+    Block,
+    /// Where the caller asked for a cut.
+    Cut,
+    /// Where the text ends.
+    Text,
+}

@@ -1,0 +1,282 @@
+//! The finder itself: text comes in piece by piece, finished sentences go out.
+//!
+//! Responsibilities: holding the unfinished sentence and giving it when it ends. Not here: the rules of an end (`rules`),
+//! the walk over the text (`scan`).
+
+use super::enclosure::Enclosures;
+use super::end::End;
+use super::languages::Language;
+use super::{chars, rules};
+use crate::announce::text::markdown::{Begins, Fence, Line};
+
+/// How many bytes of a table's first row are kept to name the columns of later pieces.
+const HEADER: usize = 1024;
+
+/// Says what was already open when a piece of text began.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Context {
+    /// Nothing.
+    #[default]
+    Prose,
+    /// A code block, with the words after its opening marks ("rust").
+    Code(String),
+    /// A table, with its first row.
+    Table(String),
+}
+
+/// Holds one finished sentence with the white space around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentence {
+    /// The text; all sentences of a stream joined are the stream.
+    pub text: String,
+    /// The offset of its first byte in the stream.
+    pub start: u64,
+    /// Why it ends where it does.
+    pub end: End,
+    /// What was open when it began; anything but prose only after a forced cut.
+    pub context: Context,
+    /// Where it begins.
+    pub begins: Begins,
+}
+
+impl Sentence {
+    /// Gives the bytes of the stream that it covers.
+    pub fn range(&self) -> std::ops::Range<u64> {
+        self.start..self.start + self.text.len() as u64
+    }
+}
+
+/// Finds the ends of sentences in text that arrives piece by piece.
+///
+/// It holds the text of the unfinished sentence and nothing else; that grows without a bound of its
+/// own until an end is found or [`Segmenter::cut`] is called.
+#[derive(Debug, Clone)]
+pub struct Segmenter {
+    pub(super) language: &'static Language,
+    pub(super) text: String,
+    pub(super) start: usize,
+    /// Where the scanner stands, from `start`.
+    pub(super) at: usize,
+    /// How many bytes of white space the sentence begins with.
+    pub(super) lead: usize,
+    /// The stream offset of `text`'s first byte.
+    pub(super) base: u64,
+    pub(super) open: Enclosures,
+    pub(super) line: Line,
+    /// Whether the scanner stands at a line's start and has not looked what line it is.
+    pub(super) line_open: bool,
+    /// How many characters of the line came before the sentence.
+    pub(super) line_before: usize,
+    /// Where the line starts, from `start`.
+    pub(super) line_start: usize,
+    pub(super) fence: Option<Fence>,
+    pub(super) span: Option<(usize, u64)>,
+    /// Whether the sentence starts where one ended, and not at a forced cut.
+    pub(super) fresh: bool,
+    /// Whether the sentence starts where a line does.
+    pub(super) whole_line: bool,
+    pub(super) context: Context,
+}
+
+impl Segmenter {
+    /// Makes a finder for text in a language (BCP 47), or in English with common sense if unknown.
+    pub fn new(language: Option<&str>) -> Self {
+        Self {
+            language: Language::of(language),
+            text: String::new(),
+            start: 0,
+            at: 0,
+            lead: 0,
+            base: 0,
+            open: Enclosures::new(),
+            line: Line::Text,
+            line_open: true,
+            line_before: 0,
+            line_start: 0,
+            fence: None,
+            span: None,
+            fresh: true,
+            whole_line: true,
+            context: Context::Prose,
+        }
+    }
+
+    /// Reads what comes from here on in another language.
+    pub fn turn(&mut self, language: Option<&str>) {
+        self.language = Language::of(language);
+    }
+
+    /// Takes more text and gives the sentences that are now certain.
+    pub fn push(&mut self, text: &str) -> Vec<Sentence> {
+        self.text.push_str(text);
+        let found = self.scan(false);
+        if self.start > 0 {
+            self.text.drain(..self.start);
+            self.base += self.start as u64;
+            self.start = 0;
+        }
+        found
+    }
+
+    /// Gives all that is left, as if the text ended here, and starts anew.
+    pub fn finish(&mut self) -> Vec<Sentence> {
+        let found = self.settle();
+        self.fence = None;
+        self.line = Line::Text;
+        self.context = Context::Prose;
+        found
+    }
+
+    /// Gives all that is left, as if a sentence ended here; a code block that is open stays open.
+    pub fn settle(&mut self) -> Vec<Sentence> {
+        let mut found = self.scan(true);
+        let rest = self.text.len() - self.start;
+        if rest > 0 {
+            let context = if self.fence.is_some() {
+                self.context_after_cut()
+            } else {
+                Context::Prose
+            };
+            found.push(self.take(rest, End::Text));
+            self.context = context;
+        }
+        self.text.clear();
+        self.base += self.start as u64;
+        self.start = 0;
+        self.line_open = true;
+        self.whole_line = true;
+        self.line_before = 0;
+        self.line_start = 0;
+        found
+    }
+
+    /// Cuts the pending text after `length` bytes, wherever that is; `None` if there is nothing or
+    /// the place is inside a character.
+    ///
+    /// What was open (a code block, a table, a quotation) stays open, and the rest is not taken for
+    /// the start of a sentence.
+    pub fn cut(&mut self, length: usize) -> Option<Sentence> {
+        let pending = self.pending();
+        if length == 0 || length > pending.len() || !pending.is_char_boundary(length) {
+            return None;
+        }
+        let context = self.context_after_cut();
+        let at = self.at.saturating_sub(length);
+        let (open, span) = (self.open, self.span);
+        let line_start = self.line_start;
+        let before = if length > line_start {
+            self.line_before + pending[line_start..length].chars().count()
+        } else {
+            0
+        };
+        let line_open = self.line_open && self.at >= length;
+        let sentence = self.take(length, End::Cut);
+        self.at = at;
+        self.open = open;
+        self.span = span;
+        self.line_open = line_open;
+        self.line_before = before;
+        self.line_start = line_start.saturating_sub(length);
+        self.fresh = false;
+        self.context = context;
+        if self.start > 0 {
+            self.text.drain(..self.start);
+            self.base += self.start as u64;
+            self.start = 0;
+        }
+        Some(sentence)
+    }
+
+    /// Gives the text that is not yet part of a finished sentence.
+    pub fn pending(&self) -> &str {
+        &self.text[self.start..]
+    }
+
+    /// Says whether the end of the pending text is inside a code block or a table.
+    pub fn in_block(&self) -> bool {
+        self.fence.is_some() || self.line == Line::Row
+    }
+
+    /// Gives the stream offset of the first pending byte.
+    pub fn offset(&self) -> u64 {
+        self.base + self.start as u64
+    }
+
+    pub(super) fn language(&self) -> &'static Language {
+        self.language
+    }
+
+    pub(super) fn context_after_cut(&self) -> Context {
+        if self.fence.is_some() {
+            return match &self.context {
+                Context::Code(info) => Context::Code(info.clone()),
+                Context::Prose | Context::Table(_) => Context::Code(fence_info(self.pending())),
+            };
+        }
+        if self.line == Line::Row {
+            return match &self.context {
+                Context::Table(header) => Context::Table(header.clone()),
+                Context::Prose | Context::Code(_) => {
+                    let first = self.pending().trim_start().lines().next().unwrap_or("");
+                    let mut end = first.len().min(HEADER);
+                    while !first.is_char_boundary(end) {
+                        end -= 1;
+                    }
+                    Context::Table(first[..end].to_owned())
+                }
+            };
+        }
+        Context::Prose
+    }
+
+    /// Takes the first `length` bytes of the pending text as a sentence.
+    pub(super) fn take(&mut self, length: usize, end: End) -> Sentence {
+        let context = std::mem::take(&mut self.context);
+        let begins = match (&context, self.whole_line) {
+            (Context::Code(_), true) => Begins::Code,
+            (Context::Code(_), false) => Begins::MidCode,
+            (Context::Prose | Context::Table(_), true) => Begins::Line,
+            (Context::Prose | Context::Table(_), false) => Begins::MidLine,
+        };
+        let sentence = Sentence {
+            text: self.text[self.start..self.start + length].to_owned(),
+            start: self.offset(),
+            end,
+            context,
+            begins,
+        };
+        self.whole_line = sentence.text.ends_with('\n');
+        // A sentence that ends in mid-line leaves a part of the line behind.
+        self.line_before = if sentence.text.ends_with('\n') {
+            0
+        } else {
+            let part = self.line_start.min(length);
+            self.line_before + sentence.text[part..].chars().count()
+        };
+        self.line_start = 0;
+        self.start += length;
+        self.at = 0;
+        self.lead = 0;
+        self.open = Enclosures::new();
+        self.span = None;
+        self.fresh = true;
+        sentence
+    }
+}
+
+/// Says whether a cut at a place would split what a reader sees as one character.
+pub(crate) fn splits_cluster(text: &str, at: usize) -> bool {
+    rules::splits_cluster(text, at)
+}
+
+/// Says whether a character belongs to a script that shows no word ends.
+pub(crate) fn is_spaceless(c: char) -> bool {
+    chars::is_east_asian(c)
+}
+
+/// Reads the words after a code block's opening marks.
+fn fence_info(block: &str) -> String {
+    let first = block.trim_start().lines().next().unwrap_or("");
+    let info = Fence::opened_by(first).map_or("", |(_, info, _)| info);
+    info.chars().take(64).collect()
+}

@@ -1,0 +1,104 @@
+//! What the producer's tasks have in common, and a subscriber's place in it.
+//!
+//! Responsibilities: the stage behind its lock, telling of its changes. Not here: what a test wants to see or do
+//! (`producer`), what happens at which moment (`perform`).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::Timestamp;
+use serde_json::Value;
+use tokio::sync::watch;
+
+use super::agreed;
+use super::doors::Place;
+use super::gate::Gate;
+use super::queue::{Delivery, Queue};
+use super::settings::Settings;
+use super::stage::Stage;
+
+/// Holds what the producer's tasks have in common.
+pub(super) struct Shared {
+    stage: Mutex<Stage>,
+    /// Counts the changes of the stage; waiting is watching it.
+    changes: watch::Sender<u64>,
+    pub(super) gate: Gate,
+    pub(super) settings: Settings,
+    /// The manifest, and the same signed where the demo has a key.
+    pub(super) manifest: Value,
+}
+
+impl Shared {
+    pub(super) fn new(settings: Settings, places: &[Place]) -> Self {
+        let manifest = agreed::manifest(places);
+        let signed = settings
+            .signer
+            .as_ref()
+            .and_then(|signer| signer.sign(&manifest));
+        Self {
+            stage: Mutex::new(Stage::new(settings.seed, signed)),
+            manifest,
+            changes: watch::Sender::new(0),
+            gate: Gate::new(),
+            settings,
+        }
+    }
+
+    /// Reads the stage.
+    pub(super) fn look<T>(&self, read: impl FnOnce(&Stage) -> T) -> T {
+        read(&self.stage.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the stage, at the time that the clock shows, and tells everybody who waits.
+    pub(super) fn change<T>(&self, change: impl FnOnce(&mut Stage, Timestamp) -> T) -> T {
+        let now = (self.settings.clock)();
+        let result = {
+            let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+            change(&mut stage, now)
+        };
+        self.changes.send_modify(|count| *count += 1);
+        result
+    }
+
+    /// Waits until the stage is so.
+    pub(super) async fn until(&self, condition: impl Fn(&Stage) -> bool) {
+        let mut changes = self.changes.subscribe();
+        // The sender lives as long as `self`, so this can't fail before the condition holds.
+        while !self.look(&condition) && changes.changed().await.is_ok() {}
+    }
+}
+
+/// Holds one subscriber's place; leaving is dropping it.
+pub(super) struct Subscription {
+    shared: Arc<Shared>,
+    number: u64,
+    queue: Arc<Queue>,
+}
+
+impl Subscription {
+    /// Holds the place with this number, whose deliveries come over this queue.
+    pub(super) fn new(shared: Arc<Shared>, number: u64, queue: Arc<Queue>) -> Self {
+        Self {
+            shared,
+            number,
+            queue,
+        }
+    }
+
+    /// Takes the next delivery; see [`Queue::poll_next`].
+    pub(super) fn poll_next(
+        &self,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<Delivery> {
+        self.queue.poll_next(context)
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        // Nothing waits for room on a queue that nobody reads any more.
+        self.queue.cut();
+        let number = self.number;
+        self.shared
+            .change(|stage, _| stage.hub_mut().unsubscribe(number));
+    }
+}

@@ -1,0 +1,263 @@
+//! What was agreed with one subscriber, and why a subscription is not given.
+//!
+//! Responsibilities: what a subscriber declares, as far as it can be kept; what of it holds for an event (chapter 5).
+//! Not here: who has which terms (`agreed`), streams that keep to them (`shaper`).
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Map, Value, json};
+
+use super::backlog::{Numbers, Parcel};
+use super::kind::Kind;
+
+/// The languages in which the scenarios are written.
+pub(super) const LANGUAGES: [&str; 1] = ["en-US"];
+/// What a subscriber declares that answers confirmations, and clarifications.
+const CONFIRMS: &str = "supports_confirmation_reply";
+const CLARIFIES: &str = "supports_clarification_reply";
+/// What a subscriber must declare to be asked.
+const QUESTIONS: [(Kind, &str); 2] = [
+    (Kind::AwaitingConfirmation, CONFIRMS),
+    (Kind::AwaitingClarification, CLARIFIES),
+];
+/// Where text is cut for who says nothing about it (5.3.1.6).
+const DEFAULT_BOUNDARIES: [&str; 2] = ["sentence", "completion"];
+/// The boundaries at which the scenarios cut their text.
+const BOUNDARIES: [&str; 4] = ["word", "sentence", "paragraph", "completion"];
+
+/// Says why a subscription is not given, in the terms of 5.5.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    /// After how many seconds it may be asked again.
+    pub(super) retry_after: Option<u64>,
+}
+
+impl Refusal {
+    pub(super) fn new(status: u16, code: &'static str, message: &str) -> Self {
+        Self {
+            status,
+            code,
+            message: message.to_owned(),
+            retry_after: None,
+        }
+    }
+
+    /// Says that the message is not as chapter 5 writes it.
+    pub(super) fn malformed() -> Self {
+        let words = "The message is not as chapter 5 of the protocol writes it.";
+        Self::new(400, "unknown", words)
+    }
+
+    /// Says that there is no such subscription.
+    pub(super) fn strange() -> Self {
+        Self::new(404, "unknown", "There is no such subscription.")
+    }
+
+    /// Says that there are too many subscribers.
+    pub(super) fn busy() -> Self {
+        Self {
+            retry_after: Some(BUSY_SECONDS),
+            ..Self::new(503, "rate_limit", "The demo has too many subscribers.")
+        }
+    }
+
+    /// Gives the message that says so.
+    pub(super) fn message(&self) -> Value {
+        let mut message = json!({
+            "type": "subscription.rejected",
+            "reason_code": self.code,
+            "reason_message": self.message,
+        });
+        if let (Some(seconds), Some(message)) = (self.retry_after, message.as_object_mut()) {
+            message.insert("retry_after_seconds".to_owned(), seconds.into());
+        }
+        message
+    }
+}
+
+/// When a subscriber that found no room should try again, in seconds.
+const BUSY_SECONDS: u64 = 5;
+
+/// Holds what was agreed with one subscriber; its stream reads it at every event.
+#[derive(Debug, Default)]
+pub(super) struct Terms {
+    pub(super) honored: Map<String, Value>,
+    /// Whether it is over: nothing more is sent then, not even what waits (5.8.2).
+    pub(super) closed: bool,
+    /// How its events are numbered, over all its connections.
+    pub(super) numbers: Numbers,
+}
+
+impl Terms {
+    /// Gives how many events a second may come; none means any.
+    pub(super) fn rate(&self) -> Option<f64> {
+        self.honored.get("max_events_per_second")?.as_f64()
+    }
+
+    /// Tells whether an event is for this subscriber. A question that it can't answer is not, urgent or
+    /// not (5.3.1.4); whatever else is urgent is (5.5.4); for the rest there are its filters.
+    pub(super) fn lets_through(&self, parcel: &Parcel) -> bool {
+        // What is no event is let through by whoever takes all of the protocol's own.
+        let kind = parcel.kind().unwrap_or("aaep:agent.");
+        if Kind::from_wire(kind).is_some_and(|kind| !self.answers(kind)) {
+            return false;
+        }
+        parcel.critical() || self.wants(kind)
+    }
+
+    /// Tells whether a question can be answered by this subscriber; what is no question can.
+    pub(super) fn answers(&self, kind: Kind) -> bool {
+        let asked = QUESTIONS.iter().find(|(question, _)| *question == kind);
+        // Who says nothing can't (5.3.1.4, 5.3.1.5).
+        asked.is_none_or(|(_, key)| self.honored.get(*key) == Some(&Value::Bool(true)))
+    }
+
+    /// Tells whether the subscriber wants text to be cut at such a place.
+    pub(super) fn cuts_at(&self, hint: &str) -> bool {
+        match self
+            .honored
+            .get("coalesce_boundaries")
+            .and_then(Value::as_array)
+        {
+            Some(boundaries) => boundaries.iter().any(|boundary| boundary == hint),
+            None => DEFAULT_BOUNDARIES.contains(&hint),
+        }
+    }
+
+    /// Tells whether a type of event is wanted; a star at the end of a pattern stands for anything.
+    fn wants(&self, kind: &str) -> bool {
+        let Some(filters) = self.honored.get("event_filters") else {
+            return true;
+        };
+        let patterns = |key: &str| filters.get(key).and_then(Value::as_array);
+        let matched = |patterns: &Vec<Value>| {
+            let patterns = patterns.iter().filter_map(Value::as_str);
+            patterns
+                .map(|pattern| (pattern, pattern.strip_suffix('*')))
+                .any(|(pattern, start)| match start {
+                    Some(start) => kind.starts_with(start),
+                    None => kind == pattern,
+                })
+        };
+        patterns("include").is_none_or(matched) && !patterns("exclude").is_some_and(matched)
+    }
+
+    /// Says in words what a subscriber may not have expected (5.4.2); none where nothing is.
+    pub(super) fn notes(&self) -> Option<String> {
+        let withheld: Vec<&str> = QUESTIONS
+            .into_iter()
+            .filter(|(kind, _)| !self.answers(*kind))
+            .map(|(_, key)| key)
+            .collect();
+        (!withheld.is_empty()).then(|| {
+            let keys = withheld.join(" and ");
+            format!(
+                "Without {keys} such questions are not sent here, and where nobody else can answer \
+                 them, what they default to happens at once."
+            )
+        })
+    }
+
+    /// Lays what a subscriber declares over the terms, as far as it can be kept.
+    pub(super) fn amend(
+        &mut self,
+        declared: &Map<String, Value>,
+        signs: bool,
+    ) -> Result<(), Refusal> {
+        let mut honored = self.honored.clone();
+        for (key, value) in declared {
+            let kept = match key.as_str() {
+                "max_events_per_second" => value.as_u64().filter(|n| *n > 0).map(Value::from),
+                "preferred_verbosity" => one_of(value, &["terse", "normal", "detailed"]),
+                "cognitive_load" => one_of(value, &["low", "medium", "high"]),
+                "languages" => some_of(value, &LANGUAGES),
+                "coalesce_boundaries" => some_of(value, &BOUNDARIES),
+                CONFIRMS | CLARIFIES => value.as_bool().map(Value::from),
+                "event_filters" => value.as_object().map(|_| value.clone()),
+                "supported_conformance_levels" => value.as_array().map(|levels| {
+                    let known = levels.iter().filter(|l| matches!(l.as_u64(), Some(1..=3)));
+                    Value::Array(known.cloned().collect())
+                }),
+                "supported_extensions" => {
+                    if let Some(prefix) = value.as_array().and_then(|all| collision(all)) {
+                        let words = format!("Two extensions declare the prefix {prefix}.");
+                        return Err(Refusal::new(400, "capabilities_incompatible", &words));
+                    }
+                    value.as_array().map(|_| json!([]))
+                }
+                "pace_wpm" => value
+                    .as_u64()
+                    .filter(|n| (50..=1000).contains(n))
+                    .map(Value::from),
+                "accept_signed_manifests_only" => value.as_bool().map(Value::from),
+                // An extension's own declarations are inert here (5.3.2), but objects only.
+                _ => match value {
+                    Value::Object(_) => continue,
+                    _ => None,
+                },
+            };
+            honored.insert(key.clone(), kept.ok_or_else(Refusal::malformed)?);
+        }
+        if !signs && honored.get("accept_signed_manifests_only") == Some(&Value::Bool(true)) {
+            let words = "The demo signs no manifest.";
+            return Err(Refusal::new(403, "manifest_signature_required", words));
+        }
+        self.honored = honored;
+        Ok(())
+    }
+}
+
+/// Finds a prefix that two of these extensions share (7.3.1). The demo reads no vocabularies: it takes the
+/// last part of an address that names something, as the chapter's own examples have it. Two versions of
+/// one vocabulary may stand side by side (7.9.1).
+fn collision(addresses: &[Value]) -> Option<&str> {
+    let read = |address: &'_ Value| -> Option<(String, String)> {
+        let address = address.as_str()?;
+        let version = |part: &str| {
+            part.strip_prefix('v')
+                .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+        };
+        let parts: Vec<&str> = address.split('/').filter(|part| !version(part)).collect();
+        let prefix = parts
+            .iter()
+            .rfind(|part| !part.is_empty() && !["context", "extensions"].contains(part))?;
+        Some(((*prefix).to_owned(), parts.join("/")))
+    };
+    let read: Vec<(String, String)> = addresses.iter().filter_map(read).collect();
+    let shared = read.iter().enumerate().find_map(|(at, (prefix, whole))| {
+        let before = read.iter().take(at);
+        let shared = before.filter(|(other, _)| other == prefix);
+        shared
+            .map(|(_, other)| other)
+            .any(|other| other != whole)
+            .then(|| prefix.clone())
+    })?;
+    addresses
+        .iter()
+        .filter_map(Value::as_str)
+        .flat_map(|address| address.split('/'))
+        .find(|part| *part == shared)
+}
+
+fn one_of(value: &Value, allowed: &[&str]) -> Option<Value> {
+    let word = value.as_str()?;
+    allowed.contains(&word).then(|| word.into())
+}
+
+fn some_of(value: &Value, offered: &[&str]) -> Option<Value> {
+    let asked = value.as_array()?;
+    let kept = asked
+        .iter()
+        .filter(|word| word.as_str().is_some_and(|word| offered.contains(&word)));
+    Some(Value::Array(kept.cloned().collect()))
+}
+
+/// Holds the terms of one subscription; its stream reads them at every event.
+pub(super) type SharedTerms = Arc<Mutex<Terms>>;
+
+pub(super) fn lock(terms: &SharedTerms) -> MutexGuard<'_, Terms> {
+    terms.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,39 @@
+//! What a step of a question's machine brings along, and the state that it enters.
+//!
+//! Responsibilities: joining a row of the table with its data. Not here: which step is made (`answers`).
+
+use super::machines::QuestionRun;
+use super::prompt::{Closing, Given, ReplyState};
+
+/// Carries what a step brings along; what it does not bring stays as it was.
+#[derive(Debug, Default)]
+pub(super) struct Brings {
+    pub(super) given: Option<Given>,
+    pub(super) how: Option<Closing>,
+}
+
+impl ReplyState {
+    /// Gives a state of the table with its data; `None` where they are missing, which no row allows.
+    pub(super) fn enter(
+        to: QuestionRun,
+        given: Option<Given>,
+        how: Option<Closing>,
+    ) -> Option<Self> {
+        Some(match to {
+            QuestionRun::Absent => return None,
+            QuestionRun::Unanswered => Self::Unanswered,
+            QuestionRun::TimedOut => Self::TimedOut,
+            QuestionRun::Sending => Self::Sending(given?),
+            QuestionRun::Retrying => Self::Retrying(given?),
+            QuestionRun::SendingAgain => Self::SendingAgain(given?),
+            QuestionRun::RetryingAgain => Self::RetryingAgain(given?),
+            QuestionRun::Perhaps => Self::Perhaps(given?),
+            QuestionRun::Written => Self::Written(given?),
+            QuestionRun::Sent => Self::Sent(given?),
+            QuestionRun::Settling => Self::Settling(given?, how?),
+            QuestionRun::Resolved => Self::Resolved(given?, how?),
+            QuestionRun::PerhapsResolved => Self::PerhapsResolved(given?, how?),
+            QuestionRun::Withdrawn => Self::Withdrawn(how?),
+        })
+    }
+}

@@ -1,0 +1,99 @@
+//! What waits: questions that are not raised yet, events that came before their turn, a call that nobody was asked about.
+//!
+//! Responsibilities: holding it, and for how long. Not here: why it waits and what lets it go (`held`, `order`,
+//! `consent`).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::protocol::{Decoded, Now};
+
+use super::key::SessionKey;
+
+/// How many events of one session wait at once: transports that reorder do it by a few.
+pub(super) const WINDOW: usize = 8;
+/// How long an event waits for the one before it: shorter than a person notices between sentences.
+pub(super) const PATIENCE: Duration = Duration::from_millis(250);
+/// How many events are held over all sessions, so that nobody fills the memory with events that
+/// have no turn.
+const MOST_HELD: usize = 64;
+
+/// How long an irreversible call may run before the person is told that nobody was asked: producers
+/// that invoke first ask within milliseconds.
+pub(super) const UNASKED_AFTER: Duration = Duration::from_secs(2);
+
+/// Says how an event came to be applied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// Just now.
+    Live,
+    /// As old news, right after connecting.
+    Replayed,
+    /// Under the id of another event.
+    UnderUsedId,
+}
+
+/// Says why a question is not raised yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// Old events are perhaps being replayed, and one of them may answer it.
+    Replay,
+    /// So many others of its agent are open that it waits for room.
+    Room,
+}
+
+/// Holds one event that came before its turn.
+#[derive(Debug, Clone)]
+pub(super) struct Early {
+    pub(super) decoded: Decoded,
+    pub(super) arrived: Arrived,
+    pub(super) since: Duration,
+}
+
+/// Holds the events of all sessions that came before their turn.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Waiting {
+    pub(super) early: BTreeMap<(SessionKey, u64), Early>,
+}
+
+impl Waiting {
+    /// Gives when the first of them has waited long enough.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.early
+            .values()
+            .map(|early| early.since + PATIENCE)
+            .min()
+    }
+
+    /// Tells whether events of a session wait.
+    pub(super) fn holds(&self, key: &SessionKey) -> bool {
+        self.of(key).next().is_some()
+    }
+
+    pub(super) fn of(
+        &self,
+        key: &SessionKey,
+    ) -> impl Iterator<Item = (&(SessionKey, u64), &Early)> {
+        self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX))
+    }
+
+    /// Tells whether one of them has waited long enough.
+    pub(super) fn is_overdue(&self, key: &SessionKey, now: Now) -> bool {
+        self.of(key)
+            .any(|(_, early)| now.monotonic >= early.since + PATIENCE)
+    }
+
+    /// Tells whether more wait than may.
+    pub(super) fn is_crowded(&self, key: &SessionKey) -> bool {
+        self.early.len() > MOST_HELD || self.of(key).count() > WINDOW
+    }
+
+    pub(super) fn take(&mut self, key: &SessionKey, number: u64) -> Option<Early> {
+        self.early.remove(&(key.clone(), number))
+    }
+
+    pub(super) fn take_first(&mut self, key: &SessionKey) -> Option<Early> {
+        let number = self.of(key).next()?.0.1;
+        self.take(key, number)
+    }
+}
