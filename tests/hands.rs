@@ -198,6 +198,7 @@ impl Rig {
             prompt: shown.prompt,
             page: 0,
             pages: 1,
+            cut: 0,
         };
         Input::Drawn {
             showing: Showing::Page(drawn),

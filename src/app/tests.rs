@@ -187,6 +187,7 @@ impl Stage {
                     prompt: shown.prompt,
                     page: 0,
                     pages: 1 + usize::from(prompt.is_cut()),
+                    cut: 0,
                 });
                 facts.push_back(Input::Drawn { showing, at });
             }
@@ -308,6 +309,7 @@ impl Stage {
             prompt,
             page,
             pages,
+            cut: 0,
         }));
     }
 

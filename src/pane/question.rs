@@ -7,6 +7,8 @@
 //! pages, each under the head. Pages are cut for the place alone: neither a notice, nor a second step, nor a
 //! line that is typed cuts them anew.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -88,6 +90,7 @@ fn second_step(
                 prompt: shown.prompt,
                 page: 0,
                 pages: 1,
+                cut: 0,
             }),
         };
     }
@@ -109,11 +112,12 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     let keys = keys_row(view, width);
     // The keys stand on every page; where something else has them, their place is kept.
     let room = usize::from(place.height).saturating_sub(keys.len());
-    let drawn = |page, pages| {
+    let drawn = |page, pages, cut| {
         Some(Drawn {
             prompt: shown.prompt,
             page,
             pages,
+            cut,
         })
     };
     let whole = asked(view, prompt, width);
@@ -132,7 +136,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
             head: rows.len(),
             rows,
             focus: 0,
-            drawn: drawn(0, usize::MAX),
+            drawn: drawn(0, usize::MAX, 0),
         };
     }
     let pages = starts_of_asked.len();
@@ -148,7 +152,11 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
         }
     };
     // All that is asked stands in the details too: who sees these first has it before them.
-    let part = drawn(page, starts.len());
+    let part = drawn(
+        page,
+        starts.len(),
+        cut(prompt, in_full, width, &words, &starts),
+    );
     let which = match (in_full, starts.len()) {
         (false, 1) => None,
         (details, count) => Some(Page {
@@ -193,6 +201,16 @@ fn starts(rows: &[Row], body: usize) -> Vec<usize> {
         start = cut;
     }
     starts
+}
+
+/// Gives a number for a text and how it is cut, so that pages of the question, of its details and of other sizes
+/// are not taken for each other's. The time that is left goes on in it all the while, and counts only where
+/// that moves a row.
+fn cut(prompt: &Prompt, in_full: bool, width: u16, rows: &[Row], starts: &[usize]) -> u64 {
+    let mut cut = DefaultHasher::new();
+    (in_full, width, rows.len(), starts).hash(&mut cut);
+    (prompt.standing, &prompt.token_use, takes_two_steps(prompt)).hash(&mut cut);
+    cut.finish()
 }
 
 fn ends_a_sentence(row: &str) -> bool {

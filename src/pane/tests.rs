@@ -19,6 +19,8 @@ use crate::link::{Frame as Message, LinkEvent};
 use crate::protocol::KeyRing;
 use crate::session::LinkId;
 
+mod seen;
+
 const LOOK: Look = Look {
     theme: ThemeChoice::Terminal,
 };

@@ -19,7 +19,7 @@ const MOST_ANSWERED: usize = 8192;
 pub(super) type Digest = [u8; 16];
 
 /// Says whose a question's token is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TokenUse {
     /// Its own.
     Own,

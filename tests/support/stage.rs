@@ -173,6 +173,7 @@ impl Stage {
                 prompt: shown.prompt,
                 page: 0,
                 pages: 1,
+                cut: 0,
             });
             let at = self.now.monotonic;
             self.feed(Input::Drawn { showing, at });

@@ -155,7 +155,7 @@ impl Announcer {
             .expires(prompt)
             .map(|at| at.saturating_sub(now.monotonic));
         let agent = self.asker(prompt, sessions);
-        match &prompt.question {
+        let mut segments = match &prompt.question {
             Question::Confirmation(asked) => {
                 let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
                 let head = "question.details.head";
@@ -167,7 +167,9 @@ impl Announcer {
                 let asker = (agent, Arg::own(""));
                 self.clarification(prompt, asked, asker, left, usize::MAX)
             }
-        }
+        };
+        segments.extend(self.doubts(prompt).into_iter().map(own));
+        segments
     }
 
     /// Gives what stands around the words of a question: how bad, what silence does, which keys.

@@ -32,6 +32,8 @@ pub struct Drawn {
     pub page: usize,
     /// How many pages it has on this screen.
     pub pages: usize,
+    /// By what the pages are cut: those of another text or another size do not add up with these.
+    pub cut: u64,
 }
 
 /// Holds the question that keys are meant for.
@@ -56,9 +58,13 @@ pub(super) enum Pages {
     /// No frame told of any.
     #[default]
     None,
-    /// These of so many.
-    Some { seen: BTreeSet<usize>, pages: usize },
-    /// All of them, in whatever size of the screen.
+    /// These of so many, of one cut.
+    Some {
+        seen: BTreeSet<usize>,
+        pages: usize,
+        cut: u64,
+    },
+    /// All of them, of one cut.
     All,
 }
 
@@ -110,7 +116,7 @@ impl Shown {
 impl Pages {
     fn add(&mut self, drawn: Drawn) {
         let mut seen = match std::mem::take(self) {
-            Self::Some { seen, pages } if pages == drawn.pages => seen,
+            Self::Some { seen, pages, cut } if (pages, cut) == (drawn.pages, drawn.cut) => seen,
             Self::None | Self::Some { .. } => BTreeSet::new(),
             Self::All => {
                 *self = Self::All;
@@ -124,6 +130,7 @@ impl Pages {
             Self::Some {
                 seen,
                 pages: drawn.pages,
+                cut: drawn.cut,
             }
         };
     }

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{About, Announcement, Arg, Kind};
+use crate::announce::{About, Announcement, Arg, Kind, Manner};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
 
@@ -114,7 +114,10 @@ impl App {
             self.respond_not_yet(why, prompt.id, now);
             return false;
         }
-        if self.has_voice() && heard.is_none() {
+        if heard.is_some() {
+            return true;
+        }
+        if self.has_voice() {
             // The reason cuts the part that is being said, so it is said once more.
             let n = [("n", Arg::own(prompt.id.0))];
             let why = self.phrases().text("reply.not_yet.said", &n);
@@ -128,6 +131,14 @@ impl App {
             self.tell_part(prompt.id, words, now);
             return false;
         }
-        true
+        match self.face.manner() {
+            // Its parts were written.
+            Manner::Lines | Manner::Program => true,
+            // Nobody said the parts, and the screen has pages of its own.
+            Manner::Keys => {
+                self.respond_not_yet("reply.not_yet.seen", prompt.id, now);
+                false
+            }
+        }
     }
 }

@@ -1,0 +1,198 @@
+//! Whoever has not seen all of a question answers nothing: whatever keys are pressed, however fast, and whatever
+//! sizes the screen has meanwhile.
+
+use super::*;
+use crate::app::Showing;
+
+/// Draws numbers that are the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn throw(&mut self, below: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % below
+    }
+}
+
+/// Is somebody before a screen, and what they have seen on it.
+struct Reader {
+    app: App,
+    now: Now,
+    size: (u16, u16),
+    seen: String,
+}
+
+impl Reader {
+    fn wait(&mut self, millis: u64) {
+        self.now.monotonic += Duration::from_millis(millis);
+        self.app.update(Input::Deadline, self.now);
+    }
+
+    /// Draws, and notes what can be read then.
+    fn look(&mut self) {
+        let (width, height) = self.size;
+        let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+        let (mut part, now) = (None, self.now);
+        terminal
+            .draw(|frame| part = draw(frame, &self.app, now, &TimeZone::UTC, LOOK))
+            .unwrap();
+        let buffer = terminal.backend().buffer();
+        for y in 0..height {
+            self.seen.push(' ');
+            self.seen
+                .extend((0..width).map(|x| buffer[(x, y)].symbol()));
+        }
+        let showing = part.map_or(Showing::Aside, Showing::Page);
+        self.tell(showing);
+    }
+
+    fn tell(&mut self, showing: Showing) {
+        let at = self.now.monotonic;
+        self.app.update(Input::Drawn { showing, at }, self.now);
+    }
+
+    fn resize(&mut self, size: (u16, u16)) {
+        self.size = size;
+        self.tell(Showing::Blank);
+    }
+
+    fn press(&mut self, key: char) {
+        press(&mut self.app, KeyCode::Char(key), self.now);
+    }
+
+    /// Presses the key that begins to accept, and gives whether it counts.
+    fn accepts(&mut self) -> bool {
+        self.wait(1000);
+        self.press('y');
+        let counts = matches!(self.app.mode(), Mode::Confirming(_));
+        if counts {
+            self.press('x');
+            self.wait(1000);
+        }
+        counts
+    }
+
+    fn misses(&self, words: usize) -> Vec<String> {
+        let all = (0..words).map(|at| format!("w{at:03}."));
+        let all = all.chain(["High".to_owned(), "undone.".to_owned(), "gone.".to_owned()]);
+        all.filter(|word| !self.seen.contains(word.as_str()))
+            .collect()
+    }
+}
+
+fn reader(words: usize, size: (u16, u16)) -> Reader {
+    let (mut app, now) = app();
+    let action: Vec<String> = (0..words).map(|at| format!("w{at:03}.")).collect();
+    ask(&mut app, now, &action.join(" "));
+    let seen = String::new();
+    let mut reader = Reader {
+        app,
+        now,
+        size,
+        seen,
+    };
+    reader.look();
+    reader
+}
+
+#[test]
+fn nobody_accepts_what_they_have_not_seen_to_its_end() {
+    let mut dice = Dice(7);
+    let (mut accepted, mut refused) = (0, 0);
+    for run in 0..60 {
+        let words = [20, 30, 45, 70, 220][run % 5];
+        let sizes = [(40, 10), (40, 12), (60, 10), (80, 24), (50, 9), (100, 30)];
+        let mut reader = reader(words, sizes[run % sizes.len()]);
+        for _ in 0..12 {
+            for _ in 0..dice.throw(6) {
+                match dice.throw(9) {
+                    0 => {
+                        let size = sizes[dice.throw(sizes.len() as u64) as usize];
+                        reader.resize(size);
+                        reader.look();
+                    }
+                    1 => reader.wait(dice.throw(4000)),
+                    2 => reader.press('t'),
+                    // So fast that no frame comes between two of them.
+                    3 | 4 => reader.press('d'),
+                    _ => {
+                        reader.press('d');
+                        reader.look();
+                    }
+                }
+            }
+            reader.look();
+            if !reader
+                .app
+                .shown()
+                .is_some_and(|(_, prompt)| prompt.is_answerable())
+            {
+                break;
+            }
+            if reader.accepts() {
+                accepted += 1;
+                let missing = reader.misses(words);
+                assert!(missing.is_empty(), "run {run}: {missing:?}");
+                break;
+            }
+            refused += 1;
+        }
+    }
+    assert!(accepted > 20 && refused > 40, "{accepted} {refused}");
+}
+
+/// Two sizes may have as many pages, cut elsewhere; and so may a question and its details.
+#[test]
+fn pages_of_two_cuts_do_not_add_up() {
+    let (mut accepted, mut refused) = (0, 0);
+    for width in 40..52 {
+        // The first page on one screen, and the others on one that is wider.
+        let mut reader = reader(45, (40, 10));
+        reader.resize((width, 11));
+        for _ in 0..4 {
+            reader.press('d');
+            reader.look();
+            if reader.accepts() {
+                accepted += 1;
+                assert_eq!(reader.misses(45), [""; 0], "{width}");
+                break;
+            }
+            refused += 1;
+        }
+    }
+    for skipped in 2..8 {
+        // The first page, and then those of the details behind so many that no frame came between.
+        let mut reader = reader(30, (40, 10));
+        (0..skipped).for_each(|_| reader.press('d'));
+        for _ in 0..3 {
+            reader.look();
+            if reader.accepts() {
+                accepted += 1;
+                assert_eq!(reader.misses(30), [""; 0], "{skipped}");
+                break;
+            }
+            refused += 1;
+            reader.press('d');
+        }
+    }
+    assert!(accepted > 0 && refused > 20, "{accepted} {refused}");
+}
+
+/// Where something was hidden in a question, its details say so too: they count as all of it.
+#[test]
+fn details_say_what_is_in_doubt() {
+    let (mut app, now) = app();
+    ask(&mut app, now, "Send\u{200b} it");
+    let words = |app: &App| screen(app, now, 100, 30).0.join(" ");
+    let doubt = "Hidden";
+    assert!(words(&app).contains(doubt), "{}", words(&app));
+    press(&mut app, KeyCode::Char('d'), now);
+    let details = words(&app);
+    assert!(
+        details.contains("in full") && details.contains(doubt),
+        "{details}"
+    );
+}
