@@ -83,12 +83,24 @@ pub enum Sign {
     No,
 }
 
-/// Recognises a text that is surely of one dialect.
+/// How many bytes of a frame are looked at: one of many texts is not read twice to its end while a key waits.
+const MOST_LOOKED_AT: usize = 16 * 1024;
+
+/// Recognises a text that is surely of one dialect, or a frame by the first text in it that is.
 pub fn recognise(text: &str) -> Option<Kind> {
-    let first = first_text(text);
-    Kind::ALL
-        .into_iter()
-        .find(|kind| kind.judge(first) == Sign::Surely)
+    let surely = |text: &str| {
+        Kind::ALL
+            .into_iter()
+            .find(|kind| kind.judge(text) == Sign::Surely)
+    };
+    let text = bare(text);
+    let mut texts = Texts::default();
+    loop {
+        let found = surely(texts.next(text)?);
+        if found.is_some() || texts.passed() > MOST_LOOKED_AT {
+            return found;
+        }
+    }
 }
 
 /// Makes the machine for a source: the one that the person names, else the one that recognises it.
@@ -152,8 +164,7 @@ impl Undecided {
                 .machine
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         };
-        let text = first_text(&frame.text);
-        if let Some(kind) = recognise(text) {
+        if let Some(kind) = recognise(&frame.text) {
             self.decide(kind, now, out);
             return self
                 .machine
@@ -168,6 +179,7 @@ impl Undecided {
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
         open.kept.push(frame.clone());
+        let text = first_text(&frame.text);
         let perhaps = Kind::ALL
             .into_iter()
             .any(|kind| kind.judge(text) == Sign::Perhaps);
@@ -210,8 +222,13 @@ impl Undecided {
         if open.up {
             self.machine.news(&LinkEvent::Connected, now, out);
         }
-        for frame in open.kept {
-            self.machine.news(&LinkEvent::Frame(frame), now, out);
+        for (at, frame) in open.kept.into_iter().enumerate() {
+            let mut wishes = Vec::new();
+            self.machine
+                .news(&LinkEvent::Frame(frame), now, &mut wishes);
+            // What nobody understands was told when it was judged first, and is counted once.
+            let told = |wish: &Out| at < open.judged && matches!(wish, Out::Unread(_));
+            out.extend(wishes.into_iter().filter(|wish| !told(wish)));
         }
     }
 }
@@ -336,6 +353,33 @@ mod tests {
             assert_eq!(frame(&mut machine, &text).len(), 1);
             assert!(machine.open.is_none(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_question_behind_something_else_in_a_frame_does_not_wait() {
+        let mut machine = Undecided::new(start());
+        let frames = frame(&mut machine, &format!(r#"[{{"type":"pong"}},{EVENT}]"#));
+        assert_eq!(frames.len(), 1, "it is handed on at once");
+        assert!(machine.open.is_none());
+    }
+
+    /// Lines for people are counted once, or a source that greets at length would be left.
+    #[test]
+    fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
+        let mut machine = Undecided::new(start());
+        for _ in 0..40 {
+            assert_eq!(frame(&mut machine, "Loading").len(), 1);
+        }
+        let held = frame(&mut machine, r#"{"type":"pong"}"#);
+        assert_eq!(held, []);
+        let out = frame(
+            &mut machine,
+            r#"{"performative":"QUERY","messageId":"m","sender":"agent://a.example/b"}"#,
+        );
+        let unread = |wish: &&Out| matches!(wish, Out::Unread(_));
+        assert_eq!(out.iter().filter(unread).count(), 0, "{out:?}");
+        let events = |wish: &&Out| matches!(wish, Out::Event(_));
+        assert_eq!(out.iter().filter(events).count(), 1, "{out:?}");
     }
 
     #[test]
