@@ -122,7 +122,7 @@ impl Asp {
                     self.greet(out);
                     self.incoming(incoming, now, out);
                 }
-                None => out.push(Out::Unread(unread(text))),
+                None => out.push(other(text)),
             }
         }
     }
@@ -180,11 +180,11 @@ impl Asp {
                         .with("code", Word::Name(code))
                         .with("words", Word::Agent(words)),
                 ));
-                let refused =
-                    || Undelivered::Refused(Fault::Other("the server refused it".to_owned()));
+                // It names no message, so it proves nothing about one of ours, which was written.
+                let complains = Fault::Other("the server complains".to_owned());
                 self.settle(
                     |sending| matches!(sending.stage, Stage::Written(_)),
-                    Err(refused()),
+                    Err(Undelivered::Unknown(complains)),
                     now,
                     out,
                 );
@@ -540,10 +540,13 @@ fn version(map: &serde_json::Map<String, serde_json::Value>) -> Option<String> {
         .then(|| super::message::tame(version, 16))
 }
 
-/// Says why a text is nothing of this protocol.
-fn unread(text: &str) -> NoEvent {
+/// Takes a text that is nothing of this protocol: what says that it is AAEP is heard, and nobody here can answer it.
+fn other(text: &str) -> Out {
     match crate::dialect::read(text) {
-        Err(why) => why,
-        Ok(_) => NoEvent::Foreign(crate::dialect::Foreign::Typed),
+        Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => {
+            Out::ViewOnly(text.to_owned())
+        }
+        Ok(_) => Out::Unread(NoEvent::Foreign(crate::dialect::Foreign::Typed)),
+        Err(why) => Out::Unread(why),
     }
 }

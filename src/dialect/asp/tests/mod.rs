@@ -4,6 +4,7 @@
 
 mod cells;
 mod ends;
+mod links;
 mod rows;
 mod streams;
 mod waits;
