@@ -5,6 +5,7 @@
 //! one before it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::message::Message;
 
@@ -29,18 +30,18 @@ pub enum Break {
 /// Says whether a message is new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Placed {
-    /// It came before, the same in all that is remembered of it.
+    /// It came before, the same in all that is read of it.
     Again,
     /// It is new; this is wrong with its place.
     New(Vec<Break>),
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Remembers a message by digests: names are as long as a stranger likes, and there are many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Remembered {
-    id: String,
-    sender: String,
-    performative: String,
-    hash: Option<String>,
+    id: u64,
+    /// All that was read of it: what is sent again is the same to the last word, or it is something new.
+    whole: u64,
 }
 
 /// Follows one session's chain.
@@ -57,15 +58,14 @@ impl Chain {
         let mut breaks = Vec::new();
         if let Some(id) = &message.id {
             let this = Remembered {
-                id: id.clone(),
-                sender: message.sender.clone(),
-                performative: message.performative_name.clone(),
-                hash: message.integrity.hash.clone(),
+                id: digest(id),
+                whole: digest(message),
             };
-            match self.seen.iter().find(|seen| seen.id == *id) {
-                Some(seen) if *seen == this => return Placed::Again,
-                Some(_) => breaks.push(Break::Reused),
-                None => {}
+            if self.seen.contains(&this) {
+                return Placed::Again;
+            }
+            if self.seen.iter().any(|seen| seen.id == this.id) {
+                breaks.push(Break::Reused);
             }
             if self.seen.len() >= MOST_REMEMBERED {
                 self.seen.pop_front();
@@ -105,6 +105,12 @@ impl Chain {
     pub fn last(&self) -> Option<&str> {
         self.last.as_deref()
     }
+}
+
+fn digest(what: &impl Hash) -> u64 {
+    let mut digest = DefaultHasher::new();
+    what.hash(&mut digest);
+    digest.finish()
 }
 
 #[cfg(test)]
@@ -169,6 +175,17 @@ mod tests {
         assert_eq!(chain.place(&message("1", "a", 0, "")), Placed::Again);
         assert_eq!(
             chain.place(&message("1", "b", 0, "h-1")),
+            Placed::New(vec![Break::Reused])
+        );
+        // Without a hash it is known by what it says.
+        let says = |reason: &str| {
+            let value = json!({"performative": "ESCALATE", "sender": "a", "messageId": "9", "content": {"reason": reason}});
+            Message::read(value.as_object().unwrap()).unwrap()
+        };
+        chain.place(&says("buy 1"));
+        assert_eq!(chain.place(&says("buy 1")), Placed::Again);
+        assert_eq!(
+            chain.place(&says("buy 1000")),
             Placed::New(vec![Break::Reused])
         );
         for at in 0..MOST_REMEMBERED {

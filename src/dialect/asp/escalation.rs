@@ -151,15 +151,27 @@ impl Conversation {
     /// Asks, for the first time or again.
     pub(super) fn ask(&mut self, now: Now, out: &mut Vec<Out>) {
         let token = self.writer.token();
-        let before = self.word(told::state(self.negotiation.before()));
         let Some(question) = &mut self.question else {
             return;
         };
-        question.token.clone_from(&token);
+        question.token = token;
         question.phase = Phase::Asked;
-        let (reason, until) = (question.reason.clone(), question.until);
-        let by = told::name(&question.by);
         self.change("awaiting_input", Map::new(), false, now, out);
+        self.show(now, out);
+    }
+
+    /// Shows the question that is open, as it was asked.
+    pub(super) fn show(&mut self, now: Now, out: &mut Vec<Out>) {
+        let before = self.word(told::state(self.negotiation.before()));
+        let Some(question) = &self.question else {
+            return;
+        };
+        let (token, reason, until) = (
+            question.token.clone(),
+            question.reason.clone(),
+            question.until,
+        );
+        let by = told::name(&question.by);
         let mut fields = Map::new();
         for (at, said) in self
             .words

@@ -29,7 +29,7 @@ const LONGEST_TERM: usize = 256;
 const LONGEST_WAIT: Duration = Duration::from_secs(31_536_000);
 
 /// Holds what a message says of its own place in the chain.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Integrity {
     /// The hash that it says it has.
     pub hash: Option<String>,
@@ -38,7 +38,7 @@ pub struct Integrity {
 }
 
 /// Holds the body of a message, as far as anything is told or decided by it.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Body {
     /// `type`.
     pub kind: Option<String>,
@@ -67,7 +67,7 @@ pub struct Body {
 }
 
 /// Holds one message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Message {
     /// `messageId`.
     pub id: Option<String>,

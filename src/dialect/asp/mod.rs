@@ -8,6 +8,7 @@ mod chain;
 mod conversation;
 mod document;
 mod escalation;
+mod followed;
 mod frames;
 mod handler;
 mod meaning;

@@ -18,11 +18,13 @@ use crate::protocol::{Answer, Now, Reply, Response, object};
 
 use super::conversation::Conversation;
 use super::escalation::Phase;
+use super::followed::Followed;
 use super::frames::{self, Incoming};
 use super::handler::{self, Decision};
 use super::message::Message;
 use super::session::Negotiation;
 use super::states::State;
+use super::words::Performative;
 
 /// How many sessions of one link are followed: whoever relays more is not listened to by one person.
 const MOST_SESSIONS: usize = 64;
@@ -71,13 +73,6 @@ pub struct Asp {
     greeted: bool,
     sending: Vec<Sending>,
     made: u64,
-}
-
-/// Holds a session, and when something of it was heard last.
-#[derive(Debug)]
-struct Followed {
-    told: Conversation,
-    heard: u64,
 }
 
 impl Asp {
@@ -203,6 +198,7 @@ impl Asp {
 
     fn message(&mut self, message: &Message, now: Now, out: &mut Vec<Out>) {
         // What is told happened when its sender says; what is counted is counted from now.
+        let here = now;
         let now = Now {
             wall: message.stamp.unwrap_or(now.wall),
             ..now
@@ -217,6 +213,9 @@ impl Asp {
         };
         if let Some(followed) = self.follow(&message.session, &message.sender, begin) {
             followed.told.message(message, now, out);
+            if message.performative == Some(Performative::Escalate) {
+                followed.still_waits(here, out);
+            }
         }
         // Our own message, shown to us: the server has it.
         if let Some(id) = &message.id {
@@ -227,6 +226,7 @@ impl Asp {
     fn at(&mut self, session: &str, state: State, now: Now, out: &mut Vec<Out>) {
         if let Some(followed) = self.sessions.get_mut(session) {
             followed.told.told(state, now, out);
+            followed.still_waits(now, out);
         }
     }
 
@@ -252,7 +252,7 @@ impl Asp {
                 self.start.identity.is_some(),
             );
             self.sessions
-                .insert(name.to_owned(), Followed { told, heard: made });
+                .insert(name.to_owned(), Followed::new(told, made));
         }
         let followed = self.sessions.get_mut(name)?;
         followed.heard = made;
@@ -361,11 +361,15 @@ impl Asp {
             .as_ref()
             .map(|question| question.by.clone())
             .unwrap_or_default();
+        // What is on its way has its number already.
+        let sent = self.sending.iter().filter(|it| it.session == session);
+        let sent = sent.filter_map(|it| it.message.sequence).max();
+        let number = followed.told.negotiation.next_number(identity.agent());
         let place = handler::Place {
             version: &self.version,
             id: followed.told.message_id(now),
             session,
-            number: followed.told.negotiation.next_number(identity.agent()),
+            number: number.max(sent.map_or(0, |sent| sent.saturating_add(1))),
             stamp: reply.timestamp,
             recipient: &by,
             previous: followed.told.negotiation.last_hash(),
@@ -397,8 +401,11 @@ impl Asp {
         });
     }
 
-    /// Ends what was on its way when the link went.
+    /// Ends what was on its way when the link went, and remembers what was asked then.
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        for followed in self.sessions.values_mut() {
+            followed.lose();
+        }
         let unknown = Err(Undelivered::Unknown(Fault::Closed));
         self.settle(
             |sending| matches!(sending.stage, Stage::Written(_)),

@@ -3,7 +3,7 @@
 use crate::dialect::asp::Asp;
 use crate::dialect::asp::handler::{Identity, tests::KEY};
 use crate::dialect::{Carrier, Dialect, Out, Start};
-use crate::link::{Address, Frame, LinkEvent, Receipt, Stream, Undelivered};
+use crate::link::{Address, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
 
 use super::*;
@@ -24,6 +24,32 @@ fn news(asp: &mut Asp, event: LinkEvent) -> Vec<Out> {
 
 fn frame(asp: &mut Asp, value: &Value) -> Vec<Out> {
     news(asp, LinkEvent::Frame(Frame::of(value.to_string())))
+}
+
+/// Gives the token of the last question among wishes.
+fn token(out: &[Out]) -> Option<String> {
+    let of = |wish: &Out| match wish {
+        Out::Event(text) => {
+            let event: Value = serde_json::from_str(text).unwrap();
+            event["reply_token"].as_str().map(str::to_owned)
+        }
+        _ => None,
+    };
+    out.iter().rev().find_map(of)
+}
+
+fn reply(token: &str, choice: &str) -> Reply {
+    Reply {
+        token: ReplyToken::new(token),
+        answer: Answer::Response(Response::Text(choice.to_owned())),
+        timestamp: at(0).wall,
+        decided_by: "user:local".to_owned(),
+    }
+}
+
+fn escalate(id: &str, reason: &str) -> Value {
+    json!({"version": "asp/0.1", "messageId": id, "sessionId": "s", "sender": {"agentId": BUYER},
+        "performative": "ESCALATE", "content": {"body": {"reason": reason, "urgency": "high"}}})
 }
 
 #[test]
@@ -53,21 +79,8 @@ fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
     let mut asp = translator(Carrier::WebSocket);
     let waits =
         json!({"type": "auth_ok", "sessionId": "s", "state": "ESCALATED", "participants": ["a"]});
-    let out = frame(&mut asp, &waits);
-    let token = out.iter().find_map(|wish| match wish {
-        Out::Event(text) => {
-            let event: Value = serde_json::from_str(text).unwrap();
-            event["reply_token"].as_str().map(ReplyToken::new)
-        }
-        _ => None,
-    });
-    let reply = Reply {
-        token: token.expect("a question"),
-        answer: Answer::Response(Response::Text("resume".to_owned())),
-        timestamp: at(0).wall,
-        decided_by: "user:local".to_owned(),
-    };
-    asp.reply(7, &reply, at(0), &mut Vec::new());
+    let token = token(&frame(&mut asp, &waits)).unwrap();
+    asp.reply(7, &reply(&token, "resume"), at(0), &mut Vec::new());
     let written = LinkEvent::Replied {
         request: 7,
         outcome: Ok(Receipt::Written),
@@ -88,4 +101,60 @@ fn a_complaint_proves_nothing_about_an_answer_that_was_written() {
         matches!(settled, Some(Err(Undelivered::Unknown(_)))),
         "{out:?}"
     );
+}
+
+/// Whatever says that the session still waits, shows its question once more: the very same, which can be answered.
+#[test]
+fn a_question_that_still_waits_when_the_connection_is_back_is_shown_again() {
+    let waits =
+        json!({"type": "heartbeat", "sessionId": "s", "state": "ESCALATED", "timestamp": "x"});
+    let moved = json!({"type": "session_state", "sessionId": "s", "state": "CONVERSING"});
+    for (first, shown) in [
+        (escalate("1", "dear"), true),
+        (waits.clone(), true),
+        (moved, false),
+    ] {
+        let mut asp = translator(Carrier::WebSocket);
+        let asked = token(&frame(&mut asp, &escalate("1", "dear")));
+        assert!(asked.is_some());
+        assert_eq!(frame(&mut asp, &waits), [], "nothing was lost");
+        let lost = LinkEvent::Lost {
+            fault: Fault::Closed,
+            retry_in: Duration::from_secs(1),
+        };
+        news(&mut asp, lost);
+        assert_eq!(news(&mut asp, LinkEvent::Connected), []);
+        let again = token(&frame(&mut asp, &first));
+        assert_eq!(again, asked.filter(|_| shown), "{first}");
+        assert_eq!(token(&frame(&mut asp, &first)), None, "once");
+    }
+}
+
+/// The same id is not the same message: a person decides about the one that came last.
+#[test]
+fn an_escalation_with_a_used_id_and_other_words_asks_anew() {
+    let mut asp = translator(Carrier::WebSocket);
+    let first = token(&frame(&mut asp, &escalate("1", "buy 1")));
+    assert_eq!(frame(&mut asp, &escalate("1", "buy 1")), []);
+    let second = token(&frame(&mut asp, &escalate("1", "buy 1000")));
+    assert!(first.is_some() && second.is_some() && first != second);
+}
+
+#[test]
+fn no_two_messages_of_ours_have_one_number() {
+    let mut asp = translator(Carrier::WebSocket);
+    let mut numbers = Vec::new();
+    for id in ["1", "2"] {
+        let token = token(&frame(&mut asp, &escalate(id, id))).unwrap();
+        let mut out = Vec::new();
+        asp.reply(7, &reply(&token, "resume"), at(0), &mut out);
+        numbers.extend(out.iter().filter_map(|wish| match wish {
+            Out::Send { frame, .. } => {
+                let sent: Value = serde_json::from_str(frame).unwrap();
+                sent["sequenceNumber"].as_u64()
+            }
+            _ => None,
+        }));
+    }
+    assert_eq!(numbers, [0, 1]);
 }
