@@ -29,6 +29,7 @@ mod run;
 mod setup;
 mod telling;
 mod timers;
+mod told;
 mod tuning;
 mod view;
 mod wording;
@@ -50,6 +51,7 @@ pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use questions::shown::{Drawn, Showing, Shown};
 pub use review::Hit;
 pub use setup::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+pub use told::told;
 pub use tuning::voice::VoiceState;
 pub use wording::EveryLanguage;
 

@@ -75,6 +75,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             scenario,
             serve,
             sign,
+            options,
             ..
         } if !serve.is_empty() => {
             let pipes = serve.iter().any(|place| place == "-");
@@ -83,7 +84,8 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 scenario,
                 sign,
             };
-            runtime::serve(&serving, |words| {
+            let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
+            runtime::serve(&serving, &words, |words| {
                 // Standard output belongs to the protocol when it is spoken there.
                 let _ = if pipes {
                     writeln!(std::io::stderr(), "{words}")
@@ -149,8 +151,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                 json,
             };
             let lay = |config: &mut _| options.apply(config);
+            let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
             Ok(
-                match doctor::run(request, lay, &mut std::io::stdout())
+                match doctor::run(request, lay, words, &mut std::io::stdout())
                     .await
                     .map_err(Unwritten)?
                 {
@@ -237,7 +240,13 @@ fn print(bytes: &[u8]) -> anyhow::Result<Exit> {
 /// Writes an error with its sources as one line. What can't be used is a fault of the call: 2; output that
 /// is not all there is an outcome: 1.
 fn fail(error: &anyhow::Error) -> ExitCode {
-    let _ = writeln!(std::io::stderr(), "hearken: {}", runtime::fault(error));
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let (file, languages) = cli::asked(&arguments);
+    let told = match runtime::phrases_for(file.as_deref(), &languages) {
+        Ok(words) => runtime::fault(error, &words),
+        Err(_) => format!("{error:#}"),
+    };
+    let _ = writeln!(std::io::stderr(), "hearken: {told}");
     let code = if error.is::<Unwritten>() {
         1
     } else {

@@ -33,6 +33,7 @@ use crate::protocol::Now;
 use crate::transport::{LinkHandle, LinkNews, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
+pub(crate) use crate::app::told;
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use look::{check, shown, trace};

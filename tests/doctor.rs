@@ -148,6 +148,61 @@ fn what_prevents_work_has_a_remedy_and_the_exit_code() {
     );
 }
 
+/// Nothing of the report is left in English; what stands in it by its name stays.
+#[test]
+fn the_report_speaks_the_persons_language() {
+    let server = FakeSsip::absent();
+    let mut arguments = vec![
+        "doctor",
+        "--all",
+        "--face",
+        "full",
+        "--voice",
+        "speech-dispatcher",
+        "--record",
+        "/nonexistent/never/run.jsonl",
+        "--screen-reader",
+        "no",
+        "--language",
+    ];
+    arguments.push("de");
+    let rest = ["http://127.0.0.1:1", "no-such-thing", "-"];
+    let (code, text) = doctor(&server, &[&arguments[..], &rest].concat());
+    assert_eq!(code, 1, "{text}");
+    for line in [
+        "Terminal: Weder Eingabe noch Ausgabe ist ein Terminal, darum werden Zeilen gelesen und geschrieben.",
+        "Einstellungen: announce.languages = [\"de\"], durch die Option --language.",
+        "Einstellungen: screen.width = 0, wie üblich.",
+        "Bildschirmleser: Keiner ist am Werk, wie Sie sagen (durch die Option --screen-reader); nichts wurde angesehen.",
+        "Quelle: Die Standardeingabe wird nicht versucht, weil fort wäre, was von ihr gelesen wird.",
+    ] {
+        has(&text, line);
+    }
+    assert!(
+        text.contains("Abhilfe: Starten Sie den Agenten, oder prüfen Sie Rechner und Port."),
+        "{text}"
+    );
+    assert!(
+        text.lines()
+            .last()
+            .unwrap()
+            .starts_with("Ergebnis: 5 Probleme hindern hearken"),
+        "{text}"
+    );
+    arguments.pop();
+    arguments.push("es");
+    let (_, spanish) = doctor(&server, &[&arguments[..], &rest].concat());
+    for text in [text, spanish] {
+        for line in text.lines().filter(|line| !line.contains(" = ")) {
+            let english = [
+                " the ", " is ", " are ", " and ", " not ", " it ", "Remedy", "Result",
+            ];
+            let left = english.iter().find(|word| line.contains(**word));
+            assert!(left.is_none(), "{left:?} in {line}");
+        }
+    }
+}
+
 #[test]
 fn no_sentence_is_said_where_that_was_asked_or_the_reader_speaks() {
     for arguments in [

@@ -25,6 +25,7 @@ mod events;
 mod faults;
 mod floods;
 mod german;
+mod guide;
 mod hands;
 mod kinds;
 mod latency;

@@ -29,6 +29,7 @@ mod gate;
 mod hub;
 mod ids;
 mod kind;
+mod news;
 mod perform;
 mod plain;
 mod producer;
@@ -54,6 +55,7 @@ mod verdict;
 
 pub use catalogue::{DEFAULT, list, scripts};
 pub use doors::Place;
+pub use news::{Answer, Hearer, News};
 pub use producer::{Producer, SessionRef, StartError};
 pub use reply::Malformed;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};

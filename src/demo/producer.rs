@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 
 use super::catalogue;
 use super::hub::{Full, Listener};
+use super::news::{Answer, News};
 use super::perform::Performance;
 use super::reply::Malformed;
 use super::scenario::Scenario;
@@ -99,6 +100,9 @@ impl Producer {
                 mpsc::error::TrySendError::Full(_) => StartError::TooMany,
                 mpsc::error::TrySendError::Closed(_) => StartError::Stopped,
             })?;
+        self.shared.tell(News::Started {
+            scenario: scenario.info.name.clone(),
+        });
         Ok(SessionRef {
             shared: Arc::clone(&self.shared),
             scenario: scenario.info.name.clone(),
@@ -218,7 +222,10 @@ impl Producer {
     }
 
     pub(super) fn receive(&self, message: Result<Value, Malformed>) -> Verdict {
-        self.shared.change(|stage, _| stage.receive(message))
+        let answer = Answer::of(message.as_ref().ok());
+        let verdict = self.shared.change(|stage, _| stage.receive(message));
+        self.shared.tell(News::Answered { answer, verdict });
+        verdict
     }
 
     /// Gives the manifest (5.10.1).
@@ -259,9 +266,16 @@ impl Producer {
         last: Option<&str>,
         listener: Listener,
     ) -> Result<Subscription, Full> {
-        let (number, queue) = self
-            .shared
-            .change(|stage, now| stage.subscribe(last, listener, now))?;
+        let agreed = matches!(listener, Listener::Agreed(_));
+        let (number, queue, there) = self.shared.change(|stage, now| {
+            let (number, queue) = stage.subscribe(last, listener, now)?;
+            Ok((number, queue, stage.hub().len()))
+        })?;
+        self.shared.tell(News::Came {
+            number: number + 1,
+            agreed,
+            there,
+        });
         Ok(Subscription::new(Arc::clone(&self.shared), number, queue))
     }
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::news::Hearer;
 use super::signing::Signer;
 
 /// Tells the time; an argument, so that tests can fix it.
@@ -51,6 +52,8 @@ pub struct Settings {
     pub clock: Clock,
     /// Signs the manifest; without one it is not signed.
     pub signer: Option<Arc<Signer>>,
+    /// Hears who comes and what is answered, where somebody wants to know.
+    pub hearer: Option<Hearer>,
 }
 
 impl Settings {
@@ -62,6 +65,7 @@ impl Settings {
             seed,
             clock: Arc::new(Timestamp::now),
             signer: None,
+            hearer: None,
         }
     }
 

@@ -12,6 +12,7 @@ use tokio::sync::watch;
 use super::agreed;
 use super::doors::Place;
 use super::gate::Gate;
+use super::news::News;
 use super::queue::{Delivery, Queue};
 use super::settings::Settings;
 use super::stage::Stage;
@@ -59,6 +60,13 @@ impl Shared {
         result
     }
 
+    /// Tells whoever wants to know; never while the stage is held.
+    pub(super) fn tell(&self, news: News) {
+        if let Some(hearer) = &self.settings.hearer {
+            hearer(news);
+        }
+    }
+
     /// Waits until the stage is so.
     pub(super) async fn until(&self, condition: impl Fn(&Stage) -> bool) {
         let mut changes = self.changes.subscribe();
@@ -98,7 +106,13 @@ impl Drop for Subscription {
         // Nothing waits for room on a queue that nobody reads any more.
         self.queue.cut();
         let number = self.number;
-        self.shared
-            .change(|stage, _| stage.hub_mut().unsubscribe(number));
+        let there = self.shared.change(|stage, _| {
+            stage.hub_mut().unsubscribe(number);
+            stage.hub().len()
+        });
+        self.shared.tell(News::Left {
+            number: number + 1,
+            there,
+        });
     }
 }

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use crate::announce::{Arg, Phrases};
 use crate::config::{Config, ReaderChoice};
+use crate::link::{Phrase, Word};
 use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
@@ -24,7 +25,7 @@ pub mod sources;
 pub mod terminal;
 pub mod voices;
 
-use report::{Finding, Part, Tally};
+use report::{Finding, Part, Tally, cause, own as name_of};
 use settings::{Origin, Settings};
 use terminal::Terminal;
 use voices::Sentence;
@@ -54,17 +55,20 @@ pub struct Request {
 
 /// Looks at everything and writes what it finds as it finds it; tells whether nothing prevents work.
 ///
-/// `lay` puts the flags' values over the settings.
+/// `lay` puts the flags' values over the settings; `words` are the person's, known also where the settings can't be
+/// used.
 ///
 /// # Errors
 /// When the report can't be written.
 pub async fn run(
     request: Request,
     lay: impl FnOnce(&mut Config),
+    words: Phrases,
     out: &mut (impl Write + Send),
 ) -> std::io::Result<bool> {
     let mut report = Report {
         out,
+        words,
         json: request.json,
         tally: Tally::default(),
         fault: None,
@@ -109,6 +113,7 @@ pub async fn run(
 /// Writes findings as they come, and counts them.
 struct Report<'a, W: Write> {
     out: &'a mut W,
+    words: Phrases,
     json: bool,
     tally: Tally,
     fault: Option<std::io::Error>,
@@ -118,9 +123,9 @@ impl<W: Write> Report<'_, W> {
     fn tell(&mut self, finding: Finding) {
         self.tally.count(&finding);
         let line = if self.json {
-            finding.json()
+            finding.json(&self.words)
         } else {
-            finding.line()
+            finding.line(&self.words)
         };
         self.write(&line);
     }
@@ -143,7 +148,7 @@ impl<W: Write> Report<'_, W> {
         let line = if self.json {
             self.tally.json()
         } else {
-            self.tally.line()
+            self.tally.line(&self.words)
         };
         self.write(&line);
         match self.fault {
@@ -156,17 +161,14 @@ impl<W: Write> Report<'_, W> {
 /// Tells whether a screen reader is at work, and what was looked at.
 fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
     let said = |is: bool| {
-        let how = match settings.origins.get("screen.reader") {
-            Some((_, Origin::Said(how))) => how.clone(),
-            Some((_, Origin::File)) => "from the settings file".to_owned(),
-            Some((_, Origin::Remembered)) => "as it was remembered".to_owned(),
-            Some((_, Origin::Default)) | None => "by default".to_owned(),
-        };
-        let text = if is {
-            format!("one is at work, as you say ({how}); nothing was looked at")
+        let origin = settings.origins.get("screen.reader");
+        let how = origin.map_or(Origin::Default, |(_, origin)| origin.clone());
+        let key = if is {
+            "doctor.reader.said"
         } else {
-            format!("none is at work, as you say ({how}); nothing was looked at")
+            "doctor.reader.denied"
         };
+        let text = Phrase::new(key).with("how", how.word());
         vec![Finding::fine(Part::ScreenReader, text)]
     };
     match choice {
@@ -184,13 +186,12 @@ fn reader(choice: ReaderChoice, settings: &Settings) -> (bool, Vec<Finding>) {
 fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
     let part = Part::ScreenReader;
     let first = match survey.present() {
-        Some(reader) => Finding::fine(part, format!("{} is at work", reader.name())),
-        None if ssh => Finding::weak(
+        Some(reader) => Finding::fine(
             part,
-            "none is at work on this machine, and one on the machine that you come from can't be seen over SSH",
-            "if you use one there, say --screen-reader yes, or set HEARKEN_SCREEN_READER=yes",
+            Phrase::new("doctor.reader").with("name", cause(reader.name())),
         ),
-        None => Finding::fine(part, "none is at work"),
+        None if ssh => Finding::weak(part, "doctor.reader.ssh", "doctor.reader.ssh.remedy"),
+        None => Finding::fine(part, "doctor.reader.none"),
     };
     let mut found = vec![first];
     let mut absent = Vec::new();
@@ -198,20 +199,26 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
         match &look.sight {
             Sight::Present(reader) => found.push(Finding::fine(
                 part,
-                format!("{} shows {}", look.place, reader.name()),
+                Phrase::new("doctor.reader.shown")
+                    .with("place", cause(&look.place))
+                    .with("name", cause(reader.name())),
             )),
-            Sight::Absent => absent.push(look.place.as_str()),
+            Sight::Absent => {
+                absent.push(Phrase::new("fault.other").with("reason", cause(&look.place)))
+            }
             Sight::Unknown { reason } => found.push(Finding::weak(
                 part,
-                format!("{} could not be looked at: {reason}", look.place),
-                "if you use a screen reader, say so with --screen-reader yes",
+                Phrase::new("doctor.reader.unknown")
+                    .with("place", cause(&look.place))
+                    .with("reason", cause(reason)),
+                "doctor.reader.unknown.remedy",
             )),
         }
     }
     if !absent.is_empty() {
         found.push(Finding::fine(
             part,
-            format!("looked for and not found: {}", absent.join(", ")),
+            Phrase::new("doctor.reader.absent").with("places", Word::Phrases(absent)),
         ));
     }
     found
@@ -225,21 +232,16 @@ fn face(terminal: &Terminal, config: &Config, sources: &[String], reader: bool) 
         dumb: terminal.is_dumb(),
     };
     let (face, why) = runtime::choose_face(config.screen.face, terminals, reader);
-    let name = match face {
-        Face::Full => "full",
-        Face::Linear => "linear",
-        Face::Json => "JSON",
+    let key = match face {
+        Face::Full => "doctor.face.full",
+        Face::Linear => "doctor.face.linear",
+        Face::Json => "doctor.face.json",
     };
     if face == Face::Full && !(terminal.input && terminal.output) {
-        return Finding::broken(
-            Part::Face,
-            "the full face, because you asked for it; it needs a terminal for its input and its output",
-            "use --face linear",
-        );
+        return Finding::broken(Part::Face, "doctor.face.impossible", "doctor.face.remedy");
     }
-    // A file without this key can't be read, and the settings' part has told that.
-    let why = Phrases::english().map_or_else(|_| why.to_owned(), |phrases| phrases.text(why, &[]));
-    Finding::fine(Part::Face, format!("the {name} face, {why}"))
+    let why = Word::Phrase(Phrase::new(why));
+    Finding::fine(Part::Face, Phrase::new(key).with("why", why))
 }
 
 /// Tells whether the recording could be written.
@@ -254,22 +256,19 @@ fn recording(request: &Request) -> Vec<Finding> {
     let finding = if path.exists() {
         Finding::broken(
             Part::Settings,
-            format!(
-                "the recording {} exists, and is never overwritten",
-                path.display()
-            ),
-            "name another file with --record",
+            Phrase::new("doctor.recording.exists").with("path", name_of(path.display())),
+            "doctor.recording.exists.remedy",
         )
     } else if folder.is_dir() {
         Finding::fine(
             Part::Settings,
-            format!("the recording would be {}", path.display()),
+            Phrase::new("doctor.recording").with("path", name_of(path.display())),
         )
     } else {
         Finding::broken(
             Part::Settings,
-            format!("there is no folder {} for the recording", folder.display()),
-            "make it, or name another file with --record",
+            Phrase::new("doctor.recording.nowhere").with("path", name_of(folder.display())),
+            "doctor.recording.nowhere.remedy",
         )
     };
     vec![finding]
@@ -280,8 +279,8 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
     let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
         Box::new(Finding::broken(
             Part::Settings,
-            format!("hearken's own words can't be read: {error}"),
-            "install hearken again",
+            Phrase::new("doctor.words").with("why", cause(error)),
+            "doctor.words.remedy",
         ))
     })?;
     Ok(Sentence {
@@ -303,8 +302,8 @@ fn links<W: Write>(
         Err(error) => {
             report.tell(Finding::broken(
                 Part::Source,
-                format!("the token can't be used, so no source was tried: {error:#}"),
-                "set the variable, or name a file that holds the token",
+                Phrase::new("doctor.token").with("why", cause(format!("{error:#}"))),
+                "doctor.token.remedy",
             ));
             return None;
         }
@@ -314,8 +313,8 @@ fn links<W: Write>(
         Err(error) => {
             report.tell(Finding::broken(
                 Part::Source,
-                format!("certificates can't be used, so no source was tried: {error:#}"),
-                "check the files that --ca, --client-cert and --client-key name",
+                Phrase::new("doctor.tls").with("why", cause(format!("{error:#}"))),
+                "doctor.tls.remedy",
             ));
             None
         }

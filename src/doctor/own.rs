@@ -6,9 +6,10 @@
 //!
 //! A source's address, its program with the arguments and the token itself are never told.
 
-use super::report::{Finding, Part};
-use super::settings::{Settings, flatten, shortened};
+use super::report::{Finding, Part, own as name_of};
+use super::settings::{Settings, Value, flatten};
 use crate::config::SourceConfig;
+use crate::link::Phrase;
 
 /// The settings that a source may have of its own, each with the one of all that it stands before.
 const OF_ALL: [(&str, &str); 24] = [
@@ -60,16 +61,20 @@ fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
     let mut flat = flatten(&written);
     // A switch that can only be turned on says nothing where it is off.
     flat.retain(|name, value| {
-        let off = matches!(name.as_str(), "quiet" | "handshake.require_signed") && value == "false";
+        let off = matches!(name.as_str(), "quiet" | "handshake.require_signed")
+            && *value == Value::Text("false".to_owned());
         !off && !UNTOLD.contains(&name.as_str())
     });
-    let tell = |name: &str, value: &str, from: &str| {
-        let text = format!("{}: {name} = {}, {from}", own.name, shortened(value));
-        Finding::fine(Part::Settings, text)
+    let tell = |key, name: &str, value: &Value| {
+        Phrase::new(key)
+            .with("source", name_of(&own.name))
+            .with("name", name_of(name))
+            .with("value", value.word())
     };
     let mut found: Vec<Finding> = flat
         .iter()
-        .map(|(name, value)| tell(name, value, "its own, from the file"))
+        .map(|(name, value)| tell("doctor.own", name, value))
+        .map(|text| Finding::fine(Part::Settings, text))
         .collect();
     let as_all = OF_ALL
         .iter()
@@ -77,10 +82,11 @@ fn of(own: &SourceConfig, settings: &Settings, all: bool) -> Vec<Finding> {
         .filter_map(|(name, of_all)| Some((name, settings.origins.get(*of_all)?)));
     if all {
         found.extend(as_all.map(|(name, (value, origin))| {
-            tell(name, value, &format!("as for all, {}", origin.words()))
+            let text = tell("doctor.own.as_all", name, value).with("origin", origin.word());
+            Finding::fine(Part::Settings, text)
         }));
     } else if found.is_empty() {
-        let text = format!("{}: everything is as for all sources", own.name);
+        let text = Phrase::new("doctor.own.none").with("source", name_of(&own.name));
         found.push(Finding::fine(Part::Settings, text));
     }
     found
@@ -110,7 +116,7 @@ mod tests {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
         findings(settings, &words, all)
             .iter()
-            .map(Finding::line)
+            .map(|finding| finding.line(&crate::announce::Phrases::english().unwrap()))
             .collect()
     }
 

@@ -1,11 +1,12 @@
 //! What was found, as lines for a person and for a program.
 //!
 //! Responsibilities: the shape of a finding, its line, its JSON, the last line and the verdict. Not
-//! here: looking (the other files of this room).
-
-use std::fmt::Write as _;
+//! here: looking (the other files of this room); the words of a finding, which are phrases.
 
 use crate::announce::normalise::clean;
+use crate::announce::{Arg, Phrases};
+use crate::link::{Fault, Phrase, Word};
+use crate::runtime::told;
 
 /// Names the part of the program's surroundings that a finding is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,15 +26,15 @@ pub enum Part {
 }
 
 impl Part {
-    /// Gives the label that begins a line.
+    /// Gives the phrase of the label that begins a line.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Terminal => "Terminal",
-            Self::Settings => "Settings",
-            Self::ScreenReader => "Screen reader",
-            Self::Face => "Face",
-            Self::Voice => "Voice",
-            Self::Source => "Source",
+            Self::Terminal => "doctor.part.terminal",
+            Self::Settings => "doctor.part.settings",
+            Self::ScreenReader => "doctor.part.screen_reader",
+            Self::Face => "doctor.part.face",
+            Self::Voice => "doctor.part.voice",
+            Self::Source => "doctor.part.source",
         }
     }
 
@@ -58,12 +59,12 @@ pub enum Grade {
     /// hearken works, and could work better.
     Weak {
         /// What would help, as a plain sentence without a full stop.
-        remedy: String,
+        remedy: Phrase,
     },
     /// It keeps hearken from doing what was asked.
     Broken {
         /// What would help, as a plain sentence without a full stop.
-        remedy: String,
+        remedy: Phrase,
     },
 }
 
@@ -73,14 +74,14 @@ pub struct Finding {
     /// What it is about.
     pub part: Part,
     /// What was found, as a plain sentence without a full stop.
-    pub text: String,
+    pub text: Phrase,
     /// How much it matters.
     pub grade: Grade,
 }
 
 impl Finding {
     /// Makes a finding that needs nothing.
-    pub fn fine(part: Part, text: impl Into<String>) -> Self {
+    pub fn fine(part: Part, text: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -89,7 +90,7 @@ impl Finding {
     }
 
     /// Makes a finding that could be better.
-    pub fn weak(part: Part, text: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn weak(part: Part, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -100,7 +101,7 @@ impl Finding {
     }
 
     /// Makes a finding that prevents work.
-    pub fn broken(part: Part, text: impl Into<String>, remedy: impl Into<String>) -> Self {
+    pub fn broken(part: Part, text: impl Into<Phrase>, remedy: impl Into<Phrase>) -> Self {
         Self {
             part,
             text: text.into(),
@@ -111,24 +112,25 @@ impl Finding {
     }
 
     /// Gives the finding as one line, whatever is in it: the label, the message, the remedy.
-    pub fn line(&self) -> String {
-        let (label, text) = (self.part.label(), sentence(&self.text));
-        match &self.grade {
-            Grade::Fine => format!("{label}: {text}\n"),
-            Grade::Weak { remedy } => {
-                format!(
-                    "{label}, could be better: {text} Remedy: {}\n",
-                    sentence(remedy)
-                )
-            }
-            Grade::Broken { remedy } => {
-                format!("{label}, problem: {text} Remedy: {}\n", sentence(remedy))
-            }
-        }
+    pub fn line(&self, words: &Phrases) -> String {
+        let text = sentence(&told(words, &self.text));
+        let (key, remedy) = match &self.grade {
+            Grade::Fine => ("doctor.line", None),
+            Grade::Weak { remedy } => ("doctor.line.weak", Some(remedy)),
+            Grade::Broken { remedy } => ("doctor.line.broken", Some(remedy)),
+        };
+        let label = words.text(self.part.label(), &[]);
+        let head = words.text(key, &[("label", Arg::Own(label))]);
+        let Some(remedy) = remedy else {
+            return format!("{head}: {text}\n");
+        };
+        let remedy = sentence(&told(words, remedy));
+        let before = words.text("doctor.remedy", &[]);
+        format!("{head}: {text} {before}: {remedy}\n")
     }
 
     /// Gives the finding as one JSON object.
-    pub fn json(&self) -> String {
+    pub fn json(&self, words: &Phrases) -> String {
         let (grade, remedy) = match &self.grade {
             Grade::Fine => ("fine", None),
             Grade::Weak { remedy } => ("weak", Some(remedy)),
@@ -137,11 +139,21 @@ impl Finding {
         let object = serde_json::json!({
             "part": self.part.name(),
             "grade": grade,
-            "text": clean(&self.text),
-            "remedy": remedy.map(|remedy| clean(remedy)),
+            "text": clean(&told(words, &self.text)),
+            "remedy": remedy.map(|remedy| clean(&told(words, remedy)).into_owned()),
         });
         format!("{object}\n")
     }
+}
+
+/// Puts a name, a number or a path into a phrase.
+pub(super) fn own(text: impl ToString) -> Word {
+    Word::Own(text.to_string())
+}
+
+/// Puts why something is so into a phrase; its English words are looked up.
+pub(super) fn cause(english: impl ToString) -> Word {
+    Word::Fault(Fault::Other(english.to_string()))
 }
 
 /// Makes a safe sentence: no control character, a capital, one full stop.
@@ -190,19 +202,15 @@ impl Tally {
     }
 
     /// Gives the last line.
-    pub fn line(self) -> String {
+    pub fn line(self, words: &Phrases) -> String {
+        let n = |n: usize| Arg::own(n);
         let mut line = match self.broken {
-            0 => "Result: hearken can work here".to_owned(),
-            1 => "Result: 1 problem keeps hearken from working as you asked".to_owned(),
-            many => format!("Result: {many} problems keep hearken from working as you asked"),
+            0 => words.text("doctor.result.well", &[]),
+            many => words.text("doctor.result.broken", &[("n", n(many))]),
         };
-        match self.weak {
-            0 => {}
-            1 => line.push_str("; 1 thing could be better"),
-            many => {
-                // Writing to a string can't fail.
-                let _ = write!(line, "; {many} things could be better");
-            }
+        if self.weak > 0 {
+            line.push_str("; ");
+            line.push_str(&words.text("doctor.result.weak", &[("n", n(self.weak))]));
         }
         line.push_str(".\n");
         line
@@ -226,33 +234,51 @@ mod tests {
 
     use super::*;
 
+    fn english() -> Phrases {
+        Phrases::english().unwrap()
+    }
+
+    /// A finding's text in the words of somebody else.
+    fn words(text: &str) -> Phrase {
+        Phrase::new("fault.other").with("reason", own(text))
+    }
+
     #[test]
     fn a_line_has_the_label_first_and_the_remedy_last() {
-        let fine = Finding::fine(Part::Terminal, "the size is 80 columns by 24 rows");
+        let fine = Finding::fine(Part::Terminal, words("the size is 80 columns by 24 rows"));
         assert_eq!(
-            fine.line(),
+            fine.line(&english()),
             "Terminal: The size is 80 columns by 24 rows.\n"
         );
-        let weak = Finding::weak(Part::Voice, "there is no voice", "install one.");
+        let weak = Finding::weak(
+            Part::Voice,
+            words("there is no voice"),
+            words("install one."),
+        );
         assert_eq!(
-            weak.line(),
+            weak.line(&english()),
             "Voice, could be better: There is no voice. Remedy: Install one.\n"
         );
-        let broken = Finding::broken(Part::Source, "http://a/ is closed", "open it");
+        let broken = Finding::broken(Part::Source, words("http://a/ is closed"), words("open it"));
         assert_eq!(
-            broken.line(),
+            broken.line(&english()),
             "Source, problem: http://a/ is closed. Remedy: Open it.\n"
+        );
+        let german = Phrases::for_languages(&["de".to_owned()]).unwrap();
+        assert_eq!(
+            broken.line(&german),
+            "Quelle, Problem: http://a/ is closed. Abhilfe: Open it.\n"
         );
     }
 
     #[test]
     fn nothing_hostile_leaves_a_line() {
         let text = "a\nSource: all is well\u{1b}[2J\u{202e}";
-        let hostile = Finding::broken(Part::Source, text, text);
-        let line = hostile.line();
+        let hostile = Finding::broken(Part::Source, words(text), words(text));
+        let line = hostile.line(&english());
         assert_eq!(line.matches('\n').count(), 1);
         assert!(line.ends_with('\n'), "one line");
-        for text in [line, hostile.json()] {
+        for text in [line, hostile.json(&english())] {
             assert!(
                 !text.contains('\u{1b}') && !text.contains('\u{202e}'),
                 "{text:?}"
@@ -263,14 +289,22 @@ mod tests {
     #[test]
     fn the_tally_decides_by_what_prevents_work() {
         let mut tally = Tally::default();
-        tally.count(&Finding::fine(Part::Face, "x"));
-        assert_eq!(tally.line(), "Result: hearken can work here.\n");
-        tally.count(&Finding::weak(Part::Face, "x", "y"));
+        tally.count(&Finding::fine(Part::Face, words("x")));
+        assert_eq!(tally.line(&english()), "Result: hearken can work here.\n");
+        tally.count(&Finding::weak(Part::Face, words("x"), words("y")));
         assert!(tally.is_well());
-        assert!(tally.line().ends_with("; 1 thing could be better.\n"));
-        tally.count(&Finding::broken(Part::Face, "x", "y"));
+        assert!(
+            tally
+                .line(&english())
+                .ends_with("; 1 thing could be better.\n")
+        );
+        tally.count(&Finding::broken(Part::Face, words("x"), words("y")));
         assert!(!tally.is_well());
-        assert!(tally.line().starts_with("Result: 1 problem keeps"));
+        assert!(
+            tally
+                .line(&english())
+                .starts_with("Result: 1 problem keeps")
+        );
         let json: serde_json::Value = serde_json::from_str(&tally.json()).unwrap();
         assert_eq!(json["broken"], 1);
     }

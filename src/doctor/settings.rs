@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::report::{Finding, Part};
+use super::report::{Finding, Part, cause, own};
 use crate::config::Config;
+use crate::link::{Phrase, Word};
 use crate::runtime::{self, settings};
 
 /// The longest value that is shown, in characters: a line is to be listened to.
@@ -22,19 +23,47 @@ pub enum Origin {
     File,
     /// What hearken was asked to remember of the voice.
     Remembered,
-    /// A flag or an environment variable, in words.
+    /// A flag or an environment variable, in English words that are looked up.
     Said(String),
 }
 
 impl Origin {
-    /// Words it.
-    pub(super) fn words(&self) -> &str {
-        match self {
-            Self::Default => "by default",
-            Self::File => "from the file",
-            Self::Remembered => "as hearken was asked to remember",
-            Self::Said(how) => how,
+    /// Gives it as it stands in a sentence.
+    pub(super) fn word(&self) -> Word {
+        let phrase = match self {
+            Self::Default => Phrase::new("doctor.origin.default"),
+            Self::File => Phrase::new("doctor.origin.file"),
+            Self::Remembered => Phrase::new("doctor.origin.remembered"),
+            Self::Said(how) => Phrase::new("doctor.origin.said").with("how", cause(how)),
+        };
+        Word::Phrase(phrase)
+    }
+}
+
+/// Is a setting's value as it is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// As TOML writes it.
+    Text(String),
+    /// Tables, whose number alone is told: they may hold a program's arguments, which are nobody else's
+    /// business.
+    Entries(usize),
+}
+
+impl Value {
+    /// Gives it as it stands in a sentence, and not more of it than is to be listened to.
+    pub(super) fn word(&self) -> Word {
+        let text = match self {
+            Self::Entries(n) => {
+                return Word::Phrase(Phrase::new("doctor.value.entries").with("n", own(n)));
+            }
+            Self::Text(text) => text,
+        };
+        if text.chars().count() <= LONGEST_VALUE {
+            return own(text);
         }
+        let start: String = text.chars().take(LONGEST_VALUE).collect();
+        Word::Phrase(Phrase::new("doctor.value.more").with("start", Word::Own(start)))
     }
 }
 
@@ -44,7 +73,7 @@ pub struct Settings {
     /// What a run would have; the defaults where the file can't be read.
     pub config: Config,
     /// Each setting by its dotted name: its value as TOML writes it, and its origin.
-    pub origins: BTreeMap<String, (String, Origin)>,
+    pub origins: BTreeMap<String, (Value, Origin)>,
     /// What is to be said of the file.
     file: Finding,
     /// What is wrong with what was remembered.
@@ -85,8 +114,8 @@ impl Settings {
         let memory = recall(&mut remembered).err().map(|error| {
             Finding::broken(
                 Part::Settings,
-                format!("{error:#}"),
-                "remove that file; then the settings hold again",
+                Phrase::new("fault.other").with("reason", cause(format!("{error:#}"))),
+                "doctor.memory.remedy",
             )
         });
         let mut config = remembered.clone();
@@ -113,13 +142,16 @@ impl Settings {
             }
             found.push(Finding::fine(
                 Part::Settings,
-                format!("{name} = {}, {}", shortened(value), origin.words()),
+                Phrase::new("doctor.setting")
+                    .with("name", own(name))
+                    .with("value", value.word())
+                    .with("origin", origin.word()),
             ));
         }
         if untold > 0 {
             found.push(Finding::fine(
                 Part::Settings,
-                format!("{untold} others have their defaults; --all names them"),
+                Phrase::new("doctor.settings.others").with("n", own(untold)),
             ));
         }
         found
@@ -127,14 +159,14 @@ impl Settings {
 }
 
 fn found(path: &Path) -> Finding {
-    Finding::fine(Part::Settings, format!("the file is {}", path.display()))
+    let text = Phrase::new("doctor.file").with("path", own(path.display()));
+    Finding::fine(Part::Settings, text)
 }
 
-fn absent(own: Option<PathBuf>) -> Finding {
-    let text = match own {
-        Some(path) => format!("there is no file; it would be {}", path.display()),
-        None => "there is no file, and no place for one: neither XDG_CONFIG_HOME nor HOME is set"
-            .to_owned(),
+fn absent(place: Option<PathBuf>) -> Finding {
+    let text = match place {
+        Some(path) => Phrase::new("doctor.file.none").with("path", own(path.display())),
+        None => Phrase::new("doctor.file.nowhere"),
     };
     Finding::fine(Part::Settings, text)
 }
@@ -142,26 +174,20 @@ fn absent(own: Option<PathBuf>) -> Finding {
 fn unreadable(path: &Path, why: &str) -> Finding {
     Finding::broken(
         Part::Settings,
-        format!("{} can't be used: {why}", path.display()),
-        "mend that place, or name another file with --config; assets/config.toml shows every setting with its default",
+        Phrase::new("doctor.file.unusable")
+            .with("path", own(path.display()))
+            .with("why", cause(why)),
+        "doctor.file.remedy",
     )
-}
-
-pub(super) fn shortened(value: &str) -> String {
-    if value.chars().count() <= LONGEST_VALUE {
-        return value.to_owned();
-    }
-    let start: String = value.chars().take(LONGEST_VALUE).collect();
-    format!("{start} and more")
 }
 
 /// Gives each value with its origin, from the file's settings, those with what was remembered, and
 /// those of the run.
 fn origins(
     stages: [&Config; 3],
-    written: &BTreeMap<String, String>,
+    written: &BTreeMap<String, Value>,
     said: &[(String, String)],
-) -> BTreeMap<String, (String, Origin)> {
+) -> BTreeMap<String, (Value, Origin)> {
     let [base, remembered, config] = stages.map(|config| {
         let table = toml::Table::try_from(config);
         table.map(|table| flatten(&table)).unwrap_or_default()
@@ -171,9 +197,9 @@ fn origins(
         .map(|(name, value)| {
             let how = said.iter().find(|(setting, _)| *setting == name);
             let origin = match how {
-                Some((_, how)) => Origin::Said(format!("from {how}")),
+                Some((_, how)) => Origin::Said(how.clone()),
                 None if remembered.get(&name) != Some(&value) => {
-                    Origin::Said("from the command line".to_owned())
+                    Origin::Said("the command line".to_owned())
                 }
                 None if base.get(&name) != Some(&value) => Origin::Remembered,
                 None if written.contains_key(&name) => Origin::File,
@@ -185,7 +211,7 @@ fn origins(
 }
 
 /// Gives each value of a table by its dotted name.
-pub(super) fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
+pub(super) fn flatten(table: &toml::Table) -> BTreeMap<String, Value> {
     let mut flat = BTreeMap::new();
     for (name, value) in table {
         match value {
@@ -194,12 +220,11 @@ pub(super) fn flatten(table: &toml::Table) -> BTreeMap<String, String> {
                     flat.insert(format!("{name}.{below}"), value);
                 }
             }
-            // Entries may hold a program's arguments, which are nobody else's business.
             toml::Value::Array(entries) if entries.iter().any(toml::Value::is_table) => {
-                flat.insert(name.clone(), format!("{} entries", entries.len()));
+                flat.insert(name.clone(), Value::Entries(entries.len()));
             }
             other => {
-                flat.insert(name.clone(), other.to_string());
+                flat.insert(name.clone(), Value::Text(other.to_string()));
             }
         }
     }
@@ -220,6 +245,10 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         file
+    }
+
+    fn line(finding: &Finding) -> String {
+        finding.line(&crate::announce::Phrases::english().unwrap())
     }
 
     fn origin<'a>(settings: &'a Settings, name: &str) -> &'a Origin {
@@ -243,7 +272,7 @@ mod tests {
         });
         assert_eq!(
             *origin(&settings, "announce.verbosity"),
-            Origin::Said("from the flag --verbosity".to_owned())
+            Origin::Said("the flag --verbosity".to_owned())
         );
         assert_eq!(*origin(&settings, "voice.rate"), Origin::File);
         assert_eq!(
@@ -257,11 +286,11 @@ mod tests {
         );
         assert_eq!(
             *origin(&settings, "announce.quiet"),
-            Origin::Said("from the command line".to_owned()),
+            Origin::Said("the command line".to_owned()),
             "a value that nobody names a flag for is no default"
         );
         assert_eq!(*origin(&settings, "screen.width"), Origin::Default);
-        let lines: Vec<String> = settings.findings(false).iter().map(Finding::line).collect();
+        let lines: Vec<String> = settings.findings(false).iter().map(line).collect();
         assert!(lines.iter().any(|line| line
             == "Settings: announce.verbosity = \"detailed\", from the flag --verbosity.\n"));
         let all = settings.findings(true).len();
@@ -279,7 +308,7 @@ mod tests {
         let recall = |_: &mut Config| Err(anyhow::anyhow!("the memory can't be used"));
         let settings = Settings::read(Some(file.path()), &[], recall, |_| {});
         let found = settings.findings(false);
-        assert!(found[1].text.contains("memory"), "{found:?}");
+        assert!(line(&found[1]).contains("memory"), "{found:?}");
         assert!(matches!(found[1].grade, Grade::Broken { .. }), "{found:?}");
     }
 
@@ -293,7 +322,7 @@ mod tests {
             let settings = Settings::read(Some(file.path()), &[], |_| Ok(()), |_| {});
             let first = &settings.findings(false)[0];
             assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");
-            assert!(first.text.contains(words), "{first:?}");
+            assert!(line(first).contains(words), "{first:?}");
             assert_eq!(settings.config, Config::default());
         }
         let nowhere = Settings::read(
@@ -303,7 +332,10 @@ mod tests {
             |_| {},
         );
         let first = &nowhere.findings(false)[0];
-        assert!(first.text.contains("/nonexistent/config.toml"), "{first:?}");
+        assert!(
+            line(first).contains("/nonexistent/config.toml"),
+            "{first:?}"
+        );
         assert!(matches!(first.grade, Grade::Broken { .. }), "{first:?}");
     }
 }

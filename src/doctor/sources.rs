@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use super::report::{Finding, Part};
+use super::report::{Finding, Part, cause, own as name_of};
 use crate::config::{Config, SourceConfig};
-use crate::link::{Fault, LinkEvent};
+use crate::link::{Fault, LinkEvent, Phrase, Word};
 use crate::runtime::settings::token_of;
 use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, SourceError, Tls};
@@ -52,10 +52,7 @@ pub async fn look(
         each.map(|word| (word.as_str(), named(word))).collect()
     };
     if meant.is_empty() {
-        return tell(Finding::fine(
-            Part::Source,
-            "none was named, and the settings have none; hearken doctor SOURCE tries one as hearken watch would",
-        ));
+        return tell(Finding::fine(Part::Source, "doctor.source.none"));
     }
     let alone = meant.len() == 1;
     for (word, own) in meant {
@@ -76,24 +73,29 @@ async fn of_the_settings(
     let name = &own.name;
     let Some(url) = &own.url else {
         // Starting a program is no look.
-        let program = own.command.first().map_or("a program", String::as_str);
-        return Finding::fine(
-            Part::Source,
-            format!("{name} would start {program}, which is not done by looking"),
-        );
+        let program = own.command.first().cloned().unwrap_or_default();
+        let text = Phrase::new("doctor.source.program")
+            .with("name", name_of(name))
+            .with("program", name_of(program));
+        return Finding::fine(Part::Source, text);
     };
     let links = own.over(&config.links);
     let token = token_of(own, || Ok(settings.token.clone()), alone);
-    let remedy = "check the token and the certificates that the settings name for it";
+    let remedy = "doctor.source.own.remedy";
+    let failed = |why: String| {
+        Phrase::new("doctor.source.failed")
+            .with("name", name_of(name))
+            .with("why", cause(why))
+    };
     let token = match token {
         Ok(token) => token,
         Err(error) => {
-            return Finding::broken(Part::Source, format!("{name}: {error:#}"), remedy);
+            return Finding::broken(Part::Source, failed(format!("{error:#}")), remedy);
         }
     };
     match Tls::load(&links) {
         Ok(tls) => attempt(Some(name), url, &LinkSettings::new(links, token, tls, 0)).await,
-        Err(error) => Finding::broken(Part::Source, format!("{name}: {error}"), remedy),
+        Err(error) => Finding::broken(Part::Source, failed(error.to_string()), remedy),
     }
 }
 
@@ -101,10 +103,7 @@ async fn of_the_settings(
 async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
     match sources::read(text, &settings.config) {
         Err(error) => refused(&error),
-        Ok(Source::Stdin) => Finding::fine(
-            Part::Source,
-            "standard input is not tried, because what is read from it would be gone",
-        ),
+        Ok(Source::Stdin) => Finding::fine(Part::Source, "doctor.source.stdin"),
         Ok(source) => {
             let name = name.map_or_else(|| sources::name(&source), str::to_owned);
             told(&name, &reach(source, settings).await)
@@ -165,67 +164,53 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
 fn refused(error: &SourceError) -> Finding {
     Finding::broken(
         Part::Source,
-        error.to_string(),
-        "name it in another way, as hearken watch --help says",
+        Phrase::new("fault.other").with("reason", cause(error)),
+        "doctor.source.refused.remedy",
     )
 }
 
 fn told(name: &str, reached: &Reached) -> Finding {
+    let say = |key| Phrase::new(key).with("name", name_of(name));
     match reached {
-        Reached::Open => Finding::fine(Part::Source, format!("{name} is open")),
-        Reached::Manifest => Finding::fine(
-            Part::Source,
-            format!("{name} answers and offers a handshake"),
-        ),
-        Reached::Ended => Finding::fine(
-            Part::Source,
-            format!("{name} can be read, and ends at once"),
-        ),
+        Reached::Open => Finding::fine(Part::Source, say("doctor.source.open")),
+        Reached::Manifest => Finding::fine(Part::Source, say("doctor.source.manifest")),
+        Reached::Ended => Finding::fine(Part::Source, say("doctor.source.ended")),
         Reached::Silent => Finding::weak(
             Part::Source,
-            format!(
-                "{name} takes connections and sent nothing in {} seconds",
-                LIMIT.as_secs()
-            ),
-            "wait for its first event, because some servers send nothing before it; if none comes, check the address",
+            say("doctor.source.silent").with("n", name_of(LIMIT.as_secs())),
+            "doctor.source.silent.remedy",
         ),
-        Reached::Failed(fault) => {
-            Finding::broken(Part::Source, format!("{name}: {fault}"), remedy(fault))
-        }
+        Reached::Failed(fault) => Finding::broken(
+            Part::Source,
+            say("doctor.source.failed").with("why", Word::Fault(fault.clone())),
+            remedy(fault),
+        ),
     }
 }
 
 fn remedy(fault: &Fault) -> &'static str {
     match fault {
-        Fault::Refused => "start the agent, or check the host and the port",
-        Fault::UnknownHost => "check the host's spelling, and that this machine has a network",
-        Fault::TimedOut => "check the host and the port, and whether a firewall is in between",
-        Fault::Closed => "look into the server's log; it took the connection and dropped it",
+        Fault::Refused => "doctor.remedy.refused",
+        Fault::UnknownHost => "doctor.remedy.host",
+        Fault::TimedOut => "doctor.remedy.timed_out",
+        Fault::Closed => "doctor.remedy.closed",
         Fault::Status {
             status: 401 | 403, ..
-        } => "give the server's token with --token-env NAME or --token-file FILE",
-        Fault::Status { status: 404, .. } => {
-            "check the path; hearken asks for /events below a base address"
-        }
-        Fault::Status { status: 204, .. } => "the server has nothing more to tell; start a session",
-        Fault::Status { status: 429, .. } => "wait; the server has too much to do",
-        Fault::Status { status: 500.., .. } => "look into the server's log; the fault is there",
-        Fault::Status { .. } => "check the address",
-        Fault::NotEventStream { .. } => {
-            "check the path; an AAEP server has its event stream at /events"
-        }
-        Fault::NotWebSocket(_) => "check the path; an AAEP server has its WebSocket at /aaep/v1/ws",
-        Fault::Tls(_) => "check the server's certificate, its name and this machine's clock",
-        Fault::TooLarge { .. } => "raise links.max_frame_bytes, if the source is to be trusted",
-        Fault::Unusable(_) => "check the name, and that you may read it",
-        Fault::ClosedWith { .. } => "look the code up in AAEP B.2.6, and into the server's log",
-        Fault::Exited { .. } | Fault::Killed { .. } => {
-            "start the program by hand and look at its words"
-        }
-        Fault::Rejected { .. } => {
-            "look at what it says, and at the section handshake of your settings"
-        }
-        Fault::OneWay | Fault::Other(_) => "check the source",
+        } => "doctor.remedy.token",
+        Fault::Status { status: 404, .. } => "doctor.remedy.path",
+        Fault::Status { status: 204, .. } => "doctor.remedy.session",
+        Fault::Status { status: 429, .. } => "doctor.remedy.wait",
+        Fault::Status { status: 500.., .. } => "doctor.remedy.server",
+        Fault::Status { .. } => "doctor.remedy.address",
+        Fault::NotEventStream { .. } => "doctor.remedy.stream",
+        Fault::NotWebSocket(_) => "doctor.remedy.websocket",
+        Fault::Tls(_) => "doctor.remedy.certificate",
+        Fault::TooLarge { .. } => "doctor.remedy.large",
+        Fault::Unusable(_) => "doctor.remedy.name",
+        Fault::ClosedWith { .. } => "doctor.remedy.code",
+        Fault::Exited { .. } | Fault::Killed { .. } => "doctor.remedy.program",
+        Fault::Rejected { .. } => "doctor.remedy.terms",
+        Fault::OneWay | Fault::Other(_) => "doctor.remedy.source",
     }
 }
 
@@ -290,20 +275,20 @@ mod tests {
             (None, "is open"),
             (None, "offers a handshake"),
             (Some("--token-env"), "401"),
-            (Some("start the agent"), "refused"),
+            (Some("Start the agent"), "nobody answers"),
             (None, ""),
-            (Some("check the name"), "b.jsonl"),
+            (Some("Check the name"), "b.jsonl"),
             (Some("--help"), "gopher"),
             (None, "not tried"),
         ];
         assert_eq!(found.len(), wanted.len(), "{found:#?}");
         for (finding, (remedy, text)) in found.iter().zip(wanted) {
-            assert!(finding.text.contains(text), "{finding:?}");
+            let words = crate::announce::Phrases::english().unwrap();
+            let line = finding.line(&words);
+            assert!(line.contains(text), "{line}");
             match (&finding.grade, remedy) {
                 (Grade::Fine, None) => {}
-                (Grade::Broken { remedy }, Some(words)) => {
-                    assert!(remedy.contains(words), "{finding:?}");
-                }
+                (Grade::Broken { .. }, Some(words)) => assert!(line.contains(words), "{line}"),
                 (Grade::Fine | Grade::Weak { .. } | Grade::Broken { .. }, _) => {
                     panic!("{finding:?}")
                 }

@@ -9,7 +9,8 @@
 
 use std::io::IsTerminal as _;
 
-use super::report::{Finding, Part};
+use super::report::{Finding, Part, own};
+use crate::link::{Phrase, Word};
 
 /// The smallest pane that shows a question whole, in columns and rows.
 const SMALLEST: (u16, u16) = (40, 10);
@@ -88,12 +89,10 @@ impl Terminal {
 
     fn ends(&self) -> Finding {
         let text = match (self.input, self.output) {
-            (true, true) => "input and output are a terminal",
-            (true, false) => "the output is not a terminal, so lines are written",
-            (false, true) => "the input is not a terminal, so answers are read as lines",
-            (false, false) => {
-                "neither input nor output is a terminal, so lines are read and written"
-            }
+            (true, true) => "doctor.ends.both",
+            (true, false) => "doctor.ends.input",
+            (false, true) => "doctor.ends.output",
+            (false, false) => "doctor.ends.none",
         };
         Finding::fine(Part::Terminal, text)
     }
@@ -104,21 +103,23 @@ impl Terminal {
             None if self.output => {
                 return Some(Finding::weak(
                     Part::Terminal,
-                    "it does not tell its size",
-                    "set it with stty cols 80 rows 24, or use --face linear",
+                    "doctor.size.unknown",
+                    "doctor.size.unknown.remedy",
                 ));
             }
             None => return None,
         };
-        let text = format!("the size is {columns} columns by {rows} rows");
+        let text = Phrase::new("doctor.size")
+            .with("columns", own(columns))
+            .with("rows", own(rows));
         Some(if columns < SMALLEST.0 || rows < SMALLEST.1 {
             let (least_columns, least_rows) = SMALLEST;
             Finding::weak(
                 Part::Terminal,
                 text,
-                format!(
-                    "the full face wants {least_columns} by {least_rows}; enlarge it, or use --face linear"
-                ),
+                Phrase::new("doctor.size.remedy")
+                    .with("columns", own(least_columns))
+                    .with("rows", own(least_rows)),
             )
         } else {
             Finding::fine(Part::Terminal, text)
@@ -127,112 +128,94 @@ impl Terminal {
 
     fn name(&self) -> Finding {
         let inside = match (self.tmux, self.screen) {
-            (true, _) => ", inside tmux",
-            (false, true) => ", inside GNU screen",
+            (true, _) => "tmux",
+            (false, true) => "GNU screen",
             (false, false) => "",
         };
+        let name = |key| {
+            Phrase::new(key)
+                .with("name", self.shown())
+                .with("inside", own(inside))
+        };
         if !self.output {
-            return Finding::fine(
-                Part::Terminal,
-                format!("TERM is {}{inside}", shown(&self.term)),
-            );
+            return Finding::fine(Part::Terminal, name("doctor.term"));
         }
         if self.is_dumb() {
             return Finding::weak(
                 Part::Terminal,
-                format!(
-                    "TERM is {}, so there is no pane, no bell and no title",
-                    shown(&self.term)
-                ),
-                "nothing, where that is right; else set TERM to what your terminal's manual says, for example xterm-256color",
+                name("doctor.term.dumb"),
+                "doctor.term.dumb.remedy",
             );
         }
-        let program = match self.program.as_str() {
-            "" => String::new(),
-            program => format!(", its program is {program}"),
-        };
-        Finding::fine(
-            Part::Terminal,
-            format!("TERM is {}{program}{inside}", self.term),
-        )
+        let program = own(&self.program);
+        Finding::fine(Part::Terminal, name("doctor.term").with("program", program))
     }
 
     fn colours(&self) -> Finding {
         let depth = if self.is_dumb() || self.term.starts_with("vt") || self.term.ends_with("-m") {
-            "no colours"
+            "doctor.colours.none"
         } else if matches!(self.color_term.as_str(), "truecolor" | "24bit") {
-            "16 million colours"
+            "doctor.colours.all"
         } else if self.term.contains("256color") {
-            "256 colours"
+            "doctor.colours.256"
         } else {
-            "16 colours"
+            "doctor.colours.16"
         };
-        let text = if self.no_color {
-            format!("{depth} by its name; NO_COLOR is set, so none is used")
+        let key = if self.no_color {
+            "doctor.colours.off"
         } else {
-            format!(
-                "{depth} by its name; hearken uses the terminal's own first 16, and no meaning hangs on them"
-            )
+            "doctor.colours"
         };
-        Finding::fine(Part::Terminal, text)
+        let depth = Word::Phrase(Phrase::new(depth));
+        Finding::fine(Part::Terminal, Phrase::new(key).with("depth", depth))
     }
 
     fn unicode(&self) -> Finding {
-        let remedy =
-            "set LANG to a UTF-8 locale, for example C.UTF-8; spoken words are not touched by this";
+        let remedy = "doctor.unicode.remedy";
+        let locale = |key, name: &str, value: &str| {
+            Phrase::new(key)
+                .with("name", own(name))
+                .with("value", own(value))
+        };
         match &self.locale {
             Some((name, value)) if is_utf8(value) => {
-                Finding::fine(Part::Terminal, format!("Unicode is on, {name} is {value}"))
+                Finding::fine(Part::Terminal, locale("doctor.unicode.on", name, value))
             }
             Some((name, value)) => Finding::weak(
                 Part::Terminal,
-                format!(
-                    "Unicode is off, {name} is {value}; letters beyond ASCII may be shown wrong"
-                ),
+                locale("doctor.unicode.off", name, value),
                 remedy,
             ),
-            None => Finding::weak(
-                Part::Terminal,
-                "Unicode is not known to be on, because none of LC_ALL, LC_CTYPE and LANG is set",
-                remedy,
-            ),
+            None => Finding::weak(Part::Terminal, "doctor.unicode.unknown", remedy),
+        }
+    }
+
+    /// Gives `TERM` as it is named in a sentence.
+    fn shown(&self) -> Word {
+        if self.term.is_empty() {
+            Word::Phrase(Phrase::new("doctor.term.unset"))
+        } else {
+            own(&self.term)
         }
     }
 
     /// Tells what is known of bell, title and notifications.
     fn signals(&self) -> Finding {
         if !self.output || self.is_dumb() {
-            return Finding::fine(
-                Part::Terminal,
-                "bell, title and notification (OSC 2 and OSC 9) are not sent here",
-            );
+            return Finding::fine(Part::Terminal, "doctor.signals.none");
         }
         if self.tmux || self.screen {
             let by = if self.tmux { "tmux" } else { "GNU screen" };
-            return Finding::fine(
-                Part::Terminal,
-                format!(
-                    "bell and title (OSC 2) reach {by}; {by} keeps notifications (OSC 9) to itself"
-                ),
-            );
+            let text = Phrase::new("doctor.signals.inside").with("by", own(by));
+            return Finding::fine(Part::Terminal, text);
         }
         let text = match shows_notifications(&self.term, &self.program) {
-            Known::Yes => {
-                "bell, title (OSC 2) and notifications (OSC 9) are shown, by its documents"
-            }
-            Known::No => {
-                "bell and title (OSC 2) are shown, notifications (OSC 9) are not, by its documents; the bell rings for a question all the same"
-            }
-            Known::Unsaid => {
-                "bell and title (OSC 2) are usual; whether it shows notifications (OSC 9) is not known of this terminal"
-            }
+            Known::Yes => "doctor.signals.yes",
+            Known::No => "doctor.signals.no",
+            Known::Unsaid => "doctor.signals.unsaid",
         };
         Finding::fine(Part::Terminal, text)
     }
-}
-
-fn shown(value: &str) -> &str {
-    if value.is_empty() { "not set" } else { value }
 }
 
 /// Says whether a locale's name ends in UTF-8, in one of its spellings.
@@ -266,6 +249,8 @@ fn shows_notifications(term: &str, program: &str) -> Known {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
     use crate::doctor::report::Grade;
 
@@ -280,8 +265,12 @@ mod tests {
         }
     }
 
+    fn line(finding: &Finding) -> String {
+        finding.line(&crate::announce::Phrases::english().unwrap())
+    }
+
     fn lines(terminal: &Terminal) -> String {
-        terminal.findings().iter().map(Finding::line).collect()
+        terminal.findings().iter().map(line).collect()
     }
 
     fn weak(terminal: &Terminal) -> Vec<String> {
@@ -289,7 +278,7 @@ mod tests {
             .findings()
             .iter()
             .filter(|finding| finding.grade != Grade::Fine)
-            .map(Finding::line)
+            .map(line)
             .collect()
     }
 

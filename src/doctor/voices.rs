@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::report::{Finding, Part};
+use super::report::{Finding, Part, cause, own};
 use crate::announce::Sound as Manner;
 use crate::announce::{Class, Mark, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
+use crate::link::Phrase;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 /// Bounds the opening of an engine: what the slowest one may take by its own limits, the start of a
@@ -24,10 +25,10 @@ const SENTENCE: Duration = Duration::from_secs(20);
 const MOST_NOTICES: usize = 8;
 
 /// What helps where there is no engine at all.
-const INSTALL: &str = "install speech-dispatcher with a synthesiser, for example the packages speech-dispatcher and speech-dispatcher-espeak-ng, or name any program that speaks with --voice command:PROGRAM";
+const INSTALL: &str = "doctor.voice.install";
 
 /// What helps where an engine is there and nothing is heard.
-const SOUND: &str = "check the audio device and its volume, then try hearken say hello; --voice chooses another engine";
+const SOUND: &str = "doctor.voice.sound";
 
 /// The engines that are looked at beside the chosen one, with what each is called.
 const OTHERS: [(&str, Engine); 4] = [
@@ -131,14 +132,11 @@ pub async fn look(
     }
     if sentence.is_none() && config.engine != VoiceChoice::None {
         let why = if quiet {
-            "because the screen reader speaks; hearken say hello tries the voice"
+            "doctor.voice.untried.reader"
         } else {
-            "as you asked"
+            "doctor.voice.untried"
         };
-        tell(Finding::fine(
-            Part::Voice,
-            format!("no test sentence was said, {why}"),
-        ));
+        tell(Finding::fine(Part::Voice, why));
     }
 }
 
@@ -169,26 +167,24 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
         } => (engine, notices, sound),
         Tried::Missing { reason } => return vec![of_none(choice, reader, reason)],
     };
+    let say = |key| Phrase::new(key).with("engine", cause(engine));
     let mut found = vec![match sound {
-        Sound::NotTried => Finding::fine(Part::Voice, format!("{engine} would speak")),
+        Sound::NotTried => Finding::fine(Part::Voice, say("doctor.voice.there")),
         Sound::Said { took } => Finding::fine(
             Part::Voice,
-            format!(
-                "{engine} would speak; it said a test sentence in {:.1} seconds",
-                took.as_secs_f64()
-            ),
+            say("doctor.voice.said").with("n", own(format!("{:.1}", took.as_secs_f64()))),
         ),
         Sound::Failed { reason } => Finding::broken(
             Part::Voice,
-            format!("{engine} is there, and did not say the test sentence: {reason}"),
+            say("doctor.voice.failed").with("reason", cause(reason)),
             SOUND,
         ),
     }];
     for notice in notices {
         found.push(Finding::weak(
             Part::Voice,
-            notice,
-            "choose another voice or language, or leave it: hearken speaks all the same",
+            Phrase::new("fault.other").with("reason", cause(notice)),
+            "doctor.voice.notice.remedy",
         ));
     }
     found
@@ -196,23 +192,17 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
 
 fn of_none(choice: &VoiceChoice, reader: bool, reason: &str) -> Finding {
     match choice {
-        VoiceChoice::None => Finding::fine(
-            Part::Voice,
-            "none, because you asked for none; everything is shown",
-        ),
-        VoiceChoice::Auto if reader => Finding::fine(
-            Part::Voice,
-            "none of its own, because the screen reader speaks; --voice speech-dispatcher switches one on",
-        ),
+        VoiceChoice::None => Finding::fine(Part::Voice, "doctor.voice.unwanted"),
+        VoiceChoice::Auto if reader => Finding::fine(Part::Voice, "doctor.voice.reader"),
         VoiceChoice::Auto => Finding::weak(
             Part::Voice,
-            format!("there is none, everything is shown and nothing is said: {reason}"),
+            Phrase::new("doctor.voice.none").with("reason", cause(reason)),
             INSTALL,
         ),
         VoiceChoice::SpeechDispatcher | VoiceChoice::System | VoiceChoice::Command(_) => {
             Finding::broken(
                 Part::Voice,
-                format!("the one that you asked for can't be used: {reason}"),
+                Phrase::new("doctor.voice.unusable").with("reason", cause(reason)),
                 INSTALL,
             )
         }
@@ -222,10 +212,12 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &str) -> Finding {
 /// Gives what is to be said of an engine that nobody asked for.
 fn of_another(name: &str, tried: &Tried) -> Finding {
     let text = match tried {
-        Tried::There { .. } => format!("{name} is installed too; {} takes it", flag(name)),
-        Tried::Missing { reason } => format!("{name} can't be used: {reason}"),
+        Tried::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),
+        Tried::Missing { reason } => {
+            Phrase::new("doctor.voice.missing").with("reason", cause(reason))
+        }
     };
-    Finding::fine(Part::Voice, text)
+    Finding::fine(Part::Voice, text.with("name", own(name)))
 }
 
 fn flag(name: &str) -> String {
@@ -377,7 +369,7 @@ mod tests {
         let took = Duration::from_millis(2345);
         let fine = of_the_chosen(&VoiceChoice::Auto, false, &there(Sound::Said { took }));
         assert_eq!(
-            fine[0].line(),
+            fine[0].line(&crate::announce::Phrases::english().unwrap()),
             "Voice: speech-dispatcher would speak; it said a test sentence in 2.3 seconds.\n"
         );
         let failed = Sound::Failed {

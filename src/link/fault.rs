@@ -189,6 +189,12 @@ impl Phrase {
     }
 }
 
+impl From<&'static str> for Phrase {
+    fn from(key: &'static str) -> Self {
+        Self::new(key)
+    }
+}
+
 impl std::fmt::Display for Phrase {
     /// Writes the key, for a line of a log; what stands in it may be a stranger's.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -3,15 +3,22 @@
 //! Responsibilities: reading places from words, writing the public key down, starting a scenario for
 //! whoever comes first, the end. Not here: the producer itself (`demo`).
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc;
 
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::announce::{Arg, Phrases};
 use crate::app::Exit;
-use crate::demo::{self, Place, Signer};
+use crate::demo::{self, Answer, News, Place, Signer, Verdict};
 use crate::transport;
+
+/// How many lines of the log may wait for a reader who is slow; what is more is counted.
+const WAITING_LINES: usize = 256;
 
 /// Says how the demo's agent is served.
 #[derive(Debug, Clone, Default)]
@@ -24,11 +31,16 @@ pub struct Serving {
     pub sign: Option<PathBuf>,
 }
 
-/// Serves the demo's agent until an interrupt, or until the pipes end that it is spoken to by.
+/// Serves the demo's agent until an interrupt, or until the pipes end that it is spoken to by. Who comes and what
+/// is answered is written to the standard error.
 ///
 /// # Errors
 /// When a place can't be listened at, the scenario is not known or the key can't be written.
-pub async fn serve(serving: &Serving, announce: impl FnOnce(&str)) -> anyhow::Result<Exit> {
+pub async fn serve(
+    serving: &Serving,
+    words: &Phrases,
+    announce: impl FnOnce(&str),
+) -> anyhow::Result<Exit> {
     if let Some(name) = &serving.scenario
         && !demo::list().iter().any(|info| info.name == *name)
         && !demo::scripts()
@@ -60,6 +72,7 @@ pub async fn serve(serving: &Serving, announce: impl FnOnce(&str)) -> anyhow::Re
             .with_context(|| format!("{} can't be written", file.display()))?;
         settings.signer = Some(Arc::new(signer));
     }
+    settings.hearer = Some(log(words.clone()));
     let mut running = demo::serve_at(&places, settings)
         .await
         .with_context(|| format!("{} can't be listened on", serving.places.join(" or ")))?;
@@ -80,12 +93,15 @@ pub async fn serve(serving: &Serving, announce: impl FnOnce(&str)) -> anyhow::Re
             let _ = producer.start(&name);
         });
     }
-    let names: Vec<String> = running.places().iter().map(Place::to_string).collect();
-    let mut words = format!("Serving the demo at {}.", names.join(" and "));
-    if posts {
-        words.push_str(&format!(" POST {}/sessions starts a run.", running.url()));
-    }
-    announce(&words);
+    let name = |place: &Place| match place {
+        Place::Address(_) | Place::Socket(_) => place.to_string(),
+        Place::Pipes => words.text("serve.pipes", &[]),
+    };
+    let names: Vec<String> = running.places().iter().map(name).collect();
+    let url = if posts { running.url() } else { String::new() };
+    let places = names.join(&format!(" {} ", words.text("serve.and", &[])));
+    let args = [("places", Arg::Own(places)), ("url", Arg::Own(url))];
+    announce(&words.text("serve.at", &args));
     let mut terminate = signal(SignalKind::terminate())?;
     let exit = tokio::select! {
         _ = tokio::signal::ctrl_c() => Exit::Interrupted,
@@ -94,6 +110,82 @@ pub async fn serve(serving: &Serving, announce: impl FnOnce(&str)) -> anyhow::Re
     };
     running.stop().await;
     Ok(exit)
+}
+
+/// Gives who hears what happens and has it written, a line each with its time. The agents never wait for the reader
+/// of these lines.
+fn log(words: Phrases) -> demo::Hearer {
+    let (sender, lines) = mpsc::sync_channel::<String>(WAITING_LINES);
+    std::thread::spawn(move || {
+        for line in lines {
+            // Whoever closed the standard error wants no log.
+            if writeln!(std::io::stderr(), "{line}").is_err() {
+                return;
+            }
+        }
+    });
+    let lost = AtomicU64::new(0);
+    Arc::new(move |news| {
+        let left_out = match lost.swap(0, Ordering::Relaxed) {
+            0 => String::new(),
+            count => words.text("serve.left_out", &[("n", Arg::own(count))]) + " ",
+        };
+        let time = jiff::Zoned::now().strftime("%H:%M:%S").to_string();
+        let line = format!("{time} {left_out}{}", told(&words, &news));
+        if sender.try_send(line).is_err() {
+            lost.fetch_add(1, Ordering::Relaxed);
+        }
+    })
+}
+
+/// Words what happened; nothing of what anybody wrote is in it.
+fn told(words: &Phrases, news: &News) -> String {
+    let phrase = |key: &str| Arg::Own(words.text(key, &[]));
+    match news {
+        News::Came {
+            number,
+            agreed,
+            there,
+        } => {
+            let how = if *agreed {
+                "link.handshake"
+            } else {
+                "link.plain_pair"
+            };
+            let args = [
+                ("number", Arg::own(number)),
+                ("how", phrase(how)),
+                ("n", Arg::own(there)),
+            ];
+            words.text("serve.came", &args)
+        }
+        News::Left { number, there } => {
+            let args = [("number", Arg::own(number)), ("n", Arg::own(there))];
+            words.text("serve.left", &args)
+        }
+        News::Started { scenario } => {
+            words.text("serve.started", &[("scenario", Arg::own(scenario))])
+        }
+        News::Answered { answer, verdict } => {
+            let answer = match answer {
+                Answer::Accept => "answer.accept",
+                Answer::Reject => "answer.reject",
+                Answer::Response => "serve.answer.response",
+                Answer::Unknown => "serve.answer.unknown",
+            };
+            let became = match verdict {
+                Verdict::Taken => "serve.taken",
+                Verdict::UnknownToken => "serve.unasked",
+                Verdict::UsedToken => "serve.settled",
+                Verdict::TooLate => "serve.late",
+                Verdict::WrongKind => "serve.wrong_kind",
+                Verdict::NotAllowed => "serve.not_allowed",
+                Verdict::Malformed(_) => "serve.malformed",
+            };
+            let args = [("answer", phrase(answer)), ("became", phrase(became))];
+            words.text("serve.answered", &args)
+        }
+    }
 }
 
 /// Reads a place; a name after `unix:` is an agent's in the first of the protocol's folders (B.4.1).

@@ -57,17 +57,14 @@ fn languages_in(text: &str) -> Vec<String> {
     }
 }
 
-/// Gives what an error says as one line: of settings that can't be used, in the person's language.
-pub fn fault(error: &anyhow::Error) -> String {
-    let Some(settings) = error.downcast_ref::<ConfigError>() else {
-        return format!("{error:#}");
-    };
-    // What stands around it is the name of the file.
-    let file = error.to_string();
-    match phrases(Some(Path::new(&file))) {
-        Ok(phrases) => format!("{file}: {}", phrases.settings_fault(settings)),
-        Err(other) => format!("{other:#}"),
+/// Gives what an error says as one line, each of its causes in the person's language.
+pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
+    if let Some(settings) = error.downcast_ref::<ConfigError>() {
+        // What stands around it is the name of the file.
+        return format!("{error}: {}", words.settings_fault(settings));
     }
+    let causes = error.chain().map(|cause| words.reason(&cause.to_string()));
+    causes.collect::<Vec<_>>().join(": ")
 }
 
 impl Wording for Phrases {

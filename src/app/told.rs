@@ -1,0 +1,89 @@
+//! Phrases of other rooms and faults of links, in the person's words.
+//!
+//! Responsibilities: wording what a room without words wants said, with everything that stands in it. Not here: saying
+//! it (`links`, `doctor`).
+
+use crate::announce::{Arg, Phrases};
+use crate::link::{Fault, Phrase, Word};
+
+/// Words a phrase.
+pub fn told(phrases: &Phrases, phrase: &Phrase) -> String {
+    phrases.text(phrase.key, &args_of(phrases, phrase))
+}
+
+/// Words several, one behind the other.
+pub(super) fn all_told(phrases: &Phrases, all: &[Phrase]) -> String {
+    let words: Vec<String> = all.iter().map(|one| told(phrases, one)).collect();
+    words.join("; ")
+}
+
+/// Words what stands in a phrase.
+pub(super) fn args_of(phrases: &Phrases, phrase: &Phrase) -> Vec<(&'static str, Arg)> {
+    let arg = |(name, word): &(&'static str, Word)| (*name, arg_of(phrases, word));
+    phrase.args.iter().map(arg).collect()
+}
+
+fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
+    match word {
+        Word::Own(text) => Arg::own(text),
+        Word::Name(name) => Arg::Name(name.clone()),
+        Word::Names(names) => {
+            let names: Vec<String> = names.iter().map(|one| phrases.name_of(one)).collect();
+            Arg::Own(names.join(", "))
+        }
+        Word::Agent(text) => Arg::Agent(text.clone(), None),
+        Word::Phrase(phrase) => Arg::Own(told(phrases, phrase)),
+        Word::Phrases(all) => Arg::Own(all_told(phrases, all)),
+        Word::Fault(fault) => Arg::Own(fault_told(phrases, fault)),
+    }
+}
+
+/// Words a number that has words of its own where it is a usual one.
+fn numbered(phrases: &Phrases, key: &str, number: i64) -> String {
+    let exact = format!("{key}.{number}");
+    let key = if phrases.has(&exact) { &exact } else { key };
+    phrases.text(key, &[("number", Arg::own(number))])
+}
+
+/// Words a fault.
+pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
+    match fault {
+        Fault::Refused => phrases.text("fault.refused", &[]),
+        Fault::UnknownHost => phrases.text("fault.unknown_host", &[]),
+        Fault::TimedOut => phrases.text("fault.timed_out", &[]),
+        Fault::Closed => phrases.text("fault.closed", &[]),
+        Fault::Status { status, .. } => {
+            let exact = format!("fault.status.{status}");
+            let key = match status {
+                _ if phrases.has(&exact) => exact.as_str(),
+                500..=599 => "fault.status.5",
+                _ => "fault.status",
+            };
+            phrases.text(key, &[("status", Arg::own(status))])
+        }
+        Fault::ClosedWith { code, .. } => numbered(phrases, "fault.close", i64::from(*code)),
+        Fault::Exited { code } => numbered(phrases, "fault.exit", i64::from(*code)),
+        Fault::Killed { signal } => numbered(phrases, "fault.signal", i64::from(*signal)),
+        Fault::NotWebSocket(reason) => phrases.text(
+            "fault.other",
+            &[("reason", Arg::Own(phrases.reason(reason)))],
+        ),
+        Fault::NotEventStream { content_type } => phrases.text(
+            "fault.not_event_stream",
+            &[("content_type", Arg::Own(content_type.clone()))],
+        ),
+        Fault::Tls(reason) => {
+            phrases.text("fault.tls", &[("reason", Arg::Own(phrases.reason(reason)))])
+        }
+        Fault::TooLarge { limit } => phrases.text("fault.too_large", &[("limit", Arg::own(limit))]),
+        Fault::OneWay => phrases.text("fault.one_way", &[]),
+        Fault::Rejected { reason, .. } => {
+            let reason = Arg::Own(told(phrases, reason));
+            phrases.text("fault.rejected", &[("reason", reason)])
+        }
+        Fault::Unusable(reason) | Fault::Other(reason) => phrases.text(
+            "fault.other",
+            &[("reason", Arg::Own(phrases.reason(reason)))],
+        ),
+    }
+}
