@@ -375,3 +375,23 @@ fn every_fault_of_a_call_has_its_words_in_each_language() {
         assert!(missing.is_empty(), "{tag}: {missing:#?}");
     }
 }
+
+/// The first screen of the README quotes what the demo says aloud.
+#[test]
+fn the_readme_begins_with_what_is_heard() {
+    let heard = read("tests/snapshots/main__transcripts__tour_normal_script.snap");
+    let alerts = heard.lines().filter(|line| line.contains(" alert "));
+    let words = alerts.map(|line| {
+        line.split_whitespace()
+            .skip(3)
+            .collect::<Vec<_>>()
+            .join(" ")
+    });
+    let words: Vec<String> = words.collect();
+    let readme = read("README.md");
+    let first: Vec<&str> = readme.lines().take(24).collect();
+    let quoted = first.iter().filter_map(|line| line.strip_prefix("> "));
+    let quoted: Vec<&str> = quoted.collect();
+    assert!(words.len() > 4);
+    assert_eq!(quoted.join(" "), words.join(" "));
+}
