@@ -455,7 +455,7 @@ impl Announcer {
             Decision::Accept => self.phrases.text("answer.accept", &[]),
             Decision::Reject => self.phrases.text("answer.reject", &[]),
             // Producers write these as identifiers; an engine would spell the signs between words.
-            Decision::Other(text) => self.phrases.name_of(text).replace('_', " "),
+            Decision::Other(text) => self.phrases.answer_of(text).replace('_', " "),
         }
     }
 

@@ -11,14 +11,27 @@ const OWN_NAME: &str = "hearken";
 /// a name is a name, not a speech in our voice.
 const LONGEST_NAME: usize = 48;
 
+/// The longest answer of an agent's own that is put there, in characters: what it covers belongs to it, and is heard
+/// before it is given.
+const LONGEST_ANSWER: usize = 400;
+
 /// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
 /// said where nothing is left of it.
 pub fn name_of(text: &str, unnamed: &str) -> String {
+    plain(text, unnamed, "_-./'", LONGEST_NAME)
+}
+
+/// Does the same with what an agent calls an answer to its question, which may say what it covers: a command, a path.
+pub fn answer_of(text: &str, unnamed: &str) -> String {
+    plain(text, unnamed, "_-./':(),*&|<>=+@#$~%", LONGEST_ANSWER)
+}
+
+fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     let clean = speakable::one_line(text);
     let plain: String = clean
         .chars()
         .map(|c| {
-            if c.is_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '\'') {
+            if c.is_alphanumeric() || c == ' ' || signs.contains(c) {
                 c
             } else {
                 ' '
@@ -32,8 +45,8 @@ pub fn name_of(text: &str, unnamed: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect();
     let words = words.join(" ");
-    if words.chars().count() > LONGEST_NAME {
-        words.chars().take(LONGEST_NAME).collect::<String>() + "…"
+    if words.chars().count() > longest {
+        words.chars().take(longest).collect::<String>() + "…"
     } else if words.is_empty() {
         unnamed.to_owned()
     } else {

@@ -20,7 +20,7 @@ use crate::config::Verbosity;
 
 pub use super::arg::{Arg, Args};
 use super::language;
-use super::naming::{name_of, words_of};
+use super::naming::{answer_of, name_of, words_of};
 use super::reason::Reasons;
 use super::segment::{Segment, join};
 use super::template::{Part, Template, rename_keys, template};
@@ -233,6 +233,11 @@ impl Phrases {
     /// Gives a name from the wire as it can stand in the program's own words.
     pub fn name_of(&self, text: &str) -> String {
         name_of(text, &self.lexicon.words().unnamed)
+    }
+
+    /// Turns what an agent calls an answer into something that can stand in a phrase.
+    pub fn answer_of(&self, text: &str) -> String {
+        answer_of(text, &self.lexicon.words().unnamed)
     }
 
     /// Gives what an agent's text is turned into speech with.
