@@ -23,10 +23,12 @@ mod helping;
 mod holding;
 mod input;
 mod links;
+mod prompting;
 mod questions;
 mod review;
 mod run;
 mod setup;
+mod stopping;
 mod telling;
 mod timers;
 mod told;
@@ -65,6 +67,7 @@ use links::Links;
 use questions::Questions;
 use review::Review;
 use run::Run;
+use stopping::Stopping;
 use timers::Turn;
 use tuning::Tuning;
 
@@ -87,6 +90,7 @@ pub struct App {
     /// The number of the last request, of whatever kind.
     next_request: u64,
     answers: Answers,
+    stopping: Stopping,
     effects: Vec<Effect>,
 }
 
@@ -147,6 +151,7 @@ impl App {
             questions: Questions::default(),
             next_request: 0,
             answers: Answers::default(),
+            stopping: Stopping::default(),
             effects: Vec::new(),
         }
     }

@@ -49,6 +49,8 @@ pub enum Mode {
     Leaving(usize),
     /// What to search the history for is being typed.
     Searching,
+    /// What the agent of this source is to do is being typed.
+    Prompting(usize),
     /// The help is shown.
     Help,
 }
@@ -76,6 +78,10 @@ pub enum Command {
     Details(Option<u64>),
     /// Go to the next open question.
     NextQuestion,
+    /// Tell an agent what to do; without a text, open the editor.
+    Prompt(Option<String>),
+    /// Stop what an agent does; asked for twice.
+    StopTurn,
     /// Leave a question's or the last speaker's source.
     Leave,
     /// Read what a started program wrote to its standard error.
@@ -195,8 +201,12 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     if control && key.code == KeyCode::Char('c') {
         return Some(Command::Interrupt);
     }
+    // Whoever wants it to stop need not leave first what they are in the middle of.
+    if control && map.find(key) == Some(Command::StopTurn) {
+        return Some(Command::StopTurn);
+    }
     match mode {
-        Mode::Editing(_) | Mode::Searching => edit(key, control),
+        Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) => edit(key, control),
         Mode::Choosing(..) => choosing::command(key, control).or_else(|| map.find(key)),
         // Nothing is answered that the help hides: a key that does not belong to it closes it.
         Mode::Help => match map.find(key) {
@@ -290,18 +300,20 @@ pub fn line(text: &str) -> Option<Command> {
         "w" | "turn" => alone(Command::WholeTurn),
         "find" | "search" if rest.is_empty() => not_understood(),
         "find" | "search" => Some(Command::Search(Some(rest.to_owned()))),
+        "l" | "spell" if rest == "<" => Some(Command::PreviousWord),
+        "l" | "spell" if rest == ">" => Some(Command::NextWord),
         "l" | "spell" => Some(Command::Spell(
             Some(rest.to_owned()).filter(|rest| !rest.is_empty()),
         )),
-        "<" => alone(Command::PreviousWord),
-        ">" => alone(Command::NextWord),
+        ">" | "prompt" => Some(Command::Prompt(Some(rest.to_owned()))),
         "b" | "away" => alone(Command::Away),
         "m" | "mute" => alone(Command::Mute),
         "k" | "quiet" => alone(Command::Quiet),
         "i" => alone(Command::DoNotInterrupt),
         "t" | "status" => alone(Command::Status),
         "z" | "copy" => alone(Command::Copy),
-        "s" | "stop" => alone(Command::Stop),
+        "s" => alone(Command::Stop),
+        "stop" => alone(Command::StopTurn),
         "next" => alone(Command::NextQuestion),
         "p" | "hold" => alone(Command::Hold),
         "v" | "verbosity" => alone(Command::Verbosity),
@@ -371,6 +383,21 @@ mod tests {
     }
 
     #[test]
+    fn what_an_agent_does_can_be_stopped_in_every_mode() {
+        let key = KeyEvent::new(KeyCode::Char('x'), KeyModifiers::CONTROL);
+        for mode in [
+            Mode::Watching,
+            Mode::Confirming(1),
+            Mode::Editing(1),
+            Mode::Choosing(1, 0),
+            Mode::Prompting(0),
+            Mode::Help,
+        ] {
+            assert_eq!(usual(key, mode), Some(Command::StopTurn));
+        }
+    }
+
+    #[test]
     fn the_help_answers_nothing() {
         for c in ['y', 'n', 'c', 'a', 'o', 'd', 'x', 'z', '?', 'q'] {
             assert_eq!(
@@ -387,7 +414,7 @@ mod tests {
             assert!(
                 BINDINGS[at + 1..]
                     .iter()
-                    .all(|other| other.code != binding.code),
+                    .all(|other| other.key != binding.key),
                 "{}",
                 binding.key
             );
@@ -418,6 +445,16 @@ mod tests {
             ("o", Some(Command::NotUnderstood("o".into()))),
             ("s now", Some(Command::NotUnderstood("s now".into()))),
             ("next", Some(Command::NextQuestion)),
+            (
+                "> run  the tests",
+                Some(Command::Prompt(Some("run  the tests".into()))),
+            ),
+            (">", Some(Command::Prompt(Some(String::new())))),
+            ("l >", Some(Command::NextWord)),
+            ("l <", Some(Command::PreviousWord)),
+            ("stop", Some(Command::StopTurn)),
+            ("stop it", Some(Command::NotUnderstood("stop it".into()))),
+            ("s", Some(Command::Stop)),
         ] {
             assert_eq!(line(text), wanted, "{text:?}");
         }

@@ -18,6 +18,7 @@ const OWNERS: &[&str] = &[
     "questions",
     "review",
     "run",
+    "stopping",
     "tuning",
 ];
 

@@ -45,6 +45,9 @@ impl App {
         }
         let Some(command) = command else { return };
         self.answers.clear();
+        if command != Command::StopTurn {
+            self.stopping.forget();
+        }
         match command {
             Command::Accept(number) => self.accept(number, by, now),
             Command::Confirm(number) => self.confirm(number, by, now),
@@ -57,6 +60,8 @@ impl App {
             Command::Choice(to) => self.move_choice(to, now),
             Command::Details(number) => self.details(number, now),
             Command::NextQuestion => self.next_question(now),
+            Command::Prompt(text) => self.tell_agent(text, now),
+            Command::StopTurn => self.stop_turn(by, now),
             Command::Leave => self.leave(now),
             Command::Stop => self.stop(now),
             Command::Escape => self.escape(now),
@@ -134,7 +139,11 @@ impl App {
                 } else {
                     self.stay_open(now);
                 }
-                is_line || matches!(command, Some(Command::Stop | Command::Escape))
+                is_line
+                    || matches!(
+                        command,
+                        Some(Command::Stop | Command::Escape | Command::StopTurn)
+                    )
             }
             Mode::Watching
             | Mode::Confirming(_)
@@ -143,6 +152,7 @@ impl App {
             | Mode::Quitting
             | Mode::Leaving(_)
             | Mode::Searching
+            | Mode::Prompting(_)
             | Mode::Help => true,
         }
     }
@@ -167,13 +177,17 @@ impl App {
                 self.doing = Doing::Watching;
                 self.respond("search.left", &[], now);
             }
+            Mode::Prompting(_) => {
+                self.doing = Doing::Watching;
+                self.respond("prompt.left", &[], now);
+            }
             Mode::Help | Mode::Watching | Mode::Quitting | Mode::Leaving(_) => {
                 self.doing = Doing::Watching
             }
         }
     }
 
-    fn stop(&mut self, now: Now) {
+    pub(super) fn stop(&mut self, now: Now) {
         // What was said to its end until now was heard; what the key cuts was not.
         self.note_said(now);
         let spoke = !self.queue.is_idle();

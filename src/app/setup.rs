@@ -95,6 +95,10 @@ pub struct SourceSetup {
     pub identity: Option<Identity>,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
+    /// The folder in which its agent works, where one is started here; else empty.
+    pub folder: String,
+    /// What its agent is to do at once, where the person said so at the start.
+    pub prompt: Option<String>,
     /// What a recording tells beside its events; absent for everything that is none.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.

@@ -71,6 +71,7 @@ impl App {
             | Doing::Answering { .. }
             | Doing::Choosing(_)
             | Doing::Searching(_)
+            | Doing::Prompting { .. }
             | Doing::Quitting
             | Doing::Leaving(_) => 0,
         }
@@ -110,6 +111,7 @@ impl App {
     pub fn editor_label(&self) -> &'static str {
         match self.mode() {
             Mode::Searching => "editor.search",
+            Mode::Prompting(_) => "editor.prompt",
             Mode::Editing(id) => match self.sessions.prompt(PromptId(id)) {
                 Some(prompt) if matches!(prompt.question, Question::Confirmation(_)) => {
                     "editor.reason"

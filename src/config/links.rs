@@ -19,6 +19,8 @@ pub enum Dialect {
     Asp,
     /// Sage, in either of its forms
     Sage,
+    /// The Agent Client Protocol
+    Acp,
 }
 
 /// Settings of the links to sources.

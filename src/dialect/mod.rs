@@ -19,6 +19,7 @@
 //! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
 
 mod aaep;
+mod acp;
 mod asp;
 mod foreign;
 mod numbers;
@@ -212,6 +213,10 @@ pub enum Standing {
 pub enum Wish {
     /// To hear it in other terms.
     Terms(Terms),
+    /// That it does this, in the person's words.
+    Prompt(String),
+    /// That it stops what it does.
+    Stop,
 }
 
 /// Holds how the person wants to hear an agent.
@@ -238,6 +243,10 @@ pub struct Connection {
     pub may_answer_late: bool,
     /// Whether it was asked to leave some events out, so that a gap is no fault of its.
     pub leaves_out: bool,
+    /// Whether it can be told what to do, and to stop.
+    pub takes_prompts: bool,
+    /// Whether it does something that can be stopped.
+    pub in_turn: bool,
 }
 
 /// Says what carries a link's frames, as far as that matters to who speaks first and how.
@@ -279,6 +288,10 @@ pub struct Start {
     pub words: Words,
     /// Who speaks for the person where a protocol wants its messages signed.
     pub identity: Option<Identity>,
+    /// The folder in which an agent works that is started here; empty where nobody is.
+    pub folder: String,
+    /// What it is to do at once.
+    pub prompt: Option<String>,
 }
 
 impl Start {
@@ -300,6 +313,8 @@ impl Start {
             numbers: Numbers::default(),
             words: Words::default(),
             identity: None,
+            folder: String::new(),
+            prompt: None,
         }
     }
 }

@@ -23,6 +23,7 @@ use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Reply};
 
 use super::aaep::Aaep;
+use super::acp::Acp;
 use super::asp::Asp;
 use super::sage::Sage;
 use super::{Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
@@ -47,11 +48,13 @@ pub enum Kind {
     Asp,
     /// Sage's runs.
     Sage,
+    /// The Agent Client Protocol.
+    Acp,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 3] = [Self::Aaep, Self::Asp, Self::Sage];
+    pub const ALL: [Self; 4] = [Self::Aaep, Self::Asp, Self::Sage, Self::Acp];
 
     /// Asks a dialect about a text.
     fn judge(self, text: &str) -> Sign {
@@ -59,6 +62,7 @@ impl Kind {
             Self::Aaep => super::aaep::recognise(text),
             Self::Asp => super::asp::recognise(text),
             Self::Sage => super::sage::recognise(text),
+            Self::Acp => super::acp::recognise(text),
         }
     }
 
@@ -68,6 +72,7 @@ impl Kind {
             Self::Aaep => Box::new(Aaep::new(start)),
             Self::Asp => Box::new(Asp::new(start)),
             Self::Sage => Box::new(Sage::new(start)),
+            Self::Acp => Box::new(Acp::new(start)),
         }
     }
 }
@@ -110,6 +115,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Aaep => Kind::Aaep.machine(start),
         config::Dialect::Asp => Kind::Asp.machine(start),
         config::Dialect::Sage => Kind::Sage.machine(start),
+        config::Dialect::Acp => Kind::Acp.machine(start),
     }
 }
 
@@ -271,7 +277,7 @@ impl Dialect for Undecided {
     fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
         match (wish, &mut self.open) {
             (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
-            (Wish::Terms(_), None) => {}
+            (Wish::Terms(_), None) | (Wish::Prompt(_) | Wish::Stop, _) => {}
         }
         self.machine.wish(wish, now, out);
     }
@@ -305,6 +311,8 @@ mod tests {
         Start {
             words: Default::default(),
             identity: None,
+            folder: String::new(),
+            prompt: None,
             carrier: Carrier::OneWay,
             path: String::new(),
             plain: false,

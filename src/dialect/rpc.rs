@@ -17,6 +17,12 @@ use serde_json::value::RawValue;
 /// The code of JSON-RPC for a method that is not there.
 pub const NO_SUCH_METHOD: i64 = -32601;
 
+/// The code of JSON-RPC for what can't be done for a reason of one's own.
+pub const INTERNAL: i64 = -32603;
+
+/// The code for a request that the other side took back before it was answered.
+pub const CANCELLED: i64 = -32800;
+
 /// The longest id of the other side that is kept, in bytes: a number, or a UUID with some words around it.
 const LONGEST_ID: usize = 256;
 
@@ -34,6 +40,11 @@ impl Id {
         let text = raw.get();
         let begins = |c: char| c == '"' || c == '-' || c.is_ascii_digit();
         (text.len() <= LONGEST_ID && text.starts_with(begins)).then(|| Self(text.to_owned()))
+    }
+
+    /// Tells whether it is the id that stands in another message, however that writes it.
+    pub fn is(&self, other: &Value) -> bool {
+        serde_json::from_str::<Value>(&self.0).is_ok_and(|own| own == *other)
     }
 
     /// Gives it as one of our own numbers.
@@ -235,6 +246,13 @@ mod tests {
         for none in ["{}", "[1]", "true", long.as_str()] {
             assert_eq!(id(none), None, "{none}");
         }
+    }
+
+    #[test]
+    fn an_id_is_known_again_in_another_message() {
+        let known = |written: &str, other: Value| id(written).unwrap().is(&other);
+        assert!(known("7", Value::from(7)) && known("\"\\u0041\"", Value::from("A")));
+        assert!(!known("7", Value::from("7")) && !known("\"a\"", Value::Null));
     }
 
     #[test]

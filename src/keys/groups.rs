@@ -24,6 +24,10 @@ pub(super) const GROUPS: &[Group] = &[
         ],
     },
     Group {
+        head: "What the agent does",
+        names: &["prompt", "stop_turn"],
+    },
+    Group {
         head: "What is going on",
         names: &["status", "away", "remarks"],
     },

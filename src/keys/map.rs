@@ -156,11 +156,9 @@ impl Default for Keymap {
         let rows = BINDINGS
             .iter()
             .map(|binding| {
-                let chord = Chord {
-                    code: binding.code,
-                    modifiers: KeyModifiers::NONE,
-                };
-                vec![(binding.key.to_owned(), chord)]
+                let chord = Chord::parse(binding.key);
+                let named = chord.map(|chord| (binding.key.to_owned(), chord));
+                named.into_iter().collect()
             })
             .collect();
         Self { rows }
@@ -307,15 +305,17 @@ mod tests {
         KeyEvent::new(code, modifiers)
     }
 
+    fn usual(binding: &crate::keys::Binding) -> KeyEvent {
+        let chord = Chord::parse(binding.key).unwrap();
+        press(chord.code, chord.modifiers)
+    }
+
     #[test]
     fn every_default_is_read_by_its_own_name() {
         for binding in BINDINGS {
-            let chord = Chord::parse(binding.key).unwrap();
-            assert!(
-                chord.is(press(binding.code, KeyModifiers::NONE)),
-                "{}",
-                binding.key
-            );
+            let key = usual(binding);
+            let found = Keymap::default().find(key);
+            assert_eq!(found, Some(binding.command()), "{}", binding.key);
         }
         Keymap::default().check().unwrap();
     }
@@ -326,11 +326,7 @@ mod tests {
             let map = Keymap::new(&changes(&format!("{} = [\"Alt-z\"]", binding.name))).unwrap();
             let key = press(KeyCode::Char('z'), KeyModifiers::ALT);
             assert_eq!(map.find(key), Some((binding.command)()), "{}", binding.name);
-            assert_eq!(
-                map.find(press(binding.code, KeyModifiers::NONE)),
-                None,
-                "{at}"
-            );
+            assert_eq!(map.find(usual(binding)), None, "{at}");
         }
     }
 
@@ -342,7 +338,7 @@ mod tests {
                 assert_eq!(off, Err(KeyError::Unreachable { name: binding.name }));
             } else {
                 let map = off.unwrap();
-                assert_eq!(map.find(press(binding.code, KeyModifiers::NONE)), None);
+                assert_eq!(map.find(usual(binding)), None);
                 assert!(map.help().all(|(_, does)| does != binding.does));
             }
         }

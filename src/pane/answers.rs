@@ -27,6 +27,7 @@ pub(super) fn rows(view: View<'_>, width: u16, style: Style) -> Vec<Row> {
         | Mode::Confirming(_)
         | Mode::Editing(_)
         | Mode::Searching
+        | Mode::Prompting(_)
         | Mode::Quitting
         | Mode::Leaving(_)
         | Mode::Help => 0,

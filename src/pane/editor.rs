@@ -14,7 +14,7 @@ use super::Look;
 /// Tells whether a line is typed now.
 pub(super) fn is_open(app: &App) -> bool {
     match app.mode() {
-        Mode::Editing(_) | Mode::Searching | Mode::Choosing(..) => true,
+        Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) | Mode::Choosing(..) => true,
         Mode::Watching | Mode::Confirming(_) | Mode::Quitting | Mode::Leaving(_) | Mode::Help => {
             false
         }
@@ -31,6 +31,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> 
         | Mode::Confirming(_)
         | Mode::Editing(_)
         | Mode::Searching
+        | Mode::Prompting(_)
         | Mode::Quitting
         | Mode::Leaving(_)
         | Mode::Help => {

@@ -39,6 +39,7 @@ pub(super) fn of_mode(app: &App) -> Vec<String> {
         Mode::Help => vec!["keys.help"],
         Mode::Editing(_) => vec!["keys.editing"],
         Mode::Searching => vec!["keys.searching"],
+        Mode::Prompting(_) => vec!["keys.prompting"],
         Mode::Choosing(..) => vec!["keys.choosing"],
         Mode::Confirming(_) => return confirming(app),
         Mode::Quitting => vec!["keys.quitting"],
@@ -49,6 +50,9 @@ pub(super) fn of_mode(app: &App) -> Vec<String> {
                 words.push("keys.looking_back");
             }
             words.push("keys.first");
+            if app.takes_prompts() {
+                words.push("keys.prompt");
+            }
             if app.speaks() {
                 words.push("keys.stop");
             }

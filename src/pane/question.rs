@@ -59,6 +59,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect)
         Mode::Watching
         | Mode::Editing(_)
         | Mode::Searching
+        | Mode::Prompting(_)
         | Mode::Quitting
         | Mode::Leaving(_)
         | Mode::Help => page(view, shown, prompt, place),

@@ -32,6 +32,13 @@ pub(super) enum Doing {
     Choosing(Choices),
     /// Typing what to search the history for: so far this.
     Searching(tui_input::Input),
+    /// Typing what an agent is to do.
+    Prompting {
+        /// On which source.
+        link: LinkId,
+        /// What is typed so far.
+        line: tui_input::Input,
+    },
     /// Reading the help, so many rows down.
     Helping {
         /// How many rows are scrolled over.
@@ -57,6 +64,14 @@ impl Doing {
         Self::Searching(tui_input::Input::default())
     }
 
+    /// Begins what an agent is to do, with nothing typed.
+    pub(super) fn prompting(link: LinkId) -> Self {
+        Self::Prompting {
+            link,
+            line: tui_input::Input::default(),
+        }
+    }
+
     /// Gives what keys mean by that.
     pub(super) fn mode(&self) -> Mode {
         match self {
@@ -65,6 +80,7 @@ impl Doing {
             Self::Answering { prompt, .. } => Mode::Editing(prompt.0),
             Self::Choosing(choices) => Mode::Choosing(choices.prompt().0, choices.typed()),
             Self::Searching(_) => Mode::Searching,
+            Self::Prompting { link, .. } => Mode::Prompting(link.0),
             Self::Helping { .. } => Mode::Help,
             Self::Quitting => Mode::Quitting,
             Self::Leaving(link) => Mode::Leaving(link.0),
@@ -74,7 +90,9 @@ impl Doing {
     /// Gives the line that is being typed.
     pub(super) fn line(&self) -> Option<&tui_input::Input> {
         match self {
-            Self::Answering { line, .. } | Self::Searching(line) => Some(line),
+            Self::Answering { line, .. } | Self::Prompting { line, .. } | Self::Searching(line) => {
+                Some(line)
+            }
             Self::Watching
             | Self::Confirming(_)
             | Self::Choosing(_)
@@ -87,7 +105,9 @@ impl Doing {
     /// Gives the line that is being typed, to change it.
     pub(super) fn line_mut(&mut self) -> Option<&mut tui_input::Input> {
         match self {
-            Self::Answering { line, .. } | Self::Searching(line) => Some(line),
+            Self::Answering { line, .. } | Self::Prompting { line, .. } | Self::Searching(line) => {
+                Some(line)
+            }
             Self::Watching
             | Self::Confirming(_)
             | Self::Choosing(_)
@@ -110,6 +130,7 @@ impl Doing {
             | Self::Answering { .. }
             | Self::Choosing(_)
             | Self::Searching(_)
+            | Self::Prompting { .. }
             | Self::Helping { .. }
             | Self::Quitting
             | Self::Leaving(_) => None,
@@ -124,6 +145,7 @@ impl Doing {
             | Self::Confirming(_)
             | Self::Answering { .. }
             | Self::Searching(_)
+            | Self::Prompting { .. }
             | Self::Helping { .. }
             | Self::Quitting
             | Self::Leaving(_) => None,
@@ -134,7 +156,7 @@ impl Doing {
     pub(super) fn leave_question(&mut self) {
         match self {
             // What is being typed keeps the focus; sending it checks that the question still lives.
-            Self::Answering { .. } | Self::Searching(_) => {}
+            Self::Answering { .. } | Self::Searching(_) | Self::Prompting { .. } => {}
             // Nobody answers what the help hides.
             Self::Confirming(_) | Self::Choosing(_) | Self::Helping { .. } => {
                 *self = Self::Watching;

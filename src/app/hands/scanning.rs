@@ -217,17 +217,19 @@ impl App {
                 let options = (0..count).map(|at| Item::Option(id, at));
                 options.chain([Item::Back]).collect()
             }
-            Mode::Editing(_) | Mode::Searching => match self.hands.scanning().group() {
-                Some(group) => GROUPS[group]
-                    .chars()
-                    .map(Item::Letter)
-                    .chain([Item::Back])
-                    .collect(),
-                None => (0..GROUPS.len())
-                    .map(Item::Group)
-                    .chain([Item::Delete, Item::Send, Item::Back])
-                    .collect(),
-            },
+            Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) => {
+                match self.hands.scanning().group() {
+                    Some(group) => GROUPS[group]
+                        .chars()
+                        .map(Item::Letter)
+                        .chain([Item::Back])
+                        .collect(),
+                    None => (0..GROUPS.len())
+                        .map(Item::Group)
+                        .chain([Item::Delete, Item::Send, Item::Back])
+                        .collect(),
+                }
+            }
             Mode::Quitting => vec![Item::Named("quit"), Item::Back],
             Mode::Leaving(_) => vec![Item::Named("leave"), Item::Back],
             Mode::Help => vec![Item::Named("next"), Item::Named("previous"), Item::Back],

@@ -67,6 +67,8 @@ impl Links {
                 numbers: dialect::Numbers::default(),
                 words: words.clone(),
                 identity: source.identity.clone(),
+                folder: source.folder.clone(),
+                prompt: source.prompt.clone(),
             };
             // Far from each other: a dialect draws as many numbers as it needs.
             seed = seed.wrapping_add(0xa076_1d64_78bd_642f);
@@ -159,11 +161,11 @@ impl Links {
         out
     }
 
-    /// Tells a source how the person wants to hear it, and gives what comes of that.
-    fn want(&mut self, id: LinkId, terms: Terms, now: Now) -> Vec<Out> {
+    /// Tells a source what the person wants of its agent, and gives what comes of that.
+    pub(super) fn want(&mut self, id: LinkId, wish: &Wish, now: Now) -> Vec<Out> {
         let mut out = Vec::new();
         if let Some(view) = self.get_mut(id) {
-            view.dialect_mut().wish(&Wish::Terms(terms), now, &mut out);
+            view.dialect_mut().wish(wish, now, &mut out);
         }
         out
     }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind};
-use crate::dialect::{Connection, Out};
+use crate::dialect::{Connection, Out, Wish};
 use crate::link::{Fault, LinkEvent, LinkId};
 use crate::protocol::{AgentId, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
@@ -307,7 +307,7 @@ impl App {
         for at in 0..self.links.len() {
             let id = LinkId(at);
             let terms = super::terms(&self.announcer, &self.queue, id);
-            let out = self.links.want(id, terms, now);
+            let out = self.links.want(id, &Wish::Terms(terms), now);
             self.carry_out(id, out, now);
         }
     }

@@ -8,7 +8,11 @@ use crate::app::told::{all_told, args_of, fault_told};
 
 impl App {
     /// Fills in what a dialect tells: its own arguments, and the name of its source.
-    pub(super) fn told_args(&self, id: LinkId, phrase: &Phrase) -> Vec<(&'static str, Arg)> {
+    pub(in crate::app) fn told_args(
+        &self,
+        id: LinkId,
+        phrase: &Phrase,
+    ) -> Vec<(&'static str, Arg)> {
         let mut args = vec![("source", Arg::Own(self.links.name(id)))];
         args.extend(args_of(self.announcer.phrases(), phrase));
         args

@@ -176,6 +176,10 @@ impl App {
                 let typed = line.value().trim().to_owned();
                 self.submit_search(typed, now);
             }
+            Doing::Prompting { link, line } => {
+                let (link, typed) = (*link, line.value().trim().to_owned());
+                self.submit_prompt(link, &typed, now);
+            }
             Doing::Answering { prompt, line } => {
                 let (id, text) = (*prompt, line.value().trim().to_owned());
                 self.submit(id, text, now);
@@ -270,6 +274,7 @@ impl App {
             Doing::Watching
             | Doing::Answering { .. }
             | Doing::Searching(_)
+            | Doing::Prompting { .. }
             | Doing::Helping { .. }
             | Doing::Quitting
             | Doing::Leaving(_) => return,

@@ -23,6 +23,7 @@ impl App {
             | Doing::Choosing(_)
             | Doing::Quitting
             | Doing::Searching(_)
+            | Doing::Prompting { .. }
             | Doing::Helping { .. } => {
                 let of_shown = self.shown().map(|(_, prompt)| prompt.key.link);
                 let of_last = self

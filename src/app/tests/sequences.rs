@@ -442,6 +442,7 @@ fn ten_thousand_sequences_end_as_the_rules_say() {
                 Mode::Confirming(_) => Where::Confirming(0),
                 Mode::Editing(_) => Where::Reason(0),
                 Mode::Searching => Where::Searching,
+                Mode::Prompting(_) => panic!("run {run}: nobody here takes prompts"),
                 Mode::Help => Where::Help,
                 Mode::Quitting | Mode::Leaving(_) => Where::Leaving,
                 Mode::Choosing(..) => panic!("run {run}: a confirmation without choices"),

@@ -130,6 +130,8 @@ impl Aaep {
             // AAEP's events bring their own words, and its answers are not signed.
             words: _,
             identity: _,
+            folder: _,
+            prompt: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {
@@ -299,6 +301,8 @@ impl Dialect for Aaep {
                 self.wanted = terms.clone();
                 self.renew_terms(out);
             }
+            // What an agent is to do is told it where it runs, and not over this protocol.
+            Wish::Prompt(_) | Wish::Stop => {}
         }
     }
 
@@ -321,6 +325,8 @@ impl Dialect for Aaep {
             // Only where a stream was asked for, a server that is well may answer with its first event.
             may_answer_late: asked && self.ways.is_stream(),
             leaves_out: self.leaves_out(),
+            takes_prompts: false,
+            in_turn: false,
         }
     }
 }

@@ -56,6 +56,8 @@ fn start(carrier: Carrier) -> Start {
     Start {
         words: Default::default(),
         identity: None,
+        folder: String::new(),
+        prompt: None,
         carrier,
         path: String::new(),
         plain: false,

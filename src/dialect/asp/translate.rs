@@ -494,7 +494,8 @@ impl Dialect for Asp {
     fn wish(&mut self, wish: &Wish, _: Now, _: &mut Vec<Out>) {
         match wish {
             // Every sentence stands in the events at each verbosity and in each language already.
-            Wish::Terms(_) => {}
+            // Whoever listens to the sessions of others neither prompts nor stops them.
+            Wish::Terms(_) | Wish::Prompt(_) | Wish::Stop => {}
         }
     }
 

@@ -1,0 +1,114 @@
+//! Telling an agent what to do, and stopping it.
+//!
+//! Responsibilities: which agent is meant, what is typed for it, the two steps of a stop. Not here: what of it goes out
+//! when (its dialect).
+//!
+//! Mental model: a stop throws away work, so it takes two steps, from wherever the person is: the same key or line twice,
+//! not too close together and not too far apart, and nothing else between. What is typed meanwhile stays.
+
+use crate::dialect::{Out, Wish};
+use crate::link::LinkId;
+use crate::protocol::Now;
+
+use super::App;
+use super::doing::Doing;
+use super::questions::gate::By;
+
+impl App {
+    /// Tells whether an agent can be told what to do.
+    pub fn takes_prompts(&self) -> bool {
+        self.prompted_link(false).is_some()
+    }
+
+    /// Gives the source whose agent is meant: the last one that said something, of those that can be told what to do.
+    fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
+        let can = |link: &LinkId| {
+            self.links.get(*link).is_some_and(|view| {
+                let connection = view.connection();
+                !view.is_over() && connection.takes_prompts && (connection.in_turn || !in_turn)
+            })
+        };
+        let history = self.announcer.history().iter().rev();
+        let of_last = history
+            .filter_map(|told| told.key.as_ref())
+            .map(|key| key.link)
+            .find(can);
+        of_last.or_else(|| self.links.iter().map(|view| view.id).find(can))
+    }
+
+    /// Tells an agent what to do; without a text, opens the editor.
+    pub(super) fn tell_agent(&mut self, text: Option<String>, now: Now) {
+        let Some(link) = self.prompted_link(false) else {
+            self.respond("prompt.nobody", &[], now);
+            return;
+        };
+        match text {
+            Some(text) if text.trim().is_empty() => self.respond("prompt.lines", &[], now),
+            Some(text) => self.send_prompt(link, &text, now),
+            None => {
+                self.doing = Doing::prompting(link);
+                self.respond("prompt.editing", &[], now);
+            }
+        }
+    }
+
+    /// Sends what was typed.
+    pub(super) fn submit_prompt(&mut self, link: LinkId, text: &str, now: Now) {
+        if text.is_empty() {
+            self.respond("prompt.empty", &[], now);
+            return;
+        }
+        self.doing = Doing::Watching;
+        self.send_prompt(link, text, now);
+    }
+
+    fn send_prompt(&mut self, link: LinkId, text: &str, now: Now) {
+        if self.links.get(link).is_none_or(|view| view.is_over()) {
+            self.respond("prompt.nobody", &[], now);
+            return;
+        }
+        self.want(link, &Wish::Prompt(text.to_owned()), now);
+    }
+
+    /// Tells a source what is wanted; what it has to say of that is the answer to the person.
+    fn want(&mut self, link: LinkId, wish: &Wish, now: Now) {
+        for wish in self.links.want(link, wish, now) {
+            match wish {
+                Out::Tell(phrase) => {
+                    let args = self.told_args(link, &phrase);
+                    self.respond(phrase.key, &args, now);
+                }
+                other => self.carry_out(link, vec![other], now),
+            }
+        }
+    }
+
+    /// Takes a step of stopping what an agent does.
+    pub(super) fn stop_turn(&mut self, by: By, now: Now) {
+        let Some(link) = self.prompted_link(true) else {
+            self.stopping.forget();
+            match (by, self.takes_prompts()) {
+                // Where nobody can be prompted the line means what it says of the voice.
+                (By::Line { .. }, false) => self.stop(now),
+                (By::Line { .. } | By::Key(_) | By::Begun, _) => {
+                    self.respond("stop_turn.none", &[], now);
+                }
+            }
+            return;
+        };
+        let second = match by {
+            // A key that is held is no decision.
+            By::Key(press) => !press.again && self.stopping.key(link, press.read),
+            By::Line { read } => self.stopping.line(link, read),
+            By::Begun => false,
+        };
+        if !second {
+            let key = self
+                .face
+                .pick("stop_turn.first.keys", "stop_turn.first.lines");
+            self.respond(key, &[], now);
+            return;
+        }
+        self.want(link, &Wish::Stop, now);
+    }
+}

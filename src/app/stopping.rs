@@ -1,0 +1,69 @@
+//! The two steps of stopping what an agent does.
+//!
+//! Responsibilities: whether a step is the second one. Not here: which agent, and what is said (`prompting`).
+
+use std::time::Duration;
+
+use crate::link::LinkId;
+
+/// The second step counts only this long after the first: a key that bounces, or is held, is no decision.
+const APART: Duration = Duration::from_millis(150);
+
+/// How long the second step is waited for; a later one is a first step.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Holds the first step of a stop.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stopping(Option<(LinkId, Duration)>);
+
+impl Stopping {
+    /// Takes a step by a key; tells whether it is the second one.
+    pub(super) fn key(&mut self, link: LinkId, at: Duration) -> bool {
+        self.step(link, at, APART)
+    }
+
+    /// Takes a step by a line, which can't bounce.
+    pub(super) fn line(&mut self, link: LinkId, at: Duration) -> bool {
+        self.step(link, at, Duration::ZERO)
+    }
+
+    fn step(&mut self, link: LinkId, at: Duration, apart: Duration) -> bool {
+        let second = self.0.is_some_and(|(first, since)| {
+            first == link && at >= since + apart && at <= since + PATIENCE
+        });
+        self.0 = match second {
+            true => None,
+            false => Some((link, at)),
+        };
+        second
+    }
+
+    /// Forgets the first step, because something else came.
+    pub(super) fn forget(&mut self) {
+        self.0 = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_takes_two_steps_that_are_neither_too_close_nor_too_far_apart() {
+        let ms = Duration::from_millis;
+        let link = LinkId(0);
+        let mut stopping = Stopping::default();
+        assert!(!stopping.key(link, ms(1000)));
+        assert!(!stopping.key(link, ms(1100)), "a bounce");
+        assert!(stopping.key(link, ms(1400)));
+        assert!(!stopping.key(link, ms(2000)), "it was used up");
+        assert!(!stopping.key(link, ms(20_000)), "too late");
+        assert!(!stopping.key(LinkId(1), ms(21_000)), "another agent");
+        assert!(stopping.key(LinkId(1), ms(22_000)));
+        stopping.key(link, ms(30_000));
+        assert!(stopping.line(link, ms(30_001)), "two lines are no bounce");
+        stopping.key(link, ms(30_000));
+        stopping.forget();
+        assert!(!stopping.key(link, ms(31_000)), "something else came");
+    }
+}

@@ -1,0 +1,266 @@
+//! One call of a tool: what is known of it, how far it is, and how it is put into words for whoever allows it.
+//!
+//! Responsibilities: gathering what messages say of a call, what it asks to do. Not here: when it is told (`turn`).
+//!
+//! Mental model: agents report a call as running before they ask for the permission to make it. So a call that is said to
+//! run is told only after [`GRACE`], or once it was allowed, or when it is over.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::dialect::Words;
+use crate::dialect::written;
+
+use super::read::{CallNews, Edit, Status};
+
+/// How long a call that runs, as its agent says, is not told yet, because the permission for it may still be asked for.
+pub const GRACE: Duration = Duration::from_millis(1000);
+
+/// The longest sentence about a call, in characters.
+const LONGEST_TITLE: usize = 512;
+
+/// Says how far the person has heard of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Nothing, and it does not run.
+    Unsaid,
+    /// Nothing, and it runs, as its agent says; it is told then.
+    Waiting(Duration),
+    /// They are asked about it, or will be.
+    Asked,
+    /// They allowed it.
+    Allowed,
+    /// They rejected it.
+    Rejected,
+    /// That it runs.
+    Told,
+}
+
+/// Holds one call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// Its name in AAEP.
+    pub key: String,
+    /// How far it is heard.
+    pub stage: Stage,
+    /// Where it is, as its agent says.
+    pub status: Status,
+    /// The edits that it makes.
+    pub edits: Vec<Edit>,
+    /// What it brought.
+    pub output: String,
+    title: String,
+    kind: String,
+    places: Vec<String>,
+    command: Option<String>,
+    inputs: Vec<(String, String)>,
+}
+
+/// Makes AAEP's name for a call of the agent's.
+pub fn key(id: &str) -> String {
+    written::id("call_", id)
+}
+
+impl Call {
+    /// Begins to know a call.
+    pub fn new(key: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            stage: Stage::Unsaid,
+            status: Status::Pending,
+            edits: Vec::new(),
+            output: String::new(),
+            title: String::new(),
+            kind: String::new(),
+            places: Vec::new(),
+            command: None,
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Gives it another name in AAEP: what comes is a second call under the name of one that is over.
+    pub fn begin_again(&mut self, number: u64) {
+        self.key = written::id("call_", &format!("{} {number}", self.key));
+    }
+
+    /// Takes what changed.
+    pub fn take(&mut self, news: CallNews) {
+        let CallNews {
+            id: _,
+            title,
+            kind,
+            status,
+            edits,
+            output,
+            places,
+            command,
+            inputs,
+        } = news;
+        self.title = title.unwrap_or(std::mem::take(&mut self.title));
+        self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
+        self.status = status.unwrap_or(self.status);
+        self.edits = edits.unwrap_or(std::mem::take(&mut self.edits));
+        self.output = output.unwrap_or(std::mem::take(&mut self.output));
+        self.places = places.unwrap_or(std::mem::take(&mut self.places));
+        if let Some(inputs) = inputs {
+            // What it is called with comes as a whole: a command that is not in it any more is none.
+            self.inputs = inputs;
+            self.command = command;
+        }
+    }
+
+    /// Gives the name of its tool: its kind, which is all that the protocol says of it.
+    pub fn tool(&self) -> String {
+        let kind = self.kind.trim();
+        written::tool(if kind.is_empty() { "tool" } else { kind })
+    }
+
+    /// Says in short what it does.
+    pub fn title(&self) -> String {
+        let title = [Some(&self.title), self.command.as_ref()];
+        let title = title.into_iter().flatten().find(|it| !it.trim().is_empty());
+        let title = title.map_or_else(|| self.tool(), Clone::clone);
+        written::cut(&title, LONGEST_TITLE)
+    }
+
+    /// Says what is asked for. Where there is a command it is the command and nothing else, whatever the title says.
+    pub fn action(&self, words: &Words) -> String {
+        if let Some(command) = &self.command {
+            return command.clone();
+        }
+        let mut action = self.title();
+        let unsaid: Vec<&str> = self.paths().filter(|path| !action.contains(path)).collect();
+        if !unsaid.is_empty() {
+            action = format!("{action}: {}", unsaid.join(", "));
+        }
+        if self.edits.is_empty() {
+            // What a tool of its own is called with is what it does.
+            let unsaid = self
+                .inputs
+                .iter()
+                .filter(|(_, value)| !action.contains(value));
+            let unsaid: Vec<String> = unsaid
+                .map(|(key, value)| format!("{key}: {value}"))
+                .collect();
+            if !unsaid.is_empty() {
+                action = format!("{action} ({})", unsaid.join(", "));
+            }
+            return action;
+        }
+        let (added, removed) = self.lines();
+        let args = [
+            ("action", action.as_str()),
+            ("added", added.as_str()),
+            ("removed", removed.as_str()),
+        ];
+        first(words, "acp.edit", &args)
+    }
+
+    /// Counts the lines of its edits.
+    pub fn lines(&self) -> (String, String) {
+        let count = |of: fn(&Edit) -> usize| self.edits.iter().map(of).sum::<usize>().to_string();
+        (
+            count(|edit| edit.changes.added),
+            count(|edit| edit.changes.removed),
+        )
+    }
+
+    /// Gives the paths that it is about, each once.
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let edited = self.edits.iter().map(|edit| edit.path.as_str());
+        let all = edited.chain(self.places.iter().map(String::as_str));
+        let all: std::collections::BTreeSet<&str> = all.filter(|path| !path.is_empty()).collect();
+        all.into_iter()
+    }
+
+    /// Gives what it touches outside of a folder, as far as it says so itself.
+    pub fn outside(&self, folder: &str) -> Vec<String> {
+        let inputs = ["cwd", "workdir", "path", "file_path", "filePath"];
+        let given = self
+            .inputs
+            .iter()
+            .filter(|(key, _)| inputs.contains(&key.as_str()));
+        let all = self.paths().chain(given.map(|(_, path)| path.as_str()));
+        let all: std::collections::BTreeSet<&str> =
+            all.filter(|path| leaves(path, folder)).collect();
+        all.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Gives everything else that is known of it, to be read in full.
+    pub fn more(&self) -> Map<String, Value> {
+        let mut more = Map::new();
+        if self.command.is_some() && !self.title.trim().is_empty() {
+            more.insert("title".to_owned(), self.title.as_str().into());
+        }
+        for edit in &self.edits {
+            more.insert(edit.path.clone(), edit.changes.shown.as_str().into());
+        }
+        // The texts of an edit stand in it already, as what they change.
+        if self.edits.is_empty() {
+            for (key, value) in &self.inputs {
+                let said = self.command.is_some() && (key == "command" || key == "cmd");
+                if !said {
+                    more.entry(key.clone())
+                        .or_insert_with(|| value.as_str().into());
+                }
+            }
+        }
+        more
+    }
+}
+
+/// Words a phrase in the person's first language.
+pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
+    let said = words.say(key, args).into_iter().next();
+    said.map(|said| said.normal).unwrap_or_default()
+}
+
+/// Tells whether a path leads out of a folder, by its letters alone.
+fn leaves(path: &str, folder: &str) -> bool {
+    if folder.is_empty() || path.trim().is_empty() {
+        return false;
+    }
+    let path = path.strip_prefix("file://").unwrap_or(path);
+    let whole = match path.starts_with('/') {
+        true => path.to_owned(),
+        false if path.starts_with('~') => return true,
+        false => format!("{folder}/{path}"),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in whole.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let inside: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    !parts.starts_with(&inside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leaves_the_folder_by_whatever_way_it_is_written() {
+        for (path, out) in [
+            ("src/main.rs", false),
+            ("/work/a/src", false),
+            ("/work/a", false),
+            ("file:///work/a/x", false),
+            ("/work/ab", true),
+            ("../b", true),
+            ("/work/a/../b", true),
+            ("src/../../x", true),
+            ("~/x", true),
+            ("/etc/hosts", true),
+            ("", false),
+        ] {
+            assert_eq!(leaves(path, "/work/a"), out, "{path}");
+        }
+    }
+}

@@ -1,0 +1,544 @@
+//! The client of one agent: it greets, opens a conversation, prompts, stops, and gives back what the person decided.
+//!
+//! Responsibilities: which message goes out when, under which id, and what an answer to one means. Not here: what a turn
+//! becomes (`turn`), what messages say (`read`).
+//!
+//! # Mental model
+//! One agent, one conversation, one turn at a time. A prompt that comes before the conversation is open, or during a turn,
+//! is held and goes out when it can; that is told. A stop asks the agent to end its turn, and answers every permission
+//! that is open with `cancelled`, as the protocol wants; that it has stopped is told when it says so.
+//!
+//! Of a capture nothing is known but what the agent wrote: then nothing is sent, and an answer with a stop reason ends the
+//! turn that is told.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::rpc::{self, Asked, Id, Message, Text};
+use crate::dialect::written::{self, Writer};
+use crate::dialect::{Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish};
+use crate::link::{Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::protocol::{Answer, Now, Reply, object};
+
+use super::agent;
+use super::call;
+use super::ending::End;
+use super::options;
+use super::permission::{Permission, Sending};
+use super::read::{self, Update, text};
+use super::turn::{Teller, Turn};
+
+/// The name of this dialect.
+pub(super) const NAME: &str = "acp";
+/// How many prompts are held; a person who writes ahead writes a few.
+const MOST_HELD: usize = 16;
+/// How many kinds of messages that are not known are told, each once.
+const MOST_UNKNOWN: usize = 64;
+
+/// Is a request of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ours {
+    /// The first message.
+    Greeting,
+    /// For a conversation.
+    Opening,
+    /// For a turn.
+    Prompt,
+}
+
+/// Says how far the agent is met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing was sent.
+    Unmet,
+    /// It was greeted, or asked for a conversation.
+    Meeting,
+    /// The conversation of this name is open.
+    Open(String),
+    /// Nothing more can be sent.
+    Over,
+}
+
+/// Speaks with one agent.
+#[derive(Debug)]
+pub struct Acp {
+    pub(super) numbers: Numbers,
+    pub(super) teller: Teller,
+    pub(super) seed: u64,
+    pub(super) listens: bool,
+    pub(super) phase: Phase,
+    pub(super) asked: Asked<Ours>,
+    pub(super) ways_in: Vec<String>,
+    pub(super) modes: BTreeMap<String, String>,
+    pub(super) turn: Option<Turn>,
+    pub(super) held: VecDeque<String>,
+    /// The number under which the prompt of this turn goes out.
+    pub(super) prompting: Option<u64>,
+    pub(super) unknown: BTreeSet<String>,
+}
+
+impl Acp {
+    /// Makes the client of an agent.
+    pub fn new(start: Start) -> Self {
+        let agent = written::Agent {
+            id: "agent".to_owned(),
+            name: "agent".to_owned(),
+            model: None,
+        };
+        let listens = start.carrier == Carrier::OneWay;
+        Self {
+            numbers: start.numbers,
+            teller: Teller {
+                writer: Writer::new(NAME, agent, start.seed),
+                words: start.words,
+                folder: start.folder,
+                answerable: !listens,
+            },
+            seed: start.seed,
+            listens,
+            phase: Phase::Unmet,
+            asked: Asked::default(),
+            ways_in: Vec::new(),
+            modes: BTreeMap::new(),
+            turn: None,
+            held: start.prompt.into_iter().collect(),
+            prompting: None,
+            unknown: BTreeSet::new(),
+        }
+    }
+
+    fn send(&mut self, frame: String, out: &mut Vec<Out>) -> u64 {
+        let request = self.numbers.fresh();
+        if !self.listens {
+            out.push(Out::Send { request, frame });
+        }
+        request
+    }
+
+    /// Gives the ids of the permissions that are open.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> Vec<Id> {
+        self.turn.as_ref().map(Turn::open).unwrap_or_default()
+    }
+
+    pub(super) fn ask(
+        &mut self,
+        what: Ours,
+        method: &str,
+        params: &str,
+        out: &mut Vec<Out>,
+    ) -> u64 {
+        let id = self.asked.ask(what);
+        self.send(rpc::request(id, method, params), out)
+    }
+
+    fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
+        match rpc::read(frame) {
+            Text::Rpc(Message::Notification { method, params }) => {
+                self.notified(&method, &members(params.as_deref()), now, out);
+            }
+            Text::Rpc(Message::Request { id, method, params }) => {
+                self.requested(&id, &method, &members(params.as_deref()), now, out);
+            }
+            Text::Rpc(Message::Result { id, result }) => {
+                let what = self.asked.answered(id.as_ref());
+                self.granted(what, &members(Some(&result)), now, out);
+            }
+            Text::Rpc(Message::Error { id, code, message }) => {
+                match self.asked.answered(id.as_ref()) {
+                    Some(what) => self.refused(what, code, &message, now, out),
+                    None => self.complained(code, &message, out),
+                }
+            }
+            Text::Rpc(Message::Nothing) => {
+                out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc)))
+            }
+            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped))),
+            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text))),
+        }
+    }
+
+    fn notified(
+        &mut self,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match method {
+            "session/update" => self.updated(params, now, out),
+            "$/cancel_request" => self.took_back(params, now, out),
+            // A protocol of its own beside this one, which nobody need know.
+            other if other.starts_with('_') || other.starts_with("$/") => {}
+            other => self.not_known(other, out),
+        }
+    }
+
+    fn updated(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let update = read::update(params);
+        match &update {
+            Update::Mode(mode) => {
+                let name = self.modes.get(mode).unwrap_or(mode).clone();
+                out.push(Out::Tell(
+                    Phrase::new("acp.mode").with("mode", Word::Name(name)),
+                ));
+            }
+            Update::Unknown(kind) => self.not_known(kind, out),
+            Update::Echoes | Update::Quiet => {}
+            Update::Says { .. }
+            | Update::Shows(_)
+            | Update::Thinks
+            | Update::Calls(_)
+            | Update::Plans { .. } => {
+                let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
+                let (turn, teller) = self.turn(&conversation, now, out);
+                turn.update(update, teller, now, out);
+                self.go_on(now, out);
+            }
+        }
+    }
+
+    /// Gives the turn that is told; what an agent does unprompted begins one.
+    fn turn(
+        &mut self,
+        conversation: &str,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> (&mut Turn, &mut Teller) {
+        let teller = &mut self.teller;
+        let turn = self
+            .turn
+            .get_or_insert_with(|| Turn::begin(conversation, None, teller, now, out));
+        (turn, &mut self.teller)
+    }
+
+    fn requested(
+        &mut self,
+        id: &Id,
+        method: &str,
+        params: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if method != "session/request_permission" {
+            self.send(rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"), out);
+            if self.notes(method) {
+                let phrase = Phrase::new("acp.request_refused");
+                out.push(Out::Tell(
+                    phrase.with("method", Word::Name(method.to_owned())),
+                ));
+            }
+            return;
+        }
+        let call = params.get("toolCall").and_then(Value::as_object);
+        let Some(news) = call.and_then(read::call) else {
+            // Without a call nobody knows what it is that would be allowed.
+            self.send(
+                rpc::error(id, rpc::INTERNAL, "there is no tool call in it"),
+                out,
+            );
+            out.push(Out::Tell(Phrase::new("acp.permission_unread")));
+            return;
+        };
+        let (choices, left_out) = options::read(params, &self.teller.words);
+        if left_out > 0 {
+            let n = Word::Own(left_out.to_string());
+            out.push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
+        }
+        let permission = Permission {
+            id: id.clone(),
+            call: call::key(&news.id),
+            choices,
+            token: String::new(),
+            sending: None,
+        };
+        if self.turn.as_ref().is_some_and(|turn| turn.stopping) {
+            // The protocol wants this answer to everything that is asked in a turn that is being stopped.
+            self.send(permission.cancelled(), out);
+            out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
+            return;
+        }
+        let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
+        let (turn, teller) = self.turn(&conversation, now, out);
+        if !turn.request(permission, news, teller, now, out) {
+            self.send(rpc::error(id, rpc::INTERNAL, "too many requests wait"), out);
+            out.push(Out::Tell(Phrase::new("acp.too_many")));
+        }
+    }
+
+    /// Takes the word that the agent no longer wants an answer.
+    fn took_back(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let (Some(id), Some(turn)) = (params.get("requestId"), &mut self.turn) else {
+            return;
+        };
+        let Some(permission) = turn.withdrawn(id, &mut self.teller, now, out) else {
+            return;
+        };
+        self.send(
+            rpc::error(&permission.id, rpc::CANCELLED, "Request cancelled"),
+            out,
+        );
+        out.push(Out::Tell(Phrase::new("acp.withdrawn")));
+        self.go_on(now, out);
+    }
+
+    /// Takes the answer to a request of ours.
+    fn granted(
+        &mut self,
+        what: Option<Ours>,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match what {
+            Some(Ours::Greeting) => self.greeted(result, out),
+            Some(Ours::Opening) => self.opened(result, now, out),
+            Some(Ours::Prompt) => self.turn_ends(result, now, out),
+            None if self.listens => match text(result, "sessionId") {
+                Some(_) => {}
+                None if result.contains_key("stopReason") => self.turn_ends(result, now, out),
+                None if result.contains_key("protocolVersion") => self.greeted(result, out),
+                None => {}
+            },
+            None => self.not_known("result", out),
+        }
+    }
+
+    fn turn_ends(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = &mut self.turn {
+            let reason = text(result, "stopReason").unwrap_or_default();
+            turn.end(End::by_reason(reason, turn.stopping));
+        }
+        self.prompting = None;
+        self.go_on(now, out);
+    }
+
+    /// Ends turns that are over, and sends what was held.
+    pub(super) fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
+            turn.finish(&mut self.teller, now, out);
+            out.push(Out::LastWords(None));
+        }
+        if self.turn.is_some() {
+            return;
+        }
+        let Phase::Open(conversation) = self.phase.clone() else {
+            return;
+        };
+        let Some(prompt) = self.held.pop_front() else {
+            return;
+        };
+        let blocks = json!([{"type": "text", "text": prompt}]);
+        let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
+        self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, out));
+        out.push(Out::LastWords(Some(cancel(&conversation))));
+        let prompt = Some(prompt.as_str());
+        self.turn = Some(Turn::begin(
+            &conversation,
+            prompt,
+            &mut self.teller,
+            now,
+            out,
+        ));
+    }
+
+    fn prompt(&mut self, prompt: &str, now: Now, out: &mut Vec<Out>) {
+        let key = match (&self.phase, &self.turn) {
+            (Phase::Over, _) => return out.push(Out::Tell(Phrase::new("prompt.nobody"))),
+            (_, _) if self.held.len() >= MOST_HELD => {
+                return out.push(Out::Tell(Phrase::new("prompt.too_many")));
+            }
+            (Phase::Open(_), None) => None,
+            (Phase::Open(_), Some(turn)) if turn.stopping => Some("prompt.after_stop"),
+            (Phase::Open(_), Some(_)) => Some("prompt.held"),
+            (Phase::Unmet | Phase::Meeting, _) => Some("prompt.early"),
+        };
+        self.held.push_back(prompt.to_owned());
+        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
+        self.go_on(now, out);
+    }
+
+    fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
+        let (Phase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
+            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
+        };
+        if turn.stopping {
+            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
+        }
+        let cancel = cancel(conversation);
+        // Said first: what follows comes of it.
+        out.push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
+        let open = turn.stop(&mut self.teller, now, out);
+        self.send(cancel, out);
+        for permission in open {
+            self.send(permission.cancelled(), out);
+        }
+        self.go_on(now, out);
+    }
+
+    fn replied(
+        &mut self,
+        request: u64,
+        outcome: &Result<Receipt, Undelivered>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if Numbers::is_own(request) {
+            if let (Err(undelivered), true) = (outcome, self.prompting == Some(request)) {
+                self.prompting = None;
+                if let Some(turn) = &mut self.turn {
+                    turn.end(End::Failed(undelivered.to_string()));
+                }
+                self.go_on(now, out);
+            }
+            return;
+        }
+        out.push(Out::Settled {
+            request,
+            outcome: outcome.clone(),
+        });
+        let Some(turn) = &mut self.turn else {
+            return;
+        };
+        match outcome {
+            Ok(_) => {
+                if let Some(reason) = turn.answered(request, &mut self.teller, now, out) {
+                    // The protocol has no place for a reason: the agent is told in the next prompt.
+                    self.held.push_front(reason);
+                    out.push(Out::Tell(Phrase::new("acp.reason_follows")));
+                }
+            }
+            Err(undelivered) => {
+                let open = turn.unanswered(request, &mut self.teller, now, out);
+                // Where a byte of the answer may have left, another one could contradict it.
+                let left = matches!(undelivered, Undelivered::Unknown(_));
+                if let Some(permission) = open.filter(|_| !left) {
+                    self.send(permission.cancelled(), out);
+                }
+            }
+        }
+        self.go_on(now, out);
+    }
+
+    /// Ends what can't go on without the agent.
+    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
+        self.phase = Phase::Over;
+        self.prompting = None;
+        if let Some(turn) = self.turn.take() {
+            turn.finish(&mut self.teller, now, out);
+        }
+        self.tell_unsent(out);
+    }
+
+    /// Takes note of a kind of message that is not known; tells whether it is a new one.
+    fn notes(&mut self, kind: &str) -> bool {
+        if self.unknown.len() >= MOST_UNKNOWN && !self.unknown.contains(kind) {
+            return false;
+        }
+        self.unknown.insert(written::cut(kind, 200))
+    }
+
+    fn not_known(&mut self, kind: &str, out: &mut Vec<Out>) {
+        if self.notes(kind) {
+            let phrase = Phrase::new("acp.unknown").with("kind", Word::Name(kind.to_owned()));
+            out.push(Out::Detail(phrase));
+        }
+    }
+}
+
+/// Reads an object; empty where it is none.
+fn members(json: Option<&str>) -> Map<String, Value> {
+    json.and_then(object).unwrap_or_default()
+}
+
+fn cancel(conversation: &str) -> String {
+    let params = json!({"sessionId": conversation}).to_string();
+    rpc::notification("session/cancel", &params)
+}
+
+impl Dialect for Acp {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Connected if self.phase == Phase::Unmet && !self.listens => {
+                self.phase = Phase::Meeting;
+                self.ask(Ours::Greeting, "initialize", &agent::greeting(), out);
+            }
+            LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
+            LinkEvent::Replied { request, outcome } => self.replied(*request, outcome, now, out),
+            LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
+                self.gone(now, out);
+            }
+            LinkEvent::Connected
+            | LinkEvent::Connecting { .. }
+            | LinkEvent::Resumed
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Request { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. } => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
+        let (decision, reason) = match &reply.answer {
+            Answer::Decision {
+                decision,
+                rationale,
+            } => (decision.as_str(), rationale.clone()),
+            Answer::Response(_) => ("", None),
+        };
+        let turn = self.turn.as_mut();
+        let permission = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
+        let found = permission.and_then(|permission| {
+            let choice = permission.choices.iter().find(|it| it.decision == decision);
+            let choice = choice.cloned()?;
+            let frame = permission.selected(&choice);
+            permission.sending = Some(Sending {
+                request,
+                allows: choice.allows,
+                reason,
+            });
+            Some(frame)
+        });
+        out.push(match found {
+            Some(frame) if !self.listens => Out::Send { request, frame },
+            Some(_) | None => Out::Settled {
+                request,
+                outcome: Err(Undelivered::Kept(Fault::OneWay)),
+            },
+        });
+    }
+
+    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+        match wish {
+            Wish::Prompt(prompt) => self.prompt(prompt, now, out),
+            Wish::Stop => self.stop(now, out),
+            // The protocol has no words for how somebody wants to hear an agent.
+            Wish::Terms(_) => {}
+        }
+    }
+
+    fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        if let Some(turn) = &mut self.turn {
+            turn.tick(&mut self.teller, now, out);
+        }
+        self.go_on(now, out);
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.turn.as_ref().and_then(Turn::deadline)
+    }
+
+    fn connection(&self) -> Connection {
+        Connection {
+            takes_prompts: !self.listens && self.phase != Phase::Over,
+            in_turn: self.turn.is_some(),
+            ..Connection::default()
+        }
+    }
+}

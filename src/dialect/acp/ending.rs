@@ -1,0 +1,134 @@
+//! The end of a turn, in AAEP's terms.
+//!
+//! Responsibilities: which event an end is, what stands in it, what the agent left open. Not here: when a turn is over
+//! (`turn`, `client`).
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::written;
+use crate::dialect::{Out, Words};
+use crate::link::{Phrase, Word};
+use crate::protocol::Now;
+
+use super::call::Stage;
+use super::turn::{Teller, Turn};
+
+/// Says how a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    /// As it should.
+    Done,
+    /// Before it was done, for a reason that has a phrase.
+    Short(&'static str),
+    /// It was stopped; by the person, or by the agent itself.
+    Stopped {
+        /// Whether the person wanted it.
+        wanted: bool,
+    },
+    /// By an error, in the agent's words.
+    Failed(String),
+    /// By the end of the agent.
+    Gone,
+}
+
+impl End {
+    /// Reads why an agent says that a turn is over.
+    pub fn by_reason(reason: &str, stopping: bool) -> Self {
+        match reason {
+            "end_turn" => Self::Done,
+            "max_tokens" => Self::Short("acp.end.max_tokens"),
+            "max_turn_requests" => Self::Short("acp.end.max_turn_requests"),
+            "refusal" => Self::Short("acp.end.refusal"),
+            "cancelled" => Self::Stopped { wanted: stopping },
+            _ => Self::Short("acp.end.other"),
+        }
+    }
+}
+
+impl Turn {
+    /// Tells its end; what the agent left open ends with it.
+    pub fn finish(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let end = self.end.take().unwrap_or(End::Gone);
+        self.asking = None;
+        self.close_output(teller, now, out);
+        let running: Vec<(String, String)> = self
+            .calls
+            .values()
+            .filter(|call| call.stage == Stage::Told)
+            .map(|call| (call.tool(), call.key.clone()))
+            .collect();
+        for (tool, key) in running {
+            let fields = json!({"tool": tool, "tool_call_id": key, "status": written::NOT_STATED});
+            self.event("tool.completed", fields, teller, now, out);
+        }
+        self.enter("thinking", teller, now, out);
+        if self.left_out > 0 {
+            let n = Word::Own(self.left_out.to_string());
+            out.push(Out::Tell(Phrase::new("acp.calls_left_out").with("n", n)));
+        }
+        let took = now.monotonic.saturating_sub(self.began).as_millis();
+        let took = written::duration(u64::try_from(took).ok());
+        let (kind, mut fields) = self.ending(end, teller);
+        if kind == "session.completed" {
+            fields.insert("duration_ms".to_owned(), json!(took));
+            fields.insert("tool_invocations_count".to_owned(), self.made.into());
+        }
+        self.worded(kind, fields, teller, now, out);
+    }
+
+    fn ending(&self, end: End, teller: &Teller) -> (&'static str, Map<String, Value>) {
+        let say = |key: &str, args: &[(&str, &str)]| sentence(&teller.words, key, args);
+        match end {
+            End::Done => {
+                let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
+                let edited = number(self.edited.len() as u64);
+                let failed = number(self.failed);
+                let args = [("edited", edited.as_str()), ("failed", failed.as_str())];
+                let fields = match edited.is_empty() && failed.is_empty() {
+                    true => Map::new(),
+                    false => say("acp.end.done", &args),
+                };
+                ("session.completed", fields)
+            }
+            End::Short(key) => ("session.completed", say(key, &[])),
+            End::Stopped { wanted } => {
+                let key = if wanted {
+                    "acp.end.stopped"
+                } else {
+                    "acp.end.cancelled"
+                };
+                let mut fields = say(key, &[]);
+                let by = if wanted { "user" } else { "producer" };
+                fields.insert("cancelled_by".to_owned(), by.into());
+                ("session.cancelled", fields)
+            }
+            End::Failed(words) => {
+                let words = written::short(&words);
+                let mut fields = say("acp.end.failed", &[("words", &words)]);
+                fields.insert("error_category".to_owned(), "unknown".into());
+                ("session.errored", fields)
+            }
+            End::Gone => {
+                let mut fields = say("acp.end.gone", &[]);
+                fields.insert("error_category".to_owned(), "unknown".into());
+                ("session.errored", fields)
+            }
+        }
+    }
+}
+
+/// Words a sentence into the fields of its event, in every language and at each verbosity.
+pub(super) fn sentence(words: &Words, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
+    let mut fields = Map::new();
+    for (at, said) in words.say(key, args).into_iter().enumerate() {
+        let tail = match at {
+            0 => String::new(),
+            _ => format!("_{}", said.language),
+        };
+        let terse = written::short(&said.terse);
+        fields.insert(format!("summary_terse{tail}"), terse.into());
+        fields.insert(format!("summary_normal{tail}"), said.normal.into());
+        fields.insert(format!("summary_detailed{tail}"), said.detailed.into());
+    }
+    fields
+}

@@ -1,0 +1,112 @@
+//! Meeting the agent, and leaving it.
+//!
+//! Responsibilities: the greeting, the conversation, what it means where either is refused. Not here: turns (`client`).
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::Out;
+use crate::dialect::rpc;
+use crate::dialect::written::{self, Writer};
+use crate::link::{Fault, Phrase, Word};
+use crate::protocol::Now;
+
+use super::agent::{self, Greeting};
+use super::client::{Acp, NAME, Ours, Phase};
+use super::ending::End;
+use super::read::text;
+
+/// The code of the protocol for an agent into which nobody has signed in.
+const SIGN_IN: i64 = -32000;
+
+impl Acp {
+    pub(super) fn greeted(&mut self, result: &Map<String, Value>, out: &mut Vec<Out>) {
+        let greeting = Greeting::read(result);
+        self.teller.writer = Writer::new(NAME, greeting.agent.clone(), !self.seed);
+        self.ways_in = greeting.ways_in;
+        if greeting.version != agent::VERSION {
+            let version = Word::Own(greeting.version.to_string());
+            return self.give_up(Phrase::new("acp.version").with("version", version), out);
+        }
+        let params = json!({"cwd": self.teller.folder, "mcpServers": []});
+        if !self.listens {
+            self.ask(Ours::Opening, "session/new", &params.to_string(), out);
+        }
+    }
+
+    pub(super) fn opened(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
+        let Some(conversation) = text(result, "sessionId") else {
+            return self.give_up(Phrase::new("acp.no_session"), out);
+        };
+        self.phase = Phase::Open(conversation.to_owned());
+        let (modes, mode) = agent::modes(result);
+        self.modes = modes;
+        if let Some(mode) = mode {
+            let name = self.modes.get(&mode).cloned().unwrap_or(mode);
+            out.push(Out::Tell(
+                Phrase::new("acp.mode").with("mode", Word::Name(name)),
+            ));
+        }
+        if self.held.is_empty() {
+            out.push(Out::Tell(Phrase::new("acp.ready")));
+        }
+        self.go_on(now, out);
+    }
+
+    /// Takes the refusal of a request of ours.
+    pub(super) fn refused(
+        &mut self,
+        what: Ours,
+        code: i64,
+        message: &str,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let words = Word::Agent(written::short(message));
+        match what {
+            Ours::Greeting | Ours::Opening if code == SIGN_IN => {
+                let ways = Word::Names(self.ways_in.clone());
+                self.give_up(Phrase::new("acp.sign_in").with("ways", ways), out);
+            }
+            Ours::Greeting | Ours::Opening => {
+                self.give_up(Phrase::new("acp.no_start").with("words", words), out);
+            }
+            Ours::Prompt => {
+                if let Some(turn) = &mut self.turn {
+                    let cancelled = code == rpc::CANCELLED && turn.stopping;
+                    turn.end(match cancelled {
+                        true => End::Stopped { wanted: true },
+                        false => End::Failed(message.to_owned()),
+                    });
+                }
+                self.prompting = None;
+                self.go_on(now, out);
+            }
+        }
+    }
+
+    /// Takes an error that answers nothing of ours.
+    pub(super) fn complained(&mut self, code: i64, message: &str, out: &mut Vec<Out>) {
+        let phrase = Phrase::new("acp.complaint")
+            .with("code", Word::Own(code.to_string()))
+            .with("words", Word::Agent(written::short(message)));
+        out.push(Out::Tell(phrase));
+    }
+
+    pub(super) fn give_up(&mut self, reason: Phrase, out: &mut Vec<Out>) {
+        self.phase = Phase::Over;
+        self.tell_unsent(out);
+        out.push(Out::Close(Fault::Rejected {
+            reason,
+            retry_after: None,
+            again: false,
+        }));
+    }
+
+    pub(super) fn tell_unsent(&mut self, out: &mut Vec<Out>) {
+        let unsent = std::mem::take(&mut self.held).len();
+        if unsent > 0 {
+            let n = Word::Own(unsent.to_string());
+            out.push(Out::Tell(Phrase::new("prompt.unsent").with("n", n)));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! A permission that the agent requests: the question that it becomes, and the answers to it.
+//!
+//! Responsibilities: the fields of the question, the answers to the letter. Not here: when it is asked, and what is known
+//! of its call (`turn`).
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::Words;
+use crate::dialect::rpc::{self, Id};
+use crate::dialect::written;
+
+use super::call::{Call, first};
+use super::options::Choice;
+
+/// The longest list of paths that is said, in characters.
+const LONGEST_PATHS: usize = 1000;
+
+/// Holds a request for a permission.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Permission {
+    /// The agent's id of the request.
+    pub id: Id,
+    /// The call that it is for, by AAEP's name.
+    pub call: String,
+    /// What can be answered.
+    pub choices: Vec<Choice>,
+    /// Under which token it is asked; empty before.
+    pub token: String,
+    /// The answer that is on its way.
+    pub sending: Option<Sending>,
+}
+
+/// Holds an answer of the person that is on its way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sending {
+    /// The number of the person's answer.
+    pub request: u64,
+    /// Whether it allows the call.
+    pub allows: bool,
+    /// Why it was rejected, in the person's words.
+    pub reason: Option<String>,
+}
+
+impl Permission {
+    /// Gives the fields of the question.
+    pub fn question(&self, call: &Call, folder: &str, words: &Words) -> Map<String, Value> {
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Value| {
+            fields.insert(name.to_owned(), value);
+        };
+        put("action", call.action(words).into());
+        let outside = call.outside(folder);
+        if !outside.is_empty() {
+            let paths = written::cut(&outside.join(", "), LONGEST_PATHS);
+            put(
+                "consequence",
+                first(words, "acp.outside", &[("paths", &paths)]).into(),
+            );
+        }
+        put("tool", call.tool().into());
+        put("tool_call_id", call.key.as_str().into());
+        put("reply_token", self.token.as_str().into());
+        let decisions: Vec<&str> = self
+            .choices
+            .iter()
+            .map(|choice| choice.decision.as_str())
+            .collect();
+        put("allowed_replies", decisions.into());
+        put("extra_context", Value::Object(call.more()));
+        fields
+    }
+
+    /// Writes the answer that selects an option.
+    pub fn selected(&self, choice: &Choice) -> String {
+        let outcome = json!({"outcome": {"outcome": "selected", "optionId": choice.option}});
+        rpc::result(&self.id, &outcome.to_string())
+    }
+
+    /// Writes the answer that a stopped turn calls for.
+    pub fn cancelled(&self) -> String {
+        rpc::result(
+            &self.id,
+            &json!({"outcome": {"outcome": "cancelled"}}).to_string(),
+        )
+    }
+}

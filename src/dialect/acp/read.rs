@@ -1,0 +1,281 @@
+//! What messages say, read leniently: what is missing or of another kind is as if it were not there.
+//!
+//! Responsibilities: the updates of a session and what a call says of itself, within bounds. Not here: what becomes of
+//! them (`turn`).
+
+use serde_json::{Map, Value};
+
+use crate::dialect::written::cut;
+
+use super::changes::{self, Changes};
+
+/// How many places, edits and inputs of one call are looked at; nobody hears out more.
+const MOST_PARTS: usize = 16;
+/// The longest title, path or name that is kept, in characters.
+const LONGEST_NAME: usize = 512;
+/// The longest input or output of a call that is kept, in characters: what a field of AAEP takes.
+const LONGEST_TEXT: usize = 4000;
+/// How many entries of a plan are counted.
+const MOST_ENTRIES: usize = 512;
+
+/// Is one update of a session.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Update {
+    /// Text for the person.
+    Says {
+        /// Which message it belongs to, where the agent says so.
+        message: Option<String>,
+        /// The text.
+        text: String,
+    },
+    /// Something for the person that is no text: an image, a sound.
+    Shows(String),
+    /// What the agent thinks; never said as if it were for the person.
+    Thinks,
+    /// The person's own words, which come back while an old conversation is loaded.
+    Echoes,
+    /// A call of a tool, or news of one.
+    Calls(CallNews),
+    /// What it plans: how many steps are done, how many there are, and the one that is under way.
+    Plans {
+        /// Done.
+        done: usize,
+        /// All.
+        count: usize,
+        /// The words of the one that is under way.
+        now: String,
+    },
+    /// It works in another mode.
+    Mode(String),
+    /// What it counts or offers; of no interest by itself.
+    Quiet,
+    /// An update of a kind that is not known here.
+    Unknown(String),
+}
+
+/// Says where a call is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// It waits, for its input or for a permission.
+    Pending,
+    /// It runs, says the agent; it may still ask.
+    InProgress,
+    /// It is done.
+    Completed,
+    /// It did not work.
+    Failed,
+}
+
+/// Holds one edit that a call makes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// Of which file.
+    pub path: String,
+    /// What it changes there.
+    pub changes: Changes,
+}
+
+/// Holds what a message says of a call: only what changed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CallNews {
+    /// The agent's name for it.
+    pub id: String,
+    /// What it does, in the agent's words.
+    pub title: Option<String>,
+    /// What kind of tool it is.
+    pub kind: Option<String>,
+    /// Where it is.
+    pub status: Option<Status>,
+    /// The edits that it makes.
+    pub edits: Option<Vec<Edit>>,
+    /// What it brought, as text.
+    pub output: Option<String>,
+    /// The places that it touches.
+    pub places: Option<Vec<String>>,
+    /// The command that it runs.
+    pub command: Option<String>,
+    /// Everything that it was called with, by name.
+    pub inputs: Option<Vec<(String, String)>>,
+}
+
+/// Gives a text member.
+pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    map.get(name).and_then(Value::as_str)
+}
+
+fn object<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Map<String, Value>> {
+    map.get(name).and_then(Value::as_object)
+}
+
+fn name(text: &str) -> String {
+    cut(text, LONGEST_NAME)
+}
+
+/// Reads what `session/update` carries.
+pub fn update(params: &Map<String, Value>) -> Update {
+    let Some(update) = object(params, "update") else {
+        return Update::Unknown(String::new());
+    };
+    let kind = text(update, "sessionUpdate").unwrap_or_default();
+    match kind {
+        "agent_message_chunk" => says(update),
+        "agent_thought_chunk" => Update::Thinks,
+        "user_message_chunk" => Update::Echoes,
+        "tool_call" | "tool_call_update" => match call(update) {
+            Some(news) => Update::Calls(news),
+            None => Update::Unknown(kind.to_owned()),
+        },
+        "plan" => plan(update),
+        "current_mode_update" => {
+            Update::Mode(name(text(update, "currentModeId").unwrap_or_default()))
+        }
+        "available_commands_update"
+        | "config_option_update"
+        | "usage_update"
+        | "session_info_update" => Update::Quiet,
+        other => Update::Unknown(name(other)),
+    }
+}
+
+fn says(update: &Map<String, Value>) -> Update {
+    let message = text(update, "messageId").map(name);
+    let Some(content) = object(update, "content") else {
+        return Update::Unknown("agent_message_chunk".to_owned());
+    };
+    match block(content) {
+        Ok(text) => Update::Says { message, text },
+        Err(kind) => Update::Shows(kind),
+    }
+}
+
+/// Reads a block of content: its text, or the kind of what is no text.
+fn block(content: &Map<String, Value>) -> Result<String, String> {
+    let kind = text(content, "type").unwrap_or_default();
+    match kind {
+        "text" => Ok(text(content, "text").unwrap_or_default().to_owned()),
+        "resource_link" => {
+            let uri = text(content, "uri").unwrap_or_default();
+            let title = text(content, "title").or_else(|| text(content, "name"));
+            Ok(format!("[{}]({uri})", title.unwrap_or(uri)))
+        }
+        "resource" => object(content, "resource")
+            .and_then(|resource| text(resource, "text"))
+            .map(str::to_owned)
+            .ok_or_else(|| kind.to_owned()),
+        other => Err(name(other)),
+    }
+}
+
+fn plan(update: &Map<String, Value>) -> Update {
+    let empty = Vec::new();
+    let entries = update.get("entries").and_then(Value::as_array);
+    let entries = entries.unwrap_or(&empty);
+    let entries: Vec<&Map<String, Value>> = entries
+        .iter()
+        .take(MOST_ENTRIES)
+        .filter_map(Value::as_object)
+        .collect();
+    let is = |entry: &&&Map<String, Value>, status: &str| text(entry, "status") == Some(status);
+    let done = entries.iter().filter(|it| is(it, "completed")).count();
+    let now = entries.iter().find(|it| is(it, "in_progress"));
+    let now = now.and_then(|entry| text(entry, "content"));
+    Update::Plans {
+        done,
+        count: entries.len(),
+        now: name(now.unwrap_or_default()),
+    }
+}
+
+/// Reads what is said of a call; nothing where it has no name.
+pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
+    let id = text(update, "toolCallId")?.to_owned();
+    let content = update.get("content").and_then(Value::as_array);
+    let parts: Option<Vec<&Map<String, Value>>> =
+        content.map(|parts| parts.iter().filter_map(Value::as_object).collect());
+    let input = update.get("rawInput");
+    Some(CallNews {
+        id,
+        title: text(update, "title").map(name),
+        kind: text(update, "kind").map(name),
+        status: text(update, "status").and_then(|status| match status {
+            "pending" => Some(Status::Pending),
+            "in_progress" => Some(Status::InProgress),
+            "completed" => Some(Status::Completed),
+            "failed" => Some(Status::Failed),
+            _ => None,
+        }),
+        edits: parts.as_deref().map(edits),
+        output: parts.as_deref().map(output),
+        places: update
+            .get("locations")
+            .and_then(Value::as_array)
+            .map(|list| {
+                let paths = list.iter().filter_map(Value::as_object);
+                let paths = paths.filter_map(|place| text(place, "path"));
+                paths.take(MOST_PARTS).map(name).collect()
+            }),
+        command: input.and_then(Value::as_object).and_then(command),
+        inputs: input.and_then(Value::as_object).map(inputs),
+    })
+}
+
+fn edits(parts: &[&Map<String, Value>]) -> Vec<Edit> {
+    let diffs = parts
+        .iter()
+        .filter(|part| text(part, "type") == Some("diff"));
+    let edits = diffs.filter_map(|part| {
+        Some(Edit {
+            path: name(text(part, "path")?),
+            changes: changes::between(text(part, "oldText"), text(part, "newText")?),
+        })
+    });
+    edits.take(MOST_PARTS).collect()
+}
+
+fn output(parts: &[&Map<String, Value>]) -> String {
+    let texts = parts.iter().filter_map(|part| {
+        let content = object(part, "content").filter(|_| text(part, "type") == Some("content"))?;
+        block(content).ok()
+    });
+    let texts: Vec<String> = texts.take(MOST_PARTS).collect();
+    cut(texts.join("\n").trim(), LONGEST_TEXT)
+}
+
+/// Finds the command among what a call was given.
+fn command(input: &Map<String, Value>) -> Option<String> {
+    let command = input.get("command").or_else(|| input.get("cmd"))?;
+    match command {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(words) => {
+            let words: Vec<String> = words.iter().map(word).collect();
+            Some(words.join(" "))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
+    }
+    .filter(|text| !text.trim().is_empty())
+}
+
+/// Writes one word of a command so that it can't be taken for two.
+fn word(word: &Value) -> String {
+    let text = plain(word);
+    let simple = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(simple) {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}
+
+fn inputs(input: &Map<String, Value>) -> Vec<(String, String)> {
+    let entries = input.iter().take(MOST_PARTS);
+    entries
+        .map(|(key, value)| (name(key), cut(&plain(value), LONGEST_TEXT)))
+        .collect()
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,155 @@
+//! The greeting, the conversation, prompts before, during and after a turn.
+
+use super::*;
+
+const GREETING: &str = concat!(
+    r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":"#,
+    r#"{"fs":{"readTextFile":false,"writeTextFile":false},"terminal":false},"clientInfo":{"name":"hearken","#,
+    r#""title":"hearken","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#""}}}"#
+);
+
+#[test]
+fn each_message_goes_out_in_its_turn_and_to_the_letter() {
+    let mut run = Run::new(Carrier::Lines);
+    run.wish(&Wish::Prompt("say \"hi\"\nand go".to_owned()));
+    assert_eq!(
+        (run.sent.len(), run.told.as_slice()),
+        (0, &["prompt.early"][..])
+    );
+    run.news(&LinkEvent::Connected);
+    assert_eq!(run.frames(), [GREETING]);
+    run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": 1}}));
+    assert_eq!(
+        run.frames()[1],
+        r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/work/a","mcpServers":[]}}"#
+    );
+    run.frame(json!({"jsonrpc": "2.0", "id": 2, "result": {"sessionId": "a/b"}}));
+    assert_eq!(
+        run.frames()[2],
+        r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"a/b","prompt":[{"type":"text","text":"say \"hi\"\nand go"}]}}"#
+    );
+    assert_eq!(
+        run.last("session.started")["request_text"],
+        "say \"hi\"\nand go"
+    );
+    assert_eq!(
+        run.last("session.started")["extensions"]["hearken"]["thread"],
+        "a/b"
+    );
+    assert_eq!(run.sent.len(), 3);
+}
+
+#[test]
+fn a_prompt_during_a_turn_waits_for_its_end() {
+    let mut run = Run::prompted();
+    run.wish(&Wish::Prompt("and then".to_owned()));
+    assert_eq!(
+        (run.sent.len(), run.told.as_slice()),
+        (0, &["prompt.held"][..])
+    );
+    run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}));
+    assert!(run.frames()[0].contains("\"id\":4,\"method\":\"session/prompt\""));
+    assert!(run.frames()[0].contains("and then"));
+    for _ in 0..40 {
+        run.wish(&Wish::Prompt("more".to_owned()));
+    }
+    assert!(run.told.contains(&"prompt.too_many"));
+    run.news(&LinkEvent::Ended);
+    assert!(run.told.contains(&"prompt.unsent"));
+    run.wish(&Wish::Prompt("more".to_owned()));
+    assert_eq!(run.told.last(), Some(&"prompt.nobody"));
+    assert_eq!(run.last("session.errored")["error_category"], "unknown");
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn an_agent_that_can_not_begin_is_given_up_with_what_helps() {
+    let refused =
+        |code: i64| json!({"jsonrpc": "2.0", "id": 2, "error": {"code": code, "message": "no"}});
+    for (greeting, answer, key) in [
+        (2, None, "acp.version"),
+        (1, Some(refused(-32000)), "acp.sign_in"),
+        (1, Some(refused(-32603)), "acp.no_start"),
+        (
+            1,
+            Some(json!({"jsonrpc": "2.0", "id": 2, "result": {}})),
+            "acp.no_session",
+        ),
+    ] {
+        let mut run = Run::new(Carrier::Lines);
+        run.news(&LinkEvent::Connected);
+        run.wish(&Wish::Prompt("go".to_owned()));
+        run.frame(
+            json!({"jsonrpc": "2.0", "id": 1, "result": {"protocolVersion": greeting,
+            "authMethods": [{"id": "k", "name": "A key"}]}}),
+        );
+        if let Some(answer) = answer {
+            run.frame(answer);
+        }
+        let [
+            Fault::Rejected {
+                reason,
+                again: false,
+                ..
+            },
+        ] = run.closed.as_slice()
+        else {
+            panic!("{:?}", run.closed);
+        };
+        assert_eq!(reason.key, key);
+        assert!(run.told.contains(&"prompt.unsent"), "{key}");
+    }
+}
+
+#[test]
+fn ids_of_the_two_sides_are_never_mixed_up() {
+    let mut run = Run::prompted();
+    // The agent's own request has the id of our prompt, and so has an answer to nothing.
+    run.asks(&json!(3), &json!({"toolCallId": "c", "title": "x"}));
+    run.frame(json!({"jsonrpc": "2.0", "id": 99, "result": {"stopReason": "end_turn"}}));
+    assert!(!run.kinds().contains(&"session.completed".to_owned()));
+    run.decide(1, "accept", None);
+    assert_eq!(
+        run.frames(),
+        [
+            r#"{"jsonrpc":"2.0","id":3,"result":{"outcome":{"outcome":"selected","optionId":"once"}}}"#
+        ]
+    );
+}
+
+#[test]
+fn what_is_asked_of_a_client_that_it_does_not_do_is_refused_and_told_once() {
+    let mut run = Run::prompted();
+    for id in ["\"a\"", "7"] {
+        run.frame(format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"fs/read_text_file","params":{{"path":"/x"}}}}"#
+        ));
+    }
+    assert_eq!(
+        run.frames(),
+        [
+            r#"{"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"Method not found"}}"#,
+        ]
+    );
+    assert_eq!(run.told, ["acp.request_refused"]);
+}
+
+#[test]
+fn of_a_capture_everything_is_heard_and_nothing_sent() {
+    let mut run = Run::new(Carrier::OneWay);
+    run.news(&LinkEvent::Connected);
+    run.frame(json!({"jsonrpc": "2.0", "id": 0, "result": {"protocolVersion": 1, "agentCapabilities": {}}}));
+    run.frame(json!({"jsonrpc": "2.0", "id": 1, "result": {"sessionId": "s"}}));
+    run.update(
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "Hi."}}),
+    );
+    run.asks(&json!(5), &json!({"toolCallId": "c", "title": "x"}));
+    assert_eq!(run.view_only, 1);
+    run.decide(1, "accept", None);
+    assert_eq!(run.settled, [(1, false)]);
+    assert!(run.sent.is_empty());
+    assert_eq!(run.faults, [""; 0]);
+}

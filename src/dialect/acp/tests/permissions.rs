@@ -1,0 +1,234 @@
+//! Permissions: what is asked, what goes back, and when nothing does.
+
+use super::*;
+
+fn outcome(id: &str, outcome: &str) -> String {
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"outcome":{outcome}}}}}"#)
+}
+
+const CANCEL: &str = r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}"#;
+
+#[test]
+fn each_decision_selects_its_option_to_the_letter() {
+    for (decision, option) in [
+        ("accept", "once"),
+        ("reject", "no"),
+        ("allow from now on: Every touch", "always"),
+    ] {
+        let mut run = Run::prompted();
+        run.update(touch("in_progress"));
+        run.asks(&json!("p/1"), &json!({"toolCallId": "c"}));
+        let asked = run.last("awaiting.confirmation").clone();
+        assert_eq!(asked["action"], "touch x");
+        assert_eq!(
+            asked["allowed_replies"],
+            json!(["accept", "allow from now on: Every touch", "reject"])
+        );
+        assert_eq!(asked["extra_context"]["title"], "Touch a file");
+        assert_eq!(asked["risk_level"], Value::Null, "nobody stated one");
+        run.decide(8, decision, None);
+        let wanted = format!(r#"{{"outcome":"selected","optionId":"{option}"}}"#);
+        assert_eq!(run.sent, [(8, outcome("\"p/1\"", &wanted))]);
+        run.written(8, true);
+        assert_eq!(run.settled, [(8, true)]);
+        // The same answer again would be a second one.
+        run.decide(9, decision, None);
+        assert_eq!((run.sent.len(), run.settled[1]), (1, (9, false)));
+        assert_eq!(run.faults, [""; 0]);
+    }
+}
+
+#[test]
+fn what_is_ambiguous_is_chosen_by_its_number_and_an_options_kind_is_said_whatever_its_name() {
+    let mut run = Run::prompted();
+    let options = json!([
+        {"optionId": "a", "name": "Reject", "kind": "allow_always"},
+        {"optionId": "b", "name": "One", "kind": "allow_once"},
+        {"optionId": "c", "name": "Two", "kind": "allow_once"},
+        {"optionId": "d", "name": "Two", "kind": "allow_once"},
+        {"optionId": "e", "name": "Odd", "kind": "purple"},
+    ]);
+    run.frame(
+        json!({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission",
+        "params": {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": options}}),
+    );
+    assert_eq!(
+        run.last("awaiting.confirmation")["allowed_replies"],
+        json!([
+            "allow from now on: Reject",
+            "allow once: One",
+            "allow once: Two",
+            "allow once: Two (2)",
+            "not said whether it allows: Odd"
+        ])
+    );
+    run.decide(1, "accept", None);
+    run.decide(2, "reject", None);
+    assert_eq!(
+        (run.sent.len(), run.settled.as_slice()),
+        (0, &[(1, false), (2, false)][..])
+    );
+    run.decide(3, "allow once: Two (2)", None);
+    assert!(run.frames()[0].contains("\"optionId\":\"d\""));
+}
+
+#[test]
+fn a_permission_without_options_is_seen_and_can_not_be_answered() {
+    let mut run = Run::prompted();
+    run.frame(
+        json!({"jsonrpc": "2.0", "id": 5, "method": "session/request_permission",
+        "params": {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}}),
+    );
+    assert_eq!((run.view_only, run.sent.len()), (1, 0));
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn several_are_asked_one_after_the_other_and_the_turn_ends_after_the_last() {
+    let mut run = Run::prompted();
+    let asked = |run: &Run| {
+        run.kinds()
+            .iter()
+            .filter(|kind| *kind == "awaiting.confirmation")
+            .count()
+    };
+    run.asks(&json!(1), &json!({"toolCallId": "a", "title": "one"}));
+    run.asks(&json!(2), &json!({"toolCallId": "b", "title": "two"}));
+    run.update(
+        json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "x"}}),
+    );
+    run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}));
+    assert_eq!(asked(&run), 1);
+    run.decide(7, "accept", None);
+    run.written(7, true);
+    assert_eq!(asked(&run), 2);
+    assert_eq!(run.last("awaiting.confirmation")["action"], "two");
+    assert!(!run.kinds().contains(&"session.completed".to_owned()));
+    run.decide(8, "reject", None);
+    run.written(8, true);
+    assert_eq!(run.kinds().last().unwrap(), "session.completed");
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "a"}));
+    run.asks(&json!(2), &json!({"toolCallId": "b"}));
+    run.wish(&Wish::Stop);
+    run.asks(&json!(3), &json!({"toolCallId": "c"}));
+    let cancelled = |id: &str| outcome(id, r#"{"outcome":"cancelled"}"#);
+    assert_eq!(
+        run.frames(),
+        [CANCEL, &cancelled("1"), &cancelled("2"), &cancelled("3")]
+    );
+    run.wish(&Wish::Stop);
+    assert_eq!(run.sent.len(), 4);
+    run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}));
+    assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
+    run.wish(&Wish::Stop);
+    assert_eq!(
+        run.told,
+        [
+            "stop_turn.asked_to_stop",
+            "acp.cancelled_too",
+            "stop_turn.stopping",
+            "stop_turn.none"
+        ]
+    );
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "a"}));
+    run.decide(7, "accept", None);
+    run.wish(&Wish::Stop);
+    assert_eq!(run.frames().len(), 2, "the answer and the stop");
+    run.written(7, true);
+    assert_eq!(run.frames().len(), 2);
+    // Where it did not go out, the stop's own answer is owed.
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "a"}));
+    run.decide(7, "accept", None);
+    run.wish(&Wish::Stop);
+    run.written(7, false);
+    assert_eq!(run.frames()[2], outcome("1", r#"{"outcome":"cancelled"}"#));
+    assert_eq!(run.settled, [(7, false)]);
+}
+
+#[test]
+fn what_the_agent_takes_back_is_answered_by_a_refusal_and_is_open_no_more() {
+    let take_back = |id: i64| json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": id}});
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "a", "title": "one"}));
+    run.asks(&json!(2), &json!({"toolCallId": "b", "title": "two"}));
+    run.frame(take_back(2));
+    run.frame(take_back(1));
+    run.frame(take_back(1));
+    run.frame(take_back(55));
+    let refused = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32800,"message":"Request cancelled"}}}}"#
+        )
+    };
+    assert_eq!(run.frames(), [refused("2"), refused("1")]);
+    assert_eq!(run.kinds().last().unwrap(), "thinking");
+    run.decide(7, "accept", None);
+    assert_eq!(
+        (run.sent.len(), run.settled.as_slice()),
+        (2, &[(7, false)][..])
+    );
+}
+
+#[test]
+fn the_reason_of_a_rejection_is_the_next_prompt() {
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "a"}));
+    run.wish(&Wish::Prompt("later".to_owned()));
+    run.decide(7, "reject", Some("use a branch"));
+    run.written(7, true);
+    assert_eq!(run.told.last(), Some(&"acp.reason_follows"));
+    run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "end_turn"}}));
+    assert!(run.frames().last().unwrap().contains("use a branch"));
+}
+
+#[test]
+fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "a", "title": "Read the readme", "kind": "read", "locations": [{"path": "/etc/passwd"}],
+            "rawInput": {"command": ["sh", "-c", "rm -rf 'a b'"], "cwd": "/work/a"}}),
+    );
+    let asked = run.last("awaiting.confirmation");
+    assert_eq!(asked["action"], r"sh -c 'rm -rf '\''a b'\'''");
+    let consequence = asked["consequence"].as_str().unwrap();
+    assert!(consequence.contains("outside of the working directory: /etc/passwd"));
+    run.asks(
+        &json!(2),
+        &json!({"toolCallId": "b", "title": "fetch", "kind": "fetch", "rawInput": {"url": "https://x.example/"}}),
+    );
+    run.decide(7, "reject", None);
+    run.written(7, true);
+    assert_eq!(
+        run.last("awaiting.confirmation")["action"],
+        "fetch (url: https://x.example/)"
+    );
+}
+
+#[test]
+fn a_call_that_went_on_without_the_answer_closes_its_question() {
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}),
+    );
+    let kinds = run.kinds();
+    assert!(
+        kinds.ends_with(&["tool.completed".to_owned(), "thinking".to_owned()]),
+        "{kinds:?}"
+    );
+    assert!(run.sent.is_empty());
+}

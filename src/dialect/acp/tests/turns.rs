@@ -1,0 +1,210 @@
+//! What an agent does in a turn, and what is told of it when.
+
+use super::*;
+
+fn says(text: &str) -> Value {
+    json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})
+}
+
+fn ends(run: &mut Run, reason: &str) {
+    run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": reason}}));
+}
+
+#[test]
+fn a_turn_is_told_from_its_prompt_to_its_end() {
+    let mut run = Run::prompted();
+    run.update(json!({"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "secret"}}));
+    run.update(says("I "));
+    run.update(says("look."));
+    run.update(touch("in_progress"));
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}),
+    );
+    run.update(json!({"sessionUpdate": "plan", "entries": [
+        {"content": "a", "priority": "high", "status": "completed"},
+        {"content": "run the tests", "priority": "high", "status": "in_progress"}]}));
+    run.update(says("Done."));
+    run.after(Duration::from_secs(3));
+    ends(&mut run, "end_turn");
+    let kinds = run.kinds();
+    let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+    assert_eq!(
+        kinds,
+        [
+            "session.started",
+            "thinking",
+            "writing_output",
+            "output.streaming",
+            "output.streaming",
+            "output.streaming",
+            "calling_tool",
+            "tool.invoked",
+            "tool.completed",
+            "thinking",
+            "progress.updated",
+            "writing_output",
+            "output.streaming",
+            "output.streaming",
+            "thinking",
+            "session.completed",
+        ]
+    );
+    assert!(
+        !run.events
+            .iter()
+            .any(|event| event.to_string().contains("secret"))
+    );
+    let plan = &run.last("progress.updated")["progress"];
+    assert_eq!(
+        *plan,
+        json!({"step": 2, "total_steps": 2, "description": "run the tests"})
+    );
+    assert_eq!(run.last("session.completed")["duration_ms"], 3000);
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn each_way_to_end_has_words_of_its_own() {
+    for (reason, kind, words) in [
+        ("end_turn", "session.completed", None),
+        ("max_tokens", "session.completed", Some("as much as it may")),
+        (
+            "max_turn_requests",
+            "session.completed",
+            Some("as many steps as it may"),
+        ),
+        ("refusal", "session.completed", Some("It refused")),
+        ("purple", "session.completed", Some("does not know")),
+        ("cancelled", "session.cancelled", Some("not by you")),
+    ] {
+        let mut run = Run::prompted();
+        ends(&mut run, reason);
+        let end = run.last(kind);
+        let said = end["summary_normal"].as_str();
+        match words {
+            Some(words) => assert!(said.unwrap().contains(words), "{reason}: {said:?}"),
+            None => assert_eq!(said, None),
+        }
+        assert_eq!(run.faults, [""; 0]);
+    }
+    let mut run = Run::prompted();
+    run.frame(json!({"jsonrpc": "2.0", "id": 3, "error": {"code": -32603, "message": "no model"}}));
+    let said = run.last("session.errored")["summary_normal"]
+        .as_str()
+        .unwrap();
+    assert_eq!(said, "The agent could not go on: no model");
+}
+
+#[test]
+fn a_call_that_runs_is_told_after_a_while_and_one_that_asks_only_once_it_is_allowed() {
+    let invoked = |run: &Run| {
+        run.kinds()
+            .iter()
+            .filter(|kind| *kind == "tool.invoked")
+            .count()
+    };
+    let mut run = Run::prompted();
+    run.update(touch("pending"));
+    run.after(Duration::from_secs(60));
+    run.update(touch("in_progress"));
+    assert_eq!(invoked(&run), 0);
+    let due = run.acp.deadline().unwrap() - run.now.monotonic;
+    run.after(due);
+    assert_eq!(invoked(&run), 1);
+
+    let mut run = Run::prompted();
+    run.update(touch("in_progress"));
+    run.asks(&json!("p"), &json!({"toolCallId": "c"}));
+    run.after(Duration::from_secs(60));
+    assert_eq!(invoked(&run), 0, "it waits for the person");
+    run.decide(1, "accept", None);
+    assert_eq!(invoked(&run), 0, "nothing has gone out yet");
+    run.written(1, true);
+    assert_eq!(invoked(&run), 1);
+    assert_eq!(run.faults, [""; 0]);
+
+    let mut run = Run::prompted();
+    run.update(touch("in_progress"));
+    run.asks(&json!("p"), &json!({"toolCallId": "c"}));
+    run.decide(1, "reject", None);
+    run.written(1, true);
+    run.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed"}));
+    assert_eq!(invoked(&run), 0, "it never ran");
+}
+
+#[test]
+fn an_edit_is_told_by_its_lines() {
+    let mut run = Run::prompted();
+    let diff = json!([{"type": "diff", "path": "/work/a/src/main.rs", "oldText": "a\nb\n", "newText": "a\nc\nd\n"}]);
+    run.asks(
+        &json!(9),
+        &json!({"toolCallId": "e", "title": "Edit main.rs", "kind": "edit", "content": diff}),
+    );
+    let asked = run.last("awaiting.confirmation");
+    assert_eq!(
+        asked["action"],
+        "Edit main.rs: /work/a/src/main.rs, 2 lines added, 1 removed"
+    );
+    assert_eq!(
+        asked["extra_context"]["/work/a/src/main.rs"],
+        "-b\n+c\n+d\n"
+    );
+    assert_eq!(asked["consequence"], Value::Null);
+    run.decide(1, "accept", None);
+    run.written(1, true);
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "e", "status": "completed"}),
+    );
+    let done = run.last("tool.completed");
+    assert_eq!(
+        done["summary_normal"],
+        "Edited /work/a/src/main.rs: 2 lines added, 1 removed."
+    );
+    ends(&mut run, "end_turn");
+    assert_eq!(
+        run.last("session.completed")["summary_normal"],
+        "1 file was edited."
+    );
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn what_an_agent_does_unprompted_is_a_turn_that_ends_with_its_silence() {
+    let mut run = Run::open();
+    run.update(says("By the way."));
+    assert_eq!(run.kinds()[0], "session.started");
+    assert!(!run.kinds().contains(&"session.completed".to_owned()));
+    let due = run.acp.deadline().unwrap() - run.now.monotonic;
+    run.after(due);
+    assert_eq!(run.kinds().last().unwrap(), "session.completed");
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn what_is_not_known_is_told_once_and_what_is_of_no_interest_never() {
+    let mut run = Run::prompted();
+    for _ in 0..3 {
+        run.update(json!({"sessionUpdate": "purple"}));
+        run.update(json!({"sessionUpdate": "usage_update", "used": 1, "size": 2}));
+        run.frame(json!({"jsonrpc": "2.0", "method": "_own/thing"}));
+    }
+    assert_eq!(run.told, ["acp.unknown"]);
+    run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
+    run.update(
+        json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "image", "data": ""}}),
+    );
+    assert_eq!(run.told, ["acp.unknown", "acp.mode", "acp.shows"]);
+}
+
+#[test]
+fn too_many_calls_are_counted_and_told() {
+    let mut run = Run::prompted();
+    for number in 0..300 {
+        run.update(
+            json!({"sessionUpdate": "tool_call", "toolCallId": number.to_string(), "title": "x"}),
+        );
+    }
+    ends(&mut run, "end_turn");
+    assert!(run.told.contains(&"acp.calls_left_out"));
+    assert_eq!(run.faults, [""; 0]);
+}

@@ -1,0 +1,569 @@
+//! One turn of the agent, on its way into AAEP.
+//!
+//! Responsibilities: the AAEP events that its updates become, its permissions one after the other, its end. Not here: what
+//! is sent when (`client`), what is known of a call (`call`).
+//!
+//! Mental model: a turn is one session of AAEP. While a permission is asked its state stays `awaiting_input`, whatever
+//! else the agent reports, because leaving that state would say that the question is decided. A turn that is over while a
+//! permission is open ends once that is answered: a question is never lost to an end. What the agent does without having
+//! been prompted is a turn of its own, which ends when nothing more of it comes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::written::{self, Writer};
+use crate::dialect::{Out, Words};
+use crate::link::{Phrase, Word};
+use crate::protocol::Now;
+
+use super::call::{self, Call, GRACE, Stage};
+use super::ending::{End, sentence};
+use super::permission::Permission;
+use super::read::{CallNews, Status, Update};
+
+/// How many calls of a turn are followed at once.
+const MOST_CALLS: usize = 256;
+/// How many calls that are over are remembered, so that late news of one is not told as another call.
+const MOST_OVER: usize = 256;
+/// How many permissions wait to be asked; an agent that requests more at once is answered by an error.
+const MOST_PERMISSIONS: usize = 64;
+/// After how long without news a turn is over that nobody prompted.
+const QUIET: Duration = Duration::from_secs(5);
+/// How many characters of a request stand in the event of its start.
+const LONGEST_REQUEST: usize = 4000;
+
+/// Holds what the events of all turns are written with.
+#[derive(Debug)]
+pub struct Teller {
+    /// Writes the events.
+    pub writer: Writer,
+    /// Knows the sentences.
+    pub words: Words,
+    /// The working directory.
+    pub folder: String,
+    /// Whether answers can be sent.
+    pub answerable: bool,
+}
+
+/// Holds an output that is being written.
+#[derive(Debug)]
+pub(super) struct Output {
+    id: String,
+    message: Option<String>,
+    position: u64,
+}
+
+/// Holds one turn.
+#[derive(Debug)]
+pub struct Turn {
+    /// Whether its end was asked for.
+    pub stopping: bool,
+    pub(super) session: written::Session,
+    pub(super) prompted: bool,
+    pub(super) began: Duration,
+    pub(super) heard: Duration,
+    pub(super) said: String,
+    pub(super) calls: BTreeMap<String, Call>,
+    pub(super) over: VecDeque<String>,
+    pub(super) output: Option<Output>,
+    pub(super) outputs: u64,
+    pub(super) plan: Option<(usize, usize, String)>,
+    pub(super) asking: Option<Permission>,
+    pub(super) waiting: VecDeque<Permission>,
+    pub(super) end: Option<End>,
+    pub(super) made: u64,
+    pub(super) failed: u64,
+    pub(super) edited: std::collections::BTreeSet<String>,
+    pub(super) left_out: u64,
+    pub(super) repeats: u64,
+}
+
+impl Turn {
+    /// Begins a turn with what the agent was prompted with; without, with what it does by itself.
+    pub fn begin(
+        conversation: &str,
+        prompt: Option<&str>,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Self {
+        let mut turn = Self {
+            stopping: false,
+            session: teller.writer.session(conversation, conversation),
+            prompted: prompt.is_some(),
+            began: now.monotonic,
+            heard: now.monotonic,
+            said: "idle".to_owned(),
+            calls: BTreeMap::new(),
+            over: VecDeque::new(),
+            output: None,
+            outputs: 0,
+            plan: None,
+            asking: None,
+            waiting: VecDeque::new(),
+            end: None,
+            made: 0,
+            failed: 0,
+            edited: std::collections::BTreeSet::new(),
+            left_out: 0,
+            repeats: 0,
+        };
+        let request = prompt.map(|text| written::cut(text, LONGEST_REQUEST));
+        let fields = json!({"request_text": request, "requested_by": "user"});
+        turn.event("session.started", fields, teller, now, out);
+        turn.enter("thinking", teller, now, out);
+        turn
+    }
+
+    /// Takes an update; tells whether it is one that is known here.
+    pub fn update(&mut self, update: Update, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        self.heard = now.monotonic;
+        match update {
+            Update::Says { message, text } => self.says(message, &text, teller, now, out),
+            Update::Shows(kind) => {
+                let phrase = Phrase::new("acp.shows").with("kind", Word::Name(kind));
+                out.push(Out::Tell(phrase));
+            }
+            Update::Thinks => {
+                self.close_output(teller, now, out);
+                self.enter("thinking", teller, now, out);
+            }
+            Update::Calls(news) => self.call(news, teller, now, out),
+            Update::Plans {
+                done,
+                count,
+                now: at,
+            } => {
+                let plan = (done, count, at);
+                if count > 0 && self.plan.as_ref() != Some(&plan) {
+                    self.plan(&plan, teller, now, out);
+                    self.plan = Some(plan);
+                }
+            }
+            // None of these is the turn's business.
+            Update::Echoes | Update::Mode(_) | Update::Quiet | Update::Unknown(_) => {}
+        }
+    }
+
+    fn says(
+        &mut self,
+        message: Option<String>,
+        text: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        if text.is_empty() {
+            return;
+        }
+        let other = |output: &Output| message.is_some() && output.message != message;
+        if self.output.as_ref().is_some_and(other) {
+            self.close_output(teller, now, out);
+        }
+        self.enter("writing_output", teller, now, out);
+        let outputs = &mut self.outputs;
+        let output = self.output.get_or_insert_with(|| {
+            *outputs += 1;
+            Output {
+                id: format!("out_{outputs}"),
+                message,
+                position: 0,
+            }
+        });
+        let fields = json!({"chunk": text, "position": output.position, "complete": false,
+            "output_id": output.id, "content_type": "text/markdown"});
+        output.position += 1;
+        self.event("output.streaming", fields, teller, now, out);
+    }
+
+    pub(super) fn close_output(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if let Some(output) = self.output.take() {
+            let fields = json!({"chunk": "", "position": output.position, "complete": true,
+                "output_id": output.id, "content_type": "text/markdown"});
+            self.event("output.streaming", fields, teller, now, out);
+        }
+    }
+
+    fn plan(
+        &mut self,
+        (done, count, at): &(usize, usize, String),
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let step = if at.is_empty() { *done } else { *done + 1 };
+        let mut progress = json!({"step": step.min(*count), "total_steps": count});
+        if !at.trim().is_empty() {
+            progress["description"] = at.as_str().into();
+        }
+        let fields = json!({"progress": progress});
+        self.event("progress.updated", fields, teller, now, out);
+    }
+
+    fn call(&mut self, news: CallNews, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let key = call::key(&news.id);
+        if self.over.contains(&key) {
+            return;
+        }
+        let status = news.status;
+        if !self.know(&key, news) {
+            return;
+        }
+        match status {
+            None | Some(Status::Pending) => {}
+            Some(Status::InProgress) => self.runs(&key, now, teller, out),
+            Some(Status::Completed | Status::Failed) => self.ended(&key, teller, now, out),
+        }
+    }
+
+    /// Takes what is said of a call; tells whether there is room for it.
+    fn know(&mut self, key: &str, news: CallNews) -> bool {
+        if !self.calls.contains_key(key) && self.calls.len() >= MOST_CALLS {
+            self.left_out += 1;
+            return false;
+        }
+        let call = self.calls.entry(key.to_owned());
+        call.or_insert_with(|| Call::new(key)).take(news);
+        true
+    }
+
+    /// Takes the word that a call runs: it is told where it was allowed, else after a while.
+    fn runs(&mut self, key: &str, now: Now, teller: &mut Teller, out: &mut Vec<Out>) {
+        let Some(call) = self.calls.get_mut(key) else {
+            return;
+        };
+        match call.stage {
+            Stage::Unsaid => call.stage = Stage::Waiting(now.monotonic + GRACE),
+            Stage::Allowed => self.tell_call(key, teller, now, out),
+            Stage::Waiting(_) | Stage::Asked | Stage::Rejected | Stage::Told => {}
+        }
+    }
+
+    /// Tells that a call runs.
+    fn tell_call(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let Some(call) = self.calls.get_mut(key) else {
+            return;
+        };
+        call.stage = Stage::Told;
+        let fields =
+            json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title()});
+        self.made += 1;
+        self.close_output(teller, now, out);
+        self.enter("calling_tool", teller, now, out);
+        self.event("tool.invoked", fields, teller, now, out);
+    }
+
+    /// Takes the end of a call.
+    fn ended(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let (stage, worked) = (call.stage, call.status == Status::Completed);
+        if stage == Stage::Rejected && !worked {
+            // That it was rejected is known to whoever did it.
+            self.forget(key);
+            return;
+        }
+        if stage != Stage::Told {
+            self.tell_call(key, teller, now, out);
+        }
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let mut fields = Map::new();
+        if worked && !call.edits.is_empty() {
+            let paths: Vec<&str> = call.edits.iter().map(|edit| edit.path.as_str()).collect();
+            self.edited
+                .extend(paths.iter().map(|path| (*path).to_owned()));
+            let (added, removed) = call.lines();
+            let paths = written::cut(&paths.join(", "), LONGEST_REQUEST);
+            let args = [
+                ("paths", paths.as_str()),
+                ("added", added.as_str()),
+                ("removed", removed.as_str()),
+            ];
+            fields = sentence(&teller.words, "acp.edited", &args);
+        }
+        fields.insert("tool".to_owned(), call.tool().into());
+        fields.insert("tool_call_id".to_owned(), call.key.as_str().into());
+        fields.insert(
+            "status".to_owned(),
+            if worked { "success" } else { "error" }.into(),
+        );
+        if !worked {
+            self.failed += 1;
+            fields.insert("error_message".to_owned(), call.output.as_str().into());
+        }
+        self.worded("tool.completed", fields, teller, now, out);
+        self.forget(key);
+        // It went on without the answer: the question is over, and the events have said so.
+        if self
+            .asking
+            .as_ref()
+            .is_some_and(|it| it.call == key && it.sending.is_none())
+        {
+            self.leave_question("thinking", teller, now, out);
+        } else {
+            self.enter("thinking", teller, now, out);
+        }
+    }
+
+    fn forget(&mut self, key: &str) {
+        self.calls.remove(key);
+        self.over.push_back(key.to_owned());
+        if self.over.len() > MOST_OVER {
+            self.over.pop_front();
+        }
+    }
+
+    /// Takes a request for a permission; it is asked when none before it is open. False where there is no room.
+    pub fn request(
+        &mut self,
+        permission: Permission,
+        news: CallNews,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> bool {
+        self.heard = now.monotonic;
+        if self.waiting.len() >= MOST_PERMISSIONS {
+            return false;
+        }
+        let key = permission.call.clone();
+        // What was over is asked about: then it is another call.
+        let again = self.over.contains(&key);
+        self.over.retain(|over| *over != key);
+        if !self.know(&key, news) {
+            return false;
+        }
+        if again && let Some(call) = self.calls.get_mut(&key) {
+            self.repeats += 1;
+            call.begin_again(self.repeats);
+        }
+        if let Some(call) = self.calls.get_mut(&key) {
+            call.stage = match call.stage {
+                Stage::Told => Stage::Told,
+                Stage::Unsaid
+                | Stage::Waiting(_)
+                | Stage::Asked
+                | Stage::Allowed
+                | Stage::Rejected => Stage::Asked,
+            };
+        }
+        self.waiting.push_back(permission);
+        self.ask_next(teller, now, out);
+        true
+    }
+
+    fn ask_next(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if self.asking.is_some() {
+            return;
+        }
+        let Some(mut permission) = self.waiting.pop_front() else {
+            return;
+        };
+        permission.token = teller.writer.token();
+        self.close_output(teller, now, out);
+        self.enter("awaiting_input", teller, now, out);
+        let unknown = Call::new(&permission.call);
+        let call = self.calls.get(&permission.call).unwrap_or(&unknown);
+        let fields = permission.question(call, &teller.folder, &teller.words);
+        let answerable = teller.answerable && !permission.choices.is_empty();
+        self.asking = Some(permission);
+        let text = teller.writer.event(
+            &mut self.session,
+            "awaiting.confirmation",
+            now.wall,
+            Value::Object(fields),
+        );
+        out.push(if answerable {
+            Out::Event(text)
+        } else {
+            Out::ViewOnly(text)
+        });
+    }
+
+    /// Gives the permission that is asked under a token.
+    pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
+        self.asking.as_mut().filter(|it| it.token == token)
+    }
+
+    /// Takes the word that an answer went out; gives why the person rejected, where they said so.
+    pub fn answered(
+        &mut self,
+        request: u64,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<String> {
+        let is_it = |it: &&Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
+        let permission = self.asking.as_ref().filter(is_it)?;
+        let (key, sending) = (permission.call.clone(), permission.sending.clone()?);
+        self.heard = now.monotonic;
+        let mut runs = false;
+        if let Some(call) = self
+            .calls
+            .get_mut(&key)
+            .filter(|it| it.stage != Stage::Told)
+        {
+            runs = sending.allows && call.status == Status::InProgress;
+            call.stage = match sending.allows {
+                true => Stage::Allowed,
+                false => Stage::Rejected,
+            };
+        }
+        let to = if sending.allows {
+            "calling_tool"
+        } else {
+            "thinking"
+        };
+        self.leave_question(to, teller, now, out);
+        if runs {
+            self.tell_call(&key, teller, now, out);
+        }
+        sending.reason
+    }
+
+    /// Takes the word that an answer did not go out: it can be given again. In a turn that is being stopped it is
+    /// too late for that; then the permission is given back, which is over.
+    pub fn unanswered(
+        &mut self,
+        request: u64,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<Permission> {
+        let asking = self.asking.as_mut()?;
+        asking.sending.take_if(|it| it.request == request)?;
+        let over = self.asking.clone().filter(|_| self.stopping)?;
+        self.leave_question("thinking", teller, now, out);
+        Some(over)
+    }
+
+    /// Takes back a permission that the agent withdraws; tells whether it was open and nothing was answered.
+    pub fn withdrawn(
+        &mut self,
+        id: &Value,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Option<Permission> {
+        if let Some(at) = self.waiting.iter().position(|it| it.id.is(id)) {
+            return self.waiting.remove(at);
+        }
+        let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
+        let permission = self.asking.as_ref().filter(open)?.clone();
+        self.leave_question("thinking", teller, now, out);
+        Some(permission)
+    }
+
+    /// Takes the wish that it ends, and gives the permissions that are open: they are answered as cancelled.
+    pub fn stop(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) -> Vec<Permission> {
+        self.stopping = true;
+        let mut open: Vec<Permission> = self.waiting.drain(..).collect();
+        // An answer that is on its way is the person's, and stays it.
+        if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
+            open.insert(0, asking.clone());
+            self.leave_question("thinking", teller, now, out);
+        }
+        open
+    }
+
+    /// Gives the ids of the permissions that are open.
+    #[cfg(test)]
+    pub fn open(&self) -> Vec<crate::dialect::rpc::Id> {
+        let all = self.asking.iter().chain(&self.waiting);
+        all.map(|permission| permission.id.clone()).collect()
+    }
+
+    /// Leaves the question that is asked, and asks the next one.
+    fn leave_question(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        self.asking = None;
+        self.enter(to, teller, now, out);
+        self.ask_next(teller, now, out);
+    }
+
+    /// Takes its end; it is told by [`Turn::is_over`] once nothing is asked any more.
+    pub fn end(&mut self, end: End) {
+        self.end.get_or_insert(end);
+    }
+
+    /// Tells whether it was ended, and nothing is asked any more.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some() && self.asking.is_none() && self.waiting.is_empty()
+    }
+
+    /// Says when time does something.
+    pub fn deadline(&self) -> Option<Duration> {
+        let calls = self.calls.values().filter_map(|call| match call.stage {
+            Stage::Waiting(until) => Some(until),
+            Stage::Unsaid | Stage::Asked | Stage::Allowed | Stage::Rejected | Stage::Told => None,
+        });
+        calls.chain(self.quiet_at()).min()
+    }
+
+    /// Says when it is over for want of news.
+    fn quiet_at(&self) -> Option<Duration> {
+        let busy = self.asking.is_some() || self.calls.values().any(|it| it.stage == Stage::Told);
+        (!self.prompted && !busy).then(|| self.heard + QUIET)
+    }
+
+    /// Takes the passing of time.
+    pub fn tick(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let due =
+            |call: &Call| matches!(call.stage, Stage::Waiting(until) if until <= now.monotonic);
+        let due = self.calls.iter().filter(|(_, call)| due(call));
+        let due: Vec<String> = due.map(|(key, _)| key.clone()).collect();
+        for key in due {
+            self.tell_call(&key, teller, now, out);
+        }
+        if self.quiet_at().is_some_and(|at| at <= now.monotonic) {
+            self.end(End::Done);
+        }
+    }
+
+    /// Tells that the agent does something else now; not while it asks.
+    pub(super) fn enter(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if self.asking.is_some() || self.said == to {
+            return;
+        }
+        let fields = json!({"from_state": self.said, "to_state": to});
+        to.clone_into(&mut self.said);
+        self.event("state.changed", fields, teller, now, out);
+    }
+
+    /// Writes an event in which sentences of ours stand.
+    pub(super) fn worded(
+        &mut self,
+        kind: &str,
+        mut fields: Map<String, Value>,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let language = teller.words.say("acp.end.gone", &[]).into_iter().next();
+        if let Some(said) = language.filter(|_| fields.contains_key("summary_normal")) {
+            fields.insert(
+                "localization_hints".to_owned(),
+                json!({"primary_language": said.language}),
+            );
+        }
+        self.event(kind, Value::Object(fields), teller, now, out);
+    }
+
+    pub(super) fn event(
+        &mut self,
+        kind: &str,
+        fields: Value,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let text = teller
+            .writer
+            .event(&mut self.session, kind, now.wall, fields);
+        out.push(Out::Event(text));
+    }
+}
