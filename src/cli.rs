@@ -60,6 +60,32 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
+    /// Start an agent, tell it what to do, and answer it
+    ///
+    /// The agent runs below hearken, without a shell, and is spoken with over the Agent Client Protocol.
+    Run {
+        /// An agent that is known by its name; --list names them
+        #[arg(value_name = "AGENT")]
+        agent: Option<String>,
+        /// List the known agents, and which are installed
+        #[arg(long)]
+        list: bool,
+        /// The folder in which it works
+        #[arg(long, value_name = "DIR")]
+        cwd: Option<PathBuf>,
+        /// What it is to do at once
+        #[arg(long, value_name = "TEXT", conflicts_with = "prompt_file")]
+        prompt: Option<String>,
+        /// A file that says what it is to do at once
+        #[arg(long, value_name = "FILE")]
+        prompt_file: Option<PathBuf>,
+        /// Instead of a known agent, a program that speaks the protocol, and its arguments
+        #[arg(value_name = "COMMAND", last = true, conflicts_with = "agent")]
+        program: Vec<OsString>,
+        /// How to show and say it.
+        #[command(flatten)]
+        options: Options,
+    },
     /// Play a recording through the same pipeline
     Replay {
         /// A recording: one event a line

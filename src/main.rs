@@ -12,7 +12,7 @@ use hearken::cli::{self, Cli, Command, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime::{self, Serving, Unwritten};
+use hearken::runtime::{self, Serving, Unwritten, Wanted};
 
 fn main() -> ExitCode {
     // A shell may only ask for names.
@@ -110,6 +110,25 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             program,
             options,
         } => runtime::run(runtime::watch(&sources, program, &options)?).await,
+        Command::Run { list: true, .. } => print(runtime::agents()?.as_bytes()),
+        Command::Run {
+            agent,
+            cwd,
+            prompt,
+            prompt_file,
+            program,
+            options,
+            list: _,
+        } => {
+            let wanted = Wanted {
+                agent,
+                program,
+                folder: cwd,
+                prompt,
+                prompt_file,
+            };
+            runtime::run(runtime::run_agent(wanted, &options)?).await
+        }
         Command::Replay {
             file,
             speed,

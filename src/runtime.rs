@@ -6,6 +6,7 @@
 //! The loop looks at what arrived in a fixed order: keys and signals, then the voice, then the
 //! deadline, then the links, so that a flood of events never makes a key wait.
 
+mod agents;
 mod chosen;
 mod desk;
 mod feed;
@@ -36,9 +37,10 @@ use crate::voice::{self, VoiceHandle, VoiceSink};
 pub(crate) use crate::app::told;
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
+pub use agents::{Wanted, agents};
 pub use look::{check, shown, trace};
 pub use pages::{scenario_names, source_names, write_pages};
-pub use plan::{Face, Plan, demo, list, replay, say, watch};
+pub use plan::{Face, Plan, demo, list, replay, run_agent, say, watch};
 pub(crate) use plan::{Terminals, choose_face};
 pub use serving::{Serving, serve};
 pub use wording::{fault, phrases, phrases_for};

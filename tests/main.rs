@@ -40,6 +40,7 @@ mod pictures;
 #[cfg(feature = "fuzz")]
 mod pty;
 mod replies;
+mod run;
 mod screens;
 mod sight;
 mod sources;

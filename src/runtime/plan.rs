@@ -22,6 +22,7 @@ use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
 use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
+use super::agents::{self, Wanted};
 use super::chosen;
 use super::feed::Feed;
 use super::signs::takes_long_ones;
@@ -91,6 +92,37 @@ pub fn watch(
     )
 }
 
+/// Starts an agent, and is its client.
+///
+/// # Errors
+/// When it can't be found, or the settings can't be used.
+pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
+    let config = configured(options)?;
+    let found = agents::find(wanted)?;
+    let source = Source::Program(found.command);
+    let usual = described_as(&source, &config.links)?;
+    let described = SourceSetup {
+        name: found.title.unwrap_or_else(|| usual.name.clone()),
+        dialect: match config.links.dialect {
+            Dialect::Auto => Dialect::Acp,
+            named => named,
+        },
+        folder: found.folder.to_string_lossy().into_owned(),
+        prompt: found.prompt,
+        ..usual
+    };
+    let mut plan = plan(
+        config,
+        options,
+        vec![Feed::Link(source, None)],
+        vec![described],
+        Until::NoSource,
+        false,
+    )?;
+    plan.links.folder = Some(found.folder);
+    Ok(plan)
+}
+
 /// Describes a source for the app.
 fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSetup> {
     Ok(SourceSetup {
@@ -112,6 +144,17 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::Stdin => None,
         },
         program: matches!(source, Source::Program(_)),
+        // What is started here works where we are, unless somebody says otherwise.
+        folder: match source {
+            Source::Program(_) => std::env::current_dir()
+                .map(|folder| folder.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            Source::Http(_)
+            | Source::WebSocket(_)
+            | Source::Unix(_)
+            | Source::File(_)
+            | Source::Stdin => String::new(),
+        },
         ..SourceSetup::default()
     })
 }

@@ -41,7 +41,10 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
             launch(|orders, closing| drive(link, sink, orders, closing))
         }
         Source::Program(command) => {
-            let link = duplex::link(ProgramDial::new(command, limit), settings);
+            let link = duplex::link(
+                ProgramDial::new(command, settings.folder.clone(), limit),
+                settings,
+            );
             launch(|orders, closing| drive(link, sink, orders, closing))
         }
         Source::File(path) => {

@@ -2,6 +2,8 @@
 //!
 //! Responsibilities: holding it together. Not here: where settings and tokens are read (`runtime`).
 
+use std::path::PathBuf;
+
 use super::client::SharedClient;
 use super::secret::Secret;
 use super::tls::Tls;
@@ -21,6 +23,8 @@ pub struct LinkSettings {
     pub seed: u64,
     /// What is wanted of a WebSocket.
     pub websocket: WebSocketTerms,
+    /// The folder in which a program is started; else this program's own.
+    pub folder: Option<PathBuf>,
     pub(super) client: SharedClient,
 }
 
@@ -33,6 +37,7 @@ impl LinkSettings {
             token,
             seed,
             websocket: WebSocketTerms::PLAIN,
+            folder: None,
             client,
         }
     }

@@ -10,7 +10,7 @@ mod process;
 mod strays;
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -59,13 +59,18 @@ pub(super) fn name(command: &[OsString]) -> String {
 #[derive(Debug)]
 pub(super) struct ProgramDial {
     command: Vec<OsString>,
+    folder: Option<PathBuf>,
     limit: usize,
 }
 
 impl ProgramDial {
-    /// `command` is the program and its arguments; `limit` is the longest line, in bytes.
-    pub(super) fn new(command: Vec<OsString>, limit: usize) -> Self {
-        Self { command, limit }
+    /// `command` is the program and its arguments, started in `folder`; `limit` is the longest line, in bytes.
+    pub(super) fn new(command: Vec<OsString>, folder: Option<PathBuf>, limit: usize) -> Self {
+        Self {
+            command,
+            folder,
+            limit,
+        }
     }
 }
 
@@ -87,7 +92,11 @@ impl Dial for ProgramDial {
             return Err(Fault::Unusable("no program is named".to_owned()));
         };
         let mark = Mark::new();
-        let child = Command::new(program)
+        let mut command = Command::new(program);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        let child = command
             .args(arguments)
             .env(strays::VARIABLE, mark.value())
             .stdin(Stdio::piped())

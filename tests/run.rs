@@ -1,0 +1,182 @@
+//! Agents that are started here, as whole programs: an agent of `sh` below the real hearken.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::support::child::{Hearken, command};
+use crate::support::terminal::Terminal;
+
+const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/acp/agent.sh");
+
+/// A folder of its own for a test: what the agent read is written there.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder =
+            std::env::temp_dir().join(format!("hearken-run-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder.canonicalize().unwrap())
+    }
+
+    fn path(&self) -> &str {
+        self.0.to_str().unwrap()
+    }
+
+    /// Gives what the agent read, without the greeting.
+    fn heard(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(self.0.join("heard")).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run<'a>(folder: &'a Folder, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["run", "--voice", "none", "--cwd", folder.path()];
+    arguments.extend(more);
+    arguments.extend(["--", "sh", AGENT, "heard"]);
+    arguments
+}
+
+#[test]
+fn an_agent_is_prompted_answered_and_stopped_in_lines() {
+    let folder = Folder::new("lines");
+    let mut hearken = Hearken::start(&run(&folder, &["--face", "linear", "--prompt", "touch it"]));
+    let mut wait = |words: &'static str, say: &str| {
+        hearken.wait(words, |line| line.contains(words));
+        if !say.is_empty() {
+            hearken.say(say);
+        }
+    };
+    wait("Mock asks: touch notes.txt", "");
+    wait("o 1 1 for: allow from now on: Every touch", "y 1");
+    wait("c 1 to confirm", "c 1");
+    wait("Touch a file", "");
+    wait("It is done.", "");
+    wait("Finished", "> and\tmore");
+    // The question is open, and so the turn: the next prompt waits, and what it does is stopped.
+    wait("c 2", "> later");
+    wait("It waits, and is sent when the agent is done.", "stop");
+    wait("type stop once more", "stop");
+    wait("The agent was asked to stop.", "");
+    wait("It has stopped, as you wanted.", "");
+    wait("n 3", "n 3");
+    wait("Then not.", "");
+    wait("Finished", "g");
+    wait("warming up", "q");
+    let (code, errors, _) = hearken.exit();
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let new = format!(
+        r#"{{"jsonrpc":"2.0","id":2,"method":"session/new","params":{{"cwd":"{}","mcpServers":[]}}}}"#,
+        folder.path()
+    );
+    let prompt = |id: u64, text: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"s1","prompt":[{{"type":"text","text":"{text}"}}]}}}}"#
+        )
+    };
+    let outcome = |outcome: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":"p-1","result":{{"outcome":{outcome}}}}}"#)
+    };
+    assert_eq!(
+        folder.heard(),
+        [
+            new,
+            prompt(3, "touch it"),
+            outcome(r#"{"outcome":"selected","optionId":"once"}"#),
+            prompt(4, "and\\tmore"),
+            r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s1"}}"#.to_owned(),
+            outcome(r#"{"outcome":"cancelled"}"#),
+            prompt(5, "later"),
+            outcome(r#"{"outcome":"selected","optionId":"no"}"#),
+        ]
+    );
+}
+
+#[test]
+fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_nothing() {
+    let folder = Folder::new("keys");
+    let mut terminal = Terminal::start(40, 10, &run(&folder, &["--face", "full"]));
+    terminal.wait("The agent is ready.");
+    terminal.press(">");
+    terminal.wait("Prompt:");
+    terminal.press("touch it");
+    terminal.wait("touch it");
+    terminal.press("\r");
+    terminal.wait("touch notes.txt");
+    terminal.let_pass(Duration::from_millis(500));
+    terminal.press("\r \r");
+    terminal.let_pass(Duration::from_millis(450));
+    terminal.press("y");
+    terminal.wait("c");
+    // What it does is stopped from the middle of an answer, and that answers nothing.
+    terminal.press("\x18");
+    terminal.wait("once more");
+    // So soon that it may only be held, it would not count.
+    terminal.let_pass(Duration::from_millis(900));
+    terminal.press("\x18");
+    terminal.wait("as you wanted");
+    terminal.press("q");
+    assert_eq!(terminal.exit(), 0);
+    let answers: Vec<String> = folder
+        .heard()
+        .into_iter()
+        .filter(|line| line.contains("p-1"))
+        .collect();
+    assert_eq!(
+        answers,
+        [r#"{"jsonrpc":"2.0","id":"p-1","result":{"outcome":{"outcome":"cancelled"}}}"#]
+    );
+}
+
+#[test]
+fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
+    let mut hearken = Hearken::start(&[
+        "run", "--voice", "none", "--face", "linear", "--prompt", "go", "--", "sh", "-c", "exit 3",
+    ]);
+    hearken.wait("its end", |line| line.contains("exit code 3"));
+    let (code, _, seen) = hearken.exit();
+    assert_eq!(code, 1);
+    assert!(
+        seen.iter()
+            .any(|line| line.contains("1 prompt was never sent")),
+        "{seen:?}"
+    );
+}
+
+#[test]
+fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
+    for (arguments, words) in [
+        (vec!["run"], "there is nothing to run"),
+        (vec!["run", "purple"], "known are opencode, codex"),
+        (vec!["run", "opencode"], "npm install -g opencode-ai"),
+        (
+            vec!["run", "--", "/nowhere/x"],
+            "there is no program /nowhere/x",
+        ),
+    ] {
+        let output = command(&arguments)
+            .env("PATH", "/nonexistent")
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{errors}");
+        assert!(
+            errors.contains(words) && errors.lines().count() == 1,
+            "{errors}"
+        );
+    }
+    let output = command(&["run", "--list"])
+        .env("PATH", "/nonexistent")
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains(
+        "opencode: opencode. Runs opencode acp. It is not installed; to install it: npm"
+    ));
+}
