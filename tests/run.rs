@@ -56,7 +56,6 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("Mock asks: touch notes.txt", "");
     wait("o 1 1 for: allow from now on: Every touch", "y 1");
     wait("c 1 to confirm", "c 1");
-    wait("Touch a file", "");
     wait("It is done.", "");
     wait("Finished", "> and\tmore");
     // The question is open, and so the turn: the next prompt waits, and what it does is stopped.
