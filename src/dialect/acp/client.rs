@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use crate::dialect::rpc::{self, Asked, Id, Message, Text};
 use crate::dialect::written::{self, Writer};
 use crate::dialect::{Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish};
-use crate::link::{Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, LastWords, LinkEvent, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, object};
 
 use super::agent;
@@ -333,7 +333,9 @@ impl Acp {
         let blocks = json!([{"type": "text", "text": prompt}]);
         let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
         self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, out));
-        out.push(Out::LastWords(Some(cancel(&conversation))));
+        out.push(Out::LastWords(Some(LastWords::Message(cancel(
+            &conversation,
+        )))));
         let prompt = Some(prompt.as_str());
         self.turn = Some(Turn::begin(
             &conversation,
