@@ -128,7 +128,7 @@ pub enum Command {
     /// Tell in three sentences what happened while the person was away.
     Away,
     /// Mute the agent that is looked at or spoke last, or hear it again.
-    Mute,
+    Mute(Option<String>),
     /// Say only what is urgent and what answers keys, or everything again.
     Quiet,
     /// Let everything be said to its end, or let it be interrupted again.
@@ -277,7 +277,10 @@ pub fn line(text: &str) -> Option<Command> {
         "" => None,
         "y" | "yes" => numbered(Command::Accept),
         "c" | "confirm" => numbered(Command::Confirm),
-        "n" | "no" => numbered(|id| Command::Reject(id, None)),
+        "n" | "no" => match numbered_text(rest) {
+            Some((number, reason)) => Some(Command::Reject(Some(number), Some(reason))),
+            None => numbered(|id| Command::Reject(id, None)),
+        },
         "d" | "details" => numbered(Command::Details),
         "r" | "reject" if rest.is_empty() => not_understood(),
         "r" | "reject" => Some(Command::Reject(None, Some(rest.to_owned()))),
@@ -307,7 +310,9 @@ pub fn line(text: &str) -> Option<Command> {
         )),
         ">" | "prompt" => Some(Command::Prompt(Some(rest.to_owned()))),
         "b" | "away" => alone(Command::Away),
-        "m" | "mute" => alone(Command::Mute),
+        "m" | "mute" => Some(Command::Mute(
+            Some(rest.to_owned()).filter(|name| !name.is_empty()),
+        )),
         "k" | "quiet" => alone(Command::Quiet),
         "i" => alone(Command::DoNotInterrupt),
         "t" | "status" => alone(Command::Status),
@@ -325,6 +330,16 @@ pub fn line(text: &str) -> Option<Command> {
             .or_else(|| voice::line(other, rest))
             .or_else(not_understood),
     }
+}
+
+/// Reads a question's number and words behind it; a second number is none, it may be another question's.
+fn numbered_text(rest: &str) -> Option<(u64, String)> {
+    let (number, text) = rest.split_once(char::is_whitespace)?;
+    let text = text.trim();
+    let number = number.parse().ok()?;
+    text.chars()
+        .any(char::is_alphabetic)
+        .then(|| (number, text.to_owned()))
 }
 
 #[cfg(test)]
@@ -441,6 +456,17 @@ mod tests {
             ("", None),
             ("   ", None),
             ("y please", Some(Command::NotUnderstood("y please".into()))),
+            (
+                "n 1 because no",
+                Some(Command::Reject(Some(1), Some("because no".into()))),
+            ),
+            ("n 1 2", Some(Command::NotUnderstood("n 1 2".into()))),
+            ("n please", Some(Command::NotUnderstood("n please".into()))),
+            ("m", Some(Command::Mute(None))),
+            (
+                "m Test Runner",
+                Some(Command::Mute(Some("Test Runner".into()))),
+            ),
             ("yy", Some(Command::NotUnderstood("yy".into()))),
             ("o", Some(Command::NotUnderstood("o".into()))),
             ("s now", Some(Command::NotUnderstood("s now".into()))),

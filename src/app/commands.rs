@@ -83,7 +83,7 @@ impl App {
             Command::PreviousWord => self.step_word(WordStep::Back, now),
             Command::NextWord => self.step_word(WordStep::Forward, now),
             Command::Away => self.away(now),
-            Command::Mute => self.mute(now),
+            Command::Mute(name) => self.mute(name.as_deref(), now),
             Command::Quiet => self.keep_quiet(now),
             Command::DoNotInterrupt => self.do_not_interrupt(now),
             Command::Hold => self.hold(now),
@@ -93,14 +93,18 @@ impl App {
             Command::Remarks => self.read_remarks(now),
             Command::NextKnob => self.next_knob(now),
             Command::Tune(knob, turn) => self.tune(knob, turn, now),
-            Command::Remember => self.remember(),
+            Command::Remember => self.remember(now),
             Command::Help => self.help(now),
             Command::Quit => self.ask_to_quit(Exit::Clean, now),
             Command::Interrupt => self.ask_to_quit(Exit::Interrupted, now),
             Command::Back => self.back(now),
             Command::NotUnderstood(input) => {
+                let no = matches!(input.split_whitespace().next(), Some("n" | "no"));
                 self.respond(
-                    "help.unknown",
+                    match no {
+                        true => "help.unknown.reason",
+                        false => "help.unknown",
+                    },
                     &[(
                         "input",
                         Arg::Own(crate::announce::speakable::one_line(&input)),

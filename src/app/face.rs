@@ -51,6 +51,11 @@ impl Face {
         }
     }
 
+    /// Tells whether somebody reads its lines as they come, and writes some.
+    pub(super) fn is_read_live(&self) -> bool {
+        self.manner == Manner::Lines && self.can_flush()
+    }
+
     /// Gives its name, as a phrase key.
     pub(super) fn name(&self) -> &'static str {
         self.name

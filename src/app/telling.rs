@@ -54,6 +54,7 @@ impl App {
                 self.put(Arc::clone(&announcement));
                 self.utter(announcement, now);
             }
+            Aloud::Heard if !self.queue.is_enabled() => self.put(announcement),
             Aloud::Heard => {
                 let wishes = self.queue.push(announcement, now.monotonic);
                 self.wish(wishes);

@@ -8,7 +8,7 @@ use crate::announce::{
 };
 use crate::config::{Config, Load, Verbosity};
 use crate::keys::{Keymap, Mode};
-use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions};
+use crate::session::{Ending, Phase, Prompt, PromptId, Question, Session, Sessions, ToolCall};
 
 use super::App;
 use super::doing::Doing;
@@ -301,9 +301,12 @@ impl App {
     /// Words one session in a line: who, phase, state, tools with their time, progress.
     pub fn session_words(&self, session: &Session, now: Duration) -> String {
         let phrases = self.phrases();
-        let tools: Vec<String> = session
+        let (waiting, running): (Vec<&ToolCall>, Vec<&ToolCall>) = session
             .tools
             .iter()
+            .partition(|call| self.sessions.waits_for_person(session, call));
+        let running: Vec<String> = running
+            .into_iter()
             .map(|call| {
                 // It may have ended since.
                 if session.is_unheard() {
@@ -318,11 +321,16 @@ impl App {
                 phrases.text("status.tool", &args)
             })
             .collect();
-        let tools = if tools.is_empty() {
-            String::new()
-        } else {
-            phrases.text("status.tools", &[("tools", Arg::Own(tools.join(", ")))])
-        };
+        let mut tools = Vec::new();
+        if !running.is_empty() {
+            let running = [("tools", Arg::Own(running.join(", ")))];
+            tools.push(phrases.text("status.tools", &running));
+        }
+        tools.extend(waiting.into_iter().map(|call| {
+            let args = [("tool", Arg::Tool(call.tool.clone()))];
+            phrases.text("status.tool.waits", &args)
+        }));
+        let tools = tools.join(", ");
         let percent = session
             .progress
             .as_ref()

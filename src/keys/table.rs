@@ -196,7 +196,7 @@ pub const BINDINGS: &[Binding] = &[
         name: "mute",
         key: "m",
         does: "mute the agent, or hear it again; what is urgent is always said",
-        command: || Command::Mute,
+        command: || Command::Mute(None),
     },
     Binding {
         name: "quiet",

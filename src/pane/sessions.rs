@@ -44,7 +44,7 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
             all.extend(below(&row, width, look.quiet()));
         }
         for call in &session.tools {
-            let row = tool(app, call, timed.then_some(now));
+            let row = tool(app, call, app.sessions().waits_for_person(session, call), timed.then_some(now));
             all.extend(below(&row, width, look.quiet()));
         }
     }
@@ -92,9 +92,12 @@ fn percent_of(session: &Session) -> Option<u64> {
 }
 
 /// Words a tool: its name, since when, and of how long.
-fn tool(app: &App, call: &ToolCall, now: Option<Now>) -> String {
+fn tool(app: &App, call: &ToolCall, waits: bool, now: Option<Now>) -> String {
     let mut args = vec![("tool", Arg::Tool(call.tool.clone()))];
     let mut drawn = String::new();
+    if waits {
+        return app.phrases().text("pane.tool.waits", &args);
+    }
     if let Some(now) = now {
         let since = times::passed(now.monotonic.saturating_sub(call.since));
         if !since.is_zero() {

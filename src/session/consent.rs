@@ -15,6 +15,16 @@ use super::sessions::Sessions;
 use super::waits::UNASKED_AFTER;
 
 impl Sessions {
+    /// Tells whether a call waits for the person: a question about it is open, and nobody here has answered it.
+    pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
+        self.open_prompts().any(|prompt| {
+            let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
+            prompt.key == session.key
+                && prompt.answer().is_none()
+                && (by_id || call.consent == Consent::Asked(prompt.id))
+        })
+    }
+
     /// Tells whether a question is about a tool: by the producer's word or by a call that runs, or,
     /// more weakly, by the tool's name in the action.
     pub fn is_about(prompt: &Prompt, tool: &str, weakly: bool) -> bool {

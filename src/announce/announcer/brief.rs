@@ -137,6 +137,13 @@ impl Announcer {
         let agent = self.agent_name(&change.key, &change.agent, sessions);
         let key = match &summary {
             Arg::Agent(text, _) if names(text, &agent) => "session.started.named",
+            // One that shares its name has a mark behind it, which its own words have not.
+            Arg::Agent(text, language) if names(text, &change.agent) => {
+                let words = change.agent.split_whitespace().count();
+                let rest: Vec<&str> = text.split_whitespace().skip(words).collect();
+                summary = Arg::Agent(rest.join(" "), language.clone());
+                "session.started.marked"
+            }
             Arg::Agent(..) if !self.tells_only_the_start(&summary) => "session.started",
             Arg::Agent(..)
             | Arg::Own(_)

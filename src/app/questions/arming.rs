@@ -34,6 +34,8 @@ pub(super) enum NotYet {
     Unsaid,
     /// The line was typed before it was written.
     Early,
+    /// The line came so soon after it was written that it was meant for something else.
+    Soon,
     /// It is not written, because a line is typed or the lines are held.
     Held,
     /// It is not written, because nothing takes it; nor was it heard.
@@ -120,8 +122,11 @@ impl Questions {
             Some(LineSource::Terminal | LineSource::Editor) => written + senses.arm,
             Some(LineSource::Pipe) | None => written,
         };
-        if read <= counts {
+        if read <= written {
             return Some(NotYet::Early);
+        }
+        if read <= counts {
+            return Some(NotYet::Soon);
         }
         self.unsaid(prompt, now, senses)
     }

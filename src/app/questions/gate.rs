@@ -151,6 +151,7 @@ impl App {
             NotYet::Keys => "reply.not_yet.keys",
             NotYet::Unsaid => "reply.not_yet.said",
             NotYet::Early => "reply.not_yet.early",
+            NotYet::Soon => "reply.not_yet.soon",
             NotYet::Held => "reply.not_yet.held",
             NotYet::Unshown => "reply.not_yet.unshown",
         };

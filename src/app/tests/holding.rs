@@ -2,7 +2,7 @@
 
 use super::*;
 
-const EDITOR: Options = Options {
+pub(super) const EDITOR: Options = Options {
     manner: Manner::Lines,
     lines: Some(LineSource::Editor),
     voice: VoiceWish::Silent,
@@ -55,6 +55,7 @@ fn a_line_answers_only_what_was_written_before_it_was_begun() {
     stage.wait(399);
     stage.type_line("y 1");
     assert!(stage.sent.is_empty(), "begun right after it was written");
+    assert!(stage.heard("came too soon after question 1"));
     stage.wait(400);
     stage.type_line("y 1");
     assert_eq!(stage.decision(), Some("accept"));

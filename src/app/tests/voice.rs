@@ -123,6 +123,8 @@ fn lines_name_the_setting_and_take_what_it_takes() {
 #[test]
 fn only_what_is_asked_for_is_remembered_and_its_place_is_said() {
     let mut stage = speaking(lines(), Config::default());
+    stage.type_line("remember");
+    assert!(stage.heard("nothing to remember"));
     stage.type_line("rate 50");
     assert!(stage.remembered.is_empty());
     stage.type_line("remember");

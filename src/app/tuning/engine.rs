@@ -104,7 +104,11 @@ impl App {
                 && now.monotonic < session.last_event + HEARTBEAT_STALE
                 && !self.announcer.is_muted(&session.key, &session.agent)
         });
-        let silent = self.queue.is_enabled() && (self.queue.is_idle() || self.tuning.is_beating());
+        let silent = match self.queue.is_enabled() {
+            true => self.queue.is_idle() || self.tuning.is_beating(),
+            // Who reads lines as they come is told in a line; what only a pipe takes has no need of it.
+            false => self.face.is_read_live(),
+        };
         let wanted = wanted && works && silent;
         if self
             .tuning

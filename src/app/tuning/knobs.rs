@@ -79,15 +79,23 @@ impl App {
     }
 
     /// Has the present settings remembered for later runs.
-    pub(in crate::app) fn remember(&mut self) {
+    pub(in crate::app) fn remember(&mut self, now: Now) {
         let usual = self.queue.deliveries().usual().clone();
+        if usual == *self.tuning.kept() {
+            self.respond("tune.nothing_new", &[], now);
+            return;
+        }
         self.effects.push(Effect::Remember(usual));
     }
 
     /// Tells whether they are, and where.
     pub(in crate::app) fn remembered(&mut self, outcome: Result<String, String>, now: Now) {
         match outcome {
-            Ok(place) => self.respond("tune.remembered", &[("place", Arg::Own(place))], now),
+            Ok(place) => {
+                let usual = self.queue.deliveries().usual().clone();
+                self.tuning.keep(usual);
+                self.respond("tune.remembered", &[("place", Arg::Own(place))], now);
+            }
             Err(reason) => {
                 let reason = self.reason(&reason);
                 self.respond("tune.not_remembered", &[("reason", reason)], now);

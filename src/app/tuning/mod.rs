@@ -30,6 +30,8 @@ pub(super) struct Tuning {
     at: usize,
     /// How everything was to sound when the run began.
     start: Delivery,
+    /// How everything is to sound in later runs.
+    kept: Delivery,
     /// What the engine can change; absent until it is known.
     knobs: Option<Vec<Knob>>,
     /// The engine's own settings, as far as it told them.
@@ -51,6 +53,7 @@ impl Tuning {
         Self {
             voice,
             at: 0,
+            kept: start.clone(),
             start,
             knobs: None,
             own: Delivery::default(),
@@ -83,6 +86,14 @@ impl Tuning {
 
     fn start(&self) -> &Delivery {
         &self.start
+    }
+
+    fn kept(&self) -> &Delivery {
+        &self.kept
+    }
+
+    fn keep(&mut self, delivery: Delivery) {
+        self.kept = delivery;
     }
 
     fn own(&self) -> &Delivery {

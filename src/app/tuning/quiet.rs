@@ -2,13 +2,27 @@
 
 use crate::announce::Arg;
 use crate::protocol::Now;
-use crate::session::SessionKey;
+use crate::session::{Session, SessionKey};
 
 use crate::app::App;
 
 impl App {
     /// Mutes the agent that is looked at or told something last, or hears it again.
-    pub(in crate::app) fn mute(&mut self, now: Now) {
+    pub(in crate::app) fn mute(&mut self, name: Option<&str>, now: Now) {
+        if let Some(name) = name {
+            match self.agents_called(name).as_slice() {
+                [key] => self.mute_agent(key.clone(), now),
+                found => {
+                    let key = match found.is_empty() {
+                        true => "mute.unknown",
+                        false => "mute.several",
+                    };
+                    let name = Arg::Own(crate::announce::speakable::one_line(name));
+                    self.respond(key, &[("agent", name)], now);
+                }
+            }
+            return;
+        }
         let of_review = self
             .review
             .at()
@@ -22,6 +36,31 @@ impl App {
             self.respond("mute.nobody", &[], now);
             return;
         };
+        self.mute_agent(key, now);
+    }
+
+    /// Finds the agents that a person may mean by a name: by all of what they are called, else by the name alone.
+    fn agents_called(&self, name: &str) -> Vec<SessionKey> {
+        let is = |called: &str| called.to_lowercase() == name.to_lowercase();
+        let one_each = |wanted: &dyn Fn(&Session) -> bool| {
+            let mut found: Vec<SessionKey> = Vec::new();
+            for session in self.sessions.iter().filter(|session| wanted(session)) {
+                let key = &session.key;
+                let known = |other: &SessionKey| other.link == key.link && other.agent == key.agent;
+                if !found.iter().any(known) {
+                    found.push(key.clone());
+                }
+            }
+            found
+        };
+        let whole = one_each(&|session| is(&self.name_of(&session.key)));
+        match whole.is_empty() {
+            true => one_each(&|session| is(&session.agent)),
+            false => whole,
+        }
+    }
+
+    fn mute_agent(&mut self, key: SessionKey, now: Now) {
         let name = self.name_of(&key);
         let muted = !self.announcer.is_muted(&key, &name);
         self.announcer.set_muted(&key, muted);

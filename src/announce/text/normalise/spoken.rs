@@ -4,6 +4,8 @@
 
 use jiff::Timestamp;
 
+use super::words::Word;
+
 /// Collects spoken words.
 #[derive(Debug, Default)]
 pub(super) struct Spoken {
@@ -86,6 +88,12 @@ impl Spoken {
         if !self.out.is_empty() {
             self.out.push(c);
         }
+    }
+
+    /// Tells whether the last word is one of some.
+    pub(super) fn ends_with(&self, words: &[Word]) -> bool {
+        let last = self.out.split_whitespace().next_back();
+        last.is_some_and(|last| words.iter().any(|word| word.to_lowercase() == last.to_lowercase()))
     }
 
     /// Gives the last character.

@@ -103,6 +103,8 @@ pub struct Words {
     pub unspelled: Sign,
     /// The words that letters are told apart by.
     pub phonetic: Vec<Sign>,
+    /// Words behind which a moment is told by its date: "at 11 hours ago" is none.
+    pub before_times: Vec<Word>,
     /// Abbreviations with stops inside that are no file names.
     pub abbreviations: Vec<Word>,
     /// Programming languages: the tag behind a fence, and how it is said.
