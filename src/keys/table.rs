@@ -380,7 +380,7 @@ pub const LINES: &[LineCommand] = &[
         does: "read what happened while you were away",
     },
     LineCommand {
-        line: "m",
+        line: "m, m NAME",
         does: "mute the agent, or hear it again; what is urgent is always said",
     },
     LineCommand {

@@ -44,7 +44,12 @@ pub(super) fn rows(view: View<'_>, width: u16, room: usize, timed: bool) -> Vec<
             all.extend(below(&row, width, look.quiet()));
         }
         for call in &session.tools {
-            let row = tool(app, call, app.sessions().waits_for_person(session, call), timed.then_some(now));
+            let row = tool(
+                app,
+                call,
+                app.sessions().waits_for_person(session, call),
+                timed.then_some(now),
+            );
             all.extend(below(&row, width, look.quiet()));
         }
     }

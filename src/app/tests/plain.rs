@@ -10,7 +10,11 @@ fn a_no_with_words_rejects_with_a_reason_or_says_how() {
     stage.wait(5_000);
     stage.type_line("n because no");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("type r, a space and the reason"), "{:?}", stage.lines);
+    assert!(
+        stage.heard("type r, a space and the reason"),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("n 1 because no");
     assert_eq!(stage.decision(), Some("reject"));
     assert!(stage.heard("Your reason: because no"), "{:?}", stage.lines);
@@ -25,13 +29,25 @@ fn an_agent_is_muted_by_its_name() {
     stage.type_line("m Mailer");
     assert!(stage.heard("Mailer is heard again."), "{:?}", stage.lines);
     stage.type_line("m Nobody");
-    assert!(stage.heard("No agent here is called Nobody."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("No agent here is called Nobody."),
+        "{:?}",
+        stage.lines
+    );
     // One of two is meant by all of what it is called.
     stage.event_on(1, "session.started", json!({"summary_normal": "Off we go"}));
     stage.type_line("m Mailer");
-    assert!(stage.heard("Several agents are called Mailer."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("Several agents are called Mailer."),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("m Mailer of source 2");
-    assert!(stage.heard("Mailer of source 2 is muted."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("Mailer of source 2 is muted."),
+        "{:?}",
+        stage.lines
+    );
 }
 
 #[test]
@@ -62,8 +78,15 @@ fn a_call_that_waits_for_the_person_is_not_said_to_run() {
 fn one_of_two_that_share_a_name_is_told_once() {
     let mut stage = Stage::new(EDITOR);
     stage.event_on(1, "session.started", json!({"summary_normal": "Off we go"}));
-    stage.event("session.started", json!({"summary_normal": "Mailer is writing to Ann."}));
-    assert!(stage.heard("Mailer of source 1 is writing to Ann."), "{:?}", stage.lines);
+    stage.event(
+        "session.started",
+        json!({"summary_normal": "Mailer is writing to Ann."}),
+    );
+    assert!(
+        stage.heard("Mailer of source 1: is writing to Ann."),
+        "{:?}",
+        stage.lines
+    );
     assert!(!stage.heard("source 1 started"), "{:?}", stage.lines);
 }
 
@@ -71,7 +94,13 @@ fn one_of_two_that_share_a_name_is_told_once() {
 fn a_silent_agent_that_works_is_told_to_who_reads_lines() {
     let mut stage = Stage::new(EDITOR);
     stage.event("session.started", json!({"summary_normal": "Off we go"}));
-    let told = |stage: &Stage| stage.lines.iter().filter(|line| line.contains("Working.")).count();
+    let told = |stage: &Stage| {
+        stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("Working."))
+            .count()
+    };
     stage.wait(2_999);
     assert_eq!(told(&stage), 0);
     stage.wait(1);

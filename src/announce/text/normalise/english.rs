@@ -410,9 +410,11 @@ pub(super) fn words() -> Words {
         symbol: Borrowed("symbol"),
         flag: Borrowed("flag {letters}"),
         drawing: count("drawing sign", "drawing signs"),
-        before_times: ["in", "at", "on", "by", "until", "till", "since", "from", "before", "after"]
-            .map(Borrowed)
-            .to_vec(),
+        before_times: [
+            "in", "at", "on", "by", "until", "till", "since", "from", "before", "after",
+        ]
+        .map(Borrowed)
+        .to_vec(),
         abbreviations: ABBREVIATIONS.iter().map(|&word| Borrowed(word)).collect(),
         languages: same(LANGUAGES),
         signs: SIGNS.iter().map(sign).collect(),

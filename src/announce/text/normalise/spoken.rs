@@ -93,7 +93,11 @@ impl Spoken {
     /// Tells whether the last word is one of some.
     pub(super) fn ends_with(&self, words: &[Word]) -> bool {
         let last = self.out.split_whitespace().next_back();
-        last.is_some_and(|last| words.iter().any(|word| word.to_lowercase() == last.to_lowercase()))
+        last.is_some_and(|last| {
+            words
+                .iter()
+                .any(|word| word.to_lowercase() == last.to_lowercase())
+        })
     }
 
     /// Gives the last character.

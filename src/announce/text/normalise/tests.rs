@@ -175,8 +175,14 @@ fn a_distance_never_stands_behind_a_word_that_wants_a_moment() {
     let now = "2026-04-21T21:00:00Z".parse().ok();
     for (text, wanted) in [
         ("Done 2026-04-21T10:00:00Z", "Done 11 hours ago"),
-        ("Starts at 2026-04-21T10:00:00Z", "Starts at 21 April 2026 at 10:00 UTC"),
-        ("Since 2026-04-21T22:00:00Z", "Since 21 April 2026 at 22:00 UTC"),
+        (
+            "Starts at 2026-04-21T10:00:00Z",
+            "Starts at 21 April 2026 at 10:00 UTC",
+        ),
+        (
+            "Since 2026-04-21T22:00:00Z",
+            "Since 21 April 2026 at 22:00 UTC",
+        ),
     ] {
         let mut reader = Reader::default();
         let passage = Passage::new(text);

@@ -23,7 +23,13 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     } else if let Some(at) = address(token) {
         signs(&token[..at], token, angled, words, spoken);
         host(&token[at..], words, spoken);
-    } else if let Some(said) = time(token, words, spoken.now().filter(|_| !spoken.ends_with(&words.before_times))) {
+    } else if let Some(said) = time(
+        token,
+        words,
+        spoken
+            .now()
+            .filter(|_| !spoken.ends_with(&words.before_times)),
+    ) {
         spoken.word(&said);
     } else if is_uuid(token) {
         say_id(token, words, spoken);
