@@ -231,6 +231,31 @@ fn pages_of_a_question_stay_put() {
     }
 }
 
+/// The time of a question goes, and each of its pages and of its details keeps its rows: it goes in the head.
+#[test]
+fn the_time_cuts_no_page_anew() {
+    for turns in 0..6 {
+        let mut stage = question();
+        for _ in 0..turns {
+            press(&mut stage, KeyCode::Char('d'));
+        }
+        let page = |stage: &Stage| rows(&stage.drawn(40, 10, ThemeChoice::Plain).0);
+        let first = page(&stage);
+        let mut heads = BTreeSet::from([first[1].clone()]);
+        for _ in 0..56 {
+            stage.wait(std::time::Duration::from_secs(5));
+            let now = page(&stage);
+            assert_eq!(
+                (&now[0], &now[2..]),
+                (&first[0], &first[2..]),
+                "{turns} turns"
+            );
+            heads.insert(now[1].clone());
+        }
+        assert!(heads.len() > 12, "{heads:?}");
+    }
+}
+
 /// A question that fills several pages of a large screen, too.
 #[test]
 fn every_page_has_the_head_and_the_keys() {

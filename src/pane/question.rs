@@ -305,11 +305,10 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
     rows
 }
 
-/// Gives all that is asked, with the time that is left in the steps of the head.
+/// Gives all that is asked; the time that is left stands in the head alone.
 fn asked(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
-    let now = times::steady(view.app, prompt, view.now);
     let announcer = view.app.announcer();
-    let words = announcer.in_full(prompt, view.app.sessions(), now);
+    let words = announcer.in_full(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
@@ -326,17 +325,15 @@ fn keys_row(view: View<'_>, width: u16) -> Vec<Row> {
 }
 
 fn details(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
-    let now = times::steady(view.app, prompt, view.now);
     let announcer = view.app.announcer();
-    let words = announcer.details_in_sight(prompt, view.app.sessions(), now);
+    let words = announcer.details_in_sight(prompt, view.app.sessions());
     words_of(view, prompt, &words, width)
 }
 
 /// Gives what a question is about, without what can be chosen.
 fn subject(view: View<'_>, prompt: &Prompt, width: u16) -> Vec<Row> {
-    let now = times::steady(view.app, prompt, view.now);
     let announcer = view.app.announcer();
-    let mut words = announcer.in_full(prompt, view.app.sessions(), now);
+    let mut words = announcer.in_full(prompt, view.app.sessions());
     let first = words.iter().position(|part| part.mark == Mark::Agent);
     words.truncate(first.map_or(words.len(), |first| first + 1));
     words_of(view, prompt, &words, width)

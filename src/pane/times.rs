@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use crate::app::App;
 use crate::protocol::Now;
-use crate::session::Prompt;
 
 /// Gives the step in which a time is told: 5 seconds up to 20, 10 seconds up to 2 minutes, then minutes.
 fn step(time: Duration) -> Duration {
@@ -33,20 +32,6 @@ pub(super) fn passed(time: Duration) -> Duration {
 pub(super) fn left(time: Duration) -> Duration {
     let step = step(time).as_millis();
     Duration::from_millis(u64::try_from(time.as_millis().div_ceil(step) * step).unwrap_or(u64::MAX))
-}
-
-/// Moves a moment so that the time that is left at it is the one that is shown.
-pub(super) fn steady(app: &App, prompt: &Prompt, now: Now) -> Now {
-    match app.time_left(prompt, now.monotonic) {
-        Some(rest) => {
-            let later = left(rest).saturating_sub(rest);
-            Now {
-                monotonic: now.monotonic.saturating_sub(later),
-                wall: now.wall,
-            }
-        }
-        None => now,
-    }
 }
 
 /// Gives the monotonic time at which a time on the screen is no longer the one that is shown: of the

@@ -17,6 +17,15 @@ use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment};
 
+/// How long silence still has, and who says so.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Left {
+    /// The words of the question do.
+    Told(Duration),
+    /// The head that stands above them does: its time goes, and they stay as they are.
+    Headed,
+}
+
 impl Announcer {
     pub(super) fn kind_of(&self, prompt: &Prompt) -> Kind {
         match prompt.question {
@@ -34,7 +43,8 @@ impl Announcer {
         now: Now,
         again: bool,
     ) -> Vec<Segment> {
-        let mut segments = self.asked(prompt, sessions, now, again, Prompt::LONGEST_PART);
+        let left = told(prompt, sessions, now);
+        let mut segments = self.asked(prompt, sessions, again, left, Prompt::LONGEST_PART);
         if prompt.is_cut() && !again {
             let cut = own(self.cut_words(prompt, sessions, now));
             // How to answer comes last: whoever knows it need not hear it out.
@@ -44,16 +54,17 @@ impl Announcer {
         segments
     }
 
-    /// Asks a question with all of its words, as a face does that shows it page by page. Its usual keys are left
-    /// out: such a face has a row for them.
-    pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let asked = self.asked(prompt, sessions, now, false, usize::MAX);
+    /// Asks a question with all of its words, as a face does that shows it page by page. Its usual keys and the
+    /// time that is left are left out: such a face has rows for them, and the words stay as they are.
+    pub fn in_full(&self, prompt: &Prompt, sessions: &Sessions) -> Vec<Segment> {
+        let left = headed(prompt, sessions);
+        let asked = self.asked(prompt, sessions, false, left, usize::MAX);
         self.without_keys(prompt, asked)
     }
 
     /// Says all that is known of a question for the same face.
-    pub fn details_in_sight(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let details = self.details(prompt, sessions, now);
+    pub fn details_in_sight(&self, prompt: &Prompt, sessions: &Sessions) -> Vec<Segment> {
+        let details = self.all_of(prompt, sessions, headed(prompt, sessions));
         self.without_keys(prompt, details)
     }
 
@@ -86,8 +97,8 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         sessions: &Sessions,
-        now: Now,
         again: bool,
+        left: Option<Left>,
         longest: usize,
     ) -> Vec<Segment> {
         if again {
@@ -104,9 +115,6 @@ impl Announcer {
                 ],
             );
         }
-        let left = sessions
-            .expires(prompt)
-            .map(|at| at.saturating_sub(now.monotonic));
         let agent = self.asker(prompt, sessions);
         match &prompt.question {
             Question::Confirmation(asked) => {
@@ -151,9 +159,10 @@ impl Announcer {
 
     /// Says all that is known of a question, cut at nothing.
     pub fn details(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let left = sessions
-            .expires(prompt)
-            .map(|at| at.saturating_sub(now.monotonic));
+        self.all_of(prompt, sessions, told(prompt, sessions, now))
+    }
+
+    fn all_of(&self, prompt: &Prompt, sessions: &Sessions, left: Option<Left>) -> Vec<Segment> {
         let agent = self.asker(prompt, sessions);
         let mut segments = match &prompt.question {
             Question::Confirmation(asked) => {
@@ -174,9 +183,7 @@ impl Announcer {
 
     /// Gives what stands around the words of a question: how bad, what silence does, which keys.
     pub(super) fn terms(&self, prompt: &Prompt, sessions: &Sessions, now: Now) -> Vec<Segment> {
-        let left = sessions
-            .expires(prompt)
-            .map(|at| at.saturating_sub(now.monotonic));
+        let left = told(prompt, sessions, now);
         match &prompt.question {
             Question::Confirmation(asked) => {
                 let args =
@@ -196,7 +203,7 @@ impl Announcer {
         prompt: &Prompt,
         asked: &AwaitingConfirmation,
         agent: Arg,
-        left: Option<Duration>,
+        left: Option<Left>,
         longest: usize,
     ) -> Vec<(&'static str, Arg)> {
         let risk = match &asked.risk_level {
@@ -274,7 +281,7 @@ impl Announcer {
         prompt: &Prompt,
         asked: &AwaitingClarification,
         (agent, doubts): (Arg, Arg),
-        left: Option<Duration>,
+        left: Option<Left>,
         longest: usize,
     ) -> Vec<Segment> {
         let args = [
@@ -331,7 +338,7 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
-        left: Option<Duration>,
+        left: Option<Left>,
         longest: usize,
     ) -> Vec<Segment> {
         let mut segments = Vec::new();
@@ -347,48 +354,50 @@ impl Announcer {
         &self,
         prompt: &Prompt,
         asked: &AwaitingClarification,
-        left: Option<Duration>,
+        left: Option<Left>,
         longest: usize,
     ) -> Vec<Segment> {
         let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
             return Vec::new();
         };
-        let time = Arg::Own(self.time(left));
-        match &asked.default_response {
-            Some(response) => self.phrases.say(
-                "question.timeout.response",
-                Verbosity::Normal,
-                &[
-                    ("time", time),
-                    (
-                        "response",
-                        self.exact(prompt, &cut(label_of(asked, response), longest)),
-                    ),
-                ],
-            ),
-            None => self.phrases.say(
-                "question.timeout.none",
-                Verbosity::Normal,
-                &[("time", time)],
-            ),
+        let mut args = self.time_args(left);
+        let key = match (&asked.default_response, left) {
+            (Some(_), Left::Told(_)) => "question.timeout.response",
+            (Some(_), Left::Headed) => "question.silence.response",
+            (None, Left::Told(_)) => "question.timeout.none",
+            (None, Left::Headed) => "question.silence.none",
+        };
+        if let Some(response) = &asked.default_response {
+            let response = cut(label_of(asked, response), longest);
+            args.push(("response", self.exact(prompt, &response)));
         }
+        self.phrases.say(key, Verbosity::Normal, &args)
     }
 
     /// Says what silence does; empty for questions that nobody waits for here.
-    fn timeout(&self, prompt: &Prompt, left: Option<Duration>) -> String {
+    fn timeout(&self, prompt: &Prompt, left: Option<Left>) -> String {
         let Question::Confirmation(asked) = &prompt.question else {
             return String::new();
         };
         let Some(left) = left.filter(|_| prompt.standing.reaches()) else {
             return String::new();
         };
-        let key = match &asked.default_decision {
-            Some(Decision::Reject) => "question.timeout.reject",
-            Some(Decision::Accept) => "question.timeout.accept",
-            Some(Decision::Other(_)) | None => "question.timeout.other",
+        let key = match (&asked.default_decision, left) {
+            (Some(Decision::Reject), Left::Told(_)) => "question.timeout.reject",
+            (Some(Decision::Reject), Left::Headed) => "question.silence.reject",
+            (Some(Decision::Accept), Left::Told(_)) => "question.timeout.accept",
+            (Some(Decision::Accept), Left::Headed) => "question.silence.accept",
+            (Some(Decision::Other(_)) | None, Left::Told(_)) => "question.timeout.other",
+            (Some(Decision::Other(_)) | None, Left::Headed) => "question.silence.other",
         };
-        self.phrases
-            .text(key, &[("time", Arg::Own(self.time(left)))])
+        self.phrases.text(key, &self.time_args(left))
+    }
+
+    fn time_args(&self, left: Left) -> Vec<(&'static str, Arg)> {
+        match left {
+            Left::Told(left) => vec![("time", Arg::Own(self.time(left)))],
+            Left::Headed => Vec::new(),
+        }
     }
 
     pub(super) fn warn(
@@ -513,6 +522,17 @@ impl Announcer {
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
         Arg::Exact(text.to_owned(), prompt.language.clone())
     }
+}
+
+/// Gives the time that a question has left, for words that say it.
+pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<Left> {
+    let left = |at: Duration| Left::Told(at.saturating_sub(now.monotonic));
+    sessions.expires(prompt).map(left)
+}
+
+/// Gives the same for words below a head that says it.
+fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<Left> {
+    sessions.expires(prompt).map(|_| Left::Headed)
 }
 
 pub(super) fn own(text: String) -> Segment {

@@ -1,13 +1,11 @@
 //! How a decision that a rule of the person's took is worded.
 
-use std::time::Duration;
-
 use crate::config::{PolicyDecision, PolicyRule, Verbosity};
 use crate::protocol::Now;
 use crate::session::{Prompt, Question, Sessions};
 
 use super::Announcer;
-use super::question::own;
+use super::question::{own, told};
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
@@ -23,9 +21,7 @@ impl Announcer {
         let Question::Confirmation(asked) = &prompt.question else {
             return Vec::new();
         };
-        let left: Option<Duration> = sessions
-            .expires(prompt)
-            .map(|at| at.saturating_sub(now.monotonic));
+        let left = told(prompt, sessions, now);
         let agent = self.asker(prompt, sessions);
         let mut args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
         let keys = self.keys_now(prompt);
