@@ -10,6 +10,7 @@ use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 mod delivery;
+mod fault;
 mod handshake;
 mod keys;
 mod links;
@@ -19,6 +20,7 @@ mod signs;
 mod source;
 
 pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
+pub use fault::{PolicyFault, SourceFault, Takes};
 pub use handshake::{HandshakeConfig, SourceHandshake};
 pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
@@ -403,25 +405,19 @@ pub enum ConfigError {
         misfit: Misfit,
     },
     /// A value is outside its range.
-    #[error("the setting {name} is out of range: {reason}")]
+    #[error("the setting {name} is out of range: {takes:?}")]
     Range {
         /// The setting's dotted name.
         name: &'static str,
         /// What would be right.
-        reason: &'static str,
+        takes: Takes,
     },
     /// A source of the settings can't be used.
-    #[error("the setting source can't be used: {problem}")]
-    Source {
-        /// What is wrong, with the source's name.
-        problem: String,
-    },
+    #[error("the setting source can't be used: {0:?}")]
+    Source(SourceFault),
     /// A rule that decides questions can't be used.
-    #[error("the setting policy can't be used: {problem}")]
-    Policy {
-        /// What is wrong, with the rule's name.
-        problem: String,
-    },
+    #[error("the setting policy can't be used: {0:?}")]
+    Policy(PolicyFault),
 }
 
 impl Config {
@@ -439,55 +435,59 @@ impl Config {
             }
         })?;
         config.check()?;
-        if let Some(problem) = policy::fault(&config.policy) {
-            return Err(ConfigError::Policy { problem });
+        if let Some(fault) = policy::fault(&config.policy) {
+            return Err(ConfigError::Policy(fault));
         }
-        if let Some(problem) = source::fault(&config.source) {
-            return Err(ConfigError::Source { problem });
+        if let Some(fault) = source::fault(&config.source) {
+            return Err(ConfigError::Source(fault));
         }
         Ok(config)
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        if let Some((name, reason)) = self.handshake.fault() {
-            return Err(ConfigError::Range { name, reason });
+        let between = |least, most| Takes::Between { least, most };
+        if let Some((name, takes)) = self.handshake.fault() {
+            return Err(ConfigError::Range { name, takes });
         }
-        let range = |ok: bool, name, reason| {
+        let range = |ok: bool, name, takes| {
             if ok {
                 Ok(())
             } else {
-                Err(ConfigError::Range { name, reason })
+                Err(ConfigError::Range { name, takes })
             }
         };
         range(
             self.questions.bounce_ms <= 1000,
             "questions.bounce_ms",
-            "0 to 1000",
+            between(0, 1000),
         )?;
         range(
             self.questions.slow_ms <= 5000,
             "questions.slow_ms",
-            "0 to 5000",
+            between(0, 5000),
         )?;
         range(
             self.scanning.auto_ms == 0 || (500..=60_000).contains(&self.scanning.auto_ms),
             "scanning.auto_ms",
-            "0, or 500 to 60000",
+            Takes::ZeroOrBetween {
+                least: 500,
+                most: 60_000,
+            },
         )?;
         range(
             self.questions.arm_ms <= 10_000,
             "questions.arm_ms",
-            "0 to 10000",
+            between(0, 10_000),
         )?;
         range(
             (5..=3600).contains(&self.questions.confirm_seconds),
             "questions.confirm_seconds",
-            "5 to 3600",
+            between(5, 3600),
         )?;
         range(
             !self.announce.languages.is_empty(),
             "announce.languages",
-            "at least one language",
+            Takes::Languages,
         )?;
         range(
             !self
@@ -495,7 +495,7 @@ impl Config {
                 .iter()
                 .any(|(from, to)| from.trim().is_empty() || to.trim().is_empty()),
             "pronunciation",
-            "a word and what is said for it, neither of them empty",
+            Takes::Pronunciations,
         )?;
         let deliveries = self.voice.agents.values();
         range(
@@ -504,15 +504,15 @@ impl Config {
                 .chain([&self.voice.delivery()])
                 .all(Delivery::is_sound),
             "voice",
-            "rate, pitch and volume are -100 to 100, and a voice has a name without control characters",
+            Takes::Deliveries,
         )?;
         range(
             SCALE.contains(&self.voice.own_pitch),
             "voice.own_pitch",
-            "-100 to 100",
+            between(i64::from(*SCALE.start()), i64::from(*SCALE.end())),
         )?;
         match self.links.fault() {
-            Some((name, reason)) => Err(ConfigError::Range { name, reason }),
+            Some((name, takes)) => Err(ConfigError::Range { name, takes }),
             None => Ok(()),
         }
     }

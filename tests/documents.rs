@@ -96,6 +96,26 @@ fn faults_of_a_settings_file_are_told_in_words() {
             "die Einstellung questions.bounce_ms liegt außerhalb: 0 bis 1000",
         ),
         (
+            "[links]\nmax_frame_bytes = 10",
+            "the setting links.max_frame_bytes is out of range: at least 65536",
+            "die Einstellung links.max_frame_bytes liegt außerhalb: mindestens 65536",
+        ),
+        (
+            "[handshake]\nlevels = [4]",
+            "the setting handshake.levels is out of range: some of 1, 2, 3",
+            "die Einstellung handshake.levels liegt außerhalb: einige von 1, 2, 3",
+        ),
+        (
+            "[[source]]\nname = \"a\"\nurl = \"x\"\nidentity = \"k\"",
+            "the setting source can't be used: \"a\" wants identity and identity_key together",
+            "die Einstellung source ist nicht zu gebrauchen: \"a\" braucht identity und identity_key zusammen",
+        ),
+        (
+            "[[policy]]\nname = \"a\"\ndecision = \"accept\"\nrisks = [\"medium\"]",
+            "the setting policy can't be used: the rule a would accept by itself: that is possible for low risk only",
+            "die Einstellung policy ist nicht zu gebrauchen: die Regel a würde von selbst annehmen: das geht nur bei niedrigem Risiko",
+        ),
+        (
             "x = [",
             "line 1 can't be read; a setting is written like this: name = \"value\"",
             "Zeile 1 ist nicht zu lesen; eine Einstellung schreibt man so: name = \"wert\"",

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::Takes;
+
 /// Settings of what is asked of producers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -49,16 +51,24 @@ impl Default for HandshakeConfig {
 
 impl HandshakeConfig {
     /// Finds the first setting that no producer could take, and what would be right.
-    pub(super) fn fault(&self) -> Option<(&'static str, &'static str)> {
-        const BOUNDARIES: [&str; 5] = ["none", "word", "sentence", "paragraph", "completion"];
+    pub(super) fn fault(&self) -> Option<(&'static str, Takes)> {
+        static BOUNDARIES: [&str; 5] = ["none", "word", "sentence", "paragraph", "completion"];
         if !(1..=100_000).contains(&self.max_events_per_second) {
-            return Some(("handshake.max_events_per_second", "1 to 100000"));
+            let takes = Takes::Between {
+                least: 1,
+                most: 100_000,
+            };
+            return Some(("handshake.max_events_per_second", takes));
         }
         if self
             .pace_wpm
             .is_some_and(|pace| !(50..=1000).contains(&pace))
         {
-            return Some(("handshake.pace_wpm", "50 to 1000"));
+            let takes = Takes::Between {
+                least: 50,
+                most: 1000,
+            };
+            return Some(("handshake.pace_wpm", takes));
         }
         if self.boundaries.is_empty()
             || self
@@ -66,13 +76,10 @@ impl HandshakeConfig {
                 .iter()
                 .any(|boundary| !BOUNDARIES.contains(&boundary.as_str()))
         {
-            return Some((
-                "handshake.boundaries",
-                "some of none, word, sentence, paragraph, completion",
-            ));
+            return Some(("handshake.boundaries", Takes::SomeOf(&BOUNDARIES)));
         }
         if self.levels.is_empty() || self.levels.iter().any(|level| !(1..=3).contains(level)) {
-            return Some(("handshake.levels", "some of 1, 2, 3"));
+            return Some(("handshake.levels", Takes::SomeOf(&["1", "2", "3"])));
         }
         None
     }

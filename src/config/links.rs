@@ -6,6 +6,8 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+use super::Takes;
+
 /// Names the dialect that a source speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -96,25 +98,25 @@ impl LinkConfig {
     }
 
     /// Finds the first setting that is out of its range, and what would be right.
-    pub(super) fn fault(&self) -> Option<(&'static str, &'static str)> {
+    pub(super) fn fault(&self) -> Option<(&'static str, Takes)> {
         let ranges = [
             (
                 self.max_frame_bytes >= 64 * 1024,
                 "links.max_frame_bytes",
-                "at least 65536",
+                Takes::AtLeast(64 * 1024),
             ),
             (
                 self.backoff_first_ms >= 50,
                 "links.backoff_first_ms",
-                "at least 50",
+                Takes::AtLeast(50),
             ),
             (
                 self.backoff_cap_ms >= self.backoff_first_ms,
                 "links.backoff_cap_ms",
-                "at least links.backoff_first_ms",
+                Takes::AtLeastThatOf("links.backoff_first_ms"),
             ),
         ];
         let found = ranges.into_iter().find(|(fits, ..)| !fits);
-        found.map(|(_, name, reason)| (name, reason))
+        found.map(|(_, name, takes)| (name, takes))
     }
 }

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::PolicyFault;
+
 /// How many rules there may be: they are all told at the start.
 const MOST_RULES: usize = 32;
 /// How long a rule's name may be: it goes out in `decided_by` and is said with every decision.
@@ -56,36 +58,30 @@ pub struct PolicyRule {
     pub risks: Vec<PolicyRisk>,
 }
 
-/// Says what is wrong with a list of rules; the text names the rule.
-pub(super) fn fault(rules: &[PolicyRule]) -> Option<String> {
+/// Finds what is wrong with a list of rules.
+pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
     if rules.len() > MOST_RULES {
-        return Some(format!("there are more than {MOST_RULES} rules"));
+        return Some(PolicyFault::TooMany(MOST_RULES));
     }
     for (at, rule) in rules.iter().enumerate() {
         let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if rule.name.is_empty() || rule.name.len() > LONGEST_NAME || !rule.name.chars().all(proper)
         {
-            return Some(format!(
-                "rule {} needs a name of 1 to {LONGEST_NAME} letters, digits, _ or -",
-                at + 1
-            ));
+            return Some(PolicyFault::Name {
+                number: at + 1,
+                most: LONGEST_NAME,
+            });
         }
         if rules[..at].iter().any(|other| other.name == rule.name) {
-            return Some(format!("two rules are called {}", rule.name));
+            return Some(PolicyFault::Twice(rule.name.clone()));
         }
         let low_only = rule.risks.iter().all(|risk| *risk == PolicyRisk::Low);
         if rule.decision == PolicyDecision::Accept && !low_only {
-            return Some(format!(
-                "the rule {} would accept by itself: that is possible for low risk only",
-                rule.name
-            ));
+            return Some(PolicyFault::Accepts(rule.name.clone()));
         }
         let blank = |texts: &[String]| texts.iter().any(|text| text.trim().is_empty());
         if blank(&rule.agents) || blank(&rule.tools) {
-            return Some(format!(
-                "the rule {} names an agent or a tool with an empty text",
-                rule.name
-            ));
+            return Some(PolicyFault::Empty(rule.name.clone()));
         }
     }
     None
@@ -94,6 +90,7 @@ pub(super) fn fault(rules: &[PolicyRule]) -> Option<String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use crate::announce::Phrases;
     use crate::config::Config;
 
     use super::*;
@@ -112,6 +109,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said_in_words() {
+        let english = Phrases::english().unwrap();
         for (rule, words) in [
             ("name = \"\"\ndecision = \"reject\"", "needs a name"),
             ("name = \"a b\"\ndecision = \"reject\"", "needs a name"),
@@ -130,11 +128,11 @@ mod tests {
             ),
         ] {
             let text = format!("[[policy]]\n{rule}\n");
-            let error = Config::from_toml(&text).unwrap_err().to_string();
+            let error = english.settings_fault(&Config::from_toml(&text).unwrap_err());
             assert!(error.contains(words), "{text}: {error}");
         }
         let twice = "[[policy]]\nname = \"a\"\ndecision = \"leave\"\n".repeat(2);
-        let error = Config::from_toml(&twice).unwrap_err().to_string();
+        let error = english.settings_fault(&Config::from_toml(&twice).unwrap_err());
         assert!(error.contains("two rules are called a"), "{error}");
         let many: String = (0..=MOST_RULES)
             .map(|n| format!("[[policy]]\nname = \"r{n}\"\ndecision = \"leave\"\n"))

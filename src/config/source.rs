@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Dialect, HandshakeConfig, LinkConfig, Load, SourceHandshake, Verbosity};
+use super::{Dialect, HandshakeConfig, LinkConfig, Load, SourceFault, SourceHandshake, Verbosity};
 
 /// How many sources the settings may hold: each is a connection that is kept open.
 const MOST: usize = 64;
@@ -138,44 +138,54 @@ impl SourceConfig {
     }
 }
 
-/// Finds what is wrong with the sources of the settings, in words.
-pub(super) fn fault(sources: &[SourceConfig]) -> Option<String> {
+/// Finds what is wrong with the sources of the settings.
+pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
     if sources.len() > MOST {
-        return Some(format!("there are more than {MOST} sources"));
+        return Some(SourceFault::TooMany(MOST));
     }
     let mut names = BTreeSet::new();
     for source in sources {
         let name = source.name.as_str();
         if name.trim().is_empty() || name.contains([':', '/']) || name.starts_with('-') {
-            return Some("each source wants a name, without a colon or a slash".to_owned());
+            return Some(SourceFault::Name);
         }
+        let named = || name.to_owned();
         if !names.insert(name) {
-            return Some(format!("two sources are called {name:?}"));
+            return Some(SourceFault::Twice(named()));
         }
         if source.url.is_some() != source.command.is_empty() {
-            return Some(format!("{name:?} wants either a url or a command"));
+            return Some(SourceFault::Address(named()));
         }
         if source.token_env.is_some() && source.token_file.is_some() {
-            return Some(format!(
-                "{name:?} wants either token_env or token_file, not both"
-            ));
+            return Some(SourceFault::OneOf {
+                name: named(),
+                settings: ["token_env", "token_file"],
+            });
         }
         if source.client_cert.is_some() != source.client_key.is_some() {
-            return Some(format!(
-                "{name:?} wants client_cert and client_key together"
-            ));
+            return Some(SourceFault::Both {
+                name: named(),
+                settings: ["client_cert", "client_key"],
+            });
         }
         if source.identity.is_some() != source.identity_key.is_some() {
-            return Some(format!("{name:?} wants identity and identity_key together"));
+            return Some(SourceFault::Both {
+                name: named(),
+                settings: ["identity", "identity_key"],
+            });
         }
         if source.languages.as_ref().is_some_and(Vec::is_empty) {
-            return Some(format!("{name:?} wants at least one language"));
+            return Some(SourceFault::Languages(named()));
         }
         let own = source.over(&LinkConfig::default());
         let asked = source.handshake.over(&HandshakeConfig::default());
-        if let Some((setting, reason)) = own.fault().or_else(|| asked.fault()) {
+        if let Some((setting, takes)) = own.fault().or_else(|| asked.fault()) {
             let setting = setting.trim_start_matches("links.");
-            return Some(format!("{name:?}: {setting} is out of range: {reason}"));
+            return Some(SourceFault::Range {
+                name: named(),
+                setting,
+                takes,
+            });
         }
     }
     None
@@ -187,6 +197,7 @@ mod tests {
 
     use super::super::Config;
     use super::*;
+    use crate::announce::Phrases;
 
     #[test]
     fn each_source_has_settings_of_its_own() {
@@ -258,6 +269,7 @@ mod tests {
 
     #[test]
     fn what_can_not_be_used_is_told_in_one_line() {
+        let english = Phrases::english().unwrap();
         for (text, words) in [
             ("url = \"x\"", "wants a name"),
             ("name = \"a:b\"\nurl = \"x\"", "wants a name"),
@@ -276,7 +288,10 @@ mod tests {
                 "name = \"a\"\nurl = \"x\"\n[[source]]\nname = \"a\"\nurl = \"y\"",
                 "two sources are called",
             ),
-            ("name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"", "Name {"),
+            (
+                "name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"",
+                "there is no setting token",
+            ),
             (
                 "name = \"a\"\nurl = \"x\"\nlanguages = []",
                 "at least one language",
@@ -295,12 +310,11 @@ mod tests {
             ),
             (
                 "name = \"a\"\nurl = \"x\"\n[source.handshake]\nkeys = \"k\"",
-                "Name {",
+                "there is no setting keys",
             ),
         ] {
-            let error = Config::from_toml(&format!("[[source]]\n{text}\n"))
-                .unwrap_err()
-                .to_string();
+            let error = Config::from_toml(&format!("[[source]]\n{text}\n")).unwrap_err();
+            let error = english.settings_fault(&error);
             assert!(error.contains(words), "{error}");
             assert!(
                 !error.contains('\n') && !error.contains("s3cret"),

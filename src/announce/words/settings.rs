@@ -3,7 +3,7 @@
 //! Responsibilities: one sentence a fault, which names the setting and what it takes. Not here: finding the
 //! fault (`config`), the file that it is in (`runtime`).
 
-use crate::config::{ConfigError, Misfit};
+use crate::config::{ConfigError, Misfit, PolicyFault, SourceFault, Takes};
 
 use super::phrase::{Arg, Phrases};
 
@@ -12,20 +12,111 @@ impl Phrases {
     pub fn settings_fault(&self, error: &ConfigError) -> String {
         match error {
             ConfigError::Toml { line, misfit } => self.misfit(*line, misfit),
-            ConfigError::Range { name, reason } => {
+            ConfigError::Range { name, takes } => {
                 let args = [
                     ("name", Arg::own(name)),
-                    ("reason", Arg::Own(self.reason(reason))),
+                    ("reason", Arg::Own(self.takes(takes))),
                 ];
                 self.text("settings.range", &args)
             }
-            ConfigError::Source { problem } => {
-                let problem = Arg::Own(self.reason(problem));
+            ConfigError::Source(fault) => {
+                let problem = Arg::Own(self.source_fault(fault));
                 self.text("settings.source", &[("problem", problem)])
             }
-            ConfigError::Policy { problem } => {
-                let problem = Arg::Own(self.reason(problem));
+            ConfigError::Policy(fault) => {
+                let problem = Arg::Own(self.policy_fault(fault));
                 self.text("settings.policy", &[("problem", problem)])
+            }
+        }
+    }
+
+    /// Words what a setting takes.
+    fn takes(&self, takes: &Takes) -> String {
+        match takes {
+            Takes::Between { least, most } => {
+                let args = [("least", Arg::own(least)), ("most", Arg::own(most))];
+                self.text("settings.takes.between", &args)
+            }
+            Takes::ZeroOrBetween { least, most } => {
+                let args = [("least", Arg::own(least)), ("most", Arg::own(most))];
+                self.text("settings.takes.zero", &args)
+            }
+            Takes::AtLeast(least) => {
+                self.text("settings.takes.least", &[("least", Arg::own(least))])
+            }
+            Takes::AtLeastThatOf(setting) => {
+                self.text("settings.takes.least", &[("least", Arg::own(setting))])
+            }
+            Takes::SomeOf(names) => {
+                let names = Arg::Own(names.join(", "));
+                self.text("settings.takes.some", &[("names", names)])
+            }
+            Takes::Languages => self.text("settings.takes.languages", &[]),
+            Takes::Pronunciations => self.text("settings.takes.pronunciations", &[]),
+            Takes::Deliveries => self.text("settings.takes.deliveries", &[]),
+        }
+    }
+
+    fn policy_fault(&self, fault: &PolicyFault) -> String {
+        let named = |name: &String| [("name", Arg::Own(name.clone()))];
+        match fault {
+            PolicyFault::TooMany(most) => {
+                self.text("settings.policy.many", &[("n", Arg::own(most))])
+            }
+            PolicyFault::Name { number, most } => {
+                let args = [("n", Arg::own(number)), ("most", Arg::own(most))];
+                self.text("settings.policy.name", &args)
+            }
+            PolicyFault::Twice(name) => self.text("settings.policy.twice", &named(name)),
+            PolicyFault::Accepts(name) => self.text("settings.policy.accepts", &named(name)),
+            PolicyFault::Empty(name) => self.text("settings.policy.empty", &named(name)),
+        }
+    }
+
+    fn source_fault(&self, fault: &SourceFault) -> String {
+        // As it is written in the file.
+        let named = |name: &String| ("name", Arg::Own(format!("{name:?}")));
+        match fault {
+            SourceFault::TooMany(most) => {
+                self.text("settings.source.many", &[("n", Arg::own(most))])
+            }
+            SourceFault::Name => self.text("settings.source.name", &[]),
+            SourceFault::Twice(name) => self.text("settings.source.twice", &[named(name)]),
+            SourceFault::Address(name) => self.text("settings.source.address", &[named(name)]),
+            SourceFault::OneOf {
+                name,
+                settings: [one, other],
+            } => {
+                let args = [
+                    named(name),
+                    ("one", Arg::own(one)),
+                    ("other", Arg::own(other)),
+                ];
+                self.text("settings.source.one_of", &args)
+            }
+            SourceFault::Both {
+                name,
+                settings: [one, other],
+            } => {
+                let args = [
+                    named(name),
+                    ("one", Arg::own(one)),
+                    ("other", Arg::own(other)),
+                ];
+                self.text("settings.source.both", &args)
+            }
+            SourceFault::Languages(name) => self.text("settings.source.languages", &[named(name)]),
+            SourceFault::Range {
+                name,
+                setting,
+                takes,
+            } => {
+                let args = [
+                    named(name),
+                    ("setting", Arg::own(setting)),
+                    ("reason", Arg::Own(self.takes(takes))),
+                ];
+                self.text("settings.source.range", &args)
             }
         }
     }
