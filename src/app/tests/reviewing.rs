@@ -155,12 +155,12 @@ fn a_line_chooses_a_word_by_its_number_or_a_part_of_it() {
     stage.chunk("git push --force 2 times. ");
     stage.type_line("l 2");
     assert_eq!(stage.lines.last().unwrap(), "p, u, s, h");
-    stage.type_line(">");
+    stage.type_line("l >");
     assert_eq!(stage.lines.last().unwrap(), "--force. Word 3 of 5.");
     stage.type_line("l");
     assert_eq!(stage.lines.last().unwrap(), "dash, dash, f, o, r, c, e");
-    stage.type_line("<");
-    stage.type_line("<");
+    stage.type_line("l <");
+    stage.type_line("l <");
     assert_eq!(stage.lines.last().unwrap(), "git. Word 1 of 5.");
     stage.type_line("l TIM");
     assert_eq!(stage.lines.last().unwrap(), "t, i, m, e, s, dot");
