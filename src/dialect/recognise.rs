@@ -11,9 +11,15 @@
 //! then AAEP's machine judges it, and the person is told what it looks like. A copy is kept for whoever is
 //! recognised later. One that is nobody's is judged at once.
 //!
+//! A program that is started may speak any of them, and a protocol in which the program speaks first has no use for a
+//! request that it does not know. So AAEP's request waits for a moment ([`COURTESY`]): whoever speaks within it is
+//! recognised by that, and whoever does not waits to be spoken to, as producers of AAEP do.
+//!
 //! # Tuning by symptom
 //! - What a source sends is told as something else although it is recognised later: [`PATIENCE`] is too short.
 //! - A source that sends nothing of use is silent for long: it is too long.
+//! - A program of another protocol is slow to start, and is spoken to in AAEP: [`COURTESY`] is too short.
+//! - A producer of AAEP that waits for the handshake is heard late: it is too long.
 //! - A source that greets at length is never recognised: [`MOST_FRAMES`] or [`MOST_BYTES`] is too low.
 
 use std::time::Duration;
@@ -26,7 +32,7 @@ use super::aaep::Aaep;
 use super::acp::Acp;
 use super::asp::Asp;
 use super::sage::Sage;
-use super::{Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
+use super::{Carrier, Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
 
 /// How many frames are kept of a source that is not recognised: a program may greet with some lines, and a
 /// server with some signs of life, before it begins.
@@ -38,6 +44,10 @@ const MOST_BYTES: usize = 256 * 1024;
 /// How long a frame that proves nothing waits for one that does: what comes first mostly comes together, and
 /// nobody is to wonder about a silence.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long a started program has to speak first: compiled programs say what they do at once, and half a second more
+/// at the start of one that waits is no loss.
+const COURTESY: Duration = Duration::from_millis(500);
 
 /// Names a dialect whose machine exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -146,6 +156,8 @@ struct Open {
     until: Option<Duration>,
     /// Whether the connection is there.
     up: bool,
+    /// Until when AAEP's machine is not told of the connection, so that a program may speak first.
+    courtesy: Option<Duration>,
 }
 
 impl Undecided {
@@ -157,6 +169,7 @@ impl Undecided {
             judged: 0,
             until: None,
             up: false,
+            courtesy: None,
         };
         Self {
             machine: Kind::Aaep.machine(start),
@@ -196,6 +209,14 @@ impl Undecided {
         }
     }
 
+    /// Tells AAEP's machine of the connection, which it may speak over now.
+    fn speak(&mut self, now: Now, out: &mut Vec<Out>) {
+        let waited = self.open.as_mut().and_then(|open| open.courtesy.take());
+        if waited.is_some() {
+            self.machine.news(&LinkEvent::Connected, now, out);
+        }
+    }
+
     /// Has AAEP's machine judge what waited.
     fn judge_kept(&mut self, now: Now, out: &mut Vec<Out>) {
         let Some(open) = &mut self.open else {
@@ -212,6 +233,7 @@ impl Undecided {
     /// Hands what was kept to the machine of a dialect, and everything after it.
     fn decide(&mut self, kind: Kind, now: Now, out: &mut Vec<Out>) {
         if kind == Kind::Aaep {
+            self.speak(now, out);
             self.judge_kept(now, out);
             self.open = None;
             return;
@@ -219,8 +241,10 @@ impl Undecided {
         let Some(open) = self.open.take() else {
             return;
         };
-        // What AAEP's machine began is over: nobody there has ever understood it.
-        out.push(Out::LastWords(None));
+        if open.courtesy.is_none() {
+            // What AAEP's machine began is over: nobody there has ever understood it.
+            out.push(Out::LastWords(None));
+        }
         self.machine = kind.machine(Start {
             numbers: Numbers::of_another(),
             ..open.start
@@ -246,6 +270,10 @@ impl Dialect for Undecided {
             LinkEvent::Connected => {
                 if let Some(open) = &mut self.open {
                     open.up = true;
+                    if open.start.carrier == Carrier::Lines && !open.start.plain {
+                        open.courtesy = Some(now.monotonic + COURTESY);
+                        return;
+                    }
                 }
             }
             // Nothing more comes that could tell what it was.
@@ -253,6 +281,7 @@ impl Dialect for Undecided {
                 self.judge_kept(now, out);
                 if let Some(open) = &mut self.open {
                     open.up = false;
+                    open.courtesy = None;
                 }
             }
             LinkEvent::Connecting { .. }
@@ -287,120 +316,31 @@ impl Dialect for Undecided {
         if self.open.as_ref().is_some_and(due) {
             self.judge_kept(now, out);
         }
+        let polite = |open: &Open| open.courtesy.is_some_and(|until| now.monotonic >= until);
+        if self.open.as_ref().is_some_and(polite) {
+            self.speak(now, out);
+        }
         self.machine.tick(now, out);
     }
 
     fn deadline(&self) -> Option<Duration> {
-        let waits = self.open.as_ref().and_then(|open| open.until);
-        [waits, self.machine.deadline()].into_iter().flatten().min()
+        let open = self.open.as_ref();
+        let waits = open.and_then(|open| open.until);
+        let courtesy = open.and_then(|open| open.courtesy);
+        let all = [waits, courtesy, self.machine.deadline()];
+        all.into_iter().flatten().min()
     }
 
     fn connection(&self) -> Connection {
-        self.machine.connection()
+        let silent = |open: &Open| open.courtesy.is_some();
+        match self.open.as_ref().is_some_and(silent) {
+            // How it is spoken with is not known yet.
+            true => Connection::default(),
+            false => self.machine.connection(),
+        }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{HandshakeConfig, Load, Verbosity};
-    use crate::dialect::{Carrier, Terms};
-    use crate::protocol::KeyRing;
-
-    fn start() -> Start {
-        Start {
-            words: Default::default(),
-            identity: None,
-            folder: String::new(),
-            prompt: None,
-            carrier: Carrier::OneWay,
-            path: String::new(),
-            plain: false,
-            handshake: HandshakeConfig::default(),
-            keys: KeyRing::default(),
-            terms: Terms {
-                verbosity: Verbosity::Normal,
-                load: Load::Medium,
-                languages: vec!["en".to_owned()],
-                rate: None,
-            },
-            seed: 1,
-            numbers: Numbers::default(),
-        }
-    }
-
-    const NOW: Now = Now {
-        monotonic: Duration::from_secs(1),
-        wall: jiff::Timestamp::UNIX_EPOCH,
-    };
-
-    fn frame(machine: &mut Undecided, text: &str) -> Vec<Out> {
-        let mut out = Vec::new();
-        machine.news(&LinkEvent::Frame(Frame::of(text)), NOW, &mut out);
-        out
-    }
-
-    const EVENT: &str = r#"{"type":"aaep:agent.state.changed"}"#;
-
-    #[test]
-    fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
-        let mut machine = Undecided::new(start());
-        let mut heard = Vec::new();
-        for text in ["Loading the model", "50%", EVENT, "done"] {
-            heard.extend(frame(&mut machine, text));
-        }
-        let texts = ["Loading the model", "50%", EVENT, "done"];
-        assert_eq!(heard, texts.map(|text| Out::Event(text.to_owned())));
-        assert!(machine.open.is_none(), "an event of AAEP decides");
-    }
-
-    #[test]
-    fn a_list_is_recognised_by_the_first_thing_in_it() {
-        for text in [format!("[{EVENT},{EVENT}]"), format!("\u{feff} {EVENT}")] {
-            let mut machine = Undecided::new(start());
-            assert_eq!(frame(&mut machine, &text).len(), 1);
-            assert!(machine.open.is_none(), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_question_behind_something_else_in_a_frame_does_not_wait() {
-        let mut machine = Undecided::new(start());
-        let frames = frame(&mut machine, &format!(r#"[{{"type":"pong"}},{EVENT}]"#));
-        assert_eq!(frames.len(), 1, "it is handed on at once");
-        assert!(machine.open.is_none());
-    }
-
-    /// Lines for people are counted once, or a source that greets at length would be left.
-    #[test]
-    fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
-        let mut machine = Undecided::new(start());
-        for _ in 0..40 {
-            assert_eq!(frame(&mut machine, "Loading").len(), 1);
-        }
-        let held = frame(&mut machine, r#"{"type":"pong"}"#);
-        assert_eq!(held, []);
-        let out = frame(
-            &mut machine,
-            r#"{"performative":"QUERY","messageId":"m","sender":"agent://a.example/b"}"#,
-        );
-        let unread = |wish: &&Out| matches!(wish, Out::Unread(_));
-        assert_eq!(out.iter().filter(unread).count(), 0, "{out:?}");
-        let events = |wish: &&Out| matches!(wish, Out::Event(_));
-        assert_eq!(out.iter().filter(events).count(), 1, "{out:?}");
-    }
-
-    #[test]
-    fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
-        let mut machine = Undecided::new(start());
-        for _ in 0..MOST_FRAMES {
-            assert_eq!(frame(&mut machine, "x").len(), 1);
-            assert!(machine.open.is_some());
-        }
-        assert_eq!(frame(&mut machine, "x").len(), 1);
-        assert!(machine.open.is_none());
-        let mut machine = Undecided::new(start());
-        assert_eq!(frame(&mut machine, &"x".repeat(MOST_BYTES + 1)).len(), 1);
-        assert!(machine.open.is_none());
-    }
-}
+#[path = "tests/recognise.rs"]
+mod tests;
