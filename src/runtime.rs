@@ -344,6 +344,13 @@ impl Shell {
                 } => {
                     feeds.send(link, request, body);
                 }
+                Effect::Hand {
+                    link,
+                    request,
+                    message,
+                } => {
+                    feeds.hand(link, request, message);
+                }
                 Effect::Call {
                     link,
                     request,

@@ -1,5 +1,6 @@
 //! Other protocols from end to end: heard through the app in every face, answered, checked and traced.
 
+mod program;
 mod sage;
 
 use std::time::Duration;
@@ -36,7 +37,17 @@ fn negotiation(verbosity: Verbosity, choice: char, heard: &str) -> (Stage, Strin
     let mut config = Config::default();
     config.announce.verbosity = verbosity;
     let identity = Identity::new(demo::PERSON, KEY).unwrap();
-    let mut stage = Stage::speaking(config, start(), Dialect::Asp, Some(identity));
+    negotiation_of(Some(identity), config, choice, heard)
+}
+
+/// Plays it with somebody who speaks for the person, or with a handler.
+fn negotiation_of(
+    identity: Option<Identity>,
+    config: Config,
+    choice: char,
+    heard: &str,
+) -> (Stage, String) {
+    let mut stage = Stage::speaking(config, start(), Dialect::Asp, identity);
     let mut taken = 0;
     for (after, _) in script().frames("", &Value::Null, start()) {
         stage.wait(after);
@@ -79,6 +90,40 @@ fn golden(name: &str, verbosity: Verbosity) {
     insta::assert_snapshot!(format!("asp_{name}_last_100x30"), stage.screen(100, 30));
 }
 
+/// Gives what a program reads that follows along: of each line what says what it is; the rest has tests of its own.
+fn for_programs(stage: &Stage) -> String {
+    const FIELDS: [&str; 10] = [
+        "at",
+        "class",
+        "kind",
+        "session",
+        "agent",
+        "text",
+        "question",
+        "reply_token",
+        "keys",
+        "asks",
+    ];
+    let line = |line: &String| {
+        let mut whole: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
+        whole.retain(|name, _| FIELDS.contains(&name.as_str()));
+        Value::Object(whole).to_string()
+    };
+    stage
+        .objects
+        .iter()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// What a program reads that follows along, the person's resolution included.
+#[test]
+fn the_negotiation_for_programs() {
+    let (stage, _) = negotiation(Verbosity::Normal, '1', "resume");
+    insta::assert_snapshot!("asp_json", for_programs(&stage));
+}
+
 #[test]
 fn the_negotiation_tersely() {
     golden("terse", Verbosity::Terse);
@@ -104,6 +149,14 @@ fn the_persons_resolution_goes_out_byte_for_byte() {
     insta::assert_snapshot!("asp_close_frames", sent.join("\n"));
     let (stage, _) = negotiation(Verbosity::Normal, '3', "");
     assert!(stage.sent.is_empty(), "later sends nothing");
+}
+
+#[test]
+fn a_handler_is_told_the_persons_resolution_byte_for_byte_and_the_session_nothing() {
+    let (stage, _) = negotiation_of(None, Config::default(), '1', "");
+    assert_eq!(stage.sent, []);
+    let told: Vec<&str> = stage.handed.iter().map(|(_, told)| told.as_str()).collect();
+    insta::assert_snapshot!("asp_handler", told.join("\n"));
 }
 
 fn capture() -> String {

@@ -77,6 +77,16 @@ pub enum Effect {
         /// The message.
         body: String,
     },
+    /// Post a decision to whoever carries decisions of this link out; its outcome comes back as
+    /// [`crate::link::LinkEvent::Replied`] with this number.
+    Hand {
+        /// Of which link.
+        link: LinkId,
+        /// The number of the request.
+        request: u64,
+        /// The message.
+        message: String,
+    },
     /// Make one request beside a stream; its answer comes back as [`crate::link::LinkEvent::Answered`] with this
     /// number.
     Call {

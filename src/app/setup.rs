@@ -93,6 +93,8 @@ pub struct SourceSetup {
     pub dialect: Dialect,
     /// Who speaks for the person to it, where its answers are signed.
     pub identity: Option<Identity>,
+    /// Whether somebody else carries the person's decisions out, who has an address of their own.
+    pub handler: bool,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
     /// The folder in which its agent works, where one is started here; else empty.

@@ -222,6 +222,7 @@ impl Stage {
                 | Effect::Keep { .. }
                 | Effect::Call { .. }
                 | Effect::Refuse { .. }
+                | Effect::Hand { .. }
                 | Effect::Follow { .. }
                 | Effect::LastWords { .. }
                 | Effect::ChangeWay { .. }

@@ -62,6 +62,9 @@ pub struct LinkConfig {
     pub identity: Option<String>,
     /// A file with that identity's private Ed25519 key (PKCS #8, PEM).
     pub identity_key: Option<PathBuf>,
+    /// The address to which decisions are posted, where a protocol has somebody else carry them out; not beside
+    /// `identity`.
+    pub handler: Option<String>,
 }
 
 impl Default for LinkConfig {
@@ -83,6 +86,7 @@ impl Default for LinkConfig {
             client_key: None,
             identity: None,
             identity_key: None,
+            handler: None,
         }
     }
 }

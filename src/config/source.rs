@@ -40,6 +40,8 @@ pub struct SourceConfig {
     pub identity: Option<String>,
     /// See [`LinkConfig::identity_key`].
     pub identity_key: Option<PathBuf>,
+    /// See [`LinkConfig::handler`].
+    pub handler: Option<String>,
     /// See [`LinkConfig::plain_pair`].
     pub plain_pair: Option<bool>,
     /// See [`LinkConfig::dialect`].
@@ -115,6 +117,11 @@ impl SourceConfig {
         if self.identity.is_some() {
             links.identity.clone_from(&self.identity);
             links.identity_key.clone_from(&self.identity_key);
+            links.handler = None;
+        }
+        if self.handler.is_some() {
+            links.handler.clone_from(&self.handler);
+            (links.identity, links.identity_key) = (None, None);
         }
         if let Some(plain) = self.plain_pair {
             links.plain_pair = plain;
@@ -173,6 +180,11 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
                 name: named(),
                 settings: ["identity", "identity_key"],
             });
+        }
+        if source.identity.is_some() && source.handler.is_some() {
+            return Some(format!(
+                "{name:?} wants either identity or handler, not both"
+            ));
         }
         if source.languages.as_ref().is_some_and(Vec::is_empty) {
             return Some(SourceFault::Languages(named()));
@@ -284,6 +296,10 @@ mod tests {
             ),
             ("name = \"a\"\nurl = \"x\"\nclient_key = \"k\"", "together"),
             ("name = \"a\"\nurl = \"x\"\nidentity = \"k\"", "together"),
+            (
+                "name = \"a\"\nurl = \"x\"\nidentity = \"k\"\nidentity_key = \"f\"\nhandler = \"h\"",
+                "not both",
+            ),
             (
                 "name = \"a\"\nurl = \"x\"\n[[source]]\nname = \"a\"\nurl = \"y\"",
                 "two sources are called",

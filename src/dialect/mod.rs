@@ -97,6 +97,14 @@ pub enum Out {
         /// The frame, without its line's end or length.
         frame: String,
     },
+    /// Post this to whoever carries the person's decisions out in the place of the source; what becomes of it comes
+    /// back as [`LinkEvent::Replied`] with this number.
+    Hand {
+        /// A number of the app's, which a reply came with.
+        request: u64,
+        /// The message, in JSON.
+        message: String,
+    },
     /// Make one request beside the stream; its answer comes back as [`LinkEvent::Answered`] with this number.
     Call {
         /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
@@ -292,6 +300,8 @@ pub struct Start {
     pub folder: String,
     /// What it is to do at once.
     pub prompt: Option<String>,
+    /// Whether somebody else carries the person's decisions out, to whom they can be handed.
+    pub handler: bool,
 }
 
 impl Start {
@@ -315,6 +325,7 @@ impl Start {
             identity: None,
             folder: String::new(),
             prompt: None,
+            handler: false,
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::config::SourceConfig;
 use crate::link::Phrase;
 
 /// The settings that a source may have of its own, each with the one of all that it stands before.
-const OF_ALL: [(&str, &str); 24] = [
+const OF_ALL: [(&str, &str); 25] = [
     ("verbosity", "announce.verbosity"),
     ("load", "announce.load"),
     ("languages", "announce.languages"),
@@ -29,6 +29,7 @@ const OF_ALL: [(&str, &str); 24] = [
     ("client_key", "links.client_key"),
     ("identity", "links.identity"),
     ("identity_key", "links.identity_key"),
+    ("handler", "links.handler"),
     (
         "handshake.max_events_per_second",
         "handshake.max_events_per_second",
@@ -155,7 +156,7 @@ mod tests {
 
     #[test]
     fn each_name_is_a_setting_of_a_source_and_of_all() {
-        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\nidentity = \"d\"\nidentity_key = \"e\"\n\
+        let text = "[links]\nretries = 1\nca = \"a\"\nclient_cert = \"b\"\nclient_key = \"c\"\nidentity = \"d\"\nidentity_key = \"e\"\nhandler = \"f\"\n\
                     [handshake]\npace_wpm = 100\n";
         let settings = settings(text);
         for (name, of_all) in OF_ALL {

@@ -105,7 +105,8 @@ async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Fin
         Err(error) => refused(&error),
         Ok(Source::Stdin) => Finding::fine(Part::Source, "doctor.source.stdin"),
         Ok(source) => {
-            let name = name.map_or_else(|| sources::name(&source), str::to_owned);
+            let dialect = settings.config.dialect;
+            let name = name.map_or_else(|| sources::name(&source, dialect), str::to_owned);
             told(&name, &reach(source, settings).await)
         }
     }

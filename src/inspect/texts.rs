@@ -72,6 +72,7 @@ impl Checker {
                 }
                 Out::Stepped(_)
                 | Out::Send { .. }
+                | Out::Hand { .. }
                 | Out::Call { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)

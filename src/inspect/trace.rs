@@ -343,6 +343,7 @@ impl Tracer {
                 Out::Tell(_)
                 | Out::Detail(_)
                 | Out::Send { .. }
+                | Out::Hand { .. }
                 | Out::Call { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)

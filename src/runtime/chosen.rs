@@ -128,7 +128,10 @@ mod tests {
         let chosen = meant(&words, Vec::new(), config)?;
         Ok(chosen
             .into_iter()
-            .map(|one| one.name.unwrap_or_else(|| sources::name(&one.source)))
+            .map(|one| {
+                one.name
+                    .unwrap_or_else(|| sources::name(&one.source, crate::config::Dialect::Auto))
+            })
             .collect())
     }
 

@@ -145,6 +145,13 @@ impl Feeds {
         }
     }
 
+    /// Posts a decision to whoever carries decisions of a link out.
+    pub(super) fn hand(&self, link: LinkId, request: u64, message: String) {
+        if let Some(handle) = self.open.get(link.0).and_then(|open| open.handle.as_ref()) {
+            handle.hand(request, message);
+        }
+    }
+
     pub(super) fn leave(&mut self, link: LinkId) {
         if let Some(open) = self.open.get_mut(link.0) {
             // Dropping the handle ends the link; a reply under way is answered for on the channel.

@@ -127,7 +127,8 @@ pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
 fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSetup> {
     Ok(SourceSetup {
         identity: identity(links)?,
-        name: sources::name(source),
+        handler: handler(links)?,
+        name: sources::name(source, links.dialect),
         answerable: source.takes_answers(),
         carrier: sources::carrier(source),
         path: sources::path(source).to_owned(),
@@ -167,6 +168,22 @@ fn identity(links: &LinkConfig) -> anyhow::Result<Option<Identity>> {
     let about = || format!("the key of the identity in {}", file.display());
     let text = std::fs::read_to_string(file).with_context(about)?;
     Ok(Some(Identity::new(agent, &text).with_context(about)?))
+}
+
+/// Tells whether somebody else carries the person's decisions out; their address is one that can be used.
+fn handler(links: &LinkConfig) -> anyhow::Result<bool> {
+    let Some(address) = &links.handler else {
+        return Ok(false);
+    };
+    let about = "the address of the handler can't be used";
+    match Source::parse(address, links).context(about)? {
+        Source::Http(_) => Ok(true),
+        Source::WebSocket(_)
+        | Source::Unix(_)
+        | Source::Program(_)
+        | Source::File(_)
+        | Source::Stdin => anyhow::bail!("{about}; write it as https://HOST/PATH"),
+    }
 }
 
 /// Plays a recording.

@@ -4,8 +4,9 @@
 //! opened with. Not here:
 //! which sources are meant (`chosen`), the addresses themselves (`dialect`), opening (`transport`).
 
-use crate::config::LinkConfig;
+use crate::config::{Dialect, LinkConfig};
 use crate::dialect::{Addresses, Carrier, WEBSOCKET};
+use crate::link::WebSocketTerms;
 use crate::transport::{LinkSettings, Source, SourceError};
 
 /// Reads a SOURCE as it stands on the command line or in the settings.
@@ -41,14 +42,28 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
     }
 }
 
+/// Tells whether a source is met as AAEP has it; else its address is where its frames are, and nothing is added.
+fn is_met_in_aaep(dialect: Dialect) -> bool {
+    match dialect {
+        Dialect::Auto | Dialect::Aaep => true,
+        Dialect::Asp | Dialect::Sage | Dialect::Acp => false,
+    }
+}
+
 /// Gives the name by which a source is called: where its frames are, for a server on the network.
-pub(crate) fn name(source: &Source) -> String {
-    source.name_at(&addresses(source).shown())
+pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
+    match source.path() {
+        Some((path, _)) if !is_met_in_aaep(dialect) => source.name_at(path),
+        Some(_) | None => source.name_at(&addresses(source).shown()),
+    }
 }
 
 /// Lays down what a link is opened with.
 pub(crate) fn prepared(mut settings: LinkSettings) -> LinkSettings {
-    settings.websocket = WEBSOCKET;
+    settings.websocket = match is_met_in_aaep(settings.config.dialect) {
+        true => WEBSOCKET,
+        false => WebSocketTerms::PLAIN,
+    };
     settings
 }
 
@@ -87,8 +102,41 @@ mod tests {
             ("ws://[::1]:9/own?key=s3cret#x", "ws://[::1]:9/own"),
             ("-", "standard input"),
         ] {
-            assert_eq!(name(&parse(given).unwrap()), wanted, "{given}");
+            assert_eq!(
+                name(&parse(given).unwrap(), Dialect::Auto),
+                wanted,
+                "{given}"
+            );
         }
+    }
+
+    #[test]
+    fn a_named_protocol_is_met_at_the_very_address_and_without_aaeps_subprotocol() {
+        let source = parse("ws://localhost:1/session").unwrap();
+        for (dialect, shown, terms) in [
+            (Dialect::Auto, "ws://localhost:1/session", WEBSOCKET),
+            (
+                Dialect::Asp,
+                "ws://localhost:1/session",
+                WebSocketTerms::PLAIN,
+            ),
+            (
+                Dialect::Sage,
+                "ws://localhost:1/session",
+                WebSocketTerms::PLAIN,
+            ),
+        ] {
+            let config = LinkConfig {
+                dialect,
+                ..LinkConfig::default()
+            };
+            assert_eq!(name(&source, dialect), shown);
+            let settings = LinkSettings::new(config, None, crate::transport::Tls::default(), 1);
+            let settings = prepared(settings);
+            assert_eq!(settings.websocket, terms);
+        }
+        let stream = parse("http://localhost:1/x").unwrap();
+        assert_eq!(name(&stream, Dialect::Asp), "http://localhost:1/x");
     }
 
     #[test]

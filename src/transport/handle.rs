@@ -17,9 +17,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::JoinHandle;
 
+use super::file::OneWay;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, Reader};
 use super::sink::LinkSink;
-use crate::link::{Call, Fault, LastWords, LinkEvent, Stream, Undelivered};
+use crate::link::{Call, Fault, LastWords, LinkEvent, Receipt, Stream, Undelivered};
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect asks
 /// at once, and few enough that their answers, however large, have room.
@@ -52,6 +53,19 @@ impl LinkHandle {
             Err(_) => Order::RefusePost { request },
         };
         // This fails only when the sink's receiver is gone, and then there is nobody to tell.
+        let _ = self.orders.send(order);
+    }
+
+    /// Posts a decision to whoever carries decisions of this link out, without waiting, as [`LinkHandle::send`] does.
+    pub fn hand(&self, request: u64, body: String) {
+        let order = match Arc::clone(&self.room).try_acquire_owned() {
+            Ok(room) => Order::Hand {
+                request,
+                body,
+                room,
+            },
+            Err(_) => Order::RefusePost { request },
+        };
         let _ = self.orders.send(order);
     }
 
@@ -116,6 +130,11 @@ pub(super) enum Order {
     RefusePost {
         request: u64,
     },
+    Hand {
+        request: u64,
+        body: String,
+        room: OwnedSemaphorePermit,
+    },
     Call {
         request: u64,
         call: Call,
@@ -149,9 +168,20 @@ pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
     }
 }
 
-/// Runs a link until its handle is dropped and every reply is answered, or nobody listens.
+/// Runs a link of which nobody else carries decisions out.
 pub(super) async fn drive<R: Reader, P: Poster>(
     link: Link<R, P>,
+    sink: LinkSink,
+    orders: mpsc::UnboundedReceiver<Order>,
+    closing: watch::Receiver<()>,
+) {
+    drive_with(link, OneWay, sink, orders, closing).await;
+}
+
+/// Runs a link until its handle is dropped and every reply is answered, or nobody listens; decisions go to `handler`.
+pub(super) async fn drive_with<R: Reader, P: Poster, H: Poster>(
+    link: Link<R, P>,
+    handler: H,
     sink: LinkSink,
     orders: mpsc::UnboundedReceiver<Order>,
     closing: watch::Receiver<()>,
@@ -172,7 +202,7 @@ pub(super) async fn drive<R: Reader, P: Poster>(
             () = reader.read(sink.clone()) => leaving.await,
         }
     };
-    let answering = answer(poster, sink.clone(), orders, closing.clone());
+    let answering = answer(poster, handler, sink.clone(), orders, closing.clone());
     tokio::select! {
         biased;
         () = sink.closed() => {}
@@ -185,15 +215,33 @@ async fn closed(mut closing: watch::Receiver<()>) {
     while closing.changed().await.is_ok() {}
 }
 
+/// Waits for what becomes of a post, or for the end of the link.
+async fn posted(
+    request: u64,
+    post: impl Future<Output = Result<Receipt, Undelivered>>,
+    closing: watch::Receiver<()>,
+    room: OwnedSemaphorePermit,
+) -> (LinkEvent, Option<OwnedSemaphorePermit>) {
+    let outcome = tokio::select! {
+        biased;
+        // It may have been on its way for long.
+        () = closed(closing) => Err(Undelivered::Unknown(Fault::Closed)),
+        outcome = post => outcome,
+    };
+    (LinkEvent::Replied { request, outcome }, Some(room))
+}
+
 /// Posts what is ordered and reports each outcome once, until the handle is gone and all is reported.
-async fn answer<P: Poster>(
+async fn answer<P: Poster, H: Poster>(
     poster: P,
+    handler: H,
     sink: LinkSink,
     mut orders: mpsc::UnboundedReceiver<Order>,
     closing: watch::Receiver<()>,
 ) {
     let mut taking = true;
     let mut under_way = FuturesUnordered::new();
+    let mut handed = FuturesUnordered::new();
     let mut called = FuturesUnordered::new();
     // An outcome waits here for room in the sink, so that a full sink stops no post that is under way.
     let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
@@ -201,17 +249,10 @@ async fn answer<P: Poster>(
         tokio::select! {
             order = orders.recv(), if taking => match order {
                 Some(Order::Post { request, body, room }) => {
-                    let post = poster.post(body);
-                    let closing = closing.clone();
-                    under_way.push(async move {
-                        let outcome = tokio::select! {
-                            biased;
-                            // It may have been on its way for long.
-                            () = closed(closing) => Err(Undelivered::Unknown(Fault::Closed)),
-                            outcome = post => outcome,
-                        };
-                        (LinkEvent::Replied { request, outcome }, Some(room))
-                    });
+                    under_way.push(posted(request, poster.post(body), closing.clone(), room));
+                }
+                Some(Order::Hand { request, body, room }) => {
+                    handed.push(posted(request, handler.post(body), closing.clone(), room));
                 }
                 Some(Order::RefusePost { request }) => {
                     let fault = Fault::Other("too many replies are under way".to_owned());
@@ -241,6 +282,7 @@ async fn answer<P: Poster>(
                 None => taking = false,
             },
             Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
+            Some(outcome) = handed.next(), if !handed.is_empty() => done.push_back(outcome),
             Some(answer) = called.next(), if !called.is_empty() => done.push_back(answer),
             place = sink.reserve(), if !done.is_empty() => match place {
                 Ok(place) => {

@@ -6,9 +6,9 @@
 use super::duplex;
 use super::file::{FileReader, OneWay};
 use super::halves::Link;
-use super::handle::{LinkHandle, drive, launch};
+use super::handle::{LinkHandle, drive_with, launch};
 use super::program::ProgramDial;
-use super::server::Server;
+use super::server::{Handler, Server};
 use super::settings::LinkSettings;
 use super::sink::LinkSink;
 use super::source::Source;
@@ -23,6 +23,7 @@ use super::websocket::WebSocketDial;
 /// program's end.
 pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandle {
     let limit = settings.config.max_frame_bytes;
+    let handler = Handler::new(&settings);
     match source {
         Source::Http(address) => {
             let (server, courses) = Server::new(&address, &settings);
@@ -30,22 +31,22 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 reader: SseReader::new(server.clone(), courses, settings),
                 poster: server,
             };
-            launch(|orders, closing| drive(link, sink, orders, closing))
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::WebSocket(address) => {
             let link = duplex::link(WebSocketDial::new(&address, &settings), settings);
-            launch(|orders, closing| drive(link, sink, orders, closing))
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::Unix(socket) => {
             let link = duplex::link(UnixDial::new(socket, limit), settings);
-            launch(|orders, closing| drive(link, sink, orders, closing))
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::Program(command) => {
             let link = duplex::link(
                 ProgramDial::new(command, settings.folder.clone(), limit),
                 settings,
             );
-            launch(|orders, closing| drive(link, sink, orders, closing))
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::File(path) => {
             let link = Link {
@@ -56,14 +57,14 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
                 },
                 poster: OneWay,
             };
-            launch(|orders, closing| drive(link, sink, orders, closing))
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::Stdin => {
             let link = Link {
                 reader: FileReader::stdin(limit),
                 poster: OneWay,
             };
-            launch(|orders, closing| drive(link, sink, orders, closing))
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
     }
 }

@@ -81,6 +81,48 @@ fn exchange<T>(held: &Mutex<T>, new: T) -> T {
     )
 }
 
+/// Takes the person's decisions in the place of a source, at an address that the person gave for that; no token of a
+/// source goes there.
+#[derive(Debug, Clone)]
+pub(super) struct Handler(Option<Server>);
+
+impl Handler {
+    /// Makes the handler of the settings, which takes nothing where none is set.
+    pub(super) fn new(settings: &LinkSettings) -> Self {
+        let address = settings.config.handler.as_deref().and_then(|address| {
+            // The address was judged when the settings were read.
+            HttpAddress::parse(address, settings.config.allow_plain_http).ok()
+        });
+        Self(address.map(|address| {
+            let url = address.url();
+            let query = url.query().map(|query| format!("?{query}"));
+            let at = format!("{}{}", url.path(), query.unwrap_or_default());
+            let own = LinkSettings {
+                token: None,
+                ..settings.clone()
+            };
+            let (server, _) = Server::new(&address, &own);
+            exchange(&server.shared.replies, Some(at));
+            server
+        }))
+    }
+}
+
+impl Poster for Handler {
+    fn post(
+        &self,
+        body: String,
+    ) -> impl Future<Output = Result<Receipt, Undelivered>> + Send + 'static {
+        let server = self.0.clone();
+        async move {
+            match server {
+                Some(server) => server.post(body).await,
+                None => Err(Undelivered::Kept(Fault::OneWay)),
+            }
+        }
+    }
+}
+
 impl Server {
     /// Makes what is known of a server, and the end at which the reader takes its courses.
     pub(super) fn new(

@@ -184,6 +184,13 @@ fn golden(name: &str, verbosity: Verbosity) {
     insta::assert_snapshot!(format!("sage_{name}_last_100x30"), stage.screen(100, 30));
 }
 
+/// What a program reads that follows along, the person's answer included.
+#[test]
+fn the_run_for_programs() {
+    let (stage, _) = run(Verbosity::Normal, 'n', "deny");
+    insta::assert_snapshot!("sage_json", super::for_programs(&stage));
+}
+
 #[test]
 fn the_run_tersely() {
     golden("terse", Verbosity::Terse);

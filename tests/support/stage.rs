@@ -36,6 +36,8 @@ pub struct Stage {
     pub sent: Vec<(u64, String)>,
     /// What the JSON face writes.
     pub objects: Vec<String>,
+    /// What was handed to whoever carries decisions out.
+    pub handed: Vec<(u64, String)>,
     pub quit: Option<Exit>,
     playing: Option<(Utterance, Duration, Duration)>,
     started: Now,
@@ -51,7 +53,8 @@ impl Stage {
         Self::of(config, start, phrases, Manner::Keys, SourceSetup::default())
     }
 
-    /// Like [`Stage::new`], with a source that speaks another protocol over pipes.
+    /// Like [`Stage::new`], with a source that speaks another protocol over pipes; decisions are handed on where nobody
+    /// here speaks for the person.
     pub fn speaking(
         config: Config,
         start: jiff::Timestamp,
@@ -61,6 +64,7 @@ impl Stage {
         let source = SourceSetup {
             carrier: Carrier::Lines,
             dialect,
+            handler: identity.is_none(),
             identity,
             ..SourceSetup::default()
         };
@@ -123,6 +127,7 @@ impl Stage {
             lines: Vec::new(),
             sent: Vec::new(),
             objects: Vec::new(),
+            handed: Vec::new(),
             quit: None,
             playing: None,
             started: now,
@@ -212,6 +217,18 @@ impl Stage {
                     }
                     Effect::Send { request, body, .. } => {
                         self.sent.push((request, body));
+                        pending.push(Input::Link {
+                            link: LinkId(0),
+                            event: LinkEvent::Replied {
+                                request,
+                                outcome: Ok(Receipt::Taken),
+                            },
+                        });
+                    }
+                    Effect::Hand {
+                        request, message, ..
+                    } => {
+                        self.handed.push((request, message));
                         pending.push(Input::Link {
                             link: LinkId(0),
                             event: LinkEvent::Replied {

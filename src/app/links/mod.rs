@@ -69,6 +69,7 @@ impl Links {
                 identity: source.identity.clone(),
                 folder: source.folder.clone(),
                 prompt: source.prompt.clone(),
+                handler: source.handler,
             };
             // Far from each other: a dialect draws as many numbers as it needs.
             seed = seed.wrapping_add(0xa076_1d64_78bd_642f);

@@ -38,6 +38,11 @@ impl App {
                 request,
                 body: frame,
             }),
+            Out::Hand { request, message } => self.effects.push(Effect::Hand {
+                link: id,
+                request,
+                message,
+            }),
             Out::Call { request, call } => self.effects.push(Effect::Call {
                 link: id,
                 request,

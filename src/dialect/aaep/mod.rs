@@ -132,6 +132,7 @@ impl Aaep {
             identity: _,
             folder: _,
             prompt: _,
+            handler: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {

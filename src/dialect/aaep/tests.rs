@@ -58,6 +58,7 @@ fn start(carrier: Carrier) -> Start {
         identity: None,
         folder: String::new(),
         prompt: None,
+        handler: false,
         carrier,
         path: String::new(),
         plain: false,

@@ -1,7 +1,8 @@
-//! Who resolves an escalation from here: an identity that numbers, links and signs its messages.
+//! Who resolves an escalation from here: an identity that numbers, links and signs its messages, or a handler that does
+//! so in its own name.
 //!
-//! Responsibilities: the message that a person's decision becomes. Not here: when it is sent (`translate`), where its key
-//! lies (`config`).
+//! Responsibilities: the message that a person's decision becomes, and as much of it as a handler is told. Not here: when
+//! it is sent (`translate`), where the key and the handler are (`config`).
 //!
 //! The document wants a hash, the one before it and a signature, and does not say of which bytes. Here the hash is
 //! SHA-256 over the message without `integrity`, as JSON with sorted names and without spaces; the signature is Ed25519
@@ -96,8 +97,6 @@ pub struct Place<'a> {
     pub id: String,
     /// The session.
     pub session: &'a str,
-    /// Its number among our messages.
-    pub number: u64,
     /// When the person decided.
     pub stamp: Timestamp,
     /// Who escalated.
@@ -106,26 +105,18 @@ pub struct Place<'a> {
     pub previous: Option<&'a str>,
 }
 
-/// Makes the message that a decision becomes.
-pub fn message(identity: &Identity, place: Place<'_>, decision: Decision) -> Value {
-    let (performative, body) = match decision {
-        Decision::Resume => (
-            "INFORM",
-            json!({"informType": "resolution", "resolution": "resume"}),
-        ),
-        Decision::Close => ("CLOSE", json!({"reason": CLOSE_REASON})),
-    };
-    let mut message = json!({
-        "version": place.version,
-        "messageId": place.id,
-        "sessionId": place.session,
-        "sequenceNumber": place.number,
-        "timestamp": format!("{:.3}", place.stamp),
-        "sender": {"agentId": identity.agent},
-        "recipient": {"agentId": place.recipient},
-        "performative": performative,
-        "content": {"mimeType": "application/json", "body": body},
-    });
+/// Makes the message that a decision becomes, in the name of an identity.
+pub fn message(identity: &Identity, number: u64, place: &Place<'_>, decision: Decision) -> Value {
+    let mut message = draft(place, decision);
+    message.insert("sequenceNumber".to_owned(), number.into());
+    message.insert("sender".to_owned(), json!({"agentId": identity.agent}));
+    // In the order in which the documents write them.
+    let mut message = Value::Object(
+        NAMES
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), message.remove(*name)?)))
+            .collect(),
+    );
     let digest = ring::digest::digest(
         &ring::digest::SHA256,
         sorted(&message).to_string().as_bytes(),
@@ -138,6 +129,46 @@ pub fn message(identity: &Identity, place: Place<'_>, decision: Decision) -> Val
         "signature": format!("ed25519:{}", hex(signature.as_ref())),
     });
     message
+}
+
+/// The names of a message, in the order in which the documents write them.
+const NAMES: [&str; 9] = [
+    "version",
+    "messageId",
+    "sessionId",
+    "sequenceNumber",
+    "timestamp",
+    "sender",
+    "recipient",
+    "performative",
+    "content",
+];
+
+/// Makes what a decision is by itself: whoever carries it out gives it a sender, a number, a hash and a signature.
+pub fn draft(place: &Place<'_>, decision: Decision) -> Map<String, Value> {
+    let (performative, body) = match decision {
+        Decision::Resume => (
+            "INFORM",
+            json!({"informType": "resolution", "resolution": "resume"}),
+        ),
+        Decision::Close => ("CLOSE", json!({"reason": CLOSE_REASON})),
+    };
+    let fields = [
+        ("version", place.version.into()),
+        ("messageId", place.id.as_str().into()),
+        ("sessionId", place.session.into()),
+        ("timestamp", format!("{:.3}", place.stamp).into()),
+        ("recipient", json!({"agentId": place.recipient})),
+        ("performative", performative.into()),
+        (
+            "content",
+            json!({"mimeType": "application/json", "body": body}),
+        ),
+    ];
+    fields
+        .into_iter()
+        .map(|(name, value): (&str, Value)| (name.to_owned(), value))
+        .collect()
 }
 
 /// Gives the same value with the names of every object in order.
@@ -181,12 +212,11 @@ MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
             version: "asp/0.1",
             id: "m1".to_owned(),
             session: "s1",
-            number: 3,
             stamp: "2026-03-07T14:30:00Z".parse().unwrap(),
             recipient: "agent://acme.example/buyer",
             previous: Some("sha256:before"),
         };
-        let sent = message(&identity, place, Decision::Resume);
+        let sent = message(&identity, 3, &place, Decision::Resume);
         let mut bare = sent.clone();
         bare.as_object_mut().unwrap().remove("integrity");
         let text = sorted(&bare).to_string();

@@ -4,13 +4,14 @@
 //! became of it. Not here: what a session's messages become (`conversation`), what is sent (`handler`).
 //!
 //! Mental model: hearken only listens to sessions of others. The one thing that it sends is what a person decides about an
-//! escalation, and only in the name of an identity that was configured for it. What was sent is applied to the session
-//! once the server took it, or where nobody acknowledges anything, once it was written.
+//! escalation, and only in the name of an identity that was configured for it, or to a handler. What was sent in the name
+//! of an identity is applied to the session once the server took it, or where nobody acknowledges anything, once it was
+//! written. What a handler took is the handler's to say in the session, where it is heard like anybody's.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::dialect::{Carrier, Connection, Dialect, NoEvent, Out, Start, Texts, Wish};
 use crate::link::{Address, Fault, LinkEvent, Phrase, Receipt, Stream, Undelivered, Word};
@@ -45,7 +46,8 @@ struct Sending {
     /// What was decided, under which token, to send the very same again.
     token: String,
     decision: Decision,
-    message: Message,
+    /// As it is said in the session; absent where a handler says it.
+    message: Option<Message>,
     text: String,
     stage: Stage,
 }
@@ -128,9 +130,14 @@ impl Asp {
             return;
         }
         let can_send = self.start.carrier != Carrier::OneWay;
-        if can_send && self.start.identity.is_none() {
+        if can_send && !self.decides() {
             out.push(Out::Tell(Phrase::new("asp.view_only")));
         }
+    }
+
+    /// Tells whether a decision of the person can be carried out.
+    fn decides(&self) -> bool {
+        self.start.identity.is_some() || self.start.handler
     }
 
     fn incoming(&mut self, incoming: Incoming, now: Now, out: &mut Vec<Out>) {
@@ -238,7 +245,7 @@ impl Asp {
         begin: impl FnOnce() -> Negotiation,
     ) -> Option<&mut Followed> {
         self.made += 1;
-        let made = self.made;
+        let (made, decides) = (self.made, self.decides());
         if !self.sessions.contains_key(name) {
             if self.sessions.len() >= MOST_SESSIONS {
                 self.forget();
@@ -249,7 +256,7 @@ impl Asp {
                 begin(),
                 seed_of(self.start.seed, made),
                 self.start.words.clone(),
-                self.start.identity.is_some(),
+                decides,
             );
             self.sessions
                 .insert(name.to_owned(), Followed::new(told, made));
@@ -292,8 +299,10 @@ impl Asp {
             });
             if outcome.is_ok() {
                 self.sending.retain(|it| it.id != sending.id);
-                if let Some(followed) = self.sessions.get_mut(&sending.session) {
-                    followed.told.message(&sending.message, now, out);
+                if let (Some(message), Some(followed)) =
+                    (&sending.message, self.sessions.get_mut(&sending.session))
+                {
+                    followed.told.message(message, now, out);
                 }
             }
         }
@@ -323,7 +332,22 @@ impl Asp {
         );
     }
 
-    /// Sends a decision in the name of the identity.
+    /// Sends a text of ours to where decisions go.
+    fn out(&self, request: u64, text: String) -> Out {
+        if self.start.handler {
+            Out::Hand {
+                request,
+                message: text,
+            }
+        } else {
+            Out::Send {
+                request,
+                frame: text,
+            }
+        }
+    }
+
+    /// Sends a decision in the name of the identity, or to the handler.
     fn send(
         &mut self,
         request: u64,
@@ -340,19 +364,15 @@ impl Asp {
         if let Some(sending) = self.sending.iter_mut().find(same) {
             sending.request = request;
             sending.stage = Stage::Leaving;
-            out.push(Out::Send {
-                request,
-                frame: sending.text.clone(),
-            });
+            let text = sending.text.clone();
+            out.push(self.out(request, text));
             return;
         }
         let refuse = |out: &mut Vec<Out>| {
             let outcome = Err(Undelivered::Kept(Fault::OneWay));
             out.push(Out::Settled { request, outcome });
         };
-        let (Some(identity), Some(followed)) =
-            (&self.start.identity, self.sessions.get_mut(session))
-        else {
+        let Some(followed) = self.sessions.get_mut(session) else {
             return refuse(out);
         };
         let by = followed
@@ -361,30 +381,39 @@ impl Asp {
             .as_ref()
             .map(|question| question.by.clone())
             .unwrap_or_default();
-        // What is on its way has its number already.
-        let sent = self.sending.iter().filter(|it| it.session == session);
-        let sent = sent.filter_map(|it| it.message.sequence).max();
-        let number = followed.told.negotiation.next_number(identity.agent());
+        let id = followed.told.message_id(now);
         let place = handler::Place {
             version: &self.version,
-            id: followed.told.message_id(now),
+            id: id.clone(),
             session,
-            number: number.max(sent.map_or(0, |sent| sent.saturating_add(1))),
             stamp: reply.timestamp,
             recipient: &by,
             previous: followed.told.negotiation.last_hash(),
         };
-        let id = place.id.clone();
-        let value = handler::message(identity, place, decision);
-        let Some(message) = value.as_object().and_then(Message::read) else {
-            return refuse(out);
+        let (text, message) = match (&self.start.identity, self.start.handler) {
+            (_, true) => (
+                Value::Object(handler::draft(&place, decision)).to_string(),
+                None,
+            ),
+            (Some(identity), false) => {
+                // What is on its way has its number already.
+                let sent = self.sending.iter().filter(|it| it.session == session);
+                let sent = sent.filter_map(|it| it.message.as_ref()?.sequence).max();
+                let number = followed.told.negotiation.next_number(identity.agent());
+                let number = number.max(sent.map_or(0, |sent| sent.saturating_add(1)));
+                let value = handler::message(identity, number, &place, decision);
+                let Some(message) = value.as_object().and_then(Message::read) else {
+                    return refuse(out);
+                };
+                let value = if self.framed {
+                    json!({"type": "send", "envelope": value})
+                } else {
+                    value
+                };
+                (value.to_string(), Some(message))
+            }
+            (None, false) => return refuse(out),
         };
-        let value = if self.framed {
-            json!({"type": "send", "envelope": value})
-        } else {
-            value
-        };
-        let text = value.to_string();
         self.sending.push(Sending {
             request,
             session: session.to_owned(),
@@ -395,10 +424,7 @@ impl Asp {
             text: text.clone(),
             stage: Stage::Leaving,
         });
-        out.push(Out::Send {
-            request,
-            frame: text,
-        });
+        out.push(self.out(request, text));
     }
 
     /// Ends what was on its way when the link went, and remembers what was asked then.

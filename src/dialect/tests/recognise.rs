@@ -11,6 +11,7 @@ fn start() -> Start {
         identity: None,
         folder: String::new(),
         prompt: None,
+        handler: false,
         carrier: Carrier::OneWay,
         path: String::new(),
         plain: false,
@@ -59,33 +60,6 @@ fn a_list_is_recognised_by_the_first_thing_in_it() {
         assert_eq!(frame(&mut machine, &text).len(), 1);
         assert!(machine.open.is_none(), "{text}");
     }
-}
-
-#[test]
-fn a_question_behind_something_else_in_a_frame_does_not_wait() {
-    let mut machine = Undecided::new(start());
-    let frames = frame(&mut machine, &format!(r#"[{{"type":"pong"}},{EVENT}]"#));
-    assert_eq!(frames.len(), 1, "it is handed on at once");
-    assert!(machine.open.is_none());
-}
-
-/// Lines for people are counted once, or a source that greets at length would be left.
-#[test]
-fn what_was_judged_is_not_told_again_when_another_dialect_is_recognised() {
-    let mut machine = Undecided::new(start());
-    for _ in 0..40 {
-        assert_eq!(frame(&mut machine, "Loading").len(), 1);
-    }
-    let held = frame(&mut machine, r#"{"type":"pong"}"#);
-    assert_eq!(held, []);
-    let out = frame(
-        &mut machine,
-        r#"{"performative":"QUERY","messageId":"m","sender":"agent://a.example/b"}"#,
-    );
-    let unread = |wish: &&Out| matches!(wish, Out::Unread(_));
-    assert_eq!(out.iter().filter(unread).count(), 0, "{out:?}");
-    let events = |wish: &&Out| matches!(wish, Out::Event(_));
-    assert_eq!(out.iter().filter(events).count(), 1, "{out:?}");
 }
 
 #[test]

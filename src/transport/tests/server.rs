@@ -229,6 +229,46 @@ async fn a_silent_stream_is_asked_beside_itself_and_kept_unless_nobody_listens()
     stream.gone().await;
 }
 
+#[tokio::test]
+async fn a_decision_is_handed_to_the_handler_and_no_token_goes_there() {
+    let (producer, handler) = (Producer::start().await, Producer::start().await);
+    let config = LinkConfig {
+        handler: Some(format!("{}/desk?k=1", handler.base())),
+        ..quick()
+    };
+    let mut link = Listener::open_with(&producer.base(), config, Some("s3cret"), 64);
+    for (request, status, wanted) in [
+        (7, "204 No Content", Ok(Receipt::Taken)),
+        (8, "409 Conflict", Err(true)),
+    ] {
+        link.handle.hand(request, "{\"a\":1}".to_owned());
+        let exchange = handler.request().await;
+        assert_eq!(exchange.first_line(), "POST /desk?k=1 HTTP/1.1");
+        assert_eq!(exchange.header("authorization"), None);
+        assert_eq!(exchange.body, "{\"a\":1}");
+        exchange.answer(status, "").await;
+        loop {
+            if let LinkEvent::Replied {
+                request: of,
+                outcome,
+            } = link.next().await
+            {
+                let refused = |fault| matches!(fault, Undelivered::Refused(_));
+                assert_eq!((of, outcome.map_err(refused)), (request, wanted));
+                break;
+            }
+        }
+    }
+    let mut link = Listener::open(&producer.base(), quick());
+    link.handle.hand(9, "{}".to_owned());
+    loop {
+        if let LinkEvent::Replied { outcome, .. } = link.next().await {
+            assert_eq!(outcome, Err(Undelivered::Kept(Fault::OneWay)));
+            break;
+        }
+    }
+}
+
 fn server(given: &str) -> Server {
     let config = LinkConfig::default();
     let crate::transport::Source::Http(address) =

@@ -131,6 +131,7 @@ impl Rig {
                 | Effect::LastWords { .. }
                 | Effect::ChangeWay { .. }
                 | Effect::Send { .. }
+                | Effect::Hand { .. }
                 | Effect::Close(_)
                 | Effect::Quit(_) => self.wishes.push(effect),
                 Effect::Speak(_)

@@ -31,6 +31,7 @@ struct Run {
     view_only: usize,
     told: Vec<&'static str>,
     sent: Vec<(u64, String)>,
+    handed: Vec<(u64, String)>,
     settled: Vec<(u64, bool)>,
     faults: Vec<String>,
     now: Now,
@@ -45,6 +46,7 @@ impl Run {
             view_only: 0,
             told: Vec::new(),
             sent: Vec::new(),
+            handed: Vec::new(),
             settled: Vec::new(),
             faults: Vec::new(),
             now: at(0),
@@ -90,6 +92,7 @@ impl Run {
                 }
                 Out::Event(text) => self.event(&text),
                 Out::Send { request, frame } => self.sent.push((request, frame)),
+                Out::Hand { request, message } => self.handed.push((request, message)),
                 Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
                 Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
                 Out::Unread(_) | Out::Stepped(_) => {}
@@ -258,6 +261,61 @@ fn the_decision_goes_out_byte_for_byte_and_the_session_goes_on() {
         (&json!("awaiting_input"), &json!("conversing"))
     );
     assert_eq!(run.faults, [] as [String; 0]);
+}
+
+#[test]
+fn a_handler_is_told_the_decision_and_says_it_in_the_session_itself() {
+    let mut run = Run::new(false);
+    run.asp = Asp::new(Start {
+        carrier: Carrier::WebSocket,
+        handler: true,
+        words: Words::new(EveryLanguage::best_for(&[])),
+        seed: 7,
+        ..Start::unattended()
+    });
+    escalated(&mut run);
+    assert_eq!((run.view_only, run.told.len()), (0, 0));
+    let token = run.last_token();
+    run.reply(1, &token, "resume");
+    let (_, message) = run.handed[0].clone();
+    let told: Value = serde_json::from_str(&message).unwrap();
+    assert_eq!(
+        (
+            &told["sessionId"],
+            &told["recipient"]["agentId"],
+            &told["performative"]
+        ),
+        (&json!("s1"), &json!(SELLER), &json!("INFORM"))
+    );
+    assert_eq!(
+        told["content"]["body"],
+        json!({"informType": "resolution", "resolution": "resume"})
+    );
+    for own in ["sender", "sequenceNumber", "integrity"] {
+        assert_eq!(told[own], Value::Null, "{own} is the handler's to give");
+    }
+    // Not arrived, and sent again: the very same.
+    run.news(&LinkEvent::Replied {
+        request: 1,
+        outcome: Err(Undelivered::Kept(Fault::Closed)),
+    });
+    run.reply(2, &token, "resume");
+    assert_eq!(run.handed[1], (2, message));
+    let before = run.events.len();
+    run.news(&LinkEvent::Replied {
+        request: 2,
+        outcome: Ok(Receipt::Taken),
+    });
+    assert_eq!(run.settled, [(1, false), (2, true)]);
+    assert_eq!(run.events.len(), before, "the session has not moved yet");
+    let body = json!({"informType": "resolution", "resolution": "resume"});
+    run.frame(wire("s1", "agent://desk.example/handler", "INFORM", body));
+    let last = run.events.last().unwrap();
+    assert_eq!(
+        (&last["from_state"], &last["to_state"]),
+        (&json!("awaiting_input"), &json!("conversing"))
+    );
+    assert_eq!((run.sent.len(), run.faults.len()), (0, 0));
 }
 
 #[test]
