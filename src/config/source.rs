@@ -182,9 +182,10 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
             });
         }
         if source.identity.is_some() && source.handler.is_some() {
-            return Some(format!(
-                "{name:?} wants either identity or handler, not both"
-            ));
+            return Some(SourceFault::OneOf {
+                name: named(),
+                settings: ["identity", "handler"],
+            });
         }
         if source.languages.as_ref().is_some_and(Vec::is_empty) {
             return Some(SourceFault::Languages(named()));

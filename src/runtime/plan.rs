@@ -18,7 +18,7 @@ use crate::demo;
 use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
-use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
+use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, SourceError, Tls};
 use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
@@ -175,15 +175,9 @@ fn handler(links: &LinkConfig) -> anyhow::Result<bool> {
     let Some(address) = &links.handler else {
         return Ok(false);
     };
-    let about = "the address of the handler can't be used";
-    match Source::parse(address, links).context(about)? {
-        Source::Http(_) => Ok(true),
-        Source::WebSocket(_)
-        | Source::Unix(_)
-        | Source::Program(_)
-        | Source::File(_)
-        | Source::Stdin => anyhow::bail!("{about}; write it as https://HOST/PATH"),
-    }
+    let judged = Source::parse(address, links).map(|source| matches!(source, Source::Http(_)));
+    let fits = judged.and_then(|fits| fits.then_some(true).ok_or(SourceError::BadAddress));
+    fits.context("the address of the handler")
 }
 
 /// Plays a recording.
