@@ -279,7 +279,7 @@ mod tests {
             (Some("Start the agent"), "nobody answers"),
             (None, ""),
             (Some("Check the name"), "b.jsonl"),
-            (Some("--help"), "gopher"),
+            (Some("--help"), "Gopher is no kind of source"),
             (None, "not tried"),
         ];
         assert_eq!(found.len(), wanted.len(), "{found:#?}");

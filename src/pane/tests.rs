@@ -243,7 +243,7 @@ fn the_help_has_every_key_at_the_smallest_size() {
     let press = |app: &mut App, code| press(app, code, now);
     press(&mut app, KeyCode::Char('?'));
     let mut seen = String::new();
-    for _ in 0..60 {
+    for _ in 0..120 {
         let (rows, _) = screen(&app, now, 40, 10);
         seen.push_str(&rows.join("\n"));
         press(&mut app, KeyCode::Down);

@@ -104,7 +104,7 @@ proptest! {
         let mut decided: Vec<(u64, &'static str)> = Vec::new();
         let (mut prompt_id, mut request, mut stops, mut taken_back) = (3_u64, 0, 0, Vec::new());
         for step in steps {
-            let sent = run.sent.len();
+            let (sent, settled) = (run.sent.len(), run.settled.len());
             match &step {
                 Step::Agent(message) => run.frame(message),
                 Step::Text(text) => run.frame(text),
@@ -176,7 +176,7 @@ proptest! {
                 requests.insert(id, Fate::Over);
             }
             // An answer that went out is the last word on its request.
-            if let (Step::Written(true), Some((number, true))) = (&step, run.settled.last()) {
+            if let (Step::Written(true), Some((number, true))) = (&step, run.settled.get(settled)) {
                 let frame = run.sent.iter().rev().find(|(it, _)| it == number);
                 if let Some((_, frame)) = frame {
                     let frame: Value = serde_json::from_str(frame).unwrap();
