@@ -59,7 +59,11 @@ impl Chain {
         if let Some(id) = &message.id {
             let this = Remembered {
                 id: digest(id),
-                whole: digest(message),
+                // When it was sent does not make it another: who sends it again may stamp it again.
+                whole: digest(&Message {
+                    stamp: None,
+                    ..message.clone()
+                }),
             };
             if self.seen.contains(&this) {
                 return Placed::Again;
@@ -184,6 +188,11 @@ mod tests {
         };
         chain.place(&says("buy 1"));
         assert_eq!(chain.place(&says("buy 1")), Placed::Again);
+        let stamped = Message {
+            stamp: Some(jiff::Timestamp::UNIX_EPOCH),
+            ..says("buy 1")
+        };
+        assert_eq!(chain.place(&stamped), Placed::Again);
         assert_eq!(
             chain.place(&says("buy 1000")),
             Placed::New(vec![Break::Reused])

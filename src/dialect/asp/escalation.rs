@@ -54,6 +54,8 @@ pub struct Question {
     pub(super) reason: String,
     /// When its time is over.
     pub(super) until: Option<Duration>,
+    /// The event that asked it last: shown again, it is the same event and no other question.
+    pub(super) asked: Option<String>,
 }
 
 impl Conversation {
@@ -144,6 +146,7 @@ impl Conversation {
             reason,
             // The server told only that it waits, not since when.
             until: until.filter(|_| message.is_some()),
+            asked: None,
         });
         self.ask(now, out);
     }
@@ -156,6 +159,7 @@ impl Conversation {
         };
         question.token = token;
         question.phase = Phase::Asked;
+        question.asked = None;
         self.change("awaiting_input", Map::new(), false, now, out);
         self.show(now, out);
     }
@@ -166,6 +170,10 @@ impl Conversation {
         let Some(question) = &self.question else {
             return;
         };
+        if let Some(asked) = &question.asked {
+            out.push(self.out(asked.clone()));
+            return;
+        }
         let (token, reason, until) = (
             question.token.clone(),
             question.reason.clone(),
@@ -208,11 +216,18 @@ impl Conversation {
             );
         }
         let text = self.write("awaiting.clarification", fields, now);
-        out.push(if self.answerable {
+        out.push(self.out(text.clone()));
+        if let Some(question) = &mut self.question {
+            question.asked = Some(text);
+        }
+    }
+
+    fn out(&self, text: String) -> Out {
+        if self.answerable {
             Out::Event(text)
         } else {
             Out::ViewOnly(text)
-        });
+        }
     }
 
     /// Words a choice. AAEP has no labels in several languages, so it is in the person's.
