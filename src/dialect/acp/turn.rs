@@ -174,7 +174,7 @@ impl Turn {
         });
         let fields = json!({"chunk": text, "position": output.position, "complete": false,
             "output_id": output.id, "content_type": "text/markdown"});
-        output.position += 1;
+        output.position += text.chars().count() as u64;
         self.event("output.streaming", fields, teller, now, out);
     }
 
@@ -285,6 +285,8 @@ impl Turn {
                 ("removed", removed.as_str()),
             ];
             fields = sentence(&teller.words, "acp.edited", &args);
+        } else if worked {
+            fields = sentence(&teller.words, "acp.done", &[("title", &call.title())]);
         }
         fields.insert("tool".to_owned(), call.tool().into());
         fields.insert("tool_call_id".to_owned(), call.key.as_str().into());

@@ -10,6 +10,39 @@ fn ends(run: &mut Run, reason: &str) {
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": reason}}));
 }
 
+/// A position counts characters, also of the end: else the text would seem to come twice.
+#[test]
+fn each_piece_of_text_begins_where_the_one_before_it_ended() {
+    let mut run = Run::prompted();
+    for text in ["Grüße. ", "Now ", "I look."] {
+        run.update(says(text));
+    }
+    ends(&mut run, "end_turn");
+    let mut at = 0;
+    let pieces = run.events.iter().filter(|event| event["chunk"].is_string());
+    for piece in pieces.clone() {
+        assert_eq!(piece["position"], json!(at), "{piece}");
+        at += piece["chunk"].as_str().unwrap().chars().count();
+    }
+    assert_eq!((pieces.count(), at), (4, 18));
+}
+
+#[test]
+fn what_a_call_did_is_named_when_it_is_done() {
+    let mut run = Run::prompted();
+    run.update(touch("in_progress"));
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed"}),
+    );
+    let done = run.last("tool.completed");
+    assert_eq!(done["summary_terse"], "Done.");
+    let started = run.last("tool.invoked")["summary_normal"].clone();
+    assert_eq!(
+        done["summary_normal"],
+        format!("Done: {}", started.as_str().unwrap())
+    );
+}
+
 #[test]
 fn a_turn_is_told_from_its_prompt_to_its_end() {
     let mut run = Run::prompted();
