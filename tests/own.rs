@@ -77,10 +77,12 @@ fn two_sources_are_told_each_at_its_own_verbosity_and_asked_for_its_own_terms() 
     );
     assert_eq!((started.len(), ended.len()), (2, 2), "{lines:#?}");
     assert!(
-        // Whichever comes second is told apart from the other by its source.
-        started
-            .iter()
-            .any(|text| text.ends_with("Weather Guide is looking up the weather in Lisbon.")),
+        // Whichever comes second is told apart from the other by its source, and its name stands once.
+        started.iter().any(|text| {
+            text.starts_with("Weather Guide")
+                && text.ends_with(" is looking up the weather in Lisbon.")
+                && text.matches("Weather Guide").count() == 1
+        }),
         "{started:?}"
     );
     assert!(
