@@ -134,6 +134,23 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
 }
 
 #[test]
+fn leaving_with_a_question_open_says_what_becomes_of_it_and_gives_nothing() {
+    let folder = Folder::new("leaving");
+    let mut hearken = Hearken::start(&run(&folder, &["--face", "linear", "--prompt", "touch it"]));
+    hearken.wait("its question", |line| line.contains("touch notes.txt"));
+    hearken.say("q");
+    hearken.wait("what becomes of it", |line| {
+        line.contains("Question 1 is cancelled, and its agent ends.")
+    });
+    hearken.say("q");
+    let (code, _, _) = hearken.exit();
+    assert_eq!(code, 0);
+    let heard = folder.heard().join("\n");
+    assert!(heard.contains("session/cancel"), "{heard}");
+    assert!(!heard.contains("selected"), "{heard}");
+}
+
+#[test]
 fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
     let mut hearken = Hearken::start(&[
         "run", "--voice", "none", "--face", "linear", "--prompt", "go", "--", "sh", "-c", "exit 3",

@@ -255,6 +255,8 @@ pub struct Connection {
     pub takes_prompts: bool,
     /// Whether it does something that can be stopped.
     pub in_turn: bool,
+    /// Whether what it does, and asks, is cancelled when the person leaves it.
+    pub ends_with_us: bool,
 }
 
 /// Says what carries a link's frames, as far as that matters to who speaks first and how.

@@ -27,6 +27,12 @@ impl App {
                 if prompt.reply.run() == QuestionRun::TimedOut {
                     return self.announcer.phrases().text("quit.default.over", &[n]);
                 }
+                if self.is_cancelled_by_leaving(prompt) {
+                    return self
+                        .announcer
+                        .phrases()
+                        .text("quit.default.cancelled", &[n]);
+                }
                 match &prompt.question {
                     Question::Confirmation(asked) => {
                         let key = match &asked.default_decision {
@@ -51,6 +57,12 @@ impl App {
             })
             .collect();
         words.join(" ")
+    }
+
+    /// Tells whether a question ends with the person's leaving, because its agent does.
+    fn is_cancelled_by_leaving(&self, prompt: &Prompt) -> bool {
+        let view = self.links.get(prompt.key.link);
+        view.is_some_and(|view| view.connection().ends_with_us)
     }
 
     /// Gives the open questions that nobody answered here, whether they can be answered or not.

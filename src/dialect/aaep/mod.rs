@@ -328,6 +328,7 @@ impl Dialect for Aaep {
             leaves_out: self.leaves_out(),
             takes_prompts: false,
             in_turn: false,
+            ends_with_us: false,
         }
     }
 }

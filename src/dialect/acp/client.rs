@@ -540,6 +540,7 @@ impl Dialect for Acp {
         Connection {
             takes_prompts: !self.listens && self.phase != Phase::Over,
             in_turn: self.turn.is_some(),
+            ends_with_us: !self.listens,
             ..Connection::default()
         }
     }
