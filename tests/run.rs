@@ -63,13 +63,15 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("It waits, and is sent when the agent is done.", "stop");
     wait("type stop once more", "stop");
     wait("The agent was asked to stop.", "");
+    wait("Question 2 is cancelled by your stop.", "");
     wait("It has stopped, as you wanted.", "");
     wait("n 3", "n 3");
     wait("Then not.", "");
     wait("Finished", "g");
     wait("warming up", "q");
-    let (code, errors, _) = hearken.exit();
+    let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
+    assert!(!seen.iter().any(|line| line.contains("without you")));
     let new = format!(
         r#"{{"jsonrpc":"2.0","id":2,"method":"session/new","params":{{"cwd":"{}","mcpServers":[]}}}}"#,
         folder.path()

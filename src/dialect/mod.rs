@@ -204,7 +204,7 @@ impl Watcher for Note<'_> {
     }
 }
 
-/// Says what became of the open questions of a link, where an event does not.
+/// Says what became of the open questions of a link, where an event does not, or not so exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Standing {
     /// After a loss: the very one that asked is there again, so they can be answered.
@@ -214,6 +214,10 @@ pub enum Standing {
     PerhapsBack,
     /// The agreement under which they were asked has ended: they are decided by their defaults.
     Decided,
+    /// The person stopped what the agent did, and that cancelled them.
+    Stopped,
+    /// The agent took them back.
+    TakenBack,
 }
 
 /// Is what the person wants of an agent beside answering it.

@@ -203,6 +203,10 @@ pub enum Closing {
     DecidedBefore,
     /// The producer ended the subscription that it was asked in (5.8.2).
     Unsubscribed,
+    /// The person stopped what the agent did, and that cancelled it.
+    Stopped,
+    /// The agent took it back.
+    TakenBack,
     /// The link is gone and its time is over.
     LinkGone,
     /// The link is back, nothing was heard of the question there, and its time is over.
@@ -230,6 +234,8 @@ impl Closing {
             | Self::AskedAgain
             | Self::DecidedBefore
             | Self::Unsubscribed
+            | Self::Stopped
+            | Self::TakenBack
             | Self::LinkGone
             | Self::Unheard => None,
         }

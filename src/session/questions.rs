@@ -136,6 +136,8 @@ impl Sessions {
             | Closing::AskedAgain
             | Closing::DecidedBefore
             | Closing::Unsubscribed
+            | Closing::Stopped
+            | Closing::TakenBack
             | Closing::LinkGone
             | Closing::Unheard => {}
         }

@@ -176,9 +176,9 @@ impl Sessions {
             .collect()
     }
 
-    /// Takes the news that a subscription is over: by 5.8.2 what was asked in it and not answered is
-    /// decided by its default now.
-    pub fn unsubscribed(&mut self, link: LinkId, now: Now) -> Vec<Change> {
+    /// Takes the news that what a link asks is over without an event that says so. Where a subscription has
+    /// ended, what was asked in it and not answered is decided by its default (5.8.2).
+    pub fn over(&mut self, link: LinkId, how: &Closing, now: Now) -> Vec<Change> {
         let open: Vec<Prompt> = self
             .open_prompts()
             .filter(|prompt| prompt.key.link == link)
@@ -186,11 +186,10 @@ impl Sessions {
             .collect();
         let mut changes = Vec::new();
         for prompt in open {
-            let how = Closing::Unsubscribed;
             self.close(prompt.id, how.clone(), now, &mut Unobserved);
             let what = What::PromptClosed {
                 prompt: prompt.id,
-                how,
+                how: how.clone(),
             };
             changes.push(self.bare_change(&prompt, now, what));
         }

@@ -106,6 +106,8 @@ impl Announcer {
             | Closing::LinkGone
             | Closing::DecidedBefore
             | Closing::Unsubscribed
+            | Closing::Stopped
+            | Closing::TakenBack
             | Closing::Unheard => false,
         };
         match (&prompt.reply, self.settings.verbosity) {

@@ -31,6 +31,8 @@ impl Announcer {
             Closing::AskedAgain => "question.closed.asked_again",
             Closing::Unsubscribed if given.is_some() => "question.closed.unsubscribed.answered",
             Closing::Unsubscribed => "question.closed.unsubscribed",
+            Closing::Stopped => "question.closed.stopped",
+            Closing::TakenBack => "question.closed.taken_back",
             Closing::LinkGone => "question.closed.link",
             Closing::Unheard => "question.closed.unheard",
             Closing::StateLeft { .. } | Closing::ToolWentOn { .. } | Closing::DecidedBefore => {

@@ -7,7 +7,7 @@ use crate::announce::{Class, Kind};
 use crate::dialect::{self, Out, Standing};
 use crate::link::LinkId;
 use crate::protocol::Now;
-use crate::session;
+use crate::session::{self, Closing};
 
 use super::reading::Asks;
 use crate::app::{App, Effect, Kept};
@@ -101,14 +101,17 @@ impl App {
         let back = match standing {
             Standing::Back => session::Standing::Live,
             Standing::PerhapsBack => session::Standing::Resumed,
-            Standing::Decided => {
-                let changes = self.sessions.unsubscribed(id, now);
-                self.tell(changes, now);
-                return;
-            }
+            Standing::Decided => return self.over(id, &Closing::Unsubscribed, now),
+            Standing::Stopped => return self.over(id, &Closing::Stopped, now),
+            Standing::TakenBack => return self.over(id, &Closing::TakenBack, now),
         };
         if let Some(view) = self.links.get_mut(id) {
             view.resumed(back, now);
         }
+    }
+
+    fn over(&mut self, id: LinkId, how: &Closing, now: Now) {
+        let changes = self.sessions.over(id, how, now);
+        self.tell(changes, now);
     }
 }

@@ -280,7 +280,6 @@ impl Acp {
             rpc::error(&permission.id, rpc::CANCELLED, "Request cancelled"),
             out,
         );
-        out.push(Out::Tell(Phrase::new("acp.withdrawn")));
         self.go_on(now, out);
     }
 

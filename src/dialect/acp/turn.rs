@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::dialect::written::{self, Writer};
-use crate::dialect::{Out, Words};
+use crate::dialect::{Out, Standing, Words};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 
@@ -440,6 +440,7 @@ impl Turn {
         let asking = self.asking.as_mut()?;
         asking.sending.take_if(|it| it.request == request)?;
         let over = self.asking.clone().filter(|_| self.stopping)?;
+        out.push(Out::Standing(Standing::Stopped));
         self.leave_question("thinking", teller, now, out);
         Some(over)
     }
@@ -457,6 +458,7 @@ impl Turn {
         }
         let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
         let permission = self.asking.as_ref().filter(open)?.clone();
+        out.push(Out::Standing(Standing::TakenBack));
         self.leave_question("thinking", teller, now, out);
         Some(permission)
     }
@@ -468,6 +470,7 @@ impl Turn {
         // An answer that is on its way is the person's, and stays it.
         if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
             open.insert(0, asking.clone());
+            out.push(Out::Standing(Standing::Stopped));
             self.leave_question("thinking", teller, now, out);
         }
         open

@@ -109,6 +109,25 @@ fn a_question_whose_link_stays_lost_ends_with_its_time() {
 }
 
 #[test]
+fn what_is_over_without_an_event_is_closed_as_that_and_leaving_it_closes_nothing_more() {
+    for how in [Closing::Stopped, Closing::TakenBack] {
+        let mut stage = Stage::new();
+        stage.start();
+        let id = stage.ask("rpl_1");
+        let changes = stage.sessions.over(LINK, &how, stage.now);
+        let what: Vec<What> = changes.into_iter().map(|change| change.what).collect();
+        assert_eq!(closed(&what), Some((id, how)));
+        let left = json!({"from_state": "awaiting_input", "to_state": "thinking"});
+        let what = stage.on("state.changed", left);
+        assert!(
+            matches!(what.as_slice(), [What::StateChanged(_)]),
+            "{what:?}"
+        );
+        assert!(!stage.sessions.prompt(id).unwrap().is_open());
+    }
+}
+
+#[test]
 fn replayed_questions_are_raised_only_if_nothing_answered_them() {
     let mut stage = Stage::new();
     let mut old = Vec::new();

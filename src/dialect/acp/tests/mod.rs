@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::EveryLanguage;
-use crate::dialect::{Carrier, Dialect, Out, Start, Wish, Words};
+use crate::dialect::{Carrier, Dialect, Out, Standing, Start, Wish, Words};
 use crate::inspect::Checker;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
@@ -34,6 +34,7 @@ pub(super) struct Run {
     pub settled: Vec<(u64, bool)>,
     pub faults: Vec<String>,
     pub closed: Vec<Fault>,
+    pub stood: Vec<Standing>,
     pub now: Now,
 }
 
@@ -57,6 +58,7 @@ impl Run {
             settled: Vec::new(),
             faults: Vec::new(),
             closed: Vec::new(),
+            stood: Vec::new(),
             now: Now {
                 monotonic: Duration::ZERO,
                 wall: "2026-03-07T14:30:00Z".parse().unwrap(),
@@ -162,6 +164,7 @@ impl Run {
                 Out::Send { request, frame } => self.sent.push((request, frame)),
                 Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
                 Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
+                Out::Standing(standing) => self.stood.push(standing),
                 Out::Close(fault) => self.closed.push(fault),
                 Out::Unread(_) | Out::LastWords(_) => {}
                 other => panic!("{other:?}"),
