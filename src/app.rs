@@ -45,7 +45,7 @@ use crate::config::Config;
 use crate::keys::{Command, Filter};
 use crate::link::LinkId;
 use crate::protocol::{Now, fit};
-use crate::session::{Change, Sessions, What};
+use crate::session::{Change, Ended, Sessions, What};
 
 pub use effect::{Effect, Exit, Kept, Notice};
 pub use input::Input;
@@ -242,6 +242,9 @@ impl App {
             self.excuse(&mut change);
             if matches!(change.what, What::SessionStarted(_) | What::SessionJoined) {
                 self.run.note_session();
+            }
+            if let What::SessionEnded(Ended::Errored(_)) = &change.what {
+                self.run.note_failure();
             }
             if let What::PromptClosed { prompt, .. } = &change.what {
                 // What is still being said about it is cut short; its outcome follows.

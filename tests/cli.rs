@@ -467,3 +467,39 @@ fn keys_that_cannot_be_used_are_told_before_anything_starts() {
         assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
     }
 }
+
+#[test]
+fn how_the_work_ended_is_the_exit_code_of_who_waits_for_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    let file = file.to_str().unwrap();
+    let tour = include_str!("fixtures/tour.jsonl");
+    let first: Vec<&str> = tour.lines().take(8).collect();
+    let cut = first.join("\n");
+    let mut errored: Value = serde_json::from_str(tour.lines().last().unwrap()).unwrap();
+    errored["type"] = "aaep:agent.session.errored".into();
+    errored["error_category"] = "internal_error".into();
+    errored["error_message"] = "The disk is full".into();
+    errored["recoverable"] = false.into();
+    let errored = format!("{cut}\n{errored}");
+    let not_done = "cat has ended. Morning Assistant was not done.";
+    for (text, until, wanted, words) in [
+        (tour, "ended", 0, None),
+        (cut.as_str(), "ended", 1, Some(not_done)),
+        (cut.as_str(), "idle:60", 0, Some(not_done)),
+        (errored.as_str(), "ended", 1, None),
+    ] {
+        std::fs::write(file, text).unwrap();
+        let (code, errors, lines) = Hearken::start(&[
+            "watch", "--face", "linear", "--voice", "none", "--until", until, "--", "cat", file,
+        ])
+        .exit();
+        assert_eq!((code, errors.as_str()), (wanted, ""), "{until}: {lines:?}");
+        let told = lines.iter().any(|line| line.contains("was not done"));
+        assert_eq!(told, words.is_some(), "{until}: {lines:?}");
+        assert!(
+            words.is_none_or(|words| lines.iter().any(|line| line.contains(words))),
+            "{lines:?}"
+        );
+    }
+}

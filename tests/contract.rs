@@ -117,6 +117,7 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
     let schema = schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let mut kinds = BTreeSet::new();
+    let mut statuses = BTreeSet::new();
     let mut asked = 0;
     for info in demo::list() {
         let (told, events) = run(&info.name);
@@ -130,7 +131,30 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
                 "{}: {faults:?}\n{announcement:#}",
                 info.name
             );
-            kinds.insert(announcement["kind"].as_str().unwrap().to_owned());
+            let kind = announcement["kind"].as_str().unwrap();
+            kinds.insert(kind.to_owned());
+            // Hints are hearken's own, and so are some answers to a line.
+            let of_a_source = announcement["source"]
+                .as_str()
+                .is_some_and(|source| source.contains("127.0.0.1"));
+            match kind {
+                "hint" => assert!(announcement["source"].is_null(), "{announcement:#}"),
+                "reply" => {}
+                _ => assert!(of_a_source, "{announcement:#}"),
+            }
+            if kind == "tool_completed" {
+                let status = announcement["status"].as_str().unwrap();
+                let name = announcement["tool"].as_str().unwrap();
+                let told = |line: &&str| {
+                    let event: Value = serde_json::from_str(line).unwrap();
+                    event["tool"] == name && event["status"] == status
+                };
+                assert!(
+                    events.lines().any(|line| told(&line)),
+                    "{name} ended with {status}: {announcement:#}"
+                );
+                statuses.insert(status.to_owned());
+            }
             asked += usize::from(announcement["asks"].is_object());
         }
         let start = "2026-01-01T00:00:00Z".parse().unwrap();
@@ -162,6 +186,10 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
         }
     }
     assert!(asked >= 8, "only {asked} questions were asked");
+    assert!(
+        statuses.contains("success") && statuses.len() > 1,
+        "{statuses:?}"
+    );
     for kind in [
         "confirmation",
         "clarification",
@@ -233,7 +261,7 @@ fn the_schema_refuses_what_is_no_announcement() {
     let validator = jsonschema::validator_for(&schema).unwrap();
     let good = serde_json::json!({
         "at": "2026-01-01T00:00:00.000Z", "class": "alert", "kind": "danger", "session": null, "agent": null,
-        "text": "x", "spoken": "x", "language": "en", "direction": "ltr", "own_words": true,
+        "source": null, "text": "x", "spoken": "x", "language": "en", "direction": "ltr", "own_words": true,
     });
     assert!(validator.is_valid(&good));
     for (field, value) in [
@@ -241,6 +269,8 @@ fn the_schema_refuses_what_is_no_announcement() {
         ("own_words", "yes".into()),
         ("extra", 1.into()),
         ("keys", Value::Array(vec![])),
+        ("status", "success".into()),
+        ("kind", "tool_completed".into()),
     ] {
         let mut bad = good.clone();
         bad[field] = value;

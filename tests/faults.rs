@@ -157,7 +157,7 @@ rows! {
     ] => &[CONNECTED, LOST, BACK];
     status_204 (Lf, Over(0)): &[|at| { at.status("204 No Content", ""); }] => &["S has ended."];
     status_204_after_a_cut (Lf, Over(0)): &[|at| { at.open(3); }, |at| { at.status("204 No Content", ""); }]
-        => &[CONNECTED, LOST, "S has ended."];
+        => &[CONNECTED, LOST, "S has ended. planner was not done."];
     status_307 (Lf, Whole): &[|at| { at.status("307 Temporary Redirect", "Location: /elsewhere\r\n"); }] => &[CONNECTED];
     a_redirect_loop (Lf, Over(1)): &[again, again, again, again, again, again] => &["S can't be used: the server redirects again and again."];
     a_redirect_to_nowhere (Lf, Over(1)): &[|at| { at.status("307 Temporary Redirect", ""); }] => &["S can't be used: the server redirects to nowhere."];

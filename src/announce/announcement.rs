@@ -189,6 +189,22 @@ impl Facts {
     }
 }
 
+/// Names the tool that an announcement is about, as its agent does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tool {
+    /// Its name.
+    pub name: String,
+    /// How the call ended, in the protocol's word; absent as long as it runs, and where nothing says it.
+    pub status: Option<String>,
+}
+
+impl Tool {
+    /// Estimates the memory that it takes, in bytes.
+    fn size(&self) -> usize {
+        self.name.len() + self.status.as_ref().map_or(0, String::len)
+    }
+}
+
 /// Numbers an announcement within a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
@@ -211,6 +227,10 @@ pub struct Announcement {
     pub key: Option<SessionKey>,
     /// The agent's name for a person, if an agent is concerned.
     pub agent: Option<String>,
+    /// The name of the source that it is about, where no session is concerned.
+    pub source: Option<String>,
+    /// Which tool is called or returned, if any.
+    pub tool: Option<Tool>,
     /// Which question, if any.
     pub about: Option<About>,
     /// What merges it with others of its kind: a tool's call, an output, a state.
@@ -280,6 +300,8 @@ impl Announcement {
     /// Estimates the memory that it takes, in bytes.
     pub fn size(&self) -> usize {
         let words: usize = self.segments.iter().map(Segment::size).sum();
-        std::mem::size_of::<Self>() + words + self.facts.size()
+        let source = self.source.as_ref().map_or(0, String::len);
+        let tool = self.tool.as_ref().map_or(0, Tool::size);
+        std::mem::size_of::<Self>() + words + self.facts.size() + source + tool
     }
 }

@@ -14,7 +14,7 @@ mod text;
 mod words;
 
 pub use announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
 };
 pub use announcer::{Announcer, Manner, Trust, Whole, hides_something, label_of, takes_two_steps};
 pub use history::History;

@@ -14,6 +14,9 @@ pub enum Exit {
     Clean,
     /// No source remains that could still speak: exit code 1.
     NoSource,
+    /// A session ended in an error, or its source ended before it, and the end of the sessions was waited for:
+    /// exit code 1.
+    Failed,
     /// Interrupted: exit code 130.
     Interrupted,
     /// Told to end by a signal: exit code 143.
@@ -22,9 +25,10 @@ pub enum Exit {
 
 impl Exit {
     /// Every way to end.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Clean,
         Self::NoSource,
+        Self::Failed,
         Self::Interrupted,
         Self::Terminated,
     ];
@@ -36,7 +40,7 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
-            Self::NoSource => 1,
+            Self::NoSource | Self::Failed => 1,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }

@@ -147,6 +147,7 @@ fn exits() -> Vec<(u8, &'static str)> {
     let of = |exit: Exit| match exit {
         Exit::Clean => "man.exit.clean",
         Exit::NoSource => "man.exit.no_source",
+        Exit::Failed => "man.exit.failed",
         Exit::Interrupted => "man.exit.interrupted",
         Exit::Terminated => "man.exit.terminated",
     };

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::announce::direction::is_right_to_left;
 use crate::announce::normalise::is_hidden;
-use crate::announce::{About, Announcement, Mark, Segment, takes_two_steps};
+use crate::announce::{About, Announcement, Kind, Mark, Segment, takes_two_steps};
 use crate::app::App;
 use crate::protocol::{
     AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
@@ -41,6 +41,7 @@ pub fn json(app: &App, told: &Announcement) -> String {
             .map(|agent| app.phrases().name_of(agent))
             .into(),
     );
+    put("source", source(app, told).into());
     put("text", told.text().into());
     put("spoken", told.said().into());
     put("language", told.written_in().into());
@@ -52,6 +53,12 @@ pub fn json(app: &App, told: &Announcement) -> String {
             .any(|segment| segment.mark == Mark::Own)
             .into(),
     );
+    if let Some(tool) = &told.tool {
+        put("tool", tool.name.as_str().into());
+        if told.kind == Kind::ToolCompleted {
+            put("status", tool.status.as_deref().into());
+        }
+    }
     if let Some(about) = told.about {
         put("question", about.prompt().0.into());
         if let (About::Asks(_), Some(prompt)) = (about, app.prompt(about.prompt())) {
@@ -64,6 +71,16 @@ pub fn json(app: &App, told: &Announcement) -> String {
         }
     }
     escaped(&Value::Object(map).to_string())
+}
+
+/// Names the source that it came from or is about.
+fn source(app: &App, told: &Announcement) -> Option<String> {
+    let of_question = || Some(app.prompt(told.about?.prompt())?.key.link);
+    let link = told.key.as_ref().map(|key| key.link).or_else(of_question);
+    let named = link.and_then(|link| app.links().iter().find(|view| view.id == link));
+    named
+        .map(|view| view.name.clone())
+        .or_else(|| told.source.clone())
 }
 
 /// Names the direction in which the words run: that of the agent's, where there are any.

@@ -85,6 +85,7 @@ struct Row {
 
 const START: &str = "";
 const ENDED: &str = "sh has ended.";
+const NOT_DONE: &str = "sh has ended. planner was not done.";
 /// What is told of a message that is none; where it goes wrong in it is left out.
 const GARBAGE: &str = "A message from sh can't be understood: not valid JSON: it ends too early. Everything else goes on.";
 /// What is told of a message that is no JSON at all, beside others and before all others.
@@ -125,7 +126,7 @@ rows! {
     an_event_of_5_mib ([Rpc, Bare], Whole): "shake; cat e1 e2 large5 e3 e4 e5 e6 e7; finish" => [START, TOO_LARGE, ENDED];
     a_line_of_48_mib ([Rpc, Bare], Whole): "shake; cat e1 e2; many 50331648 a; echo; cat e3 e4 e5 e6 e7; finish" => [START, TOO_LARGE, ENDED];
     a_line_that_never_ends ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; many 50331648 a; exit 4"
-        => [START, TOO_LARGE, "sh can't be used: the program ended with exit code 4."];
+        => [START, TOO_LARGE, "sh can't be used: the program ended with exit code 4. planner was not done."];
 
     // The handshake.
     no_such_method ([Rpc], Whole):
@@ -144,16 +145,16 @@ rows! {
 
     // Ends.
     exit_in_the_middle_of_a_line ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; head -c 100 e3; exit 3"
-        => [START, GARBAGE, "sh can't be used: the program ended with exit code 3."];
+        => [START, GARBAGE, "sh can't be used: the program ended with exit code 3. planner was not done."];
     exit_in_the_middle_of_a_character ([Rpc, Bare], Dies(1)): r"shake; cat e1; sed 's/\xbc.*//' e2 | tr -d '\n'; exit 3"
-        => [START, GARBAGE, "sh can't be used: the program ended with exit code 3."];
-    exit_in_good_order_in_the_middle_of_a_line ([Rpc, Bare], Dies(0)): "shake; cat e1 e2; head -c 100 e3; exit 0" => [START, GARBAGE, ENDED];
+        => [START, GARBAGE, "sh can't be used: the program ended with exit code 3. planner was not done."];
+    exit_in_good_order_in_the_middle_of_a_line ([Rpc, Bare], Dies(0)): "shake; cat e1 e2; head -c 100 e3; exit 0" => [START, GARBAGE, NOT_DONE];
     exit_without_the_end_of_a_whole_line ([Rpc, Bare], Whole): "shake; cat e1 e2 e3 e4 e5 e6 e7; answer; cat e8; tr -d '\\n' < e9; exit 0" => [START, ENDED];
-    killed ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; kill -9 $$" => [START, "sh can't be used: the program was killed (signal 9)."];
-    crashed ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; kill -11 $$" => [START, "sh can't be used: the program crashed (signal 11)."];
-    told_to_end ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; kill -15 $$" => [START, "sh can't be used: the program was told to end (signal 15)."];
+    killed ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; kill -9 $$" => [START, "sh can't be used: the program was killed (signal 9). planner was not done."];
+    crashed ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; kill -11 $$" => [START, "sh can't be used: the program crashed (signal 11). planner was not done."];
+    told_to_end ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; kill -15 $$" => [START, "sh can't be used: the program was told to end (signal 15). planner was not done."];
     closed_its_output_and_lives ([Rpc, Bare], Dies(1)): "shake; cat e1 e2; exec >&-; while read -r line; do :; done; sleep 60"
-        => [START, "sh can't be used: the program has closed its output, and is ended."];
+        => [START, "sh can't be used: the program has closed its output, and is ended. planner was not done."];
 }
 
 /// Writes the events of a story as lines, each into a file of its own.

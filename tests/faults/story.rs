@@ -25,7 +25,7 @@ pub const GARBAGE: &str = "A message from S can't be understood: not valid JSON:
 pub const STRANGE: &str =
     "Something that S sent is not AAEP. It looks like plain text. Everything else goes on.";
 pub const NO_TEXT: &str = "Something that S sent is not AAEP. It looks like data that is no text. Everything else goes on.";
-pub const ENDED: &str = "S has ended.";
+pub const ENDED: &str = "S has ended. planner was not done.";
 
 /// Says how a story ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -71,7 +71,8 @@ impl Announcer {
             true => Aloud::Echo,
             false => Aloud::Yes,
         };
-        self.own(Draft::new(class, kind, segments).aloud(aloud), now)
+        let draft = Draft::new(class, kind, segments).aloud(aloud).naming(args);
+        self.own(draft, now)
     }
 
     /// Tells something in the program's own name that is heard and read as a line in detail only.
@@ -88,7 +89,8 @@ impl Announcer {
             Verbosity::Detailed => Aloud::Yes,
             Verbosity::Terse | Verbosity::Normal => Aloud::Seen,
         };
-        self.own(Draft::new(class, kind, segments).aloud(aloud), now)
+        let draft = Draft::new(class, kind, segments).aloud(aloud).naming(args);
+        self.own(draft, now)
     }
 
     /// Words the end of a question. That an answer was sent is said once, with its receipt or in its place;

@@ -4,7 +4,11 @@
 //! words (`wording`), what becomes of a draft (`publish`).
 
 use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Weight};
+use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
+
+/// What phrases call the source that they tell of.
+const SOURCE: &str = "source";
 
 /// Says how a person answers on the face that is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -28,6 +32,8 @@ pub(super) struct Draft {
     pub(super) segments: Vec<Segment>,
     pub(super) aloud: Aloud,
     pub(super) facts: Facts,
+    /// The name of the source that it is about, where no session is concerned.
+    pub(super) source: Option<String>,
 }
 
 impl Draft {
@@ -42,6 +48,24 @@ impl Draft {
             segments,
             aloud: Aloud::Yes,
             facts: Facts::default(),
+            source: None,
+        }
+    }
+
+    /// Takes the name of the source that the words tell of, if they name one.
+    pub(super) fn naming(self, args: &Args<'_>) -> Self {
+        let named = args.iter().find_map(|(name, arg)| match arg {
+            Arg::Own(source) if *name == SOURCE => Some(source.clone()),
+            Arg::Own(_)
+            | Arg::Name(_)
+            | Arg::Tool(_)
+            | Arg::Agent(..)
+            | Arg::Exact(..)
+            | Arg::Sounding { .. } => None,
+        });
+        Self {
+            source: named,
+            ..self
         }
     }
 

@@ -267,7 +267,7 @@ impl Announcer {
         };
         let draft = Draft {
             cue,
-            ..Draft::new(class, kind, segments)
+            ..Draft::new(class, kind, segments).naming(args)
         };
         self.own(draft, now)
     }

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use crate::config::{Load, Verbosity};
 use crate::protocol::{Now, Urgency, direction_of};
-use crate::session::{Change, LinkId, SessionKey, Sessions};
+use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
 use super::brief::names;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Kind, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Kind, Tool, Weight,
 };
 use crate::announce::words::naming::{is_namesake, look};
 use crate::announce::words::phrase::{Arg, Phrases};
@@ -47,6 +47,7 @@ impl Announcer {
             Some(_) | None => change.direction,
         };
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
+        announcement.tool = tool_of(change, announcement.kind);
         let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
         if may_be_silent {
             let unwanted = self.is_muted(&change.key, &change.agent)
@@ -125,6 +126,8 @@ impl Announcer {
             aloud: draft.aloud,
             key: None,
             agent: None,
+            source: draft.source,
+            tool: None,
             about: draft.about,
             topic: draft.topic,
             weight: draft.weight,
@@ -289,6 +292,27 @@ impl Announcer {
             self.verbosity_of(link)
         }
     }
+}
+
+/// Gives the tool whose call or return an announcement of a change tells.
+fn tool_of(change: &Change, kind: Kind) -> Option<Tool> {
+    // What warns of a broken rule at a call is of another kind, and not the tool's own news.
+    let (name, status) = if let What::ToolInvoked(event) = &change.what
+        && kind == Kind::ToolInvoked
+    {
+        (&event.tool, None)
+    } else if let What::ToolCompleted { event, .. } = &change.what
+        && kind == Kind::ToolCompleted
+    {
+        let status = event.status.as_str();
+        (&event.tool, (!status.is_empty()).then(|| status.to_owned()))
+    } else {
+        return None;
+    };
+    Some(Tool {
+        name: name.clone(),
+        status,
+    })
 }
 
 /// Gives the cue of what an announcement is about, if it has one.

@@ -241,10 +241,19 @@ impl App {
         };
         view.failed();
         let name = view.name.clone();
+        let program = view.program;
+        // What becomes of an agent behind a network is not known; a program's is gone with it.
+        let cut = if program {
+            self.cut_short(id)
+        } else {
+            String::new()
+        };
+        let more = [cut, self.has_remarked(id)];
+        let more: Vec<String> = more.into_iter().filter(|it| !it.is_empty()).collect();
         let args = [
             ("source", Arg::Own(name)),
             ("reason", Arg::Own(self.fault_words(fault))),
-            ("more", Arg::Own(self.has_remarked(id))),
+            ("more", Arg::Own(more.join(" "))),
         ];
         self.say(Class::Outcome, Kind::Connection, "link.failed", &args, now);
         self.unsure(id, now);
@@ -261,7 +270,8 @@ impl App {
         } else {
             "link.ended"
         };
-        let args = [("source", Arg::Own(view.name.clone()))];
+        let source = ("source", Arg::Own(view.name.clone()));
+        let args = [source, ("more", Arg::Own(self.cut_short(id)))];
         self.say(Class::Outcome, Kind::Connection, key, &args, now);
         self.unsure(id, now);
     }

@@ -1,11 +1,17 @@
 //! How a run ends: by itself, when that was wished and all is said, or by wish.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use crate::announce::Arg;
+use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::{Ends, Scene};
 use crate::app::{App, Effect, Exit};
+
+/// How many agents are named that were not done; of more, nobody remembers the first by ear.
+const MOST_NAMED: usize = 3;
 
 impl App {
     /// Ends the run, after what is being said where there is time.
@@ -55,6 +61,33 @@ impl App {
             Some(Ends::So(exit)) => self.quit(exit, now),
             None => {}
         }
+    }
+
+    /// Takes note of the sessions that had not ended when their source did, and gives the sentence that says
+    /// whose they were, or nothing.
+    pub(in crate::app) fn cut_short(&mut self, link: LinkId) -> String {
+        let mut cut = 0_usize;
+        let mut agents = BTreeSet::new();
+        for session in self.sessions.iter() {
+            if session.key.link == link && !session.is_ended() {
+                cut += 1;
+                let name =
+                    (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
+                agents.insert(self.announcer.phrases().name_of(&name));
+            }
+        }
+        if cut == 0 {
+            return String::new();
+        }
+        self.run.note_failure();
+        let (key, n) = if agents.len() > MOST_NAMED {
+            ("link.cut_short.many", cut)
+        } else {
+            ("link.cut_short", agents.len())
+        };
+        let agents: Vec<String> = agents.into_iter().collect();
+        let args = [("n", Arg::own(n)), ("agents", Arg::Own(agents.join(", ")))];
+        self.announcer.phrases().text(key, &args)
     }
 
     fn scene(&self) -> Scene {

@@ -28,6 +28,8 @@ pub(super) struct Run {
     news: Duration,
     /// Whether a session was ever seen.
     seen_session: bool,
+    /// Whether one of them ended in an error, or its source ended before it.
+    went_wrong: bool,
     /// What was forgotten when that was told last.
     forgotten: Dropped,
 }
@@ -70,6 +72,7 @@ impl Run {
             stage: Stage::Going,
             news: Duration::ZERO,
             seen_session: false,
+            went_wrong: false,
             forgotten: Dropped::default(),
         }
     }
@@ -82,6 +85,11 @@ impl Run {
     /// Takes note that a session was seen.
     pub(super) fn note_session(&mut self) {
         self.seen_session = true;
+    }
+
+    /// Takes note that a session ended in an error, or that its source ended before it.
+    pub(super) fn note_failure(&mut self) {
+        self.went_wrong = true;
     }
 
     /// Tells whether it is over.
@@ -140,10 +148,17 @@ impl Run {
         } else {
             Exit::Clean
         };
+        let by_work = if self.went_wrong {
+            Exit::Failed
+        } else {
+            Exit::Clean
+        };
         match self.until {
             Until::Asked => None,
             Until::Idle(wait) if now >= self.news + wait => Some(Ends::Idle),
-            Until::Ended if self.seen_session && scene.ended => Some(Ends::So(Exit::Clean)),
+            // Whoever waits for the end of the work wants to know how it ended.
+            Until::Ended if self.seen_session && scene.ended => Some(Ends::So(by_work)),
+            Until::Ended if !scene.failed => scene.over.then_some(Ends::So(by_work)),
             Until::NoSource | Until::Ended | Until::Idle(_) => {
                 scene.over.then_some(Ends::So(no_source))
             }
@@ -194,6 +209,13 @@ mod tests {
             run.note_session();
             run.note_news(at(5));
             assert_eq!(run.ends(scene, at(15)), wanted, "{until:?} {scene:?}");
+            run.note_failure();
+            let wanted = if until == Until::Ended && wanted.is_some() {
+                Some(Ends::So(Exit::Failed))
+            } else {
+                wanted
+            };
+            assert_eq!(run.ends(scene, at(15)), wanted, "{until:?} {scene:?} badly");
         }
         let unseen = Run::new(Until::Ended);
         assert_eq!(unseen.ends(ended, at(15)), None, "no session was seen yet");

@@ -433,3 +433,66 @@ fn no_rule_answers_what_is_perhaps_decided() {
     stage.event("progress.updated", json!({"progress": {"percent": 1}}));
     assert_eq!(stage.decision(), Some("reject"));
 }
+
+#[test]
+fn a_source_that_ends_before_its_agents_is_told_with_their_names_and_is_no_clean_end() {
+    let ends = |agents: &[&str], event: fn() -> LinkEvent, program: bool| {
+        let source = SourceSetup {
+            name: "one".into(),
+            program,
+            ..SourceSetup::default()
+        };
+        let until = Options {
+            until: Until::Ended,
+            ..PIPE
+        };
+        let mut stage = Stage::of(until, vec![source]);
+        stage.link(0, LinkEvent::Connected);
+        for agent in agents {
+            let producer = json!({"agent_id": agent, "agent_name": agent});
+            let session = format!("sess_{agent}");
+            let fields =
+                json!({"session_id": session, "summary_normal": "s", "producer": producer});
+            stage.event("session.started", fields);
+        }
+        stage.link(0, event());
+        (stage.lines.last().cloned().unwrap_or_default(), stage.quit)
+    };
+    let failed: fn() -> LinkEvent = || LinkEvent::Failed {
+        fault: Fault::Refused,
+    };
+    let ended: fn() -> LinkEvent = || LinkEvent::Ended;
+    let (told, exit) = ends(&[], ended, true);
+    assert!(told.ends_with("one has ended."), "{told}");
+    assert_eq!(exit, Some(Exit::Clean), "nothing was under way");
+    let (told, exit) = ends(&["Ann"], ended, false);
+    assert!(told.ends_with("one has ended. Ann was not done."), "{told}");
+    assert_eq!(exit, Some(Exit::Failed));
+    let (told, _) = ends(&["Ann", "Bo"], ended, true);
+    assert!(told.ends_with("Ann, Bo were not done."), "{told}");
+    let (told, _) = ends(&["Ann", "Bo", "Cy", "Di"], ended, true);
+    assert!(told.ends_with("4 runs were not done."), "{told}");
+    let (told, exit) = ends(&["Ann"], failed, true);
+    assert!(told.ends_with("Ann was not done."), "{told}");
+    assert_eq!(exit, Some(Exit::NoSource));
+    let (told, _) = ends(&["Ann"], failed, false);
+    assert!(
+        !told.contains("not done"),
+        "behind a network it may go on: {told}"
+    );
+}
+
+#[test]
+fn who_waits_for_the_end_of_the_sessions_learns_that_one_ended_in_an_error() {
+    for (until, wanted) in [
+        (Until::Ended, Some(Exit::Failed)),
+        (Until::Idle(Duration::from_secs(5)), Some(Exit::Clean)),
+    ] {
+        let mut stage = Stage::new(Options { until, ..PIPE });
+        stage.event("session.started", json!({"summary_normal": "s"}));
+        let error = json!({"error_category": "internal", "error_message": "broken", "summary_normal": "It broke"});
+        stage.event("session.errored", error);
+        stage.wait(6000);
+        assert_eq!(stage.quit, wanted, "{until:?}");
+    }
+}

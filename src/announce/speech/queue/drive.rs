@@ -171,6 +171,8 @@ impl SpeechQueue {
             aloud: Aloud::Yes,
             key: None,
             agent: None,
+            source: None,
+            tool: None,
             about: None,
             topic,
             weight: Weight::Plain,

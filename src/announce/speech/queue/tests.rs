@@ -34,6 +34,8 @@ fn told(lane: Lane, text: &str) -> Announcement {
         aloud: Aloud::Yes,
         key: Some(key("a")),
         agent: Some("a".into()),
+        source: None,
+        tool: None,
         about: None,
         topic: None,
         weight: Weight::Plain,
