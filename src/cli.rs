@@ -101,9 +101,11 @@ pub enum Command {
         #[command(flatten)]
         options: Options,
     },
-    /// Check a capture: is every event valid, and is their order
+    /// Check a capture or a live stream: is every event valid, and is their order
+    ///
+    /// A live stream is checked until it ends, --until says so, or Ctrl-C; nothing that it asks is answered.
     Check {
-        /// A FILE of events, one a line, or - for standard input
+        /// A FILE of events, one a line, - for standard input, or a SOURCE as watch takes it
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Write JSON, one object a line
@@ -112,6 +114,21 @@ pub enum Command {
         /// Let warnings count as errors
         #[arg(long)]
         strict: bool,
+        /// Of a live stream: `ended` ends the check after every session, `idle:SECONDS` when nothing comes
+        #[arg(long, value_name = "WHEN", value_parser = until)]
+        until: Option<Until>,
+        /// Of a live stream: take the bearer token from this environment variable
+        #[arg(long, value_name = "NAME", conflicts_with = "token_file")]
+        token_env: Option<String>,
+        /// Of a live stream: take the bearer token from this file
+        #[arg(long, value_name = "FILE")]
+        token_file: Option<PathBuf>,
+        /// The settings file
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// Allow http and ws without encryption to other machines
+        #[arg(long)]
+        allow_plain_http: bool,
     },
     /// Show what the state machines of each session did, step by step
     Trace {
@@ -195,7 +212,7 @@ pub enum TraceFormat {
 }
 
 /// Says how to show and say what agents do.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Options {
     /// How to show it: full screen, plain lines, or JSON
     #[arg(long, value_enum, value_name = "FACE")]

@@ -24,7 +24,7 @@ pub use fault::{PolicyFault, SourceFault, Takes};
 pub use handshake::{HandshakeConfig, SourceHandshake};
 pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
-pub use misfit::Misfit;
+pub use misfit::{Misfit, closest};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
 pub use source::{SourceAnnounce, SourceConfig};
@@ -420,20 +420,28 @@ pub enum ConfigError {
     Policy(PolicyFault),
 }
 
+/// Reads what the person wrote, whatever it is to be.
+///
+/// # Errors
+/// [`ConfigError::Toml`], with the line and what does not fit there.
+pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start.min(text.len()));
+        let line = text
+            .get(..at)
+            .map_or(1, |before| before.matches('\n').count() + 1);
+        let there = text.lines().nth(line - 1).unwrap_or_default();
+        ConfigError::Toml {
+            line,
+            misfit: Misfit::of(error.message(), there),
+        }
+    })
+}
+
 impl Config {
     /// Reads settings from TOML text; what is not named keeps its default.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        let config: Config = toml::from_str(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start.min(text.len()));
-            let line = text
-                .get(..at)
-                .map_or(1, |before| before.matches('\n').count() + 1);
-            let there = text.lines().nth(line - 1).unwrap_or_default();
-            ConfigError::Toml {
-                line,
-                misfit: Misfit::of(error.message(), there),
-            }
-        })?;
+        let config: Config = read(text)?;
         config.check()?;
         if let Some(fault) = policy::fault(&config.policy) {
             return Err(ConfigError::Policy(fault));

@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
 use hearken::app::Exit;
-use hearken::cli::{self, Cli, Command, TraceFormat};
+use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
@@ -51,16 +51,36 @@ fn main() -> ExitCode {
 async fn run(cli: Cli) -> anyhow::Result<Exit> {
     runtime::survive_large_files()?;
     match cli.command {
-        Command::Check { file, json, strict } => Ok(
-            match runtime::check(&file, json, strict, &runtime::phrases(None)?)? {
-                Verdict::Good => Exit::Clean,
-                // Errors are an answer, not a fault of the call: the same code as for a lost source.
-                Verdict::Bad => Exit::NoSource,
-                Verdict::Unusable => {
-                    anyhow::bail!("there is no event in {}", runtime::shown(&file))
-                }
-            },
-        ),
+        Command::Check {
+            file,
+            json,
+            strict,
+            until,
+            token_env,
+            token_file,
+            config,
+            allow_plain_http,
+        } => {
+            let options = Options {
+                until,
+                token_env,
+                token_file,
+                config,
+                allow_plain_http,
+                ..Options::default()
+            };
+            let phrases = runtime::phrases(options.config.as_deref())?;
+            Ok(
+                match runtime::check(&file, json, strict, &options, &phrases).await? {
+                    Verdict::Good => Exit::Clean,
+                    // Errors are an answer, not a fault of the call: the same code as for a lost source.
+                    Verdict::Bad => Exit::NoSource,
+                    Verdict::Unusable => {
+                        anyhow::bail!("there is no event in {}", runtime::shown(&file))
+                    }
+                },
+            )
+        }
         Command::Trace { file, format } => {
             let format = match format {
                 TraceFormat::Text => Format::Text,
@@ -171,16 +191,14 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             };
             let lay = |config: &mut _| options.apply(config);
             let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
-            Ok(
-                match doctor::run(request, lay, words, &mut std::io::stdout())
-                    .await
-                    .map_err(Unwritten)?
-                {
-                    true => Exit::Clean,
-                    // What prevents work is an answer, with the code of a lost source.
-                    false => Exit::NoSource,
-                },
-            )
+            match doctor::run(request, lay, words, &mut std::io::stdout()).await {
+                Ok(true) => Ok(Exit::Clean),
+                // What prevents work is an answer, with the code of a lost source.
+                Ok(false) => Ok(Exit::NoSource),
+                // Who closes the pipe has read enough.
+                Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Clean),
+                Err(error) => Err(Unwritten(error).into()),
+            }
         }
         Command::Completions { shell } => print(&guide::script(shell)?),
         Command::Man {

@@ -12,6 +12,7 @@ mod desk;
 mod feed;
 mod input;
 mod keyboard;
+mod live;
 mod look;
 mod output;
 mod pages;
@@ -38,7 +39,8 @@ pub(crate) use crate::app::told;
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use agents::{Wanted, agents};
-pub use look::{check, shown, trace};
+pub use live::check;
+pub use look::{shown, trace};
 pub use pages::{scenario_names, source_names, write_pages};
 pub use plan::{Face, Plan, demo, list, replay, run_agent, say, watch};
 pub(crate) use plan::{Terminals, choose_face};

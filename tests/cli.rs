@@ -453,7 +453,11 @@ fn keys_that_cannot_be_used_are_told_before_anything_starts() {
         ),
         ("accept = []", "accept has no key"),
         ("jump = [\"j\"]", "there is no command \"jump\""),
-        ("accept = \"y\"", "line 1 can't be read"),
+        (
+            "accept = \"y\"",
+            "line 1: accept takes a list; put y into square brackets",
+        ),
+        ("accept = [", "line 1 can't be read; a setting is written"),
     ] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         writeln!(file, "{text}").unwrap();

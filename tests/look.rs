@@ -1,12 +1,15 @@
 //! `check` and `trace` as scripts see them: exit codes, shapes, and nothing hostile on the way out.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Output, Stdio};
 
 use serde_json::Value;
 
-use crate::support::child::command;
+use hearken::demo::{self, Settings};
+
+use crate::support::child::{Hearken, command};
+use crate::support::{block_on, within};
 
 const TOUR: &str = "tests/fixtures/tour.jsonl";
 
@@ -184,4 +187,137 @@ fn a_recordings_answers_are_in_its_trace_and_its_check() {
     assert_eq!(code, 1, "{check}");
     assert!(check.contains("A.8.5"), "{check}");
     assert!(check.contains("1 danger"), "{check}");
+}
+
+/// Answers every connection with the same bytes, and closes it.
+fn server(kind: &str, body: &str) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let answer = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut request = BufReader::new(stream.try_clone().unwrap()).lines();
+            while request
+                .next()
+                .is_some_and(|line| line.is_ok_and(|line| !line.is_empty()))
+            {}
+            let _ = stream.write_all(answer.as_bytes());
+            let _ = stream.shutdown(std::net::Shutdown::Write);
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_live_stream_is_checked_until_its_sessions_have_ended() {
+    block_on(async {
+        let settings = Settings::stepped(1);
+        let running = demo::serve("127.0.0.1:0", settings).await.unwrap();
+        let producer = running.producer().clone();
+        let hearken = Hearken::start(&["check", &running.url(), "--until", "ended"]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start("tool").unwrap();
+        let (code, errors, lines) = tokio::task::block_in_place(|| hearken.exit());
+        running.stop().await;
+        assert_eq!(code, 0, "{lines:?} {errors}");
+        assert!(errors.starts_with("hearken: Connected to "), "{errors}");
+        let total = lines.iter().find(|line| line.starts_with("Total: "));
+        assert!(
+            total.is_some_and(|line| line.contains("1 session;") && line.contains("0 errors")),
+            "{lines:?}"
+        );
+    });
+}
+
+#[test]
+fn a_live_stream_has_the_findings_and_the_exit_code_of_its_capture() {
+    let (_, wrong) = spoilt();
+    let stream: String = wrong
+        .lines()
+        .map(|line| format!("data: {line}\n\n"))
+        .collect();
+    let url = server("text/event-stream", &format!("{stream}data: hello\n\n"));
+    let (code, out, errors) = run(&["check", &url], b"");
+    assert_eq!(code, 1, "{out} {errors}");
+    let (_, of_capture, _) = run(&["check", "-"], format!("{wrong}hello\n").as_bytes());
+    let found = |out: &str| -> Vec<String> {
+        let rules = out.lines().filter(|line| line.starts_with("Rule: "));
+        rules.map(str::to_owned).collect()
+    };
+    assert_eq!(found(&out), found(&of_capture), "{out}");
+    assert!(!found(&out).is_empty(), "{out}");
+}
+
+#[test]
+fn what_is_no_stream_of_events_is_told_with_what_helps() {
+    let page = server("text/html", "<html></html>");
+    let other = server("application/json", "{\"hello\":\"world\"}");
+    for (arguments, words) in [
+        (vec!["check", &page], "text/html"),
+        (vec!["check", &other], "application/json"),
+    ] {
+        let (code, _, errors) = run(&arguments, b"");
+        assert_eq!(code, 2, "{errors}");
+        assert!(
+            errors.contains(&format!("the server answered with {words}, not with an event stream. Check host, port and path.")),
+            "{errors}"
+        );
+        assert!(errors.contains("there is no event in http://"), "{errors}");
+    }
+    for (arguments, words) in [
+        (
+            vec!["check", "localhost:80"],
+            "an address begins with its kind: http://localhost:80",
+        ),
+        (
+            vec!["trace", "http://localhost:80"],
+            "trace reads a FILE; record the stream first with: hearken watch http://localhost:80 --record FILE",
+        ),
+        (vec!["check", "src"], "src can't be read: it is a folder"),
+        (
+            vec!["trace", "/nonexistent.jsonl"],
+            "/nonexistent.jsonl can't be read: there is no such file",
+        ),
+        (
+            vec!["watch", "src", "--config", "src"],
+            "src can't be read: it is a folder",
+        ),
+        (
+            vec![
+                "watch",
+                "src",
+                "--config",
+                "/dev/null",
+                "--token-file",
+                "src",
+            ],
+            "src can't be read: it is a folder",
+        ),
+        (
+            vec!["watch", "src", "--ca", "src"],
+            "src can't be read: it is a folder",
+        ),
+        (
+            vec!["demo", "--scenario", "emal"],
+            "there is no scenario \"emal\"; did you mean email?",
+        ),
+        (
+            vec!["watch", "127.0.0.1:80"],
+            "an address begins with its kind: http://127.0.0.1:80",
+        ),
+        (
+            vec!["replay", "ws://localhost:80"],
+            "replay reads a FILE; record the stream first",
+        ),
+    ] {
+        let (code, _, errors) = run(&arguments, b"");
+        assert_eq!(code, 2, "{arguments:?} {errors}");
+        assert!(errors.contains(words), "{arguments:?} {errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(!errors.contains("os error"), "{errors}");
+    }
 }

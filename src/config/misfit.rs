@@ -32,6 +32,13 @@ pub enum Misfit {
         /// What is there.
         given: String,
     },
+    /// A setting takes a list, and has a single value.
+    List {
+        /// The setting.
+        name: String,
+        /// What is there.
+        given: String,
+    },
     /// A setting that is needed is not there.
     Missing {
         /// The setting.
@@ -61,13 +68,19 @@ impl Misfit {
                 allowed: allowed.to_vec(),
             },
             Some((given, known)) if message.starts_with("unknown field") => Self::Name {
-                close: closest(given, known),
+                close: closest(given, known.iter().map(String::as_str)),
                 given: shown(given),
             },
             Some((name, _)) if message.starts_with("missing field") => {
                 Self::Missing { name: name.clone() }
             }
-            _ if message.starts_with("invalid ") && !name.is_empty() => Self::Kind { name, given },
+            _ if message.starts_with("invalid ") && !name.is_empty() => {
+                if message.ends_with("expected a sequence") {
+                    Self::List { name, given }
+                } else {
+                    Self::Kind { name, given }
+                }
+            }
             Some(_) | None => Self::Syntax,
         }
     }
@@ -90,13 +103,12 @@ fn shown(text: &str) -> String {
 }
 
 /// Finds the name that one is probably meant for: at most a third of its letters differ.
-fn closest(given: &str, known: &[String]) -> Option<String> {
-    let distance = |name: &&String| steps(given, name);
+pub fn closest<'a>(given: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     known
-        .iter()
-        .min_by_key(distance)
+        .into_iter()
+        .min_by_key(|name| steps(given, name))
         .filter(|name| steps(given, name) * 3 <= name.chars().count().max(3))
-        .cloned()
+        .map(str::to_owned)
 }
 
 /// Counts the letters that have to be put in, taken out or changed to make one word of another.
@@ -168,6 +180,13 @@ mod tests {
                     given: "long".into(),
                 }
             )
+        );
+        assert_eq!(
+            misfit("[announce]\nlanguages = \"en\"\n").1,
+            Misfit::List {
+                name: "languages".into(),
+                given: "en".into(),
+            }
         );
         assert_eq!(misfit("[announce\n").1, Misfit::Syntax);
         assert_eq!(misfit("[announce]\nverbosity = loud\n").1, Misfit::Syntax);

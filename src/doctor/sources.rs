@@ -10,7 +10,7 @@ use crate::config::{Config, SourceConfig};
 use crate::link::{Fault, LinkEvent, Phrase, Word};
 use crate::runtime::settings::token_of;
 use crate::runtime::sources;
-use crate::transport::{self, LinkSettings, LinkSink, Source, SourceError, Tls};
+use crate::transport::{self, LinkSettings, LinkSink, Source, Tls};
 
 /// Bounds the wait for one source; a server on the other side of the world answers in far less.
 const LIMIT: Duration = Duration::from_secs(8);
@@ -58,7 +58,10 @@ pub async fn look(
     for (word, own) in meant {
         tell(match own {
             Some(own) => of_the_settings(own, config, settings, alone).await,
-            None => attempt(None, word, settings).await,
+            None => match sources::read(word, &settings.config) {
+                Err(error) => refused(&sources::unknown(word, error, config)),
+                Ok(_) => attempt(None, word, settings).await,
+            },
         });
     }
 }
@@ -102,7 +105,7 @@ async fn of_the_settings(
 /// Tries one source.
 async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
     match sources::read(text, &settings.config) {
-        Err(error) => refused(&error),
+        Err(error) => refused(&error.to_string()),
         Ok(Source::Stdin) => Finding::fine(Part::Source, "doctor.source.stdin"),
         Ok(source) => {
             let dialect = settings.config.dialect;
@@ -162,7 +165,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     reached.unwrap_or(Reached::Silent)
 }
 
-fn refused(error: &SourceError) -> Finding {
+fn refused(error: &str) -> Finding {
     Finding::broken(
         Part::Source,
         Phrase::new("fault.other").with("reason", cause(error)),

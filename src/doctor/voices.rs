@@ -30,6 +30,12 @@ const INSTALL: &str = "doctor.voice.install";
 /// What helps where an engine is there and nothing is heard.
 const SOUND: &str = "doctor.voice.sound";
 
+/// What an engine says of itself that is there and has nothing to sound on.
+const NO_DEVICE: &str = "finds no sound device";
+
+/// What helps where an engine is there and has nothing to sound on.
+const DEVICE: &str = "doctor.voice.device";
+
 /// The engines that are looked at beside the chosen one, with what each is called.
 const OTHERS: [(&str, Engine); 4] = [
     ("speech-dispatcher", Engine::SpeechDispatcher),
@@ -197,15 +203,24 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &str) -> Finding {
         VoiceChoice::Auto => Finding::weak(
             Part::Voice,
             Phrase::new("doctor.voice.none").with("reason", cause(reason)),
-            INSTALL,
+            remedy(reason),
         ),
         VoiceChoice::SpeechDispatcher | VoiceChoice::System | VoiceChoice::Command(_) => {
             Finding::broken(
                 Part::Voice,
                 Phrase::new("doctor.voice.unusable").with("reason", cause(reason)),
-                INSTALL,
+                remedy(reason),
             )
         }
+    }
+}
+
+/// Gives what helps where no voice can be used: one that only lacks a sound device need not be installed.
+fn remedy(reason: &str) -> &'static str {
+    if reason.contains(NO_DEVICE) {
+        DEVICE
+    } else {
+        INSTALL
     }
 }
 
@@ -361,6 +376,25 @@ mod tests {
     fn missing() -> Tried {
         Tried::Missing {
             reason: "speech-dispatcher is not installed".to_owned(),
+        }
+    }
+
+    #[test]
+    fn where_only_the_sound_device_is_missing_nothing_is_to_be_installed() {
+        let words = crate::announce::Phrases::english().unwrap();
+        let reason = format!(
+            "speech-dispatcher does not answer; espeak-ng is there but {}",
+            NO_DEVICE
+        );
+        for choice in [VoiceChoice::Auto, VoiceChoice::Command("espeak-ng".into())] {
+            let line = of_none(&choice, false, &reason).line(&words);
+            assert!(
+                line.contains("Connect or switch on a sound device"),
+                "{line}"
+            );
+            assert!(!line.contains("nstall"), "{line}");
+            let line = of_none(&choice, false, "it is not there").line(&words);
+            assert!(line.contains("Install speech-dispatcher"), "{line}");
         }
     }
 

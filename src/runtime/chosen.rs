@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use crate::cli::Options;
 use crate::config::{Config, HandshakeConfig, SourceAnnounce, SourceConfig};
@@ -38,7 +38,8 @@ pub(super) fn meant(
         chosen.push(match config.source.iter().find(|own| own.name == *word) {
             Some(own) => named(own, config)?,
             None => Chosen {
-                source: sources::read(word, &config.links)?,
+                source: sources::read(word, &config.links)
+                    .map_err(|error| anyhow!(sources::unknown(word, error, config)))?,
                 name: None,
                 own: None,
             },
@@ -145,6 +146,30 @@ mod tests {
         assert_eq!(names(&[], &config).unwrap(), ["planner", "helper"]);
         let nothing = names(&[], &Config::default()).unwrap_err();
         assert!(nothing.to_string().contains("nothing to watch"));
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_one_of_the_settings_is_told_which() {
+        let config = config();
+        for (word, words) in [
+            ("plannr", "did you mean planner?"),
+            ("Helper", "did you mean helper?"),
+            ("zebra", "the sources there are planner, helper"),
+        ] {
+            let error = names(&[word], &config).unwrap_err().to_string();
+            assert!(
+                error.contains(words) && error.contains("nor a source of your settings"),
+                "{error}"
+            );
+        }
+        let error = names(&["localhost:80"], &config).unwrap_err().to_string();
+        assert!(error.ends_with("http://localhost:80"), "{error}");
+        let alone = names(&["plannr"], &Config::default()).unwrap_err();
+        assert!(
+            alone
+                .to_string()
+                .starts_with("there is no file called plannr; a source is")
+        );
     }
 
     #[test]

@@ -12,8 +12,12 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use crate::announce::normalise::clean;
-use crate::inspect::{Checker, Format, Item, Repeats, StreamRule, Tracer, Verdict, Wording};
+use crate::inspect::{
+    Checker, Format, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
+};
 use crate::protocol::Answer;
+
+use super::settings::unreadable;
 
 /// The longest line that is read, in bytes: as large as the largest frame by default.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
@@ -23,19 +27,16 @@ const LONGEST_LINE: usize = 4 * 1024 * 1024;
 ///
 /// # Errors
 /// When the file can't be opened or read.
-pub fn check(
+pub(super) fn check(
     file: &Path,
     json: bool,
     strict: bool,
     wording: &dyn Wording,
 ) -> anyhow::Result<Verdict> {
     let mut checker = Checker::of_recording(answers(file));
-    let mut out = io::stdout().lock();
     let mut report = Report {
-        json,
         live: file == Path::new("-"),
-        repeats: Repeats::default(),
-        wording,
+        ..Report::live(json, wording)
     };
     let result = each_line(file, |line| {
         let items = match line {
@@ -50,32 +51,19 @@ pub fn check(
             }
             Line::TooLong => checker.unreadable(StreamRule::TooLong),
         };
-        let text = report.take(items);
-        if text.is_empty() {
-            return Ok(());
-        }
-        out.write_all(text.as_bytes())
-            .and_then(|()| out.flush())
-            .map_err(Stop::Write)
+        report.put(items).map_err(Stop::Write)
     });
     let listens = listens(result)?;
     let (items, summary) = checker.finish();
     if listens {
-        let mut text = report.take(items);
-        text.push_str(&report.end());
-        text.push_str(&if json {
-            summary.to_json(strict)
-        } else {
-            summary.to_text(strict, wording)
-        });
-        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-        self::listens(written.map_err(Stop::Write))?;
+        self::listens(report.put(items).map_err(Stop::Write))?;
+        report.close(&summary, strict)?;
     }
     Ok(summary.verdict(strict))
 }
 
 /// Writes findings, each kind once.
-struct Report<'a> {
+pub(super) struct Report<'a> {
     json: bool,
     /// Whether each is written as it comes.
     live: bool,
@@ -83,7 +71,52 @@ struct Report<'a> {
     wording: &'a dyn Wording,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    /// Makes the report of a stream that may never end.
+    pub(super) fn live(json: bool, wording: &'a dyn Wording) -> Self {
+        Self {
+            json,
+            live: true,
+            repeats: Repeats::default(),
+            wording,
+        }
+    }
+
+    /// Writes what is to be written of findings at once.
+    fn put(&mut self, items: Vec<Item>) -> io::Result<()> {
+        let text = self.take(items);
+        if text.is_empty() {
+            return Ok(());
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes()).and_then(|()| out.flush())
+    }
+
+    /// Writes findings, and tells whether somebody still takes what is written.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn write(&mut self, items: Vec<Item>) -> anyhow::Result<bool> {
+        listens(self.put(items).map_err(Stop::Write))
+    }
+
+    /// Writes what had to wait for the end, and the sum.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(super) fn close(&mut self, summary: &Summary, strict: bool) -> anyhow::Result<()> {
+        let mut text = self.end();
+        text.push_str(&if self.json {
+            summary.to_json(strict)
+        } else {
+            summary.to_text(strict, self.wording)
+        });
+        let mut out = io::stdout().lock();
+        let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+        listens(written.map_err(Stop::Write))?;
+        Ok(())
+    }
+
     /// Takes findings, and gives the lines that are written at once.
     fn take(&mut self, items: Vec<Item>) -> String {
         let mut text = String::new();
@@ -124,6 +157,7 @@ impl Report<'_> {
 /// # Errors
 /// When the file can't be opened or read, or has no event.
 pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Result<()> {
+    super::sources::only_captures(file, "trace")?;
     let mut tracer = Tracer::of_recording(answers(file));
     listens(each_line(file, |line| {
         match line {
@@ -172,7 +206,9 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
         Ok(()) => Ok(true),
         Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(Stop::Write(error)) => Err(super::Unwritten(error).into()),
-        Err(Stop::Read(error, name)) => Err(error).with_context(|| format!("{name} can't be read")),
+        Err(Stop::Read(error, name)) => {
+            Err(unreadable(error)).with_context(|| format!("{name} can't be read"))
+        }
     }
 }
 

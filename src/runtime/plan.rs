@@ -13,7 +13,7 @@ use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
 use crate::app::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
 use crate::cli::Options;
-use crate::config::{Config, Dialect, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice};
+use crate::config::{Config, Dialect, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice, closest};
 use crate::demo;
 use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
@@ -185,6 +185,7 @@ fn handler(links: &LinkConfig) -> anyhow::Result<bool> {
 /// # Errors
 /// When the settings can't be used.
 pub fn replay(file: &Path, speed: Option<f64>, options: &Options) -> anyhow::Result<Plan> {
+    sources::only_captures(file, "replay")?;
     let config = configured(options)?;
     let feed = Feed::Recording {
         path: file.to_owned(),
@@ -250,10 +251,11 @@ pub async fn demo(
     let mut infos = scenarios();
     if !infos.any(|info| info.name == scenario) {
         let names: Vec<&str> = scenarios().map(|info| info.name.as_str()).collect();
-        anyhow::bail!(
-            "there is no scenario {scenario:?}; choose one of {}",
-            names.join(", ")
-        );
+        let remedy = match closest(scenario, names.iter().copied()) {
+            Some(close) => format!("did you mean {close}?"),
+            None => format!("choose one of {}", names.join(", ")),
+        };
+        anyhow::bail!("there is no scenario {scenario:?}; {remedy}");
     }
     let config = configured(options)?;
     let script = demo::scripts()

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
-use crate::config::{Config, Delivery, KeysConfig, SourceConfig};
+use crate::config::{self, Config, Delivery, KeysConfig, SourceConfig};
 use crate::protocol::KeyRing;
-use crate::transport::Secret;
+use crate::transport::{self, Secret};
 
 /// The largest settings or token file that is read.
 const LARGEST: u64 = 1024 * 1024;
@@ -57,7 +57,9 @@ pub fn recall(config: &mut Config) -> anyhow::Result<()> {
 }
 
 fn recalled(path: &Path) -> anyhow::Result<Delivery> {
-    let delivery: Delivery = toml::from_str(&read(path)?)?;
+    let Ok(delivery) = toml::from_str::<Delivery>(&read(path)?) else {
+        bail!("it is not what hearken wrote");
+    };
     if !delivery.is_sound() {
         bail!("a value in it is out of range");
     }
@@ -168,14 +170,7 @@ pub fn token_of(
 /// When it can't be read or holds anything else than commands with lists of keys.
 pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
     let text = read(path).with_context(|| format!("{} can't be read", path.display()))?;
-    toml::from_str(&text).map_err(|error| {
-        let at = error.span().map_or(0, |span| span.start);
-        let line = text
-            .get(..at)
-            .map_or(1, |before| before.matches('\n').count() + 1);
-        let problem = error.message().replace('\n', " ");
-        anyhow::anyhow!("{}: line {line} can't be read: {problem}", path.display())
-    })
+    config::read(&text).with_context(|| path.display().to_string())
 }
 
 /// Reads the person's folder of keys: `AGENT_ID.pem`, and `AGENT_ID/KEY_ID.pem` where an agent has
@@ -212,8 +207,9 @@ fn add(ring: &mut KeyRing, agent: &str, path: &Path, kid: Option<&str>) -> anyho
 }
 
 fn listed(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries =
-        std::fs::read_dir(folder).with_context(|| format!("{} can't be read", folder.display()))?;
+    let entries = std::fs::read_dir(folder)
+        .map_err(unreadable)
+        .with_context(|| format!("{} can't be read", folder.display()))?;
     let mut paths = entries
         .map(|entry| Ok(entry?.path()))
         .collect::<anyhow::Result<Vec<PathBuf>>>()?;
@@ -227,11 +223,19 @@ fn name(part: Option<&std::ffi::OsStr>) -> String {
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
-    let size = std::fs::metadata(path)?.len();
-    if size > LARGEST {
+    let about = std::fs::metadata(path).map_err(unreadable)?;
+    if about.len() > LARGEST {
         bail!("it is larger than {LARGEST} bytes");
     }
-    Ok(std::fs::read_to_string(path)?)
+    std::fs::read_to_string(path).map_err(unreadable)
+}
+
+/// Says in words why a file can't be read, where that has a word.
+pub fn unreadable(error: std::io::Error) -> anyhow::Error {
+    match transport::unreadable(error.kind()) {
+        Some(words) => anyhow!(words),
+        None => error.into(),
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,18 @@
 //! A source and what its protocol makes of the address that the person gave.
 //!
 //! Responsibilities: reading a SOURCE, the name by which it is called, what carries its frames, what a link to it is
-//! opened with. Not here:
-//! which sources are meant (`chosen`), the addresses themselves (`dialect`), opening (`transport`).
+//! opened with, what a word that is no source was probably meant for. Not here: which sources are meant (`chosen`), the addresses themselves (`dialect`), opening (`transport`).
 
-use crate::config::{Dialect, LinkConfig};
+use std::path::Path;
+
+use crate::announce::normalise::clean;
+use crate::config::{Config, Dialect, LinkConfig, closest};
 use crate::dialect::{Addresses, Carrier, WEBSOCKET};
 use crate::link::WebSocketTerms;
 use crate::transport::{LinkSettings, Source, SourceError};
+
+/// How many sources of the settings an error names.
+const MOST_LISTED: usize = 8;
 
 /// Reads a SOURCE as it stands on the command line or in the settings.
 ///
@@ -19,6 +24,65 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
         Some((_, true)) if !addresses(&source).takes_query() => Err(SourceError::Query),
         Some(_) | None => Ok(source),
     }
+}
+
+/// Says why a word on the command line is no source: where it is no address, it may be meant for the name of one
+/// that the person's settings have.
+pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> String {
+    match error {
+        SourceError::NoSuchFile { name } if !config.source.is_empty() => {
+            let names = || config.source.iter().map(|own| own.name.as_str());
+            let remedy = match closest(word, names()) {
+                Some(close) => format!("did you mean {close}?"),
+                None => format!("the sources there are {}", listed(names())),
+            };
+            format!("there is neither a file nor a source of your settings called {name}; {remedy}")
+        }
+        error @ (SourceError::NoSuchFile { .. }
+        | SourceError::UnknownScheme { .. }
+        | SourceError::BadAddress
+        | SourceError::Credential
+        | SourceError::BadSocket
+        | SourceError::PlainHttp { .. }
+        | SourceError::Query
+        | SourceError::NoKind { .. }
+        | SourceError::IsSocket { .. }) => error.to_string(),
+    }
+}
+
+/// Refuses an address where a capture is read, with what helps.
+///
+/// # Errors
+/// When it is one.
+pub(crate) fn only_captures(file: &Path, command: &str) -> anyhow::Result<()> {
+    let text = file.to_string_lossy();
+    let read = read(&text, &LinkConfig::default());
+    let address = match read {
+        Ok(source) => source.is_live(),
+        Err(SourceError::NoSuchFile { .. }) => false,
+        Err(_) => true,
+    };
+    anyhow::ensure!(
+        !address || file.is_file(),
+        "{command} reads a FILE; record the stream first with: hearken watch {} --record FILE",
+        clean(&text)
+    );
+    Ok(())
+}
+
+/// Tells whether there is a socket at a path.
+pub(crate) fn is_socket(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt as _;
+    path.metadata()
+        .is_ok_and(|about| about.file_type().is_socket())
+}
+
+/// Lists names, as many as somebody reads.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let all: Vec<&str> = names.collect();
+    let more = if all.len() > MOST_LISTED { ", …" } else { "" };
+    let first = all.iter().take(MOST_LISTED);
+    first.copied().collect::<Vec<_>>().join(", ") + more
 }
 
 /// Gives where a producer at this source has what.

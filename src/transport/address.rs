@@ -44,6 +44,20 @@ pub enum SourceError {
     /// A base address with a query.
     #[error("a base address takes no query; leave out what follows the question mark")]
     Query,
+    /// No file, and written like an address without its beginning.
+    #[error("there is no file called {name}; an address begins with its kind: {address}")]
+    NoKind {
+        /// What was written, cleaned.
+        name: String,
+        /// What was probably meant.
+        address: String,
+    },
+    /// A socket of this machine, named as a file is.
+    #[error("{name} is a socket; write unix:{name}")]
+    IsSocket {
+        /// What was written, cleaned.
+        name: String,
+    },
     /// Neither an address nor a file that is there.
     #[error(
         "there is no file called {name}; a source is http(s)://…, ws(s)://…, unix:…, a FILE, - for standard input, or -- and a program"

@@ -5,6 +5,8 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::net::IpAddr;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
@@ -63,12 +65,26 @@ impl Source {
         }
         let path = Path::new(text);
         let named_as_capture = path.extension().is_some_and(|e| e == "jsonl");
-        if named_as_capture || path.exists() {
-            Ok(Self::File(path.to_owned()))
-        } else {
-            Err(SourceError::NoSuchFile {
-                name: clean(text, NAME_CHARACTERS),
-            })
+        let name = clean(text, NAME_CHARACTERS);
+        match path.metadata() {
+            Ok(about) if about.file_type().is_socket() => Err(SourceError::IsSocket { name }),
+            Ok(_) => Ok(Self::File(path.to_owned())),
+            Err(_) if named_as_capture => Ok(Self::File(path.to_owned())),
+            Err(_) => Err(match without_kind(text) {
+                Some(kind) => SourceError::NoKind {
+                    address: format!("{kind}://{name}"),
+                    name,
+                },
+                None => SourceError::NoSuchFile { name },
+            }),
+        }
+    }
+
+    /// Tells whether a SOURCE is read over a connection, so that it is there only while it is followed.
+    pub fn is_live(&self) -> bool {
+        match self {
+            Self::Http(_) | Self::WebSocket(_) | Self::Unix(_) | Self::Program(_) => true,
+            Self::File(_) | Self::Stdin => false,
         }
     }
 
@@ -119,6 +135,37 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name())
     }
+}
+
+/// Gives the kind of address that was left out, where what is written looks like one: a host with a port or a
+/// path, `localhost`, or the number of a machine. Of what holds a credential nothing is made.
+fn without_kind(text: &str) -> Option<&'static str> {
+    let (host, rest) = match text.find('/') {
+        Some(at) => text.split_at(at),
+        None => (text, ""),
+    };
+    let (name, port) = match host.strip_prefix('[').and_then(|it| it.split_once(']')) {
+        Some((name, after)) => (name, after.strip_prefix(':')),
+        None => match host.split_once(':') {
+            Some((name, port)) => (name, Some(port)),
+            None => (host, None),
+        },
+    };
+    let number = name.parse::<IpAddr>();
+    let is_host = number.is_ok()
+        || (name.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-')));
+    let is_port = |port: &str| port.parse::<u16>().is_ok();
+    let here = name == "localhost" || number.as_ref().is_ok_and(IpAddr::is_loopback);
+    let far = name.contains('.') && !rest.is_empty();
+    let fits = is_host && port.is_none_or(is_port);
+    (fits && (port.is_some() || here || number.is_ok() || far)).then_some(if here {
+        "http"
+    } else {
+        "https"
+    })
 }
 
 /// Finds what stands before the first colon, if it can be a scheme; one letter is a Windows drive.

@@ -188,13 +188,15 @@ fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
         path: path.to_owned(),
         problem,
     };
-    let size = std::fs::metadata(path)
-        .map_err(|error| unreadable(error.to_string()))?
-        .len();
+    let failed = |error: std::io::Error| {
+        let words = super::opened::unreadable(error.kind());
+        unreadable(words.map_or_else(|| error.to_string(), str::to_owned))
+    };
+    let size = std::fs::metadata(path).map_err(failed)?.len();
     if size > LARGEST {
         return Err(unreadable(format!("it is larger than {LARGEST} bytes")));
     }
-    std::fs::read(path).map_err(|error| unreadable(error.to_string()))
+    std::fs::read(path).map_err(failed)
 }
 
 #[cfg(test)]

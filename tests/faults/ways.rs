@@ -230,12 +230,12 @@ sites! {
         "S offers no event stream. Going on over a WebSocket.", WENT_ON[0], WENT_ON[1],
     ];
     no_other_way_is_listed (Http, Over): Site { lists: Some(r#"["sse", "unix-socket"]"#), stream: Stream::Status("404 Not Found"), ..GOOD }, &[]
-        => &["S can't be used: nothing is at that address (status 404)."];
+        => &["S can't be used: nothing is at that address (status 404). Check host, port and path."];
     there_is_no_manifest (Http, Over): Site { lists: None, stream: Stream::Status("404 Not Found"), ..GOOD }, &[]
-        => &["S can't be used: nothing is at that address (status 404)."];
+        => &["S can't be used: nothing is at that address (status 404). Check host, port and path."];
     no_way_works (Http, Over): Site { stream: Stream::Status("404 Not Found"), ..GOOD }, &[|at| { at.status("404 Not Found", ""); }] => &[
         "The event stream of S can't be used: nothing is at that address (status 404). Going on over a WebSocket.",
-        "S can't be used: nothing is at that address (status 404).",
+        "S can't be used: nothing is at that address (status 404). Check host, port and path.",
     ];
     the_plain_pair_comes_last (Http, Whole): Site { subscription: Subscription::Status("404 Not Found"), ..GOOD }, &[|at| { at.status("404 Not Found", ""); }] => &[
         "The event stream of S can't be used: it takes no subscription there (status 404). Going on over a WebSocket.",
@@ -243,7 +243,7 @@ sites! {
         "Connected to S, without a handshake.",
     ];
     who_wants_a_token_is_not_gone_around (Http, Over): Site { subscription: Subscription::Status("401 Unauthorized"), ..GOOD }, &[]
-        => &["S can't be used: the server wants a token (status 401)."];
+        => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file."];
     who_refuses_access_is_not_gone_around (Http, Over): Site { stream: Stream::Status("403 Forbidden"), ..GOOD }, &[]
         => &["S can't be used: the server refuses access (status 403)."];
 
@@ -273,9 +273,9 @@ sites! {
         "The WebSocket of S can't be used: it says that it does not serve that way. Going on over an event stream.",
     ];
     no_stream_is_listed (Ws, Over): Site { lists: Some(r#"["websocket"]"#), ..GOOD }, &[|at| { at.status("404 Not Found", ""); }]
-        => &["S can't be used: nothing is at that address (status 404)."];
+        => &["S can't be used: nothing is at that address (status 404). Check host, port and path."];
     nobody_says_that_there_is_a_stream (Ws, Over): Site { lists: None, ..GOOD }, &[|at| { at.status("404 Not Found", ""); }]
-        => &["S can't be used: nothing is at that address (status 404)."];
+        => &["S can't be used: nothing is at that address (status 404). Check host, port and path."];
     a_closed_websocket_is_not_gone_around (Ws, Over): GOOD, &[|at| { at.status("403 Forbidden", ""); }]
         => &["S can't be used: the server refuses access (status 403)."];
 }

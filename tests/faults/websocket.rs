@@ -132,7 +132,7 @@ stories! {
     ws_close_4000 (WS, BOTH, Over(0)): &[|at| close(at, 4000)] => &[START, ENDED];
     ws_close_4001 (WS, BOTH, Over(1)): &[|at| close(at, 4001)] => &[START, "S can't be used: the server rejected the subscription (code 4001)."];
     ws_close_4002 (WS, BOTH, Over(1)): &[|at| close(at, 4002)]
-        => &[START, "S can't be used: the server does not know who asks; it wants a token (code 4002)."];
+        => &[START, "S can't be used: the server does not know who asks; it wants a token (code 4002). Give it with --token-env or --token-file."];
     ws_close_4003 (WS, BOTH, Over(1)): &[|at| close(at, 4003)] => &[START, "S can't be used: the server refuses access (code 4003)."];
     ws_close_4004 (WS, BOTH, Over(1)): &[|at| close(at, 4004)]
         => &[START, "S can't be used: the server ended the subscription because of a violation (code 4004)."];
@@ -143,11 +143,11 @@ stories! {
     ws_pings_without_an_answer (WS, BOTH, Whole): &[|at| { at.open(3).left(); }] => &[START, LOST_TO_SILENCE, BACK];
 
     // Answers that are no WebSocket.
-    ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401)."];
+    ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file."];
     ws_status_403 (WS, BOTH, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
-    ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is no WebSocket."];
+    ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is no WebSocket. Check host, port and path."];
     ws_status_307 (WS, BOTH, Over(1)): &[|at| { at.status("307 Temporary Redirect", "Location: /elsewhere\r\n"); }]
-        => &["S can't be used: the server redirects its WebSocket, which is not followed."];
+        => &["S can't be used: the server redirects its WebSocket, which is not followed. Check host, port and path."];
     ws_status_429 (WS, BOTH, Whole): &[|at| { at.status("429 Too Many Requests", "Retry-After: 1\r\n"); }]
         => &["S can't be reached: the server is too busy (status 429). It is tried again.", START];
     ws_status_503_twice_on_return (WS, BOTH, Whole): &[
@@ -158,7 +158,7 @@ stories! {
     ws_another_subprotocol (WS, BOTH, Over(1)): &[|at| {
         let upgrade = at.upgrade().replace("aaep.v1", "chat");
         at.bytes(upgrade.as_bytes()).left();
-    }] => &["S can't be used: the server does not speak aaep.v1 over its WebSocket."];
+    }] => &["S can't be used: the server does not speak aaep.v1 over its WebSocket. Check host, port and path."];
     ws_a_wrong_proof (WS, BOTH, Whole): &[|at| {
         let upgrade = at.upgrade().replace("Sec-WebSocket-Accept: ", "Sec-WebSocket-Accept: x");
         at.bytes(upgrade.as_bytes()).left();

@@ -148,6 +148,10 @@ impl Phrases {
                 let args = [line, ("name", own(name)), ("given", own(given))];
                 self.text("settings.kind", &args)
             }
+            Misfit::List { name, given } => {
+                let args = [line, ("name", own(name)), ("given", own(given))];
+                self.text("settings.list", &args)
+            }
             Misfit::Missing { name } => self.text("settings.missing", &[line, ("name", own(name))]),
             Misfit::Syntax => self.text("settings.syntax", &[line]),
         }

@@ -248,7 +248,8 @@ impl App {
         } else {
             String::new()
         };
-        let more = [cut, self.has_remarked(id)];
+        let remedy = remedy(fault).map(|key| self.announcer.phrases().text(key, &[]));
+        let more = [remedy.unwrap_or_default(), cut, self.has_remarked(id)];
         let more: Vec<String> = more.into_iter().filter(|it| !it.is_empty()).collect();
         let args = [
             ("source", Arg::Own(name)),
@@ -366,5 +367,32 @@ impl App {
             ("agent", Arg::Name(name.to_owned())),
         ];
         self.say(Class::Outcome, Kind::Connection, "proof.claim", &args, now);
+    }
+}
+
+/// Names the words for what helps where a source can't be used, if something is known to.
+fn remedy(fault: &Fault) -> Option<&'static str> {
+    match fault {
+        // Whoever answers there is no agent that we know how to listen to.
+        Fault::Status { status: 404, .. }
+        | Fault::NotEventStream { .. }
+        | Fault::NotWebSocket(_) => Some("remedy.address"),
+        Fault::Status { status: 401, .. } | Fault::ClosedWith { code: 4002, .. } => {
+            Some("remedy.token")
+        }
+        Fault::Refused
+        | Fault::UnknownHost
+        | Fault::TimedOut
+        | Fault::Closed
+        | Fault::Status { .. }
+        | Fault::Tls(_)
+        | Fault::TooLarge { .. }
+        | Fault::Unusable(_)
+        | Fault::ClosedWith { .. }
+        | Fault::Exited { .. }
+        | Fault::Killed { .. }
+        | Fault::Rejected { .. }
+        | Fault::OneWay
+        | Fault::Other(_) => None,
     }
 }

@@ -149,11 +149,55 @@ fn files_and_standard_input() {
         parse("not-there.txt"),
         Err(SourceError::NoSuchFile { .. })
     ));
-    assert!(matches!(
-        parse("localhost:8080"),
-        Err(SourceError::NoSuchFile { .. })
-    ));
     assert!(matches!(parse(""), Err(SourceError::NoSuchFile { .. })));
+}
+
+#[test]
+fn an_address_without_its_kind_is_told_how_it_is_written() {
+    for (given, wanted) in [
+        ("localhost:8080", "http://localhost:8080"),
+        ("localhost", "http://localhost"),
+        ("localhost/events", "http://localhost/events"),
+        ("127.0.0.1:8080/x", "http://127.0.0.1:8080/x"),
+        ("127.0.0.1", "http://127.0.0.1"),
+        ("[::1]:80", "http://[::1]:80"),
+        ("10.0.0.1", "https://10.0.0.1"),
+        ("agents.example:8443", "https://agents.example:8443"),
+        ("agents.example/events", "https://agents.example/events"),
+    ] {
+        let error = parse(given).unwrap_err();
+        assert!(
+            matches!(&error, SourceError::NoKind { address, .. } if address == wanted),
+            "{given}: {error:?}"
+        );
+        assert!(error.to_string().ends_with(wanted), "{error}");
+    }
+    for given in [
+        "planner",
+        "notes.txt",
+        "/nonexistent/x",
+        "./a.b/c",
+        "me:secret@localhost:80",
+        "a b:80",
+        "agents.example:port",
+        "http//x",
+    ] {
+        let error = parse(given).unwrap_err();
+        assert!(
+            matches!(error, SourceError::NoSuchFile { .. }),
+            "{given}: {error:?}"
+        );
+    }
+}
+
+#[test]
+fn a_socket_that_is_named_as_a_file_is_told_how_it_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("agent.sock");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = parse(path.to_str().unwrap()).unwrap_err();
+    let wanted = format!("write unix:{}", path.display());
+    assert!(error.to_string().ends_with(&wanted), "{error}");
 }
 
 #[test]
