@@ -261,6 +261,9 @@ pub struct Options {
     /// Take the bearer token from this file
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
+    /// Answer questions by the rules of this file, for scripts
+    #[arg(long, value_name = "FILE")]
+    pub answers: Option<PathBuf>,
     /// Other keys, from a file of lines like accept = ["F5"]
     #[arg(long, value_name = "FILE")]
     pub keys: Option<PathBuf>,

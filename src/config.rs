@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
+mod answers;
 mod delivery;
 mod fault;
 mod handshake;
@@ -19,8 +20,9 @@ mod policy;
 mod signs;
 mod source;
 
+pub use answers::{AnswerKind, AnswerRule, AnswerWish, answers};
 pub use delivery::{Delivery, Knob, LONGEST_VOICE, Punctuation, SCALE, is_voice_name};
-pub use fault::{PolicyFault, SourceFault, Takes};
+pub use fault::{AnswerFault, AnswersFault, PolicyFault, SourceFault, Takes};
 pub use handshake::{HandshakeConfig, SourceHandshake};
 pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
@@ -169,6 +171,9 @@ pub struct Config {
     /// The rules by which confirmations are decided without asking; usually none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<PolicyRule>,
+    /// Answers by rule, of a file that the call names; they are no settings.
+    #[serde(skip)]
+    pub answers: Vec<AnswerRule>,
     /// The sources that are followed by name, or all of them when none is named.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source: Vec<SourceConfig>,
@@ -415,6 +420,9 @@ pub enum ConfigError {
     /// A source of the settings can't be used.
     #[error("the setting source can't be used: {0:?}")]
     Source(SourceFault),
+    /// A file of answers can't be used.
+    #[error("the answers can't be used: {0:?}")]
+    Answers(AnswersFault),
     /// A rule that decides questions can't be used.
     #[error("the setting policy can't be used: {0:?}")]
     Policy(PolicyFault),

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
 use crate::support::terminal::Terminal;
+use crate::support::{block_on, within};
 
 /// Answers every connection with the same bytes.
 fn server(answer: &'static str) -> String {
@@ -506,4 +507,76 @@ fn how_the_work_ended_is_the_exit_code_of_who_waits_for_its_end() {
             "{lines:?}"
         );
     }
+}
+
+#[test]
+fn answers_that_cannot_be_used_are_told_before_anything_connects() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().to_str().unwrap();
+    for (text, words) in [
+        ("", "there is no [[answer]] in it"),
+        ("[[answer]\n", "line 1 can't be read"),
+        (
+            "[[answer]]\nname = \"a\"\nkind = \"confirmation\"\nanswer = \"accept\"\nrisks = [\"high\"]\n",
+            "the rule a takes a risk: it has to name a tool, or the whole text of the action",
+        ),
+    ] {
+        std::fs::write(path, text).unwrap();
+        let arguments = [
+            "demo",
+            "--answers",
+            path,
+            "--face",
+            "json",
+            "--voice",
+            "none",
+        ];
+        let (code, errors, lines) = Hearken::start(&arguments).exit();
+        assert_eq!((code, lines.len()), (2, 0), "{text}: {errors}");
+        assert!(errors.contains(words), "{text}: {errors}");
+        assert_eq!(errors.trim_end().lines().count(), 1, "{errors}");
+    }
+}
+
+#[test]
+fn a_script_answers_the_demo_by_rules_and_is_told_what_it_left_open() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(
+        file.path(),
+        "[[answer]]\nname = \"tidy\"\nkind = \"confirmation\"\ntext = \"move\"\nanswer = \"accept\"\n",
+    )
+    .unwrap();
+    let path = file.path().to_str().unwrap().to_owned();
+    block_on(async {
+        let settings = hearken::demo::Settings::stepped(1);
+        let running = hearken::demo::serve("127.0.0.1:0", settings).await.unwrap();
+        let producer = running.producer().clone();
+        let mut child = Hearken::start(&[
+            "watch",
+            &running.url(),
+            "--answers",
+            &path,
+            "--face",
+            "json",
+            "--voice",
+            "none",
+        ]);
+        within("subscriber", producer.until_subscribed(1)).await;
+        producer.start("question").unwrap();
+        tokio::task::block_in_place(|| {
+            child.announced("confirmation", "Your rule tidy accepts question 1");
+            child.announced("session_completed", "");
+        });
+        producer.start("email").unwrap();
+        tokio::task::block_in_place(|| {
+            let told = child.announced("confirmation", "No rule of --answers answers question 2");
+            assert_eq!(told["question"], 2);
+            child.say("n 2");
+            child.announced("session_completed", "");
+            child.say("q");
+            let (code, errors, _) = child.exit();
+            assert_eq!((code, errors.as_str()), (0, ""));
+        });
+        running.stop().await;
+    });
 }

@@ -38,6 +38,7 @@ mod reading;
 mod replies;
 mod reviewing;
 mod scanning;
+mod scripted;
 mod sequences;
 mod silence;
 mod timers;

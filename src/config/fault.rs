@@ -54,6 +54,39 @@ pub enum PolicyFault {
     Empty(String),
 }
 
+/// Says why a file of answers can't be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswersFault {
+    /// There is no rule in it.
+    Nothing,
+    /// What goes for every list of rules goes wrong: how many they are, or how one is called.
+    Rules(PolicyFault),
+    /// One rule can't be used.
+    Rule {
+        /// Its name.
+        name: String,
+        /// Why.
+        fault: AnswerFault,
+    },
+}
+
+/// Says why one rule of a file of answers can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnswerFault {
+    /// It names an agent, a tool or a text with an empty text.
+    Empty,
+    /// It answers a clarification with an empty text.
+    NoWords,
+    /// It gives a clarification a tool or a risk.
+    Clarification,
+    /// It answers a confirmation with something that is no decision.
+    Decision,
+    /// It takes a risk and does not accept.
+    RiskRejected,
+    /// It takes a risk, and names neither a tool nor a text: whatever an agent may think of would be accepted.
+    RiskAtLarge,
+}
+
 /// Says why the sources of the settings can't be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceFault {

@@ -64,13 +64,8 @@ pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
         return Some(PolicyFault::TooMany(MOST_RULES));
     }
     for (at, rule) in rules.iter().enumerate() {
-        let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-        if rule.name.is_empty() || rule.name.len() > LONGEST_NAME || !rule.name.chars().all(proper)
-        {
-            return Some(PolicyFault::Name {
-                number: at + 1,
-                most: LONGEST_NAME,
-            });
+        if let Some(fault) = name_fault(at, &rule.name) {
+            return Some(fault);
         }
         if rules[..at].iter().any(|other| other.name == rule.name) {
             return Some(PolicyFault::Twice(rule.name.clone()));
@@ -85,6 +80,16 @@ pub(super) fn fault(rules: &[PolicyRule]) -> Option<PolicyFault> {
         }
     }
     None
+}
+
+/// Finds what is wrong with the name of the rule at a place, from 0.
+pub(super) fn name_fault(at: usize, name: &str) -> Option<PolicyFault> {
+    let proper = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let fits = !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(proper);
+    (!fits).then_some(PolicyFault::Name {
+        number: at + 1,
+        most: LONGEST_NAME,
+    })
 }
 
 #[cfg(test)]

@@ -396,6 +396,9 @@ fn configured(options: &Options) -> anyhow::Result<Config> {
     let mut config = settings::load(options.config.as_deref())?;
     settings::recall(&mut config)?;
     options.apply(&mut config);
+    if let Some(path) = &options.answers {
+        config.answers = settings::answers(path)?;
+    }
     if let Some(path) = &options.keys {
         config.keys.extend(settings::keys(path)?);
     }

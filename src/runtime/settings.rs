@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::config::{self, Config, Delivery, KeysConfig, SourceConfig};
+use crate::config::{self, AnswerRule, Config, Delivery, KeysConfig, SourceConfig};
 use crate::protocol::KeyRing;
 use crate::transport::{self, Secret};
 
@@ -171,6 +171,15 @@ pub fn token_of(
 pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
     let text = read(path).with_context(|| format!("{} can't be read", path.display()))?;
     config::read(&text).with_context(|| path.display().to_string())
+}
+
+/// Reads a file of answers by rule.
+///
+/// # Errors
+/// When it can't be read, or holds a rule that is not sound: what a script meant to answer must not be guessed.
+pub fn answers(path: &Path) -> anyhow::Result<Vec<AnswerRule>> {
+    let text = read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    config::answers(&text).with_context(|| path.display().to_string())
 }
 
 /// Reads the person's folder of keys: `AGENT_ID.pem`, and `AGENT_ID/KEY_ID.pem` where an agent has

@@ -1,7 +1,8 @@
 //! A source and what its protocol makes of the address that the person gave.
 //!
 //! Responsibilities: reading a SOURCE, the name by which it is called, what carries its frames, what a link to it is
-//! opened with, what a word that is no source was probably meant for. Not here: which sources are meant (`chosen`), the addresses themselves (`dialect`), opening (`transport`).
+//! opened with, what a word that is no source was probably meant for. Not here: which sources are meant (`chosen`),
+//! the addresses themselves (`dialect`), opening (`transport`).
 
 use std::path::Path;
 

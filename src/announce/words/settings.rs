@@ -3,7 +3,9 @@
 //! Responsibilities: one sentence a fault, which names the setting and what it takes. Not here: finding the
 //! fault (`config`), the file that it is in (`runtime`).
 
-use crate::config::{ConfigError, Misfit, PolicyFault, SourceFault, Takes};
+use crate::config::{
+    AnswerFault, AnswersFault, ConfigError, Misfit, PolicyFault, SourceFault, Takes,
+};
 
 use super::phrase::{Arg, Phrases};
 
@@ -22,6 +24,10 @@ impl Phrases {
             ConfigError::Source(fault) => {
                 let problem = Arg::Own(self.source_fault(fault));
                 self.text("settings.source", &[("problem", problem)])
+            }
+            ConfigError::Answers(fault) => {
+                let problem = Arg::Own(self.answers_fault(fault));
+                self.text("settings.answers", &[("problem", problem)])
             }
             ConfigError::Policy(fault) => {
                 let problem = Arg::Own(self.policy_fault(fault));
@@ -70,6 +76,31 @@ impl Phrases {
             PolicyFault::Twice(name) => self.text("settings.policy.twice", &named(name)),
             PolicyFault::Accepts(name) => self.text("settings.policy.accepts", &named(name)),
             PolicyFault::Empty(name) => self.text("settings.policy.empty", &named(name)),
+        }
+    }
+
+    fn answers_fault(&self, fault: &AnswersFault) -> String {
+        match fault {
+            AnswersFault::Nothing => {
+                // As it is written in the file; brackets of a phrase would mean something else.
+                self.text(
+                    "settings.answers.none",
+                    &[("table", Arg::own("[[answer]]"))],
+                )
+            }
+            AnswersFault::Rules(fault) => self.policy_fault(fault),
+            AnswersFault::Rule { name, fault } => {
+                let name = [("name", Arg::own(name))];
+                let key = match fault {
+                    AnswerFault::Empty => "settings.answers.empty",
+                    AnswerFault::NoWords => "settings.answers.words",
+                    AnswerFault::Clarification => "settings.answers.clarification",
+                    AnswerFault::Decision => "settings.answers.decision",
+                    AnswerFault::RiskRejected => "settings.answers.rejected",
+                    AnswerFault::RiskAtLarge => "settings.answers.at_large",
+                };
+                self.text(key, &name)
+            }
         }
     }
 

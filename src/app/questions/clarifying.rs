@@ -68,14 +68,12 @@ impl App {
         }
     }
 
-    /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
-    pub(in crate::app) fn answer_with(
-        &mut self,
-        prompt: &Prompt,
+    /// Reads words as one of the kinds that a question takes, the strictest first.
+    pub(super) fn response_of(
+        &self,
         asked: &AwaitingClarification,
         text: &str,
-        now: Now,
-    ) {
+    ) -> Option<Response> {
         let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         let is = |label: &str| label.eq_ignore_ascii_case(text);
         let choice = asked
@@ -85,8 +83,7 @@ impl App {
         let yes = self.announcer.phrases().text("answer.yes", &[]);
         let no = self.announcer.phrases().text("answer.no", &[]);
         let number = number_of(text);
-        let response = if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice)
-        {
+        if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice) {
             Some(Response::Text(choice.value.clone()))
         } else if let (true, Ok(number)) = (takes(&ResponseKind::Numeric), number) {
             Some(Response::Number(number))
@@ -101,11 +98,23 @@ impl App {
             Some(Response::Text(text.to_owned()))
         } else {
             None
-        };
+        }
+    }
+
+    /// Reads an answer in words as one of the kinds that the question takes, the strictest first.
+    pub(in crate::app) fn answer_with(
+        &mut self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        text: &str,
+        now: Now,
+    ) {
+        let response = self.response_of(asked, text);
+        let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         match response {
             Some(response) => self.propose(prompt, Answer::Response(response), now),
             None if takes(&ResponseKind::Numeric) && asked.accepted_response_kinds.len() == 1 => {
-                let key = match number {
+                let key = match number_of(text) {
                     Err(NotANumber::TooLong) => "reply.number.long",
                     Ok(_) | Err(NotANumber::Malformed) => "reply.number",
                 };

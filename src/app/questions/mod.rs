@@ -18,6 +18,7 @@ pub(super) mod gate;
 mod known;
 mod policy;
 mod rules;
+mod scripted;
 mod sending;
 pub(super) mod shown;
 mod sight;

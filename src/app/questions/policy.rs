@@ -38,13 +38,7 @@ fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Opti
         return None;
     };
     rules.iter().find(|rule| {
-        let named = |names: &[String], wanted: &[&str]| {
-            names.is_empty() || names.iter().any(|name| wanted.contains(&name.as_str()))
-        };
-        // A rule is about the agent, not about whoever takes its name.
-        let claimed = trust.doubts(prompt.key.link, &prompt.key.agent, &prompt.agent);
-        let agent = rule.agents.is_empty()
-            || (!claimed && named(&rule.agents, &[prompt.key.agent.as_str(), &prompt.agent]));
+        let agent = is_of(&rule.agents, prompt, trust);
         // Who accepts by a tool must know it; to reject, its name in the action is enough.
         let weakly = rule.decision != PolicyDecision::Accept;
         let about = |tool: &String| Sessions::is_about(prompt, tool, weakly);
@@ -54,8 +48,22 @@ fn rule_for<'a>(rules: &'a [PolicyRule], prompt: &Prompt, trust: &Trust) -> Opti
     })
 }
 
+/// Tells whether a question is of one of these agents; of none means of any.
+pub(super) fn is_of(agents: &[String], prompt: &Prompt, trust: &Trust) -> bool {
+    let names = [prompt.key.agent.as_str(), &prompt.agent];
+    // A rule is about the agent, not about whoever takes its name.
+    let claimed = trust.doubts(prompt.key.link, &prompt.key.agent, &prompt.agent);
+    let named = |name: &String| names.contains(&name.as_str());
+    agents.is_empty() || (!claimed && agents.iter().any(named))
+}
+
 fn risk_of(asked: &AwaitingConfirmation) -> PolicyRisk {
-    match &asked.risk_level {
+    named(asked.risk_level.as_ref())
+}
+
+/// Names a risk as rules do.
+pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
+    match risk {
         Some(RiskLevel::Low) => PolicyRisk::Low,
         Some(RiskLevel::Medium) => PolicyRisk::Medium,
         Some(RiskLevel::High) => PolicyRisk::High,
@@ -67,30 +75,35 @@ fn risk_of(asked: &AwaitingConfirmation) -> PolicyRisk {
 ///
 /// Accepting is the one that can do harm: the event itself must say low risk and reversible, its tool
 /// must not say otherwise, and nothing about the question may be unusual.
-fn is_fit(decision: PolicyDecision, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
+pub(super) fn is_fit(
+    decision: PolicyDecision,
+    prompt: &Prompt,
+    asked: &AwaitingConfirmation,
+) -> bool {
     match decision {
         PolicyDecision::Leave => true,
         PolicyDecision::Reject => asked.takes(&Decision::Reject),
         PolicyDecision::Accept => {
-            let says_reversible = match (&asked.reversibility, asked.irreversible) {
-                (_, Some(true)) => false,
-                (Some(Reversibility::Reversible), _) | (None, Some(false)) => true,
-                (
-                    Some(
-                        Reversibility::WithEffort
-                        | Reversibility::Irreversible
-                        | Reversibility::Other(_),
-                    ),
-                    _,
-                )
-                | (None, None) => false,
-            };
+            let says_reversible = says_reversible(asked);
             asked.takes(&Decision::Accept)
                 && asked.risk_level == Some(RiskLevel::Low)
                 && says_reversible
                 && prompt.tool_risk().is_none()
                 && !takes_two_steps(prompt)
         }
+    }
+}
+
+/// Tells whether the event itself says that the action can be undone, without effort.
+pub(super) fn says_reversible(asked: &AwaitingConfirmation) -> bool {
+    match (&asked.reversibility, asked.irreversible) {
+        (_, Some(true)) => false,
+        (Some(Reversibility::Reversible), _) | (None, Some(false)) => true,
+        (
+            Some(Reversibility::WithEffort | Reversibility::Irreversible | Reversibility::Other(_)),
+            _,
+        )
+        | (None, None) => false,
     }
 }
 
@@ -109,15 +122,24 @@ impl App {
             || prompt.token_use != TokenUse::Own
             || prompt.reply.perhaps().is_some();
         if doubtful || !prompt.is_answerable() || self.questions.rules.answered(id) {
+            if doubtful {
+                self.no_answer("answers.none", &prompt, String::new(), now);
+            }
             return false;
         }
         let trust = self.announcer.trust();
         let Some(rule) = rule_for(&self.config.policy, &prompt, trust).cloned() else {
-            return false;
+            return self.by_answers(&prompt, now);
         };
+        self.decide_by(rule, &prompt, now)
+    }
+
+    /// Does what a rule says with a question that it is about.
+    pub(super) fn decide_by(&mut self, rule: PolicyRule, prompt: &Prompt, now: Now) -> bool {
+        let id = prompt.id;
         let words = self
             .announcer
-            .policy_words(&rule, &prompt, &self.sessions, now);
+            .policy_words(&rule, prompt, &self.sessions, now);
         let announcement = self.announcer.say_about(
             Class::Outcome,
             Kind::Confirmation,
@@ -139,7 +161,7 @@ impl App {
             decision,
             rationale: None,
         };
-        self.dispatch(&prompt, answer, Decider::Rule(rule.name), now);
+        self.dispatch(prompt, answer, Decider::Rule(rule.name), now);
         true
     }
 
@@ -154,6 +176,7 @@ impl App {
 
     /// Tells at the start which questions will not be asked.
     pub(in crate::app) fn tell_policy(&mut self, now: Now) {
+        self.tell_answers(now);
         if self.config.policy.is_empty() {
             return;
         }

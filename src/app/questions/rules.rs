@@ -11,6 +11,8 @@ pub(super) struct Rules {
     left: BTreeSet<PromptId>,
     /// Those that one answered, once: if that fails, the person is asked.
     answered: BTreeSet<PromptId>,
+    /// Those of which it was told that no rule answers them.
+    unanswered: BTreeSet<PromptId>,
 }
 
 impl Rules {
@@ -22,6 +24,11 @@ impl Rules {
     /// Takes note that a rule answered a question.
     pub(super) fn note_answered(&mut self, id: PromptId) {
         self.answered.insert(id);
+    }
+
+    /// Takes note that it is told of a question that no rule answers it; `false` where that was told before.
+    pub(super) fn note_unanswered(&mut self, id: PromptId) -> bool {
+        self.unanswered.insert(id)
     }
 
     /// Tells whether a rule leaves a question alone.
@@ -38,5 +45,6 @@ impl Rules {
     pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
         self.left.retain(|id| is_open(*id));
         self.answered.retain(|id| is_open(*id));
+        self.unanswered.retain(|id| is_open(*id));
     }
 }

@@ -1,0 +1,192 @@
+//! Questions that a file of the call answers by rule, for scripts (`--answers`).
+//!
+//! # Mental model
+//! Such a file is a person who is not there, and wrote down beforehand what they would say. It goes through the
+//! gate of the rules of the settings (`policy`), which stand above it: what is perhaps decided already, reused
+//! or not answerable is answered by no rule. It accepts what a rule of the settings may accept, and beyond that
+//! only a risk that it names, of an action that it names; what hides something, is too long to be said, does not
+//! name its action or would be allowed by silence, it never accepts.
+//!
+//! # Worked example
+//! `tidy` accepts `Move 3 notes` of low risk. An agent asks for it: "Your rule tidy accepts question 1: …", and
+//! `decided_by: auto:tidy` goes out. The next one asks to delete them, and no rule is about that: it is told that
+//! none answers, and the question stays open.
+//!
+//! # Tuning by symptom
+//! A rule is told as one that can't answer: the risk is not named (`risks`, `irreversible`), or the answer is none
+//! of those that the question takes.
+
+use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
+use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Response};
+use crate::session::{Prompt, Question, Sessions};
+
+use super::policy::{Decider, is_fit, is_of, named, says_reversible};
+use crate::app::App;
+use crate::app::telling::kind_of;
+
+/// Finds the first rule that is about a question.
+fn rule_for<'a>(rules: &'a [AnswerRule], prompt: &Prompt, trust: &Trust) -> Option<&'a AnswerRule> {
+    let kind = match &prompt.question {
+        Question::Confirmation(_) => AnswerKind::Confirmation,
+        Question::Clarification(_) => AnswerKind::Clarification,
+    };
+    rules.iter().find(|rule| {
+        let about = |tool: &String| Sessions::is_about(prompt, tool, rule.answer == "reject");
+        rule.kind == kind
+            && is_of(&rule.agents, prompt, trust)
+            && (rule.tools.is_empty() || rule.tools.iter().any(about))
+            && rule.names(prompt.question.subject())
+    })
+}
+
+/// Tells whether a rule may accept an action: what any rule may, or a risk that it names.
+fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) -> bool {
+    if is_fit(PolicyDecision::Accept, prompt, asked) {
+        return true;
+    }
+    let risk = named(prompt.tool_risk().or(asked.risk_level.as_ref()));
+    let final_too = prompt.is_irreversible() || !says_reversible(asked);
+    rule.takes_risk()
+        && asked.takes(&Decision::Accept)
+        && (risk == PolicyRisk::Low || rule.risks.contains(&risk))
+        && (rule.irreversible || !final_too)
+        && asked.names_action
+        && asked.default_decision != Some(Decision::Accept)
+        && is_plain(prompt)
+}
+
+/// Tells whether all of a question can be said and seen as it is.
+fn is_plain(prompt: &Prompt) -> bool {
+    !hides_something(prompt) && !prompt.is_cut() && !prompt.turns_its_direction()
+}
+
+impl App {
+    /// Answers a question by the call's file, where a rule there may. `false` means that the person is asked.
+    pub(super) fn by_answers(&mut self, prompt: &Prompt, now: Now) -> bool {
+        let trust = self.announcer.trust();
+        let Some(rule) = rule_for(&self.config.answers, prompt, trust).cloned() else {
+            self.no_answer("answers.none", prompt, String::new(), now);
+            return false;
+        };
+        let fit = match &prompt.question {
+            Question::Confirmation(asked) => match rule.wish() {
+                AnswerWish::Accept => {
+                    may_accept(&rule, prompt, asked).then_some(PolicyDecision::Accept)
+                }
+                AnswerWish::Reject => {
+                    is_fit(PolicyDecision::Reject, prompt, asked).then_some(PolicyDecision::Reject)
+                }
+                AnswerWish::Leave => Some(PolicyDecision::Leave),
+                AnswerWish::Words(_) => None,
+            },
+            Question::Clarification(asked) => {
+                let response = self.response_of(asked, &rule.answer);
+                if let Some(response) = response.filter(|_| is_plain(prompt)) {
+                    self.answer_by(&rule, prompt, response, now);
+                    return true;
+                }
+                None
+            }
+        };
+        let Some(decision) = fit else {
+            self.no_answer("answers.unfit", prompt, rule.name, now);
+            return false;
+        };
+        let rule = PolicyRule {
+            name: rule.name,
+            decision,
+            agents: Vec::new(),
+            tools: Vec::new(),
+            risks: Vec::new(),
+        };
+        self.decide_by(rule, prompt, now)
+    }
+
+    /// Answers a clarification by a rule, and says so.
+    fn answer_by(&mut self, rule: &AnswerRule, prompt: &Prompt, response: Response, now: Now) {
+        let answer = Answer::Response(response);
+        let words = self.announcer.answer_words(prompt, &answer);
+        let args = [
+            ("rule", Arg::Own(rule.name.clone())),
+            ("n", Arg::own(prompt.id.0)),
+            ("question", self.announcer.subject(prompt)),
+            ("answer", Arg::Own(words)),
+        ];
+        self.tell_about(Class::Outcome, prompt, "answers.answers", &args, now);
+        self.questions.rules.note_answered(prompt.id);
+        self.dispatch(prompt, answer, Decider::Rule(rule.name.clone()), now);
+    }
+
+    /// Tells once of a question that none of the call's rules answers, where there are any.
+    pub(super) fn no_answer(&mut self, key: &str, prompt: &Prompt, rule: String, now: Now) {
+        if self.config.answers.is_empty() || !self.questions.rules.note_unanswered(prompt.id) {
+            return;
+        }
+        let args = [("rule", Arg::Own(rule)), ("n", Arg::own(prompt.id.0))];
+        let segments = (self.announcer.phrases()).say(key, self.announcer.verbosity(), &args);
+        let about = About::Tells(prompt.id);
+        let told = (self.announcer).say_about(
+            Class::Outcome,
+            kind_of(prompt),
+            about,
+            (segments, Aloud::Yes),
+            now,
+        );
+        self.emit(told, now);
+    }
+
+    /// Tells at the start which questions the call's rules answer.
+    pub(super) fn tell_answers(&mut self, now: Now) {
+        if self.config.answers.is_empty() {
+            return;
+        }
+        let phrases = self.announcer.phrases();
+        let rules: Vec<String> = self
+            .config
+            .answers
+            .iter()
+            .map(|rule| {
+                let name = ("rule", Arg::Own(rule.name.clone()));
+                let key = match rule.wish() {
+                    AnswerWish::Reject => "policy.rule.reject",
+                    AnswerWish::Leave => "policy.rule.leave",
+                    AnswerWish::Words(words) => {
+                        let answer = ("answer", Arg::Exact(words.to_owned(), None));
+                        return phrases.text("answers.rule.words", &[name, answer]);
+                    }
+                    AnswerWish::Accept if rule.takes_risk() => {
+                        let risks = rule.risks.iter().map(|risk| {
+                            let key = match risk {
+                                PolicyRisk::Low => "answers.risk.low",
+                                PolicyRisk::Medium => "answers.risk.medium",
+                                PolicyRisk::High => "answers.risk.high",
+                                PolicyRisk::Unknown => "answers.risk.unknown",
+                            };
+                            phrases.text(key, &[])
+                        });
+                        let mut taken: Vec<String> = risks.collect();
+                        if rule.irreversible {
+                            taken.push(phrases.text("answers.risk.final", &[]));
+                        }
+                        let taken = ("risks", Arg::Own(taken.join(", ")));
+                        return phrases.text("answers.rule.risk", &[name, taken]);
+                    }
+                    AnswerWish::Accept => "policy.rule.accept",
+                };
+                phrases.text(key, &[name])
+            })
+            .collect();
+        let args = [
+            ("n", Arg::own(rules.len())),
+            ("rules", Arg::Own(rules.join("; "))),
+        ];
+        self.say(
+            Class::Outcome,
+            crate::announce::Kind::Hint,
+            "answers.start",
+            &args,
+            now,
+        );
+    }
+}

@@ -1,0 +1,263 @@
+//! Answers by the rules of a file: what they answer, and what they never do.
+
+use super::*;
+use crate::config;
+use crate::session::Prompt;
+
+fn scripted(rules: &str) -> Config {
+    Config {
+        answers: config::answers(rules).unwrap(),
+        ..Config::default()
+    }
+}
+
+/// A rule called `mine` that accepts, with more of it.
+fn accepting(more: &str) -> Config {
+    scripted(&format!(
+        "[[answer]]\nname = \"mine\"\nkind = \"confirmation\"\nanswer = \"accept\"\n{more}\n"
+    ))
+}
+
+const UNFIT: &str =
+    "The rule mine is about question 1 and may not answer it as it is; it stays open.";
+const NONE: &str = "No rule of --answers answers question 1; it stays open.";
+
+#[test]
+fn a_rule_of_the_call_accepts_what_it_names_and_says_so() {
+    let mut stage = Stage::with(
+        PIPE,
+        accepting("text = \"send RPL\"\nagents = [\"Mailer\"]"),
+    );
+    assert!(stage.heard("1 rule of --answers answers questions without asking you: mine accepts what is said to be of low risk and can be undone"));
+    stage.ask("rpl_1");
+    let (_, body) = stage.sent.last().unwrap();
+    assert_eq!(body["decision"], "accept");
+    assert_eq!(body["decided_by"], "auto:mine");
+    assert!(stage.heard("Your rule mine accepts question 1: Send rpl_1. What follows: It is gone"));
+    assert_eq!(stage.bells, 0);
+}
+
+#[test]
+fn what_no_rule_is_about_stays_open_and_is_told_once() {
+    for more in [
+        "text = \"Delete\"",
+        "agents = [\"Banker\"]",
+        "tools = [\"send\"]",
+    ] {
+        let mut stage = Stage::with(PIPE, accepting(more));
+        stage.ask("rpl_1");
+        assert!(stage.sent.is_empty(), "{more}");
+        assert_eq!(stage.bells, 1, "the person is asked: {more}");
+        let told = |stage: &Stage| {
+            let told = stage.lines.iter().filter(|line| line.contains(NONE));
+            told.count()
+        };
+        assert_eq!(told(&stage), 1, "{more} {:?}", stage.lines);
+        stage.wait(3000);
+        stage.type_line("y 1");
+        assert_eq!(stage.sent.last().unwrap().1["decided_by"], "user:local");
+        assert_eq!(told(&stage), 1);
+    }
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    assert!(!stage.heard("--answers"), "nobody named a file");
+}
+
+#[test]
+fn without_a_named_risk_a_rule_accepts_what_one_of_the_settings_would() {
+    for doubtful in [
+        json!({"risk_level": "medium"}),
+        json!({"risk_level": "high"}),
+        json!({"risk_level": null}),
+        json!({"irreversible": true}),
+        json!({"irreversible": null}),
+        json!({"irreversible": false, "reversibility": "reversible_with_effort"}),
+        json!({"action": "  "}),
+        json!({"action": "Save\u{202e} the file"}),
+        json!({"action": "x".repeat(Prompt::LONGEST_PART + 1)}),
+        json!({"allowed_replies": ["reject", "later"]}),
+    ] {
+        let mut stage = Stage::with(PIPE, accepting(""));
+        stage.ask_with("rpl_1", doubtful.clone());
+        assert!(stage.sent.is_empty(), "{doubtful}");
+        assert!(stage.heard(UNFIT), "{doubtful} {:?}", stage.lines);
+        assert_eq!(stage.bells, 1, "the person is asked: {doubtful}");
+    }
+}
+
+#[test]
+fn a_rule_takes_the_risks_that_it_names_and_no_other() {
+    let whole = "text = \"send rpl_1\"";
+    let tool = "tools = [\"send\"]";
+    for (more, question, accepts) in [
+        (
+            "risks = [\"medium\"]",
+            json!({"risk_level": "medium"}),
+            true,
+        ),
+        ("risks = [\"medium\"]", json!({"risk_level": "high"}), false),
+        ("risks = [\"medium\"]", json!({"risk_level": null}), false),
+        ("risks = [\"unknown\"]", json!({"risk_level": null}), true),
+        ("risks = [\"high\"]", json!({"risk_level": "high"}), true),
+        (
+            "risks = [\"high\"]",
+            json!({"risk_level": "high", "irreversible": true}),
+            false,
+        ),
+        (
+            "risks = [\"high\"]",
+            json!({"risk_level": "high", "irreversible": null}),
+            false,
+        ),
+        ("irreversible = true", json!({"irreversible": true}), true),
+        (
+            "irreversible = true",
+            json!({"irreversible": true, "risk_level": "medium"}),
+            false,
+        ),
+        (
+            "irreversible = true\nrisks = [\"high\"]",
+            json!({"irreversible": true, "risk_level": "high"}),
+            true,
+        ),
+    ] {
+        for named in [whole, tool] {
+            let mut stage = Stage::with(PIPE, accepting(&format!("{named}\n{more}")));
+            let mut question = question.clone();
+            question["tool"] = "send".into();
+            stage.ask_with("rpl_1", question.clone());
+            let wanted = accepts.then_some("accept");
+            assert_eq!(stage.decision(), wanted, "{named} {more} {question}");
+            assert_eq!(stage.heard(UNFIT), !accepts, "{named} {more} {question}");
+        }
+    }
+}
+
+#[test]
+fn no_named_risk_makes_a_rule_accept_what_nobody_could_judge() {
+    let all = "tools = [\"send\"]\nirreversible = true\nrisks = [\"low\", \"medium\", \"high\", \"unknown\"]";
+    for question in [
+        json!({"action": "  "}),
+        json!({"action": "Save\u{202e} the file"}),
+        json!({"action": "Save\u{200b} the file"}),
+        json!({"consequence": "Gone\u{2067}"}),
+        json!({"action": "x".repeat(Prompt::LONGEST_PART + 1)}),
+        json!({"allowed_replies": ["reject", "later"]}),
+        json!({"default_decision": "accept", "risk_level": "medium"}),
+        json!({"reply_token": null}),
+    ] {
+        let mut question = question.clone();
+        question["tool"] = "send".into();
+        let mut stage = Stage::with(PIPE, accepting(all));
+        stage.ask_with("rpl_1", question.clone());
+        assert!(stage.sent.is_empty(), "{question}");
+    }
+    // More than the text that a rule names is another action.
+    let mut stage = Stage::with(PIPE, accepting("text = \"Send rpl_1\"\nrisks = [\"high\"]"));
+    let more = json!({"action": "Send rpl_1 and delete the rest", "risk_level": "high"});
+    stage.ask_with("rpl_1", more);
+    assert!(stage.sent.is_empty() && stage.heard(NONE));
+}
+
+#[test]
+fn the_tools_own_word_on_risk_counts_for_a_rule_too() {
+    for (risks, accepts) in [("\"high\"", true), ("\"medium\"", false)] {
+        let more = format!("tools = [\"wipe\"]\nirreversible = true\nrisks = [{risks}]");
+        let mut stage = Stage::with(PIPE, accepting(&more));
+        let call = json!({"tool": "wipe", "tool_call_id": "call_1", "irreversible": true, "risk_level": "high"});
+        stage.event("tool.invoked", call);
+        stage.ask_with("rpl_1", json!({"tool_call_id": "call_1"}));
+        assert_eq!(stage.decision(), accepts.then_some("accept"), "{risks}");
+    }
+}
+
+#[test]
+fn a_used_token_is_answered_by_no_rule_of_the_call() {
+    let rules = "[[answer]]\nname = \"mine\"\nkind = \"confirmation\"\nanswer = \"reject\"\n";
+    let mut stage = Stage::with(PIPE, scripted(rules));
+    stage.ask("rpl_1");
+    assert_eq!(stage.decision(), Some("reject"));
+    stage.event("session.completed", json!({"summary_normal": "Done."}));
+    let again = json!({"session_id": "sess_2", "action": "Wipe the disk"});
+    stage.ask_with("rpl_1", again);
+    assert_eq!(stage.sent.len(), 1);
+    assert!(stage.heard("No rule of --answers answers question 2; it stays open."));
+}
+
+#[test]
+fn the_rules_of_the_settings_stand_above_those_of_the_call() {
+    for (decision, sent) in [("reject", Some("reject")), ("leave", None)] {
+        let policy = format!("[[policy]]\nname = \"own\"\ndecision = \"{decision}\"\n");
+        let config = Config {
+            policy: Config::from_toml(&policy).unwrap().policy,
+            ..accepting("")
+        };
+        let mut stage = Stage::with(PIPE, config);
+        stage.ask("rpl_1");
+        assert_eq!(stage.decision(), sent);
+        assert!(!stage.heard("No rule of --answers"), "{:?}", stage.lines);
+    }
+}
+
+#[test]
+fn the_first_rule_that_is_about_a_question_decides() {
+    let rules = "[[answer]]\nname = \"first\"\nkind = \"confirmation\"\ntext = \"rpl_1\"\nanswer = \"leave\"\n\
+                 [[answer]]\nname = \"second\"\nkind = \"confirmation\"\nanswer = \"reject\"\n";
+    let mut stage = Stage::with(PIPE, scripted(rules));
+    stage.ask("rpl_1");
+    assert!(stage.sent.is_empty() && stage.bells == 0);
+    assert!(stage.heard("Your rule first leaves question 1"));
+    stage.ask("rpl_2");
+    assert_eq!(stage.decision(), Some("reject"));
+}
+
+#[test]
+fn a_clarification_is_answered_in_the_kind_that_it_takes_or_not_at_all() {
+    for (answer, kinds, wanted) in [
+        ("blue", json!(["freetext"]), Some(json!("blue"))),
+        ("15", json!(["numeric"]), Some(json!(15))),
+        ("many", json!(["numeric"]), None),
+        ("yes", json!(["yes_no"]), Some(json!(true))),
+        ("perhaps", json!(["yes_no"]), None),
+        ("thursday", json!(["multiple_choice"]), Some(json!("thu"))),
+        ("Friday", json!(["multiple_choice"]), None),
+    ] {
+        let rules = format!(
+            "[[answer]]\nname = \"mine\"\nkind = \"clarification\"\ntext = \"which\"\nanswer = \"{answer}\"\n"
+        );
+        let mut stage = Stage::with(PIPE, scripted(&rules));
+        stage.event(
+            "awaiting.clarification",
+            json!({"question": "Which one?", "reply_token": "rpl_1", "timeout_seconds": 60, "urgency": "critical",
+                   "accepted_response_kinds": kinds, "choices": [{"value": "thu", "label": "Thursday"}, {"value": "wed", "label": "Wednesday"}]}),
+        );
+        let sent = stage.sent.last().map(|(_, body)| body["response"].clone());
+        assert_eq!(sent, wanted, "{answer} {kinds}");
+        if wanted.is_some() {
+            assert_eq!(stage.sent[0].1["decided_by"], "auto:mine");
+            assert!(
+                stage.heard("Your rule mine answers question 1: Which one? The answer:"),
+                "{:?}",
+                stage.lines
+            );
+        } else {
+            assert!(stage.heard(UNFIT), "{answer} {:?}", stage.lines);
+            assert_eq!(stage.bells, 1);
+        }
+    }
+}
+
+#[test]
+fn an_answer_by_a_rule_of_the_call_that_does_not_arrive_leads_to_a_question() {
+    let mut stage = Stage::with(PIPE, accepting(""));
+    stage.ask("rpl_1");
+    let request = stage.sent.last().unwrap().0;
+    let outcome = Err(Undelivered::Refused(Fault::Status {
+        status: 403,
+        retry_after: None,
+    }));
+    stage.link(0, LinkEvent::Replied { request, outcome });
+    assert!(stage.heard("was not delivered"));
+    assert_eq!(stage.bells, 1, "the person is asked after all");
+    assert_eq!(stage.sent.len(), 1);
+}
