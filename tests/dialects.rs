@@ -2,6 +2,7 @@
 
 mod program;
 mod sage;
+mod server;
 
 use std::time::Duration;
 

@@ -83,6 +83,9 @@ pub struct Setup {
 pub struct SourceSetup {
     /// Its name for a person.
     pub name: String,
+    /// Its name where its frames are at the very address that the person gave, and not where AAEP has them; absent
+    /// where that is the same.
+    pub as_given: Option<String>,
     /// Whether answers can be sent to it.
     pub answerable: bool,
     /// What carries its messages.
@@ -109,6 +112,18 @@ pub struct SourceSetup {
     pub announce: SourceAnnounce,
     /// What is asked of it, where that is not as for all.
     pub handshake: Option<HandshakeConfig>,
+}
+
+impl SourceSetup {
+    /// Calls it by a name that the person chose, wherever its frames are.
+    #[must_use]
+    pub fn called(self, name: String) -> Self {
+        Self {
+            name,
+            as_given: None,
+            ..self
+        }
+    }
 }
 
 /// Holds what a recording tells beside its events.

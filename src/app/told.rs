@@ -4,7 +4,7 @@
 //! it (`links`, `doctor`).
 
 use crate::announce::{Arg, Phrases};
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Detail, Fault, Phrase, Word};
 
 /// Words a phrase.
 pub fn told(phrases: &Phrases, phrase: &Phrase) -> String {
@@ -38,6 +38,17 @@ fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
     }
 }
 
+/// Words a reason.
+fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, Detail)>) -> String {
+    let args: Vec<(&str, Arg)> = details
+        .into_iter()
+        .map(|(name, detail)| match detail {
+            Detail::Own(text) => (name, Arg::Own(text)),
+        })
+        .collect();
+    phrases.text(key, &args)
+}
+
 /// Words a number that has words of its own where it is a usual one.
 fn numbered(phrases: &Phrases, key: &str, number: i64) -> String {
     let exact = format!("{key}.{number}");
@@ -64,10 +75,7 @@ pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
         Fault::ClosedWith { code, .. } => numbered(phrases, "fault.close", i64::from(*code)),
         Fault::Exited { code } => numbered(phrases, "fault.exit", i64::from(*code)),
         Fault::Killed { signal } => numbered(phrases, "fault.signal", i64::from(*signal)),
-        Fault::NotWebSocket(reason) => phrases.text(
-            "fault.other",
-            &[("reason", Arg::Own(phrases.reason(reason)))],
-        ),
+        Fault::NotWebSocket(why) => caused(phrases, why.key(), why.details()),
         Fault::NotEventStream { content_type } => phrases.text(
             "fault.not_event_stream",
             &[("content_type", Arg::Own(content_type.clone()))],

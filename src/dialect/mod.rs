@@ -22,6 +22,7 @@ mod aaep;
 mod acp;
 mod asp;
 mod foreign;
+mod meeting;
 mod numbers;
 mod recognise;
 pub mod rpc;
@@ -41,7 +42,7 @@ use std::time::Duration;
 
 use crate::config::{HandshakeConfig, Load, Verbosity};
 use crate::link::{
-    Call, Fault, Frame, LastWords, LinkEvent, Phrase, Receipt, Stream, Undelivered, Way,
+    Address, Call, Fault, Frame, LastWords, LinkEvent, Phrase, Receipt, Stream, Undelivered, Way,
 };
 use crate::protocol::{
     DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher, decode,
@@ -57,7 +58,7 @@ pub trait Dialect: Debug + Send {
     /// Takes what happened on the link. Of what a frame holds, nothing is lost and nothing is told twice.
     ///
     /// Every [`LinkEvent`] comes here before the app takes it. Where a [`LinkEvent::Failed`] is answered with
-    /// [`Out::ChangeWay`], the link goes on and has not failed.
+    /// [`Out::ChangeWay`], the link goes on and has not failed; with [`Out::Close`], it has failed for that reason.
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
 
     /// Sends an answer of the person; [`Out::Settled`] with this number must follow, now or later, exactly once.
@@ -286,6 +287,9 @@ pub struct Start {
     pub carrier: Carrier,
     /// The path of the address that the person gave; empty for what is no server on the network.
     pub path: String,
+    /// What is followed where frames are at the address that the person gave, or where they were when their dialect was
+    /// recognised.
+    pub stream: Stream,
     /// Whether the person wants no handshake.
     pub plain: bool,
     /// What is asked of the source.
@@ -316,6 +320,7 @@ impl Start {
         Self {
             carrier: Carrier::OneWay,
             path: String::new(),
+            stream: Stream::at(Address::Given),
             plain: true,
             handshake: HandshakeConfig::default(),
             keys: KeyRing::default(),

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: asking each dialect about a text, holding what proves nothing yet within a bound, handing it
 //! to the machine that was recognised, in order. Not here: what each dialect looks like (its own module), what
-//! is no dialect at all (`foreign`).
+//! is no dialect at all (`foreign`), where a source is met meanwhile (`meeting`).
 //!
 //! # Mental model
 //! AAEP is the dialect in which the subscriber speaks first, so a source is met in AAEP until it is known to be
@@ -25,12 +25,13 @@
 use std::time::Duration;
 
 use crate::config;
-use crate::link::{Frame, LinkEvent};
+use crate::link::{Frame, LinkEvent, Way};
 use crate::protocol::{Now, Reply};
 
 use super::aaep::Aaep;
 use super::acp::Acp;
 use super::asp::Asp;
+use super::meeting::Meeting;
 use super::sage::Sage;
 use super::{Carrier, Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
 
@@ -156,6 +157,8 @@ struct Open {
     until: Option<Duration>,
     /// Whether the connection is there.
     up: bool,
+    /// Where the source is met.
+    meeting: Meeting,
     /// Until when AAEP's machine is not told of the connection, so that a program may speak first.
     courtesy: Option<Duration>,
 }
@@ -169,6 +172,7 @@ impl Undecided {
             judged: 0,
             until: None,
             up: false,
+            meeting: Meeting::new(),
             courtesy: None,
         };
         Self {
@@ -209,6 +213,29 @@ impl Undecided {
         }
     }
 
+    /// Passes something on to the machine, and looks at what it wishes: a source of which AAEP has no way left is met at
+    /// the very address that the person gave.
+    fn pass_on(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        let Some(open) = &mut self.open else {
+            return self.machine.news(event, now, out);
+        };
+        let mut wishes = Vec::new();
+        self.machine.news(event, now, &mut wishes);
+        open.meeting.take_note(&wishes);
+        if let Some(because) = open.meeting.over(&open.start, event, &wishes) {
+            wishes.retain(|wish| !matches!(wish, Out::Close(_)));
+            wishes.push(Out::ChangeWay(Way::AsGiven));
+            open.meeting.leave(because);
+            // It still says what a frame looks like that is nobody's, and speaks with nobody.
+            self.machine = Kind::Aaep.machine(Start {
+                carrier: Carrier::OneWay,
+                plain: true,
+                ..open.start.clone()
+            });
+        }
+        out.extend(wishes);
+    }
+
     /// Tells AAEP's machine of the connection, which it may speak over now.
     fn speak(&mut self, now: Now, out: &mut Vec<Out>) {
         let waited = self.open.as_mut().and_then(|open| open.courtesy.take());
@@ -235,12 +262,19 @@ impl Undecided {
         if kind == Kind::Aaep {
             self.speak(now, out);
             self.judge_kept(now, out);
-            self.open = None;
+            let open = self.open.take();
+            // Its own ways have failed, and this is none of them.
+            if let Some(because) = open.and_then(|open| open.meeting.failed()) {
+                out.push(Out::Close(because));
+            }
             return;
         }
-        let Some(open) = self.open.take() else {
+        let Some(mut open) = self.open.take() else {
             return;
         };
+        if let Some(followed) = open.meeting.followed() {
+            open.start.stream = followed.clone();
+        }
         if open.courtesy.is_none() {
             // What AAEP's machine began is over: nobody there has ever understood it.
             out.push(Out::LastWords(None));
@@ -296,7 +330,10 @@ impl Dialect for Undecided {
             | LinkEvent::Lapsed { .. }
             | LinkEvent::StreamEnded => {}
         }
-        self.machine.news(event, now, out);
+        if let Some(open) = &mut self.open {
+            open.meeting.met(event, &open.start, out);
+        }
+        self.pass_on(event, now, out);
     }
 
     fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
@@ -332,7 +369,7 @@ impl Dialect for Undecided {
     }
 
     fn connection(&self) -> Connection {
-        let silent = |open: &Open| open.courtesy.is_some();
+        let silent = |open: &Open| open.courtesy.is_some() || open.meeting.is_as_given();
         match self.open.as_ref().is_some_and(silent) {
             // How it is spoken with is not known yet.
             true => Connection::default(),

@@ -8,6 +8,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use super::NoWebSocket;
+
 /// Says why a link, a frame or a reply failed, without a payload and without a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
@@ -38,8 +40,8 @@ pub enum Fault {
         content_type: String,
     },
     /// What answers is no WebSocket that speaks the protocol.
-    #[error("{0}")]
-    NotWebSocket(&'static str),
+    #[error("{}", .0.key())]
+    NotWebSocket(NoWebSocket),
     /// The TLS handshake failed.
     #[error("no secure connection: {0}")]
     Tls(String),

@@ -6,12 +6,14 @@
 //! means (`dialect`), what the person is told (`app`).
 
 mod call;
+mod cause;
 mod delivery;
 mod fault;
 mod news;
 mod opening;
 
 pub use call::{Body, Call, HttpAnswer, LastWords, Method, Request};
+pub use cause::{Detail, NoWebSocket};
 pub use delivery::{Receipt, Undelivered};
 pub use fault::{Fault, Phrase, Reason, Word};
 pub use news::{Frame, LinkEvent};

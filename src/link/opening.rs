@@ -53,13 +53,15 @@ impl Stream {
     }
 }
 
-/// Names another way to the same server, with its path there.
+/// Names another way to the same server.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Way {
-    /// A stream of server-sent events, with requests beside it.
+    /// A stream of server-sent events, with requests beside it, at this path.
     EventStream(String),
-    /// A WebSocket, which carries both ways.
+    /// A WebSocket, which carries both ways, at this path.
     WebSocket(String),
+    /// The very address that the person gave, and nothing that a protocol would add to it.
+    AsGiven,
 }
 
 /// Says which subprotocol a WebSocket is to speak.
@@ -71,12 +73,7 @@ pub enum Subprotocol {
     /// These are offered, best first; a server that chooses none will do as well.
     Offered(&'static [&'static str]),
     /// These are offered, best first; a server that chooses none is not followed.
-    Required {
-        /// Their names.
-        names: &'static [&'static str],
-        /// What is said of a server that chooses none.
-        without: &'static str,
-    },
+    Required(&'static [&'static str]),
 }
 
 /// Says what a dialect wants of a WebSocket, and what its close codes mean there.

@@ -131,7 +131,11 @@ impl Feeds {
         let Some(source) = source.by(way) else {
             return;
         };
-        let settings = sources::prepared(settings.clone());
+        let settings = match way {
+            // What a link has where nothing is added to it.
+            Way::AsGiven => settings.clone(),
+            Way::EventStream(_) | Way::WebSocket(_) => sources::prepared(settings.clone()),
+        };
         let handle = transport::open(source, settings, sink);
         self.parted.push(std::mem::replace(&mut open.news, news));
         if let Some(left) = open.handle.replace(handle) {

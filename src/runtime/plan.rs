@@ -73,7 +73,7 @@ pub fn watch(
         let links = own.as_ref().map_or(&config.links, |own| &own.config);
         let mut about = described_as(&one.source, links)?;
         if let Some(name) = one.name {
-            about.name = name;
+            about = about.called(name);
         }
         if let Some(own) = &one.own {
             about.announce = own.announce();
@@ -129,6 +129,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         identity: identity(links)?,
         handler: handler(links)?,
         name: sources::name(source, links.dialect),
+        as_given: Some(sources::name_as_given(source)),
         answerable: source.takes_answers(),
         carrier: sources::carrier(source),
         path: sources::path(source).to_owned(),

@@ -22,7 +22,9 @@ const MOST_LISTED: usize = 8;
 pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceError> {
     let source = Source::parse(text, config)?;
     match source.path() {
-        Some((_, true)) if !addresses(&source).takes_query() => Err(SourceError::Query),
+        Some((_, true)) if is_met_in_aaep(config.dialect) && !addresses(&source).takes_query() => {
+            Err(SourceError::Query)
+        }
         Some(_) | None => Ok(source),
     }
 }
@@ -117,10 +119,15 @@ fn is_met_in_aaep(dialect: Dialect) -> bool {
 
 /// Gives the name by which a source is called: where its frames are, for a server on the network.
 pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
-    match source.path() {
-        Some((path, _)) if !is_met_in_aaep(dialect) => source.name_at(path),
-        Some(_) | None => source.name_at(&addresses(source).shown()),
+    match is_met_in_aaep(dialect) {
+        true => source.name_at(&addresses(source).shown()),
+        false => name_as_given(source),
     }
+}
+
+/// Gives the name of a source whose frames are at the very address that the person gave.
+pub(crate) fn name_as_given(source: &Source) -> String {
+    source.name_at(path(source))
 }
 
 /// Lays down what a link is opened with.
@@ -212,5 +219,11 @@ mod tests {
         );
         assert!(parse("http://localhost/events?token=abc").is_ok());
         assert!(parse("ws://localhost/?token=abc").is_ok());
+        // Where nothing is added to it, it is the address itself.
+        let named = LinkConfig {
+            dialect: Dialect::Asp,
+            ..LinkConfig::default()
+        };
+        assert!(read("http://localhost/?token=abc", &named).is_ok());
     }
 }

@@ -27,9 +27,8 @@ impl Source {
             Some(url)
         };
         match (self, way) {
-            (Self::Http(_), Way::EventStream(_)) | (Self::WebSocket(_), Way::WebSocket(_)) => {
-                Some(self.clone())
-            }
+            (Self::Http(_), Way::EventStream(_) | Way::AsGiven)
+            | (Self::WebSocket(_), Way::WebSocket(_) | Way::AsGiven) => Some(self.clone()),
             (Self::Http(address), Way::WebSocket(path)) => {
                 let url = at(address.url(), "wss", "ws", path)?;
                 Some(Self::WebSocket(WebSocketAddress::at(url)))
@@ -69,7 +68,7 @@ mod tests {
     #[test]
     fn host_port_and_security_stay_as_the_person_gave_them() {
         type Case = (&'static str, fn(String) -> Way, &'static str);
-        let cases: [Case; 8] = [
+        let cases: [Case; 10] = [
             (
                 "http://127.0.0.1:8080",
                 Way::WebSocket,
@@ -107,6 +106,16 @@ mod tests {
                 Way::WebSocket,
                 "wss://a.example/own?key=1",
             ),
+            (
+                "ws://b.example/?k=1",
+                |_| Way::AsGiven,
+                "ws://b.example/?k=1",
+            ),
+            (
+                "https://a.example/x",
+                |_| Way::AsGiven,
+                "https://a.example/x",
+            ),
         ];
         for (source, way, address) in cases {
             assert_eq!(by(source, way), address, "{source}");
@@ -121,6 +130,7 @@ mod tests {
             for way in [
                 Way::EventStream("/".to_owned()),
                 Way::WebSocket("/".to_owned()),
+                Way::AsGiven,
             ] {
                 assert_eq!(source.by(&way), None);
             }

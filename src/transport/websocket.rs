@@ -35,7 +35,7 @@ use super::client::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_i
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::secret::Secret;
 use super::settings::LinkSettings;
-use crate::link::{Fault, Reason, Subprotocol, Undelivered, WebSocketTerms};
+use crate::link::{Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
 
 /// How often a silent connection is asked for a sign of life at least: what stands between two machines often
 /// forgets a connection after a minute of silence.
@@ -46,13 +46,6 @@ const GOOD_ORDER: u16 = 1000;
 
 /// The longest reason of an end that is kept, in characters: all that a close frame has room for.
 const REASON_CHARACTERS: usize = 123;
-
-/// What is said of an answer that is none to a WebSocket.
-const NO_WEBSOCKET: &str = "what answers there is no WebSocket";
-
-/// What is said of a server that chooses a subprotocol which nobody offered.
-const OTHER_SUBPROTOCOL: &str =
-    "the server wants a subprotocol over its WebSocket that was not offered";
 
 /// How much a frame of text that is not UTF-8, or another broken rule, costs: the connection.
 const BROKEN: &str = "what answers there breaks the rules of a WebSocket";
@@ -211,8 +204,8 @@ impl Refusal {
         match self {
             Self::Fault(fault) => fault,
             Self::Subprotocol => Fault::NotWebSocket(match terms.subprotocol {
-                Subprotocol::Required { without, .. } => without,
-                Subprotocol::None | Subprotocol::Offered(_) => OTHER_SUBPROTOCOL,
+                Subprotocol::Required(offered) => NoWebSocket::Without { offered },
+                Subprotocol::None | Subprotocol::Offered(_) => NoWebSocket::NotOffered,
             }),
         }
     }
@@ -224,9 +217,7 @@ impl WebSocketDial {
         match self.terms.subprotocol {
             Subprotocol::Offered(_) if self.without => None,
             Subprotocol::None => None,
-            Subprotocol::Offered(names) | Subprotocol::Required { names, .. } => {
-                Some(names.join(", "))
-            }
+            Subprotocol::Offered(names) | Subprotocol::Required(names) => Some(names.join(", ")),
         }
     }
 
@@ -296,12 +287,10 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
             ProtocolError::WrongHttpVersion
             | ProtocolError::MissingUpgradeWebSocketHeader
             | ProtocolError::MissingConnectionUpgradeHeader,
-        ) => Fault::NotWebSocket(NO_WEBSOCKET),
+        ) => Fault::NotWebSocket(NoWebSocket::SomethingElse),
         Error::Http(response) => match response.status().as_u16() {
-            300..=399 => {
-                Fault::NotWebSocket("the server redirects its WebSocket, which is not followed")
-            }
-            200..=299 => Fault::NotWebSocket(NO_WEBSOCKET),
+            300..=399 => Fault::NotWebSocket(NoWebSocket::Redirects),
+            200..=299 => Fault::NotWebSocket(NoWebSocket::SomethingElse),
             status => status_fault(status, response.headers()),
         },
         Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => Fault::Other(BROKEN.to_owned()),

@@ -26,7 +26,7 @@ use std::time::Duration;
 use crate::announce::{Announcer, SpeechQueue};
 use crate::config::Config;
 use crate::dialect::{self, Out, Start, Terms, Wish, Words};
-use crate::link::LinkId;
+use crate::link::{self, Address, LinkId};
 use crate::protocol::{KeyRing, Now, Reply};
 
 use super::{EveryLanguage, SourceSetup};
@@ -59,6 +59,7 @@ impl Links {
             let start = Start {
                 carrier: source.carrier,
                 path: source.path.clone(),
+                stream: link::Stream::at(Address::Given),
                 plain: source.plain,
                 handshake: asks(&source, config),
                 keys: keys.clone(),
@@ -77,6 +78,7 @@ impl Links {
             LinkView::new(
                 id,
                 source.name,
+                source.as_given,
                 source.answerable,
                 source.recording,
                 source.program,

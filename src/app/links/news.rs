@@ -33,7 +33,10 @@ impl App {
         }
         match &event {
             LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
-            LinkEvent::Connected => self.sessions.link_connected(id, now),
+            LinkEvent::Connected => {
+                view.met();
+                self.sessions.link_connected(id, now);
+            }
             LinkEvent::Frame(_) => self.link_back(id, now),
             LinkEvent::Lost { .. } => self.release(id, now),
             LinkEvent::Resumed
@@ -55,7 +58,9 @@ impl App {
         if let LinkEvent::Frame(frame) = &event {
             self.keep_raw(id, &frame.text, &out);
         }
-        let goes_on = out.iter().any(|wish| matches!(wish, Out::ChangeWay(_)));
+        // Another way was found, or the reason is told already.
+        let goes_on = |wish: &Out| matches!(wish, Out::ChangeWay(_) | Out::Close(_));
+        let goes_on = out.iter().any(goes_on);
         self.carry_out(id, out, now);
         if !matches!(event, LinkEvent::Frame(_)) {
             self.read_to_its_end(now);

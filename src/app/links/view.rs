@@ -27,6 +27,8 @@ pub struct LinkView {
     pub id: LinkId,
     /// Its name for a person.
     pub name: String,
+    /// The name that it has besides.
+    other_name: OtherName,
     /// Where it is in its life.
     pub phase: LinkPhase,
     /// Whether answers can be sent to it.
@@ -56,6 +58,17 @@ pub struct LinkView {
     claim_told: bool,
 }
 
+/// Holds the name of a source at the very address that the person gave, where it is called by another place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum OtherName {
+    /// It has only one.
+    None,
+    /// Nobody is there yet.
+    AsGiven(String),
+    /// It is tried there.
+    Tried(String),
+}
+
 /// Says what the person was told of a link last, so that each turn is told once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Told {
@@ -79,6 +92,7 @@ impl LinkView {
     pub(super) fn new(
         id: LinkId,
         name: String,
+        as_given: Option<String>,
         answerable: bool,
         recording: Option<Recording>,
         program: bool,
@@ -87,6 +101,7 @@ impl LinkView {
         Self {
             id,
             name,
+            other_name: as_given.map_or(OtherName::None, OtherName::AsGiven),
             phase: LinkPhase::Disconnected,
             answerable,
             // What a recording holds is there or is not.
@@ -262,6 +277,21 @@ impl LinkView {
     pub(super) fn left_connection(&mut self) {
         self.phase.step(StreamEvent::Disconnect, 0);
         self.back = Back::default();
+    }
+
+    /// Takes an attempt at the very address that the person gave.
+    pub(super) fn tries_as_given(&mut self) {
+        if let OtherName::AsGiven(name) = &mut self.other_name {
+            self.other_name = OtherName::Tried(std::mem::take(name));
+        }
+    }
+
+    /// Takes the connection: at the address that the person gave the source is called by that.
+    pub(super) fn met(&mut self) {
+        if let OtherName::Tried(name) = &mut self.other_name {
+            self.name = std::mem::take(name);
+            self.other_name = OtherName::None;
+        }
     }
 
     /// Takes its end: for good, without hope.

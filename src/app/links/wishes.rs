@@ -5,7 +5,7 @@
 
 use crate::announce::{Class, Kind};
 use crate::dialect::{self, Out, Standing};
-use crate::link::LinkId;
+use crate::link::{LinkId, Way};
 use crate::protocol::Now;
 use crate::session::{self, Closing};
 
@@ -55,6 +55,9 @@ impl App {
             Out::ChangeWay(way) => {
                 if let Some(view) = self.links.get_mut(id) {
                     view.left_connection();
+                    if way == Way::AsGiven {
+                        view.tries_as_given();
+                    }
                 }
                 self.release(id, now);
                 self.unsure(id, now);

@@ -34,10 +34,7 @@ const ANSWER_BYTES: usize = 256 * 1024;
 pub const WEBSOCKET: WebSocketTerms = WebSocketTerms {
     path: "/aaep/v1/ws",
     // Both sides must name it (B.2.1).
-    subprotocol: Subprotocol::Required {
-        names: &["aaep.v1"],
-        without: "the server does not speak aaep.v1 over its WebSocket",
-    },
+    subprotocol: Subprotocol::Required(&["aaep.v1"]),
     // The end of the stream, and of the subscription as the subscriber wished (B.2.6).
     over: &[4000, 4005],
     // Rejected, not known, not allowed, thrown out: asking again changes nothing of that.

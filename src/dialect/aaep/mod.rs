@@ -43,6 +43,7 @@ pub use addresses::{Addresses, WEBSOCKET};
 use agreement::Agreement;
 use lines::{Line, Lines};
 use terms::Difference;
+pub(super) use ways::is_of_the_way;
 use ways::{Search, Way};
 
 /// How many answers to requests of the other side may wait to be written: where so much is to be written
@@ -127,7 +128,8 @@ impl Aaep {
             terms,
             seed,
             numbers,
-            // AAEP's events bring their own words, and its answers are not signed.
+            // It knows where its own streams are, its events bring their own words, and its answers are not signed.
+            stream: _,
             words: _,
             identity: _,
             folder: _,

@@ -54,6 +54,7 @@ impl Bench {
 
 fn start(carrier: Carrier) -> Start {
     Start {
+        stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
         identity: None,
         folder: String::new(),

@@ -193,7 +193,7 @@ fn handshakes(way: Way) -> Handshakes {
 
 /// Tells whether a fault that ends a link is one of its way, so that another way may do. Who wants a token,
 /// refuses access, is busy or has an error says that of whoever asks, however they come.
-fn is_of_the_way(fault: &Fault) -> bool {
+pub(in crate::dialect) fn is_of_the_way(fault: &Fault) -> bool {
     match fault {
         Fault::Status { status, .. } => {
             matches!(status, 400 | 404 | 405 | 406 | 410 | 415 | 426 | 501)

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::dialect::{Carrier, Connection, Dialect, NoEvent, Out, Start, Texts, Wish};
-use crate::link::{Address, Fault, LinkEvent, Phrase, Receipt, Stream, Undelivered, Word};
+use crate::link::{Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 
 use super::conversation::Conversation;
@@ -450,8 +450,10 @@ impl Dialect for Asp {
             LinkEvent::Lost { .. } | LinkEvent::Failed { .. } | LinkEvent::Ended => {
                 self.gone(now, out)
             }
-            // A server's stream is where the person says.
-            LinkEvent::Connecting { .. } => out.push(Out::Follow(Stream::at(Address::Given))),
+            // A server's stream is where the person says, or where it was heard first.
+            LinkEvent::Connecting { .. } => {
+                out.push(Out::Follow(self.start.stream.clone()));
+            }
             LinkEvent::Connected
             | LinkEvent::Resumed
             | LinkEvent::Answered { .. }

@@ -58,6 +58,8 @@ const WORD_WAITS: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub(super) struct Sage {
     carrier: Carrier,
+    /// What is followed on a server.
+    followed: link::Stream,
     writer: Writer,
     told: Told,
     stream: Stream,
@@ -77,6 +79,7 @@ impl Sage {
         };
         Self {
             carrier: start.carrier,
+            followed: start.stream,
             writer: Writer::new("sage", agent, start.seed),
             told: Told::new(),
             stream: Stream::INITIAL,
@@ -144,8 +147,8 @@ impl Dialect for Sage {
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         match event {
             LinkEvent::Connecting { .. } => {
-                // A server's stream is where the person says.
-                out.push(Out::Follow(link::Stream::at(link::Address::Given)));
+                // A server's stream is where the person says, or where it was heard first.
+                out.push(Out::Follow(self.followed.clone()));
                 let event = match self.stream {
                     Stream::Failed => StreamEvent::Reconnect,
                     Stream::Disconnected

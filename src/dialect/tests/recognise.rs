@@ -7,6 +7,7 @@ use crate::protocol::KeyRing;
 
 fn start() -> Start {
     Start {
+        stream: crate::link::Stream::at(crate::link::Address::Given),
         words: Default::default(),
         identity: None,
         folder: String::new(),

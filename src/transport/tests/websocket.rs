@@ -15,7 +15,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 
 use crate::config::LinkConfig;
-use crate::link::{Fault, LinkEvent, Reason, Receipt, Subprotocol, WebSocketTerms};
+use crate::link::{Fault, LinkEvent, NoWebSocket, Reason, Receipt, Subprotocol, WebSocketTerms};
 use crate::transport::tests::{Listener, Producer, connecting, frame, quick, replied, soon};
 use crate::transport::{LinkSettings, Source, Tls};
 
@@ -188,9 +188,9 @@ async fn a_refused_upgrade_is_told_by_its_status() {
             (other, _) => panic!("{answer}: {other:?}"),
         }
     }
-    for (answer, words) in [
-        ("200 OK", "is no WebSocket"),
-        ("307 Elsewhere", "redirects its WebSocket"),
+    for (answer, why) in [
+        ("200 OK", NoWebSocket::SomethingElse),
+        ("307 Elsewhere", NoWebSocket::Redirects),
     ] {
         let producer = Producer::start().await;
         let mut link = Listener::open(&address(&producer), quick());
@@ -198,7 +198,7 @@ async fn a_refused_upgrade_is_told_by_its_status() {
         producer.request().await.answer(answer, headers).await;
         link.expect(&[connecting(1)]).await;
         match link.next().await {
-            LinkEvent::Failed { fault } => assert!(fault.to_string().contains(words)),
+            LinkEvent::Failed { fault } => assert_eq!(fault, Fault::NotWebSocket(why)),
             other => panic!("{other:?}"),
         }
     }
@@ -212,7 +212,10 @@ async fn a_server_without_the_subprotocol_is_refused() {
     let _server = soon(tokio_tungstenite::accept_async(stream)).await;
     link.expect(&[connecting(1)]).await;
     match link.next().await {
-        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("aaep.v1")),
+        LinkEvent::Failed { fault } => {
+            let offered = &["aaep.v1"];
+            assert_eq!(fault, Fault::NotWebSocket(NoWebSocket::Without { offered }));
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -322,7 +325,9 @@ async fn what_is_offered_may_be_chosen_or_not_and_nothing_else_may() {
     let (_server, _) = upgrade_to(&producer, Some("other")).await;
     link.expect(&[connecting(1)]).await;
     match link.next().await {
-        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("not offered")),
+        LinkEvent::Failed { fault } => {
+            assert_eq!(fault, Fault::NotWebSocket(NoWebSocket::NotOffered));
+        }
         other => panic!("{other:?}"),
     }
 }

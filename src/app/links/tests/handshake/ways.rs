@@ -1,7 +1,7 @@
 //! Another way where one does not work: which one, when, and what is said of it.
 
 use super::*;
-use crate::link::{Reason, Way};
+use crate::link::{NoWebSocket, Reason, Way};
 
 /// The other ways to a producer, as a connection is made by them.
 fn websocket() -> Option<Way> {
@@ -120,7 +120,7 @@ fn only_a_fault_of_the_way_leads_to_another() {
 
 #[test]
 fn a_websocket_that_fails_is_given_up_where_nobody_says_that_there_is_a_stream() {
-    let not_there = Fault::NotWebSocket("what answers there is no WebSocket");
+    let not_there = Fault::NotWebSocket(NoWebSocket::SomethingElse);
     type Answer = fn(&mut Rig);
     let answers: [Answer; 4] = [
         |rig| {
@@ -222,6 +222,7 @@ fn changes_come_to_an_end() {
                 rig.consents();
             }
             Way::WebSocket(_) => rig.link(LinkEvent::Connecting { attempt: 1 }),
+            Way::AsGiven => panic!("a server that shakes hands is AAEP's"),
         }
         rig.link(LinkEvent::Connected);
         rig.event("session.started", json!({}));
