@@ -41,11 +41,11 @@ impl App {
     /// Fires what is due in a turn; `alone` where no other fact has come.
     pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
         for timer in Timer::ALL.iter().filter(|timer| timer.turn() == turn) {
-            let due = self.due(*timer).is_some_and(|at| now.monotonic >= at);
+            let due = || self.due(*timer).is_some_and(|at| now.monotonic >= at);
             let fires = match timer.fired() {
-                Fired::Due => due,
+                Fired::Due => due(),
                 Fired::Always => true,
-                Fired::Alone => due && alone,
+                Fired::Alone => alone && due(),
             };
             if fires {
                 self.fire_one(*timer, now);

@@ -247,7 +247,7 @@ fn an_agent_with_too_many_questions_keeps_nobody_else_from_being_heard() {
 #[test]
 fn questions_beyond_the_memory_of_a_link_are_told_and_counted() {
     let mut stage = Stage::new(PIPE);
-    for n in 0..30 {
+    for n in 0..18 {
         let by = json!({"agent_id": format!("a{n}"), "agent_name": "Mailer"});
         let long = "x".repeat(1 << 20);
         stage.ask_with(
@@ -257,7 +257,7 @@ fn questions_beyond_the_memory_of_a_link_are_told_and_counted() {
     }
     assert!(stage.heard("Too many questions are open; 1 is not kept and can't be asked."));
     let unasked = stage.app.sessions().dropped().unasked;
-    assert!((14..=15).contains(&unasked), "{unasked}");
+    assert!((2..=3).contains(&unasked), "{unasked}");
 }
 
 #[test]
