@@ -1,4 +1,4 @@
-//! Real producers that nobody here wrote, from PyPI, on loopback. `.ci/run` installs them and names
+//! Real producers and agents that nobody here wrote, from PyPI and npm, on loopback. `.ci/run` installs them and names
 //! the folder in `HEARKEN_PEERS`; without them these tests fail, because they can't run.
 
 #![allow(
@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "peers/agents.rs"]
+mod agents;
 #[path = "peers/appendix.rs"]
 mod appendix;
 #[path = "peers/blips.rs"]
@@ -19,6 +21,8 @@ mod conformance;
 mod duplex;
 #[path = "peers/producers.rs"]
 mod producers;
+#[path = "peers/screen.rs"]
+mod screen;
 mod several;
 #[path = "peers/suite.rs"]
 mod suite;

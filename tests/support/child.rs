@@ -79,6 +79,11 @@ impl Hearken {
         rustix::process::kill_process(id, signal).unwrap();
     }
 
+    /// Gives its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Ends its standard input.
     pub fn end_input(&mut self) {
         self.stdin = None;

@@ -226,9 +226,12 @@ impl Acp {
             self.send(rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"), out);
             if self.notes(method) {
                 let phrase = Phrase::new("acp.request_refused");
-                out.push(Out::Tell(
-                    phrase.with("method", Word::Name(method.to_owned())),
-                ));
+                let phrase = phrase.with("method", Word::Name(method.to_owned()));
+                // An agent may try what only its own editor knows.
+                out.push(match is_of_the_protocol(method) {
+                    true => Out::Tell(phrase),
+                    false => Out::Detail(phrase),
+                });
             }
             return;
         }
@@ -452,6 +455,13 @@ impl Acp {
 /// Reads an object; empty where it is none.
 fn members(json: Option<&str>) -> Map<String, Value> {
     json.and_then(object).unwrap_or_default()
+}
+
+/// Tells whether a method that is not done here is one that an agent may ask of a client.
+fn is_of_the_protocol(method: &str) -> bool {
+    ["fs/", "terminal/", "elicitation/", "mcp/"]
+        .iter()
+        .any(|group| method.starts_with(group))
 }
 
 fn cancel(conversation: &str) -> String {

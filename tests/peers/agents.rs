@@ -1,0 +1,395 @@
+//! Real agents from npm, below the real hearken, in front of a model on loopback that says what it is scripted to
+//! (`model.py`): prompted, heard, answered and stopped.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use super::child::{Hearken, command};
+use super::kinds;
+use super::screen::terminal::Terminal;
+
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py");
+
+/// After this time without a key a question can be answered.
+const ARMED: Duration = Duration::from_millis(1200);
+
+/// Describes an agent.
+struct Agent {
+    /// Its name for `hearken run`.
+    name: &'static str,
+    /// The words of a question about a command.
+    asks: fn(&str) -> String,
+    /// What it is asked to do with a file, about which it asks although `touch c.txt` was allowed from now on.
+    other: &'static str,
+    /// Writes its settings, and gives its environment.
+    settle: fn(&Path, u16) -> Vec<(&'static str, String)>,
+}
+
+const OPENCODE: Agent = Agent {
+    name: "opencode",
+    asks: |command| format!(" {command}. "),
+    other: "write",
+    settle: |home, port| {
+        let settings = serde_json::json!({
+            "model": "mock/m", "small_model": "mock/m", "share": "disabled", "autoupdate": false,
+            "provider": {"mock": {"npm": "@ai-sdk/openai-compatible", "name": "Mock",
+                "options": {"baseURL": base(port), "apiKey": "x"}, "models": {"m": {"name": "m", "tool_call": true}}}},
+            "permission": {"bash": "ask", "edit": "ask"},
+        });
+        write(home, "work/opencode.json", &settings.to_string());
+        let off = [
+            "OPENCODE_DISABLE_MODELS_FETCH",
+            "OPENCODE_DISABLE_AUTOUPDATE",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD",
+            "OPENCODE_DISABLE_DEFAULT_PLUGINS",
+        ];
+        off.map(|name| (name, "1".to_owned())).into()
+    },
+};
+
+const QWEN: Agent = Agent {
+    name: "qwen",
+    asks: |command| format!(" {command}. "),
+    other: "write",
+    settle: |home, port| {
+        let settings = r#"{"tools":{"approvalMode":"default"}}"#;
+        write(home, ".qwen/settings.json", settings);
+        vec![
+            ("OPENAI_BASE_URL", base(port)),
+            ("OPENAI_API_KEY", "x".to_owned()),
+            ("OPENAI_MODEL", "m".to_owned()),
+        ]
+    },
+};
+
+const CODEX: Agent = Agent {
+    name: "codex",
+    asks: |command| format!(" /bin/bash -lc '{command}'. "),
+    other: "touch",
+    settle: |home, port| {
+        let settings = format!(
+            "model = \"m\"\nmodel_provider = \"mock\"\napproval_policy = \"untrusted\"\n\
+             sandbox_mode = \"danger-full-access\"\n[model_providers.mock]\nname = \"Mock\"\n\
+             base_url = \"{}\"\nwire_api = \"responses\"\n",
+            base(port)
+        );
+        write(home, ".codex/config.toml", &settings);
+        Vec::new()
+    },
+};
+
+fn base(port: u16) -> String {
+    format!("http://127.0.0.1:{port}/v1")
+}
+
+fn write(home: &Path, path: &str, text: &str) {
+    let path = home.join(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+/// Holds a home of its own for an agent, and the model that it talks to.
+struct Scene {
+    folder: tempfile::TempDir,
+    model: Child,
+    environment: Vec<(&'static str, String)>,
+}
+
+impl Scene {
+    fn new(agent: &Agent) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        std::fs::create_dir(home.join("work")).unwrap();
+        let mut model = Command::new("python3")
+            .arg(MODEL)
+            .arg(home.join("asked"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("python3 is there");
+        let mut lines = BufReader::new(model.stdout.take().unwrap()).lines();
+        let port: u16 = lines.next().unwrap().unwrap().parse().unwrap();
+        let mut environment = (agent.settle)(&home, port);
+        let peers = std::env::var("HEARKEN_PEERS").expect(".ci/run names the folder of the peers");
+        let modules = PathBuf::from(peers).join("agents/node_modules");
+        let own = modules.join(".bin");
+        assert!(
+            own.is_dir(),
+            "{} is missing; .ci/run makes it",
+            own.display()
+        );
+        let found = std::env::var_os("PATH").unwrap();
+        // The agents want a newer Node.js than many systems have: it is installed beside them.
+        let node = modules.join("node/bin");
+        let all = [node, own].into_iter().chain(std::env::split_paths(&found));
+        let path = std::env::join_paths(all).unwrap().into_string().unwrap();
+        environment.push(("PATH", path));
+        environment.push(("HOME", home.to_str().unwrap().to_owned()));
+        Self {
+            folder,
+            model,
+            environment,
+        }
+    }
+
+    fn work(&self) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join("work")
+    }
+
+    fn has(&self, file: &str) -> bool {
+        self.work().join(file).exists()
+    }
+
+    fn arguments(&self, agent: &Agent, face: &str) -> Vec<String> {
+        let work = self.work();
+        let all = ["run", agent.name, "--cwd", work.to_str().unwrap()];
+        let all = all.into_iter().chain(["--voice", "none", "--face", face]);
+        all.map(str::to_owned).collect()
+    }
+
+    fn start(&self, agent: &Agent, prompt: &str) -> Hearken {
+        let mut arguments = self.arguments(agent, "json");
+        arguments.extend(["--prompt".to_owned(), prompt.to_owned()]);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut command = command(&arguments);
+        for foreign in [
+            "XDG_DATA_HOME",
+            "XDG_CACHE_HOME",
+            "CODEX_HOME",
+            "OPENAI_API_KEY",
+        ] {
+            command.env_remove(foreign);
+        }
+        Hearken::spawn(command.envs(self.environment.iter().map(|(name, value)| (name, value))))
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = self.model.kill();
+        let _ = self.model.wait();
+    }
+}
+
+/// Counts the announcements of a kind.
+fn count(hearken: &Hearken, kind: &str) -> usize {
+    kinds(hearken).iter().filter(|it| *it == kind).count()
+}
+
+/// Waits for a question, and gives its number.
+fn asked(hearken: &mut Hearken, words: &str) -> String {
+    let question = hearken.announced("confirmation", words);
+    let text = question["text"].as_str().unwrap();
+    assert!(text.contains("Risk not stated."), "{text}");
+    let (number, _) = text
+        .strip_prefix("Question ")
+        .unwrap()
+        .split_once('.')
+        .unwrap();
+    number.to_owned()
+}
+
+/// Has an agent do all that is asked of one, in one conversation.
+fn story(agent: &Agent) {
+    let scene = Scene::new(agent);
+    let mut hearken = scene.start(agent, "say hello");
+    hearken.announced("session_started", "started");
+    hearken.announced("output", "Hello from the mock model.");
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+
+    // Allowed once: before that nothing happens.
+    hearken.say("> touch a.txt");
+    let n = asked(&mut hearken, &(agent.asks)("touch a.txt"));
+    assert!(!scene.has("a.txt"));
+    hearken.say(&format!("y {n}"));
+    hearken.announced("reply", "to confirm");
+    assert!(!scene.has("a.txt"));
+    hearken.say(&format!("c {n}"));
+    hearken.announced("tool_completed", "touch a.txt");
+    hearken.announced("output", "The file stands there.");
+    hearken.announced("session_completed", "Finished");
+    assert!(scene.has("a.txt"));
+
+    hearken.say("> touch b.txt");
+    let n = asked(&mut hearken, &(agent.asks)("touch b.txt"));
+    hearken.say(&format!("n {n}"));
+    hearken.announced("reply", "Rejecting");
+    // What this agent makes of it, it says by itself: one ends its turn, one has the model go on, one cancels.
+    hearken.wait("the end of the turn", |line| {
+        line.contains(r#""kind":"session_completed""#)
+            || line.contains(r#""kind":"session_cancelled""#)
+    });
+    assert!(!scene.has("b.txt"));
+
+    // Allowed from now on: the same again is not asked.
+    hearken.say("> touch c.txt");
+    let n = asked(&mut hearken, &(agent.asks)("touch c.txt"));
+    hearken.say(&format!("o {n} 1"));
+    hearken.announced("reply", "to confirm the answer allow from now on");
+    hearken.say(&format!("c {n}"));
+    hearken.announced("session_completed", "Finished");
+    assert!(scene.has("c.txt"));
+    let questions = count(&hearken, "confirmation");
+    hearken.say("> touch c.txt");
+    hearken.announced("tool_completed", "touch c.txt");
+    hearken.announced("session_completed", "Finished");
+    assert_eq!(count(&hearken, "confirmation"), questions);
+
+    // Stopped while it asks: that cancels the question, by the person's own stop.
+    let file = scene.work().join("e.txt");
+    hearken.say(&format!("> {} {}", agent.other, file.display()));
+    let n = asked(&mut hearken, "e.txt");
+    hearken.say("stop");
+    hearken.announced("reply", "once more");
+    hearken.say("stop");
+    hearken.announced(
+        "confirmation",
+        &format!("Question {n} is cancelled by your stop."),
+    );
+    hearken.announced("session_cancelled", "as you wanted");
+    assert!(!scene.has("e.txt"));
+
+    // Stopped while it writes: what was typed meanwhile is sent then.
+    hearken.say("> wait now");
+    hearken.announced("output", "Sentence 2 stands here.");
+    hearken.say("> say hello");
+    hearken.announced("reply", "It waits");
+    hearken.say("stop");
+    hearken.announced("reply", "once more");
+    hearken.say("stop");
+    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+    hearken.say("q");
+    let seen = kinds(&hearken);
+    for never in ["danger", "anomaly", "session_errored"] {
+        assert!(!seen.iter().any(|kind| kind == never), "{never}: {seen:?}");
+    }
+    let (code, _, seen) = hearken.exit();
+    assert_eq!(code, 0, "{}", seen.join("\n"));
+    assert!(!seen.iter().any(|line| line.contains("without you")));
+}
+
+/// Kills an agent in the middle of a turn.
+fn killed(agent: &Agent) {
+    let scene = Scene::new(agent);
+    let mut hearken = scene.start(agent, "wait now");
+    hearken.announced("output", "Sentence 1 stands here.");
+    hearken.say("> say hello");
+    hearken.announced("reply", "It waits");
+    for child in children(hearken.id()) {
+        kill(child);
+    }
+    hearken.announced("session_errored", "The agent ended before it was done.");
+    hearken.announced("connection", "1 prompt was never sent");
+    let (code, _, seen) = hearken.exit();
+    assert_eq!(code, 1, "{}", seen.join("\n"));
+}
+
+fn children(of: u32) -> Vec<u32> {
+    // Each of its threads has its own.
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{of}/task")) else {
+        return Vec::new();
+    };
+    let lists =
+        threads.map(|thread| std::fs::read_to_string(thread.unwrap().path().join("children")));
+    let lists: Vec<String> = lists.map_while(Result::ok).collect();
+    let ids = lists.iter().flat_map(|list| list.split_whitespace());
+    ids.map(|id| id.parse().unwrap()).collect()
+}
+
+/// Kills a program and what it has started.
+fn kill(id: u32) {
+    let below = children(id);
+    let pid = rustix::process::Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
+    let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+    below.into_iter().for_each(kill);
+}
+
+/// Runs an agent on a screen by keys alone, from the first prompt to the last.
+fn on_a_screen(columns: u16, rows: u16) {
+    let scene = Scene::new(&OPENCODE);
+    let arguments = scene.arguments(&OPENCODE, "full");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut environment: Vec<(&str, &str)> = vec![("TERM", "xterm-256color")];
+    environment.extend(
+        scene
+            .environment
+            .iter()
+            .map(|(name, value)| (*name, value.as_str())),
+    );
+    let mut terminal = Terminal::start_with(columns, rows, &arguments, &environment);
+    terminal.wait("The agent is ready.");
+    terminal.press(">");
+    terminal.wait("Prompt:");
+    terminal.press("touch a.txt\r");
+    terminal.wait("Question 1");
+    terminal.wait("touch a.txt");
+    // Enter and the space bar answer nothing.
+    terminal.press("\r \r");
+    terminal.let_pass(ARMED);
+    assert!(!scene.has("a.txt"));
+    if terminal.screen().contains("page 1 of 2") {
+        terminal.press("y");
+        terminal.wait("Not yet.");
+        terminal.press("d");
+        terminal.wait("page 2 of 2");
+        terminal.let_pass(ARMED);
+    }
+    terminal.press("y");
+    terminal.wait("c to confirm");
+    // The second step is no bounce of the first.
+    terminal.let_pass(Duration::from_millis(300));
+    assert!(!scene.has("a.txt"));
+    terminal.press("c");
+    terminal.wait("The file stands there.");
+    assert!(scene.has("a.txt"));
+    terminal.press(">");
+    terminal.wait("Prompt:");
+    terminal.press("wait now\r");
+    terminal.wait("Sentence 2");
+    terminal.press("\x18");
+    terminal.wait("once more");
+    terminal.let_pass(Duration::from_millis(900));
+    terminal.press("\x18");
+    terminal.wait("as you wanted");
+    terminal.press("q");
+    assert_eq!(terminal.exit(), 0);
+}
+
+#[test]
+fn opencode_is_prompted_answered_and_stopped() {
+    story(&OPENCODE);
+}
+
+#[test]
+fn opencode_is_killed() {
+    killed(&OPENCODE);
+}
+
+#[test]
+fn opencode_is_used_by_keys_on_a_large_screen() {
+    on_a_screen(100, 30);
+}
+
+#[test]
+fn opencode_is_used_by_keys_on_a_small_screen() {
+    on_a_screen(40, 10);
+}
+
+#[test]
+fn qwen_code_is_prompted_answered_and_stopped() {
+    story(&QWEN);
+}
+
+#[test]
+fn codex_is_prompted_answered_and_stopped() {
+    story(&CODEX);
+}
+
+#[test]
+fn codex_is_killed() {
+    killed(&CODEX);
+}

@@ -1,0 +1,187 @@
+"""A model for agents to talk to, on loopback: what it says follows from what it is asked.
+
+It speaks what the agents speak: chat completions and Responses, both as streams. It prints its port, and keeps what it
+was asked last, one JSON object a line, in the file that its argument names.
+
+  say hello     two sentences, word by word
+  touch FILE    one sentence, then a call of whatever tool runs commands; after its result one more
+  write FILE    the same with whatever tool writes files
+  wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
+"""
+
+import http.server
+import json
+import re
+import sys
+import time
+
+COMMANDS = ("bash", "run_shell_command", "shell", "shell_command", "exec_command", "local_shell")
+FILES = ("write", "write_file")
+NOT_DONE = re.compile(r"reject|declin|denied|cancel|abort|not allowed|did not (want|allow)", re.I)
+
+
+def text_of(content):
+    """Gives the text of what a message holds, which is a text or a list of parts."""
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text") or "" for part in content or [] if isinstance(part, dict))
+
+
+class Asked:
+    """What is asked, in whichever of the forms: the person's last words, the last result behind them, the tools."""
+
+    def __init__(self, body):
+        self.words, self.result, self.tools = "", None, {}
+        for tool in body.get("tools") or []:
+            tool = tool.get("function") or tool
+            if tool.get("name"):
+                self.tools[tool["name"]] = tool.get("parameters") or {}
+        for item in body.get("messages") or body.get("input") or []:
+            if item.get("type") in ("function_call_output", "custom_tool_call_output"):
+                self.result = json.dumps(item.get("output"))
+            elif item.get("role") == "tool":
+                self.result = text_of(item.get("content"))
+            elif item.get("role") == "user":
+                self.words, self.result = text_of(item.get("content")), None
+
+    def tool(self, names):
+        return next((name for name in names if name in self.tools), None)
+
+    def answer(self):
+        """Gives the pieces of the answer, and a call."""
+        wanted = re.search(r"\b(touch|write) (\S+\.txt)", self.words)
+        tool = wanted and self.tool(COMMANDS if wanted[1] == "touch" else FILES)
+        if tool and self.result is None:
+            return ["I will make ", "the file. "], (tool, self.call(tool, wanted[1], wanted[2]))
+        if tool:
+            return [("Then not." if NOT_DONE.search(self.result) else "The file stands there.")], None
+        if re.search(r"\bwait\b", self.words) and self.tools:
+            return (self.slowly(), None)
+        return [word + " " for word in "Hello from the mock model. It has two sentences.".split()], None
+
+    def call(self, tool, what, name):
+        takes = self.tools[tool].get("properties") or {}
+        if what == "write":
+            path = "filePath" if "filePath" in takes else "file_path"
+            return {path: name, "content": "one\ntwo\n"}
+        if "cmd" in takes:
+            return {"cmd": "touch " + name}
+        command = "touch " + name
+        listed = (takes.get("command") or {}).get("type") == "array"
+        more = {"command": ["sh", "-c", command] if listed else command}
+        for key, value in (("description", "Makes a file"), ("is_background", False)):
+            if key in takes:
+                more[key] = value
+        return more
+
+    @staticmethod
+    def slowly():
+        for number in range(600):
+            yield "Sentence %d stands here. " % number
+            time.sleep(0.1)
+
+
+class Model(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *_):
+        pass
+
+    def do_GET(self):
+        answer = b'{"object":"list","data":[{"id":"m","object":"model"}],"models":[]}'
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers.get("content-length", 0))) or b"{}")
+        asked = Asked(body)
+        with open(sys.argv[1], "a") as log:
+            line = {"path": self.path, "words": asked.words[-300:], "result": asked.result, "tools": sorted(asked.tools)}
+            log.write(json.dumps(line) + "\n")
+        self.close_connection = True
+        pieces, call = asked.answer()
+        try:
+            if not body.get("stream"):
+                self.whole("".join(pieces))
+                return
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.send_header("connection", "close")
+            self.end_headers()
+            if self.path.endswith("/responses"):
+                self.respond(pieces, call)
+            else:
+                self.complete(pieces, call)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+
+    def event(self, data, name=None):
+        head = "event: %s\n" % name if name else ""
+        data = data if isinstance(data, str) else json.dumps(data)
+        self.wfile.write(("%sdata: %s\n\n" % (head, data)).encode())
+        self.wfile.flush()
+
+    def whole(self, text):
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+        answer = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+        answer = json.dumps(answer).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def complete(self, pieces, call):
+        def chunk(delta, end=None):
+            choice = {"index": 0, "delta": delta, "finish_reason": end}
+            self.event({"id": "c", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]})
+
+        chunk({"role": "assistant", "content": ""})
+        for piece in pieces:
+            chunk({"content": piece})
+        if call:
+            name, arguments = call
+            function = {"name": name, "arguments": json.dumps(arguments)}
+            # Some agents take an id that they saw before for the same call.
+            id = "call_%d" % time.monotonic_ns()
+            chunk({"tool_calls": [{"index": 0, "id": id, "type": "function", "function": function}]})
+        chunk({}, "tool_calls" if call else "stop")
+        self.event("[DONE]")
+
+    def respond(self, pieces, call):
+        number = iter(range(1000000))
+
+        def event(kind, **more):
+            self.event({"type": kind, "sequence_number": next(number), **more}, kind)
+
+        response = {"id": "r", "object": "response", "created_at": 1, "model": "m", "status": "in_progress", "output": []}
+        event("response.created", response=response)
+        message = {"type": "message", "id": "m%d" % time.monotonic_ns(), "role": "assistant", "status": "in_progress", "content": []}
+        event("response.output_item.added", output_index=0, item=message)
+        text = ""
+        for piece in pieces:
+            text += piece
+            event("response.output_text.delta", item_id=message["id"], output_index=0, content_index=0, delta=piece)
+        message = {**message, "status": "completed", "content": [{"type": "output_text", "text": text, "annotations": []}]}
+        event("response.output_item.done", output_index=0, item=message)
+        output = [message]
+        if call:
+            name, arguments = call
+            id = "call_%d" % time.monotonic_ns()
+            item = {"type": "function_call", "id": "f" + id, "call_id": id, "name": name, "arguments": json.dumps(arguments), "status": "completed"}
+            event("response.output_item.added", output_index=1, item=item)
+            event("response.output_item.done", output_index=1, item=item)
+            output.append(item)
+        usage = {"input_tokens": 1, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 2}
+        event("response.completed", response={**response, "status": "completed", "output": output, "usage": usage})
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Model)
+server.daemon_threads = True
+print(server.server_address[1], flush=True)
+server.serve_forever()
