@@ -25,6 +25,7 @@ mod input;
 mod links;
 mod prompting;
 mod questions;
+mod reading;
 mod review;
 mod run;
 mod setup;
@@ -65,6 +66,7 @@ use hands::scan::Scanning;
 use holding::Holding;
 use links::Links;
 use questions::Questions;
+use reading::Reading;
 use review::Review;
 use run::Run;
 use stopping::Stopping;
@@ -90,6 +92,7 @@ pub struct App {
     /// The number of the last request, of whatever kind.
     next_request: u64,
     answers: Answers,
+    reading: Reading,
     stopping: Stopping,
     effects: Vec<Effect>,
 }
@@ -151,6 +154,7 @@ impl App {
             questions: Questions::default(),
             next_request: 0,
             answers: Answers::default(),
+            reading: Reading::default(),
             stopping: Stopping::default(),
             effects: Vec::new(),
         }

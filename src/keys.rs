@@ -86,6 +86,10 @@ pub enum Command {
     Leave,
     /// Read what a started program wrote to its standard error.
     Remarks,
+    /// Read what the last call brought.
+    Output,
+    /// Read the plan.
+    Plan,
     /// Fall silent.
     Stop,
     /// Fall silent, and leave a search or looking back.
@@ -159,6 +163,23 @@ pub enum Command {
     Back,
     /// A line that is no command; carries its cleaned beginning.
     NotUnderstood(String),
+}
+
+impl Command {
+    /// Tells whether it leads to another place, where what was read part by part is left.
+    pub fn leaves_reading(&self) -> bool {
+        matches!(
+            self,
+            Self::Previous
+                | Self::Next
+                | Self::Latest
+                | Self::First
+                | Self::PageBack
+                | Self::PageForward
+                | Self::Search(_)
+                | Self::Escape
+        )
+    }
 }
 
 /// Says how the answer in the editor changes.
@@ -323,6 +344,10 @@ pub fn line(text: &str) -> Option<Command> {
         "p" | "hold" => alone(Command::Hold),
         "v" | "verbosity" => alone(Command::Verbosity),
         "g" | "log" => alone(Command::Remarks),
+        "output" => alone(Command::Output),
+        "plan" => alone(Command::Plan),
+        "." => alone(Command::ReadOn),
+        "," => alone(Command::ReadBack),
         "x" | "leave" => alone(Command::Leave),
         "?" | "help" => alone(Command::Help),
         "q" | "quit" => alone(Command::Quit),

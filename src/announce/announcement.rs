@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::config::CueConfig;
-use crate::protocol::{Now, TextDirection};
+use crate::protocol::{Attached, Now, TextDirection};
 use crate::session::{PromptId, SessionKey};
 
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
@@ -179,13 +179,15 @@ pub struct Facts {
     pub words: Vec<Segment>,
     /// The address among them, cleaned.
     pub address: Option<String>,
+    /// What belongs to it and is read on demand.
+    pub attached: Arc<Attached>,
 }
 
 impl Facts {
     /// Estimates the memory that they take, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(Segment::size).sum::<usize>();
-        words + self.address.as_ref().map_or(0, String::len)
+        words + self.address.as_ref().map_or(0, String::len) + self.attached.weight()
     }
 }
 

@@ -48,6 +48,9 @@ impl App {
         if command != Command::StopTurn {
             self.stopping.forget();
         }
+        if command.leaves_reading() {
+            self.reading.close();
+        }
         match command {
             Command::Accept(number) => self.accept(number, by, now),
             Command::Confirm(number) => self.confirm(number, by, now),
@@ -91,6 +94,8 @@ impl App {
             Command::Load(load) => self.change_load(load, now),
             Command::Language(tag) => self.change_language(tag.as_deref(), now),
             Command::Remarks => self.read_remarks(now),
+            Command::Output => self.read_output(now),
+            Command::Plan => self.read_plan(now),
             Command::NextKnob => self.next_knob(now),
             Command::Tune(knob, turn) => self.tune(knob, turn, now),
             Command::Remember => self.remember(now),
@@ -250,6 +255,7 @@ impl App {
                 self.questions.turn_page(prompt.id);
                 let segments = self.next_part(&prompt, now);
                 self.tell_part(prompt.id, segments, now);
+                self.offer_changes(&prompt, now);
             }
             (None, Some(number)) => self.respond("reply.no_such", &[("n", Arg::own(number))], now),
             (None, None) => self.tell_facts(now),

@@ -31,6 +31,7 @@ mod load;
 mod long;
 mod newcomer;
 mod own;
+mod parts;
 mod plain;
 mod policy;
 mod programs;

@@ -21,6 +21,7 @@
 mod aaep;
 mod acp;
 mod asp;
+pub mod changes;
 mod foreign;
 mod meeting;
 mod numbers;

@@ -15,6 +15,9 @@ use crate::protocol::{AAEP_VERSION, CORE_CONTEXT, TRANSLATED, UNDETERMINED};
 /// Where the extension of these events is declared.
 const OWN_CONTEXT: &str = "urn:hearken:context:v1";
 
+/// The member of an event's fields that holds what belongs to it (`protocol::Attached`).
+pub const ATTACHED: &str = "hearken";
+
 /// The longest text of a field that AAEP bounds at 4096 characters, with room for the sign of a cut.
 const LONGEST: usize = 4000;
 
@@ -136,6 +139,13 @@ impl Writer {
             "localization_hints",
             json!({"primary_language": UNDETERMINED}),
         );
+        let mut fields = fields;
+        // What is read on demand stands beside what names the dialect.
+        if let Some(Value::Object(attached)) = fields.as_object_mut().and_then(|it| it.remove(ATTACHED))
+            && let Some(own) = own.as_object_mut()
+        {
+            own.extend(attached);
+        }
         put("extensions", json!({"hearken": own}));
         let critical = kind.starts_with("awaiting.")
             || kind == "handoff.requested"

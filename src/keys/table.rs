@@ -129,7 +129,7 @@ pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "read_on",
         key: ".",
-        does: "show the next part of a long announcement",
+        does: "show the next part of a long announcement, a change, an output or a plan",
         command: || Command::ReadOn,
     },
     Binding {
@@ -227,6 +227,18 @@ pub const BINDINGS: &[Binding] = &[
         key: "F2",
         does: "change to the next of your languages",
         command: || Command::Language(None),
+    },
+    Binding {
+        name: "output",
+        key: "F3",
+        does: "read what the last call of a tool brought",
+        command: || Command::Output,
+    },
+    Binding {
+        name: "plan",
+        key: "F4",
+        does: "read the agent's plan",
+        command: || Command::Plan,
     },
     Binding {
         name: "remarks",
@@ -430,6 +442,22 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         line: "language TAG",
         does: "change to that language, for example de or en-GB",
+    },
+    LineCommand {
+        line: ".",
+        does: "read the next part of a change, an output or a plan",
+    },
+    LineCommand {
+        line: ",",
+        does: "read the part before, or the last one",
+    },
+    LineCommand {
+        line: "output",
+        does: "read what the last call of a tool brought",
+    },
+    LineCommand {
+        line: "plan",
+        does: "read the agent's plan",
     },
     LineCommand {
         line: "g",

@@ -4,8 +4,11 @@
 //! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`check`),
 //! rules that need more than one event (`session`).
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
+use super::attached::Attached;
 use super::check::{self, TYPES};
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{Event, Level};
@@ -204,6 +207,7 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
         localization: localization(hints, language, findings),
         correlation_id,
         aaep_version,
+        attached: Arc::new(Attached::read(&extensions)),
         extensions,
         type_name,
     }

@@ -1,8 +1,11 @@
 //! The fields that every event carries (chapter 3).
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
+use super::attached::Attached;
 use super::event::Level;
 use super::ids::{AgentId, EventId, SessionId};
 use super::language::TextDirection;
@@ -83,6 +86,8 @@ pub struct Envelope {
     pub correlation_id: Option<String>,
     /// The version that the producer claims.
     pub aaep_version: Option<String>,
+    /// What belongs to it and is read on demand.
+    pub attached: Arc<Attached>,
     /// Extension fields by prefix.
     pub extensions: Map<String, Value>,
 }

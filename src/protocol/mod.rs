@@ -9,6 +9,7 @@
 //! understood together with its [`Finding`]s; only what is no JSON object or names no type at all
 //! is a [`DecodeError`].
 
+mod attached;
 mod check;
 mod clock;
 mod decode;
@@ -36,6 +37,7 @@ mod translated;
 mod variants;
 mod version;
 
+pub use attached::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
 pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
 pub use envelope::{Envelope, Localization, Producer, Urgency};

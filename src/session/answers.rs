@@ -212,7 +212,7 @@ impl Sessions {
         let Some(prompt) = self.prompts.get(&id) else {
             return;
         };
-        self.closed_bytes += prompt.question.weight();
+        self.closed_bytes += prompt.weight();
         self.closed.push_back(id);
         while self.closed.len() > MOST_CLOSED
             || (self.closed_bytes > MOST_CLOSED_BYTES && self.closed.len() > 1)
@@ -221,7 +221,7 @@ impl Sessions {
                 break;
             };
             if let Some(prompt) = self.prompts.remove(&oldest) {
-                self.closed_bytes = self.closed_bytes.saturating_sub(prompt.question.weight());
+                self.closed_bytes = self.closed_bytes.saturating_sub(prompt.weight());
                 self.dropped.questions += 1;
             }
         }

@@ -1,5 +1,6 @@
 //! What each event does to the state of its session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{Envelope, Event, Progress, SessionStarted, StateChanged, Summary};
@@ -92,6 +93,9 @@ impl Sessions {
             Event::StateChanged(event) => self.change_state(context, event),
             Event::Progress(event) => {
                 if let Some(session) = self.sessions.get_mut(&context.key) {
+                    if !context.attached.plan.is_empty() {
+                        session.plan = Arc::clone(&context.attached);
+                    }
                     session.progress = Some(Progress {
                         description: event.description.as_deref().map(shown),
                         summary: Summary::default(),

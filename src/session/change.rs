@@ -1,9 +1,10 @@
 //! What an event, or time, changed: the input of the announcer.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{
-    HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled, SessionCompleted,
+    Attached, HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled, SessionCompleted,
     SessionErrored, SessionStarted, StateChanged, TextDirection, ToolCompleted, ToolInvoked,
     UnknownEvent, Urgency,
 };
@@ -32,6 +33,8 @@ pub struct Change {
     pub direction: Option<TextDirection>,
     /// Whether it is old news, replayed by the server right after we connected; what is young is none.
     pub replayed: bool,
+    /// What belongs to the event and is read on demand.
+    pub attached: Arc<Attached>,
     /// What.
     pub what: What,
 }

@@ -4,6 +4,8 @@
 //! irreversible call; the tool's name in the action; else not at all. It works in both orders,
 //! because real producers invoke before they ask and the chapters ask before they invoke.
 
+use std::sync::Arc;
+
 use crate::protocol::{Now, ToolCallId};
 
 use super::anomaly::Danger;
@@ -260,6 +262,7 @@ impl Sessions {
                         fallbacks: Vec::new(),
                         direction: None,
                         replayed: false,
+                        attached: Arc::default(),
                         what: What::Danger(danger),
                     });
                 }

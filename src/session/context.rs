@@ -3,7 +3,9 @@
 //! Responsibilities: collecting the changes of one event, stepping its session's machines. Not here: what the event
 //! does (`apply`).
 
-use crate::protocol::{Envelope, Machine, Now, TextDirection, TransitionError, Urgency};
+use std::sync::Arc;
+
+use crate::protocol::{Attached, Envelope, Machine, Now, TextDirection, TransitionError, Urgency};
 
 use super::change::{Change, What};
 use super::key::SessionKey;
@@ -20,6 +22,7 @@ pub(super) struct Context<'o> {
     pub(super) direction: Option<TextDirection>,
     pub(super) replayed: bool,
     number: Option<u64>,
+    pub(super) attached: Arc<Attached>,
     pub(super) observer: &'o mut dyn Observer,
     changes: Vec<Change>,
 }
@@ -42,6 +45,7 @@ impl<'o> Context<'o> {
             direction: envelope.localization.text_direction,
             replayed,
             number: envelope.sequence_number,
+            attached: Arc::clone(&envelope.attached),
             observer,
             changes: Vec::new(),
         }
@@ -57,6 +61,7 @@ impl<'o> Context<'o> {
             fallbacks: self.fallbacks.clone(),
             direction: self.direction,
             replayed: self.replayed,
+            attached: Arc::clone(&self.attached),
             what,
         });
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{AgentId, Now, Urgency};
+use crate::protocol::{AgentId, Attached, Now, Urgency};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
@@ -43,6 +43,13 @@ fn asker(key: &SessionKey) -> Asker {
     (key.link, key.agent.clone())
 }
 
+impl Prompt {
+    /// Gives about how much memory it takes, in bytes.
+    pub(super) fn weight(&self) -> usize {
+        self.question.weight() + self.attached.weight()
+    }
+}
+
 impl Sessions {
     /// Tells whether a question was not raised yet.
     pub(super) fn is_held(&self, id: PromptId) -> bool {
@@ -50,18 +57,18 @@ impl Sessions {
     }
 
     /// Tells whether a link's open questions leave memory for one more.
-    pub(super) fn can_keep(&self, key: &SessionKey, question: &Question) -> bool {
+    pub(super) fn can_keep(&self, key: &SessionKey, question: &Question, attached: &Attached) -> bool {
         let (mut of_link, mut of_agent) = (0_usize, 0_usize);
         for prompt in self.prompts.values().filter(|prompt| prompt.is_open()) {
             if prompt.key.link == key.link {
-                let weight = prompt.question.weight() + BESIDES;
+                let weight = prompt.weight() + BESIDES;
                 of_link += weight;
                 if prompt.key.agent == key.agent {
                     of_agent += weight;
                 }
             }
         }
-        let weight = question.weight() + BESIDES;
+        let weight = question.weight() + attached.weight() + BESIDES;
         // One question of an agent is kept whatever its size, as long as the link has memory for it.
         (of_agent == 0 || of_agent + weight <= MOST_AGENT_BYTES)
             && (of_link == 0 || of_link + weight <= MOST_LINK_BYTES)

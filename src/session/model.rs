@@ -1,11 +1,12 @@
 //! The state of one session.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::protocol::{OutputId, Progress, RiskLevel, SessionId, ToolCallId};
+use crate::protocol::{Attached, OutputId, Progress, RiskLevel, SessionId, ToolCallId};
 
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
@@ -134,6 +135,8 @@ pub struct Session {
     pub version: Option<String>,
     /// The tools that run.
     pub tools: Vec<ToolCall>,
+    /// What came with its last plan.
+    pub plan: Arc<Attached>,
     /// The last progress.
     pub progress: Option<Progress>,
     /// When its first event came.
@@ -198,6 +201,7 @@ impl Session {
             model: None,
             version: None,
             tools: Vec::new(),
+            plan: Arc::default(),
             progress: None,
             since: at,
             last_event: at,

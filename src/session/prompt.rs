@@ -1,11 +1,12 @@
 //! One question of one agent, from its asking to its closing (chapter 6).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::protocol::{
-    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken, Reversibility,
+    Answer, Attached, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken, Reversibility,
     RiskLevel, TextDirection, ToolCallId, is_direction_sign,
 };
 
@@ -292,6 +293,8 @@ pub struct Prompt {
     pub agent: String,
     /// What is asked.
     pub question: Question,
+    /// What belongs to it and is read on demand.
+    pub attached: Arc<Attached>,
     /// The language of the question.
     pub language: Option<String>,
     /// In which direction its texts run, as the agent says.

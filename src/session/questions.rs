@@ -1,5 +1,7 @@
 //! How questions come, go and may be decided: raising, holding back, closing (chapter 6).
 
+use std::sync::Arc;
+
 use crate::protocol::{
     Answer, AwaitingClarification, AwaitingConfirmation, Decision, Envelope, Event, Now,
     StateChanged,
@@ -252,7 +254,7 @@ impl Sessions {
         question: Question,
         envelope: &Envelope,
     ) -> Option<PromptId> {
-        if !self.can_keep(&context.key, &question) {
+        if !self.can_keep(&context.key, &question, &context.attached) {
             self.dropped.unasked += 1;
             return None;
         }
@@ -325,6 +327,7 @@ impl Sessions {
                 key: context.key.clone(),
                 agent: context.agent.clone(),
                 question,
+                attached: Arc::clone(&context.attached),
                 language: context.language.clone(),
                 direction: context.direction,
                 opened: context.now,

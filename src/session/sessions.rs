@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::link::LinkId;
@@ -523,6 +524,7 @@ impl Sessions {
             fallbacks: Vec::new(),
             direction: None,
             replayed: false,
+            attached: Arc::default(),
             what,
         }
     }

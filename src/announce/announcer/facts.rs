@@ -4,6 +4,7 @@
 //! detail; at the other verbosities they wait until they are asked for. Not here: the words of the event
 //! itself (`wording`), who asks for them (`app`).
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{
@@ -14,7 +15,7 @@ use crate::session::{Change, Ended, Session, Sessions, ToolCall, What};
 
 use super::wording::{agents, name};
 use super::{Announcer, Draft};
-use crate::announce::announcement::Facts;
+use crate::announce::announcement::{Aloud, Facts, Kind};
 use crate::announce::text::speakable;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
@@ -25,6 +26,10 @@ impl Announcer {
     pub(super) fn worded(&self, change: &Change, sessions: &Sessions) -> Vec<Draft> {
         let mut drafts = self.word(change, sessions);
         if let Some(draft) = drafts.first_mut() {
+            // A plan is told when somebody asks for it; that it moved on is for programs.
+            if !change.attached.plan.is_empty() && draft.kind == Kind::Progress {
+                draft.aloud = Aloud::Echo;
+            }
             draft.facts = self.facts(change, sessions);
             if self.level(change.key.link, draft.kind) == Verbosity::Detailed {
                 draft.segments.extend(draft.facts.words.iter().cloned());
@@ -34,7 +39,10 @@ impl Announcer {
     }
 
     fn facts(&self, change: &Change, sessions: &Sessions) -> Facts {
-        let mut facts = Facts::default();
+        let mut facts = Facts {
+            attached: Arc::clone(&change.attached),
+            ..Facts::default()
+        };
         match &change.what {
             What::SessionStarted(event) => {
                 self.lasts(&mut facts, "fact.expected", event.expected_duration_ms);

@@ -17,6 +17,7 @@ mod own;
 mod parts;
 mod publish;
 mod question;
+mod reading;
 mod rule;
 mod tongues;
 mod trust;
@@ -27,6 +28,7 @@ mod wording;
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
 pub use parts::Whole;
+pub use reading::Reads;
 pub use trust::Trust;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -434,6 +436,7 @@ impl Announcer {
             fallbacks: Vec::new(),
             direction: state.direction,
             replayed: state.replayed,
+            attached: Arc::default(),
             what: What::SessionJoined,
         };
         let topic = output_topic(&key.0, key.1.as_ref());

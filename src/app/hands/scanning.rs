@@ -196,6 +196,9 @@ impl App {
             Mode::Watching => {
                 let shown = self.shown().map(|(_, prompt)| prompt);
                 let mut items = shown.map(question_items).unwrap_or_default();
+                if shown.is_some_and(|prompt| !prompt.attached.changes.is_empty()) {
+                    items.extend(["read_on", "read_back"].map(Item::Named));
+                }
                 if self.meant() > 1 {
                     items.push(Item::Named("next_question"));
                 }

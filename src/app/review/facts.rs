@@ -17,7 +17,7 @@ const LONGEST_ADDRESS: usize = 2048;
 
 impl App {
     /// Finds what is looked back at, or else the newest of what was told, where more is known of it.
-    fn with_facts(&self, wanted: impl Fn(&Facts) -> bool) -> Option<Arc<Announcement>> {
+    pub(in crate::app) fn with_facts(&self, wanted: impl Fn(&Facts) -> bool) -> Option<Arc<Announcement>> {
         let history = self.announcer.history();
         match self.review.at() {
             Some(id) => history.get(id).filter(|told| wanted(&told.facts)).cloned(),
@@ -31,7 +31,8 @@ impl App {
 
     /// Says what more is known, where no question is there to be told in full.
     pub(in crate::app) fn tell_facts(&mut self, now: Now) {
-        let Some(told) = self.with_facts(|facts| !facts.words.is_empty()) else {
+        let known = |facts: &Facts| !facts.words.is_empty() || !facts.attached.changes.is_empty();
+        let Some(told) = self.with_facts(known) else {
             self.respond("reply.no_question", &[], now);
             return;
         };
@@ -42,6 +43,7 @@ impl App {
             .phrases()
             .say("fact.of_agent", Verbosity::Normal, &args);
         segments.extend(told.facts.words.iter().cloned());
+        segments.extend(self.changes_of(&told));
         let answer = self
             .announcer
             .aside(Class::Response, Kind::Reply, segments, now);

@@ -88,6 +88,13 @@ impl App {
 
     /// Shows another part of a long announcement that is looked at; without one, looks at the last.
     pub(in crate::app) fn turn_page(&mut self, by: isize, now: Now) {
+        if self.read_part(by > 0, now) {
+            return;
+        }
+        if self.face.manner() != Manner::Keys {
+            self.respond("reading.none", &[], now);
+            return;
+        }
         match self.review.at() {
             Some(_) => self.review.turn_page(by),
             None => match self.last_told().cloned() {

@@ -5,6 +5,7 @@
 
 mod facts;
 pub(super) mod looking;
+mod parts;
 mod searching;
 mod spelled;
 pub(super) mod spelling;

@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 
 use crate::dialect::Words;
 use crate::dialect::written;
+use crate::protocol::{Attached, Brought, FileChange};
 
-use super::read::{CallNews, Edit, Status};
+use super::read::{CallNews, Status};
 
 /// How long a call that runs, as its agent says, is not told yet, because the permission for it may still be asked for.
 pub const GRACE: Duration = Duration::from_millis(1000);
@@ -47,9 +48,9 @@ pub struct Call {
     /// Where it is, as its agent says.
     pub status: Status,
     /// The edits that it makes.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<FileChange>,
     /// What it brought.
-    pub output: String,
+    pub output: Brought,
     title: String,
     kind: String,
     places: Vec<String>,
@@ -70,7 +71,7 @@ impl Call {
             stage: Stage::Unsaid,
             status: Status::Pending,
             edits: Vec::new(),
-            output: String::new(),
+            output: Brought::default(),
             title: String::new(),
             kind: String::new(),
             places: Vec::new(),
@@ -129,7 +130,12 @@ impl Call {
         if let Some(command) = &self.command {
             return command.clone();
         }
-        let mut action = self.title();
+        // Where it says which lines change, it is that and nothing else, too.
+        let edits: Vec<String> = self.edits.iter().map(|edit| edits(edit, words)).collect();
+        let mut action = match edits.is_empty() {
+            true => self.title(),
+            false => edits.join("; "),
+        };
         let unsaid: Vec<&str> = self.paths().filter(|path| !action.contains(path)).collect();
         if !unsaid.is_empty() {
             action = format!("{action}: {}", unsaid.join(", "));
@@ -146,24 +152,28 @@ impl Call {
             if !unsaid.is_empty() {
                 action = format!("{action} ({})", unsaid.join(", "));
             }
-            return action;
         }
-        let (added, removed) = self.lines();
-        let args = [
-            ("action", action.as_str()),
-            ("added", added.as_str()),
-            ("removed", removed.as_str()),
-        ];
-        first(words, "acp.edit", &args)
+        action
     }
 
-    /// Counts the lines of its edits.
-    pub fn lines(&self) -> (String, String) {
-        let count = |of: fn(&Edit) -> usize| self.edits.iter().map(of).sum::<usize>().to_string();
-        (
-            count(|edit| edit.changes.added),
-            count(|edit| edit.changes.removed),
-        )
+    /// Counts the lines of all its edits, as arguments of a phrase.
+    pub fn lines(&self) -> [(&'static str, String); 3] {
+        let count = |of: fn(&FileChange) -> u64| self.edits.iter().map(of).sum::<u64>();
+        tally(count(|edit| edit.added), count(|edit| edit.removed))
+    }
+
+    /// Gives what belongs to it and is read on demand.
+    pub fn attached(&self) -> Value {
+        let output = (self.output.count > 0).then(|| Brought {
+            of: self.command.clone().unwrap_or_else(|| self.title()),
+            ..self.output.clone()
+        });
+        let attached = Attached {
+            changes: self.edits.clone(),
+            output,
+            plan: Vec::new(),
+        };
+        Value::Object(attached.write())
     }
 
     /// Gives the paths that it is about, each once.
@@ -190,11 +200,9 @@ impl Call {
     /// Gives everything else that is known of it, to be read in full.
     pub fn more(&self) -> Map<String, Value> {
         let mut more = Map::new();
-        if self.command.is_some() && !self.title.trim().is_empty() {
+        let said = self.command.is_some() || !self.edits.is_empty();
+        if said && !self.title.trim().is_empty() {
             more.insert("title".to_owned(), self.title.as_str().into());
-        }
-        for edit in &self.edits {
-            more.insert(edit.path.clone(), edit.changes.shown.as_str().into());
         }
         // The texts of an edit stand in it already, as what they change.
         if self.edits.is_empty() {
@@ -210,10 +218,48 @@ impl Call {
     }
 }
 
+/// Words what is done to a file.
+fn edits(edit: &FileChange, words: &Words) -> String {
+    let lines = tally(edit.added, edit.removed);
+    let places = match edit.places {
+        0 | 1 => String::new(),
+        places => places.to_string(),
+    };
+    let mut args = vec![("path", edit.path.as_str()), ("places", places.as_str())];
+    args.extend(lines.iter().map(|(name, count)| (*name, count.as_str())));
+    let key = match edit {
+        FileChange { is_new: true, .. } => "acp.edit.new",
+        FileChange { added: 0, removed: 0, .. } => "acp.edit.same",
+        FileChange { .. } => "acp.edit",
+    };
+    first(words, key, &args)
+}
+
+/// Gives counts of lines as arguments: what is nothing is empty, and lines that go without any that come are counted
+/// under a name of their own.
+fn tally(added: u64, removed: u64) -> [(&'static str, String); 3] {
+    let count = |n: u64, said: bool| match said && n > 0 {
+        true => n.to_string(),
+        false => String::new(),
+    };
+    [
+        ("added", count(added, true)),
+        ("removed", count(removed, added > 0)),
+        ("gone", count(removed, added == 0)),
+    ]
+}
+
 /// Words a phrase in the person's first language.
 pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
     let said = words.say(key, args).into_iter().next();
     said.map(|said| said.normal).unwrap_or_default()
+}
+
+/// Gives a path in a folder as it is called from there.
+pub fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
+    let rest = path.strip_prefix(folder).filter(|_| !folder.is_empty());
+    let rest = rest.and_then(|rest| rest.strip_prefix('/'));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// Tells whether a path leads out of a folder, by its letters alone.

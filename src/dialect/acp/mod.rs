@@ -12,7 +12,6 @@
 
 mod agent;
 mod call;
-mod changes;
 mod client;
 mod ending;
 mod meeting;

@@ -67,6 +67,7 @@ impl Permission {
             .collect();
         put("allowed_replies", decisions.into());
         put("extra_context", Value::Object(call.more()));
+        put(written::ATTACHED, call.attached());
         fields
     }
 

@@ -5,15 +5,17 @@
 
 use serde_json::{Map, Value};
 
+use crate::dialect::changes;
 use crate::dialect::written::cut;
+use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
 
-use super::changes::{self, Changes};
-
-/// How many places, edits and inputs of one call are looked at; nobody hears out more.
+/// How many places and inputs of one call are looked at; nobody hears out more.
 const MOST_PARTS: usize = 16;
+/// How many edits of one call are looked at: each is named before it is allowed.
+const MOST_EDITS: usize = 512;
 /// The longest title, path or name that is kept, in characters.
 const LONGEST_NAME: usize = 512;
-/// The longest input or output of a call that is kept, in characters: what a field of AAEP takes.
+/// The longest input of a call that is kept, in characters: what a field of AAEP takes.
 const LONGEST_TEXT: usize = 4000;
 /// How many entries of a plan are counted.
 const MOST_ENTRIES: usize = 512;
@@ -36,15 +38,8 @@ pub enum Update {
     Echoes,
     /// A call of a tool, or news of one.
     Calls(CallNews),
-    /// What it plans: how many steps are done, how many there are, and the one that is under way.
-    Plans {
-        /// Done.
-        done: usize,
-        /// All.
-        count: usize,
-        /// The words of the one that is under way.
-        now: String,
-    },
+    /// What it plans.
+    Plans(Vec<PlanStep>),
     /// It works in another mode.
     Mode(String),
     /// What it counts or offers; of no interest by itself.
@@ -66,15 +61,6 @@ pub enum Status {
     Failed,
 }
 
-/// Holds one edit that a call makes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// Of which file.
-    pub path: String,
-    /// What it changes there.
-    pub changes: Changes,
-}
-
 /// Holds what a message says of a call: only what changed.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CallNews {
@@ -87,9 +73,9 @@ pub struct CallNews {
     /// Where it is.
     pub status: Option<Status>,
     /// The edits that it makes.
-    pub edits: Option<Vec<Edit>>,
-    /// What it brought, as text.
-    pub output: Option<String>,
+    pub edits: Option<Vec<FileChange>>,
+    /// What it brought, as far as that is text.
+    pub output: Option<Brought>,
     /// The places that it touches.
     pub places: Option<Vec<String>>,
     /// The command that it runs.
@@ -175,15 +161,15 @@ fn plan(update: &Map<String, Value>) -> Update {
         .take(MOST_ENTRIES)
         .filter_map(Value::as_object)
         .collect();
-    let is = |entry: &&&Map<String, Value>, status: &str| text(entry, "status") == Some(status);
-    let done = entries.iter().filter(|it| is(it, "completed")).count();
-    let now = entries.iter().find(|it| is(it, "in_progress"));
-    let now = now.and_then(|entry| text(entry, "content"));
-    Update::Plans {
-        done,
-        count: entries.len(),
-        now: name(now.unwrap_or_default()),
-    }
+    let step = |entry: &&Map<String, Value>| PlanStep {
+        words: name(text(entry, "content").unwrap_or_default()),
+        stage: match text(entry, "status") {
+            Some("completed") => PlanStage::Done,
+            Some("in_progress") => PlanStage::UnderWay,
+            Some(_) | None => PlanStage::Open,
+        },
+    };
+    Update::Plans(entries.iter().map(step).collect())
 }
 
 /// Reads what is said of a call; nothing where it has no name.
@@ -219,26 +205,24 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
     })
 }
 
-fn edits(parts: &[&Map<String, Value>]) -> Vec<Edit> {
+fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
     let diffs = parts
         .iter()
         .filter(|part| text(part, "type") == Some("diff"));
     let edits = diffs.filter_map(|part| {
-        Some(Edit {
-            path: name(text(part, "path")?),
-            changes: changes::between(text(part, "oldText"), text(part, "newText")?),
-        })
+        let path = name(text(part, "path")?);
+        Some(changes::between(&path, text(part, "oldText"), text(part, "newText")?))
     });
-    edits.take(MOST_PARTS).collect()
+    edits.take(MOST_EDITS).collect()
 }
 
-fn output(parts: &[&Map<String, Value>]) -> String {
+fn output(parts: &[&Map<String, Value>]) -> Brought {
     let texts = parts.iter().filter_map(|part| {
         let content = object(part, "content").filter(|_| text(part, "type") == Some("content"))?;
         block(content).ok()
     });
     let texts: Vec<String> = texts.take(MOST_PARTS).collect();
-    cut(texts.join("\n").trim(), LONGEST_TEXT)
+    Brought::of(texts.join("\n").trim()).unwrap_or_default()
 }
 
 /// Finds the command among what a call was given.

@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::dialect::written::{self, Writer};
 use crate::dialect::{Out, Standing, Words};
 use crate::link::{Phrase, Word};
-use crate::protocol::Now;
+use crate::protocol::{Attached, Now, PlanStage, PlanStep};
 
 use super::call::{self, Call, GRACE, Stage};
 use super::ending::{End, sentence};
@@ -69,7 +69,7 @@ pub struct Turn {
     pub(super) over: VecDeque<String>,
     pub(super) output: Option<Output>,
     pub(super) outputs: u64,
-    pub(super) plan: Option<(usize, usize, String)>,
+    pub(super) plan: Vec<PlanStep>,
     pub(super) asking: Option<Permission>,
     pub(super) waiting: VecDeque<Permission>,
     pub(super) end: Option<End>,
@@ -100,7 +100,7 @@ impl Turn {
             over: VecDeque::new(),
             output: None,
             outputs: 0,
-            plan: None,
+            plan: Vec::new(),
             asking: None,
             waiting: VecDeque::new(),
             end: None,
@@ -131,15 +131,10 @@ impl Turn {
                 self.enter("thinking", teller, now, out);
             }
             Update::Calls(news) => self.call(news, teller, now, out),
-            Update::Plans {
-                done,
-                count,
-                now: at,
-            } => {
-                let plan = (done, count, at);
-                if count > 0 && self.plan.as_ref() != Some(&plan) {
-                    self.plan(&plan, teller, now, out);
-                    self.plan = Some(plan);
+            Update::Plans(plan) => {
+                if !plan.is_empty() && self.plan != plan {
+                    self.plan = plan;
+                    self.plan(teller, now, out);
                 }
             }
             // None of these is the turn's business.
@@ -186,19 +181,20 @@ impl Turn {
         }
     }
 
-    fn plan(
-        &mut self,
-        (done, count, at): &(usize, usize, String),
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        let step = if at.is_empty() { *done } else { *done + 1 };
-        let mut progress = json!({"step": step.min(*count), "total_steps": count});
-        if !at.trim().is_empty() {
-            progress["description"] = at.as_str().into();
+    fn plan(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let is = |stage: PlanStage| move |step: &&PlanStep| step.stage == stage;
+        let done = self.plan.iter().filter(is(PlanStage::Done)).count();
+        let at = self.plan.iter().find(is(PlanStage::UnderWay));
+        let step = done + usize::from(at.is_some());
+        let mut progress = json!({"step": step, "total_steps": self.plan.len()});
+        if let Some(at) = at.filter(|at| !at.words.trim().is_empty()) {
+            progress["description"] = at.words.as_str().into();
         }
-        let fields = json!({"progress": progress});
+        let attached = Attached {
+            plan: self.plan.clone(),
+            ..Attached::default()
+        };
+        let fields = json!({"progress": progress, written::ATTACHED: attached.write()});
         self.event("progress.updated", fields, teller, now, out);
     }
 
@@ -208,7 +204,7 @@ impl Turn {
             return;
         }
         let status = news.status;
-        if !self.know(&key, news) {
+        if !self.know(&key, news, &teller.folder) {
             return;
         }
         match status {
@@ -219,10 +215,14 @@ impl Turn {
     }
 
     /// Takes what is said of a call; tells whether there is room for it.
-    fn know(&mut self, key: &str, news: CallNews) -> bool {
+    fn know(&mut self, key: &str, mut news: CallNews, folder: &str) -> bool {
         if !self.calls.contains_key(key) && self.calls.len() >= MOST_CALLS {
             self.left_out += 1;
             return false;
+        }
+        // What is in the working directory is called by its place there, as people do.
+        for edit in news.edits.iter_mut().flatten() {
+            edit.path = call::inside(&edit.path, folder).to_owned();
         }
         let call = self.calls.entry(key.to_owned());
         call.or_insert_with(|| Call::new(key)).take(news);
@@ -272,18 +272,16 @@ impl Turn {
         let Some(call) = self.calls.get(key) else {
             return;
         };
+        let attached = call.attached();
         let mut fields = Map::new();
         if worked && !call.edits.is_empty() {
             let paths: Vec<&str> = call.edits.iter().map(|edit| edit.path.as_str()).collect();
             self.edited
                 .extend(paths.iter().map(|path| (*path).to_owned()));
-            let (added, removed) = call.lines();
+            let lines = call.lines();
             let paths = written::cut(&paths.join(", "), LONGEST_REQUEST);
-            let args = [
-                ("paths", paths.as_str()),
-                ("added", added.as_str()),
-                ("removed", removed.as_str()),
-            ];
+            let mut args = vec![("paths", paths.as_str())];
+            args.extend(lines.iter().map(|(name, count)| (*name, count.as_str())));
             fields = sentence(&teller.words, "acp.edited", &args);
         } else if worked {
             fields = sentence(&teller.words, "acp.done", &[("title", &call.title())]);
@@ -296,8 +294,10 @@ impl Turn {
         );
         if !worked {
             self.failed += 1;
-            fields.insert("error_message".to_owned(), call.output.as_str().into());
+            let words = written::short(&call.output.lines.join("\n"));
+            fields.insert("error_message".to_owned(), words.into());
         }
+        fields.insert(written::ATTACHED.to_owned(), attached);
         self.worded("tool.completed", fields, teller, now, out);
         self.forget(key);
         // It went on without the answer: the question is over, and the events have said so.
@@ -337,7 +337,7 @@ impl Turn {
         // What was over is asked about: then it is another call.
         let again = self.over.contains(&key);
         self.over.retain(|over| *over != key);
-        if !self.know(&key, news) {
+        if !self.know(&key, news, &teller.folder) {
             return false;
         }
         if again && let Some(call) = self.calls.get_mut(&key) {

@@ -176,12 +176,15 @@ fn an_edit_is_told_by_its_lines() {
     let asked = run.last("awaiting.confirmation");
     assert_eq!(
         asked["action"],
-        "Edit main.rs: /work/a/src/main.rs, 2 lines added, 1 removed"
+        "Edits src/main.rs: 2 lines added, 1 removed"
     );
     assert_eq!(
-        asked["extra_context"]["/work/a/src/main.rs"],
-        "-b\n+c\n+d\n"
+        asked["extra_context"],
+        json!({"title": "Edit main.rs"}),
+        "what it calls itself is told, and is not what is asked for"
     );
+    let hunks = json!([{"line": 1, "lines": [" a", "-b", "+c", "+d"], "left_out": 0}]);
+    assert_eq!(asked["extensions"]["hearken"]["changes"][0]["hunks"], hunks);
     assert_eq!(asked["consequence"], Value::Null);
     run.decide(1, "accept", None);
     run.written(1, true);
@@ -191,12 +194,37 @@ fn an_edit_is_told_by_its_lines() {
     let done = run.last("tool.completed");
     assert_eq!(
         done["summary_normal"],
-        "Edited /work/a/src/main.rs: 2 lines added, 1 removed."
+        "Edited src/main.rs: 2 lines added, 1 removed."
     );
     ends(&mut run, "end_turn");
     assert_eq!(
         run.last("session.completed")["summary_normal"],
         "1 file was edited."
+    );
+    assert_eq!(run.faults, [""; 0]);
+}
+
+#[test]
+fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
+    let mut run = Run::prompted();
+    run.update(touch("in_progress"));
+    let text: String = (0..100_000).map(|n| format!("{n} {}\n", "x".repeat(45))).collect();
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed",
+            "content": [{"type": "content", "content": {"type": "text", "text": text}}]}),
+    );
+    let output = &run.last("tool.completed")["extensions"]["hearken"]["output"];
+    assert_eq!((&output["of"], &output["count"]), (&json!("touch x"), &json!(100_000)));
+    assert!(run.last("tool.completed").to_string().len() < 64 * 1024);
+    let step = |text: &str, status: &str| json!({"content": text, "priority": "high", "status": status});
+    run.update(json!({"sessionUpdate": "plan",
+        "entries": [step("look", "completed"), step("touch", "in_progress"), step("rest", "pending")]}));
+    let plan = run.last("progress.updated");
+    assert_eq!(plan["progress"]["step"], 2);
+    assert_eq!(
+        plan["extensions"]["hearken"]["plan"],
+        json!([{"step": "look", "stage": "done"}, {"step": "touch", "stage": "now"},
+            {"step": "rest", "stage": "open"}])
     );
     assert_eq!(run.faults, [""; 0]);
 }

@@ -1,0 +1,406 @@
+//! What belongs to a call, a question or a plan, in parts that are read one by one and only when somebody wants them.
+//!
+//! Responsibilities: the words of changes, outputs and plans, and where a part ends. Not here: which part is read next
+//! (`app`), how any of it travels (`protocol`).
+//!
+//! # Mental model
+//! Changes are read place by place. Each line says what becomes of it, because a sign before it would not be heard;
+//! where a line only changes in some words, these are said before the line. A part is short enough to be kept in mind
+//! and to stand on a small screen; what goes on says so, and what is missing is counted where it is missing.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::Announcer;
+use crate::announce::text::wrap::beginning;
+use crate::announce::words::phrase::{Arg, Args};
+use crate::announce::words::segment::Segment;
+use crate::config::Verbosity;
+use crate::protocol::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+
+/// How many lines one part has at most.
+const MOST_LINES: usize = 6;
+/// How many characters of them; a line that is longer has parts of its own.
+const MOST_SIGNS: usize = 240;
+/// How many steps of a plan one part has.
+const MOST_STEPS: usize = 5;
+/// How many changes of words a line may have that is told by them.
+const MOST_SPANS: usize = 3;
+
+/// Says what is read of that which belongs to something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// What changes in files.
+    Changes,
+    /// What a call brought.
+    Output,
+    /// What the agent plans.
+    Plan,
+}
+
+impl Announcer {
+    /// Gives its parts; none where there is nothing of it.
+    pub fn parts_of(&self, attached: &Attached, reads: Reads) -> Vec<Vec<Segment>> {
+        match reads {
+            Reads::Changes => self.parts_of_changes(&attached.changes),
+            Reads::Output => attached
+                .output
+                .iter()
+                .flat_map(|output| self.parts_of_output(output))
+                .collect(),
+            Reads::Plan => self.parts_of_plan(&attached.plan),
+        }
+    }
+
+    /// Says what there is to be read, in short.
+    pub fn summary_of(&self, attached: &Attached, reads: Reads) -> Vec<Segment> {
+        match reads {
+            Reads::Changes => attached
+                .changes
+                .iter()
+                .flat_map(|change| {
+                    let args = [("path", exact(&change.path)), count("n", change.places)];
+                    self.read("reading.file", &args)
+                })
+                .collect(),
+            Reads::Output => attached
+                .output
+                .iter()
+                .flat_map(|output| {
+                    let args = [
+                        ("of", exact(&output.of)),
+                        count("n", output.count),
+                        count("left", output.left_out()),
+                    ];
+                    self.read("reading.output", &args)
+                })
+                .collect(),
+            Reads::Plan => {
+                let done = |step: &&PlanStep| step.stage == PlanStage::Done;
+                let under_way = |step: &&PlanStep| step.stage == PlanStage::UnderWay;
+                let at = attached.plan.iter().find(under_way);
+                let args = [
+                    ("done", Arg::own(attached.plan.iter().filter(done).count())),
+                    ("n", Arg::own(attached.plan.len())),
+                    ("now", exact(at.map_or("", |step| &step.words))),
+                ];
+                self.read("reading.plan", &args)
+            }
+        }
+    }
+
+    fn read(&self, key: &str, args: &Args<'_>) -> Vec<Segment> {
+        self.phrases.say(key, Verbosity::Normal, args)
+    }
+
+    fn parts_of_changes(&self, changes: &[FileChange]) -> Vec<Vec<Segment>> {
+        let mut parts = Vec::new();
+        for change in changes {
+            let path = match changes.len() {
+                1 => Arg::own(""),
+                _ => exact(&change.path),
+            };
+            for (at, hunk) in change.hunks.iter().enumerate() {
+                let mut lines = lines_of(hunk).into_iter().peekable();
+                let mut first = true;
+                while let Some(line) = lines.peek() {
+                    let key = match first {
+                        true => "reading.place",
+                        false => "reading.place.on",
+                    };
+                    let args = [
+                        ("n", Arg::own(at + 1)),
+                        ("count", Arg::own(change.places)),
+                        ("path", path.clone()),
+                        ("line", Arg::own(line.number)),
+                    ];
+                    let mut part = self.read(key, &args);
+                    let (mut count, mut signs) = (0, 0);
+                    while let Some(line) = lines.next_if(|line| {
+                        count == 0 || (count < MOST_LINES && signs + line.size() <= MOST_SIGNS)
+                    }) {
+                        count += 1;
+                        signs += line.size();
+                        part.extend(self.line(&line));
+                    }
+                    if lines.peek().is_none() && hunk.left_out > 0 {
+                        part.extend(self.read("reading.left_out", &[count_of(hunk.left_out)]));
+                    }
+                    parts.push(part);
+                    first = false;
+                }
+            }
+            let missing = change.places.saturating_sub(change.hunks.len() as u64);
+            if missing > 0 {
+                let args = [count_of(missing), ("path", exact(&change.path))];
+                parts.push(self.read("reading.places_left_out", &args));
+            }
+        }
+        parts
+    }
+
+    fn line(&self, line: &Line<'_>) -> Vec<Segment> {
+        let said = |key: &str, text: &str| {
+            let text = match text.trim().is_empty() {
+                true => Arg::Own(self.phrases.text("reading.empty", &[])),
+                false => exact(text),
+            };
+            self.read(key, &[("text", text)])
+        };
+        match &line.what {
+            What::Kept(text) => said("reading.kept", text),
+            What::Removed(text) => said("reading.removed", text),
+            What::Added(text) => said("reading.added", text),
+            What::GoesOn(text) => said("reading.goes_on", text),
+            What::Changed { spans, text } => {
+                let mut words = Vec::new();
+                for (before, after) in spans {
+                    let key = match (before.trim().is_empty(), after.trim().is_empty()) {
+                        (true, _) => "reading.words.added",
+                        (false, true) => "reading.words.removed",
+                        (false, false) => "reading.words.changed",
+                    };
+                    let args = [("before", exact(before)), ("after", exact(after))];
+                    words.extend(self.read(key, &args));
+                }
+                words.extend(said("reading.now", text));
+                words
+            }
+        }
+    }
+
+    fn parts_of_output(&self, output: &Brought) -> Vec<Vec<Segment>> {
+        let mut parts = Vec::new();
+        let missing = output.left_out();
+        let mut kept = output.lines.iter().enumerate().peekable();
+        while let Some((from, _)) = kept.peek().copied() {
+            let gap = usize::try_from(output.gap).unwrap_or(usize::MAX);
+            let after_gap = missing > 0 && from >= gap;
+            let number = from as u64 + 1 + if after_gap { missing } else { 0 };
+            let mut words = Vec::new();
+            if missing > 0 && from == gap {
+                words.extend(self.read("reading.left_out", &[count_of(missing)]));
+            }
+            words.extend(self.read("reading.from_line", &[("line", Arg::own(number))]));
+            let (mut count, mut signs) = (0, 0);
+            while let Some((_, line)) = kept.next_if(|(at, line)| {
+                let fits = count < MOST_LINES && signs + line.chars().count() <= MOST_SIGNS;
+                count == 0 || (fits && (missing == 0 || *at != gap))
+            }) {
+                count += 1;
+                signs += line.chars().count();
+                for (at, piece) in pieces(line.trim()).into_iter().enumerate() {
+                    if at > 0 {
+                        parts.push(std::mem::take(&mut words));
+                    }
+                    words.extend(self.read("reading.line", &[("text", exact(piece))]));
+                }
+            }
+            parts.push(words);
+        }
+        parts
+    }
+
+    fn parts_of_plan(&self, plan: &[PlanStep]) -> Vec<Vec<Segment>> {
+        let mut parts = Vec::new();
+        for (part, steps) in plan.chunks(MOST_STEPS).enumerate() {
+            let mut words = Vec::new();
+            for (at, step) in steps.iter().enumerate() {
+                let key = match step.stage {
+                    PlanStage::Open => "reading.step.open",
+                    PlanStage::UnderWay => "reading.step.under_way",
+                    PlanStage::Done => "reading.step.done",
+                };
+                let n = Arg::own(part * MOST_STEPS + at + 1);
+                words.extend(self.read(key, &[("n", n), ("text", exact(&step.words))]));
+            }
+            parts.push(words);
+        }
+        parts
+    }
+}
+
+fn exact(text: &str) -> Arg {
+    Arg::Exact(text.to_owned(), None)
+}
+
+/// Gives a count as an argument that is nothing where there are none.
+fn count(name: &'static str, n: u64) -> (&'static str, Arg) {
+    match n {
+        0 => (name, Arg::own("")),
+        n => (name, Arg::own(n)),
+    }
+}
+
+fn count_of(n: u64) -> (&'static str, Arg) {
+    count("n", n)
+}
+
+/// Is one line of a place, or a piece of one that is long.
+struct Line<'a> {
+    number: u64,
+    what: What<'a>,
+}
+
+enum What<'a> {
+    Kept(&'a str),
+    Removed(&'a str),
+    Added(&'a str),
+    /// The next piece of the line before.
+    GoesOn(&'a str),
+    /// A line of which only some words change: what each was and is.
+    Changed {
+        spans: Vec<(String, String)>,
+        text: &'a str,
+    },
+}
+
+impl Line<'_> {
+    /// Counts about how much is said of it.
+    fn size(&self) -> usize {
+        match &self.what {
+            What::Kept(text) | What::Removed(text) | What::Added(text) | What::GoesOn(text) => {
+                text.chars().count()
+            }
+            What::Changed { spans, text } => {
+                let spans = spans.iter().map(|(one, other)| one.len() + other.len());
+                text.chars().count() + spans.sum::<usize>()
+            }
+        }
+    }
+}
+
+/// Cuts a line where it is too long for one part.
+fn pieces(line: &str) -> Vec<&str> {
+    let mut pieces = Vec::new();
+    let mut rest = line;
+    loop {
+        let piece = beginning(rest, MOST_SIGNS);
+        pieces.push(piece);
+        rest = rest.get(piece.len()..).unwrap_or_default();
+        if rest.is_empty() || piece.is_empty() {
+            return pieces;
+        }
+    }
+}
+
+/// Gives the lines of a place as they are read: lines that changed in some words stand as one.
+fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let mut number = hunk.line;
+    let mut rest = hunk.lines.as_slice();
+    while let Some(first) = rest.first() {
+        let gone = rest
+            .iter()
+            .take_while(|line| matches!(line, ChangedLine::Removed(_)))
+            .count();
+        let come = rest.iter().skip(gone);
+        let come = come
+            .take_while(|line| matches!(line, ChangedLine::Added(_)))
+            .count();
+        let (run, behind) = rest.split_at((gone + come).max(1));
+        rest = behind;
+        let pairs: Option<Vec<Line<'_>>> = (gone > 0 && gone == come)
+            .then(|| {
+                let (old, new) = run.split_at(gone);
+                let pairs = old.iter().zip(new).enumerate();
+                pairs
+                    .map(|(at, (old, new))| {
+                        let spans = spans(old.text(), new.text())?;
+                        let what = What::Changed {
+                            spans,
+                            text: new.text(),
+                        };
+                        let number = number + at as u64;
+                        Some(Line { number, what })
+                    })
+                    .collect()
+            })
+            .flatten();
+        if let Some(pairs) = pairs {
+            number += pairs.len() as u64;
+            lines.extend(pairs);
+            continue;
+        }
+        let run = if gone + come == 0 {
+            std::slice::from_ref(first)
+        } else {
+            run
+        };
+        for line in run {
+            for (at, piece) in pieces(line.text()).into_iter().enumerate() {
+                let what = match line {
+                    _ if at > 0 => What::GoesOn(piece),
+                    ChangedLine::Kept(_) => What::Kept(piece),
+                    ChangedLine::Removed(_) => What::Removed(piece),
+                    ChangedLine::Added(_) => What::Added(piece),
+                };
+                lines.push(Line { number, what });
+            }
+            if !matches!(line, ChangedLine::Removed(_)) {
+                number += 1;
+            }
+        }
+    }
+    lines
+}
+
+/// Gives the words in which two lines differ; nothing where they have too little in common, or are too long.
+fn spans(old: &str, new: &str) -> Option<Vec<(String, String)>> {
+    if old.chars().count() > MOST_SIGNS || new.chars().count() > MOST_SIGNS {
+        return None;
+    }
+    let (before, after) = (words(old), words(new));
+    let steps = capture_diff_slices(Algorithm::Myers, &before, &after);
+    let joined = |words: &[&str]| words.concat();
+    let mut spans: Vec<(String, String)> = Vec::new();
+    let (mut same, mut between) = (0, None::<String>);
+    for step in &steps {
+        let (gone, come) = (
+            joined(before.get(step.old_range()).unwrap_or_default()),
+            joined(after.get(step.new_range()).unwrap_or_default()),
+        );
+        if let DiffOp::Equal { .. } = step {
+            same += come.trim().chars().count();
+            between = Some(come);
+            continue;
+        }
+        match (spans.last_mut(), between.take()) {
+            // Two that only a space stands between are one.
+            (Some((before, after)), Some(space)) if space.trim().is_empty() => {
+                before.push_str(&space);
+                before.push_str(&gone);
+                after.push_str(&space);
+                after.push_str(&come);
+            }
+            _ => spans.push((gone, come)),
+        }
+    }
+    let longest = old.trim().chars().count().max(new.trim().chars().count());
+    let said = spans
+        .iter()
+        .all(|(before, after)| !before.trim().is_empty() || !after.trim().is_empty());
+    let alike = same * 2 >= longest && said && !spans.is_empty() && spans.len() <= MOST_SPANS;
+    alike.then_some(spans)
+}
+
+/// Cuts a line into words, spaces and single signs.
+fn words(line: &str) -> Vec<&str> {
+    let kind = |c: char| match c {
+        c if c.is_alphanumeric() || c == '_' => 0,
+        c if c.is_whitespace() => 1,
+        _ => 2,
+    };
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut last = None;
+    for (at, c) in line.char_indices() {
+        let now = kind(c);
+        if last.is_some_and(|last| last != now || now == 2) {
+            words.extend(line.get(start..at));
+            start = at;
+        }
+        last = Some(now);
+    }
+    words.extend(line.get(start..).filter(|rest| !rest.is_empty()));
+    words
+}

@@ -1,0 +1,131 @@
+//! Reading what belongs to a question, a call or a plan, part by part and only when somebody wants it.
+//!
+//! Responsibilities: what is opened by which key, and going through it. Not here: the parts' words (`announce`), where
+//! the person is in them (`reading`).
+
+use std::sync::Arc;
+
+use crate::announce::{Announcement, Arg, Class, Facts, Kind, Reads, Segment};
+use crate::protocol::{Attached, Now};
+use crate::session::{Prompt, Session};
+
+use crate::app::App;
+use crate::app::reading::{Of, Stepped};
+
+impl App {
+    /// Opens the changes that belong to a question, and says how they are read.
+    pub(in crate::app) fn offer_changes(&mut self, prompt: &Prompt, now: Now) {
+        if self.open_changes(prompt) {
+            let key = self
+                .face
+                .pick("reading.changes.keys", "reading.changes.lines");
+            self.respond(key, &[], now);
+        }
+    }
+
+    fn open_changes(&mut self, prompt: &Prompt) -> bool {
+        let parts = self.announcer.parts_of(&prompt.attached, Reads::Changes);
+        let some = !parts.is_empty();
+        if some {
+            self.reading.open(Of::Question(prompt.id), parts);
+        }
+        some
+    }
+
+    /// Goes a part on or back in what is read; false where nothing is.
+    pub(in crate::app) fn read_part(&mut self, on: bool, now: Now) -> bool {
+        let shown = self.questions.shown_id();
+        let open = match self.reading.of() {
+            Some(Of::Question(id)) => Some(id) == shown,
+            Some(Of::Told) => true,
+            None => false,
+        };
+        if !open {
+            // The changes of the question that is shown need no other key first.
+            let prompt = shown.and_then(|id| self.sessions.prompt(id)).cloned();
+            let prompt = prompt.filter(|_| self.review.at().is_none());
+            if !prompt.is_some_and(|prompt| self.open_changes(&prompt)) {
+                return false;
+            }
+        }
+        match self.reading.step(on) {
+            Some(Stepped::To(words)) => self.answer_with_words(words, now),
+            Some(Stepped::AtEnd) => self.respond("reading.end", &[], now),
+            Some(Stepped::AtStart) => self.respond("reading.start", &[], now),
+            None => return false,
+        }
+        true
+    }
+
+    /// Opens what changed by something that was told; gives words for how it is read.
+    pub(in crate::app) fn changes_of(&mut self, told: &Announcement) -> Vec<Segment> {
+        self.begin(&told.facts.attached, Reads::Changes)
+    }
+
+    /// Reads what the last call brought, or the one that is looked back at.
+    pub(in crate::app) fn read_output(&mut self, now: Now) {
+        let found = self.with_facts(|facts: &Facts| facts.attached.output.is_some());
+        match found {
+            Some(told) => {
+                let words = self.begin(&told.facts.attached, Reads::Output);
+                self.answer_with_words(words, now);
+            }
+            None => self.respond("reading.no_output", &[], now),
+        }
+    }
+
+    /// Reads the plan of the agent that is looked back at, or of the one at work that spoke last.
+    pub(in crate::app) fn read_plan(&mut self, now: Now) {
+        let looked_at = self.review.at();
+        let looked_at = looked_at.and_then(|id| self.announcer.history().get(id)?.key.clone());
+        let planned = |session: &&Session| !session.plan.is_empty();
+        let of_it = looked_at.and_then(|key| self.sessions.get(&key).filter(planned));
+        let last = || {
+            let all = self.sessions.iter().filter(planned);
+            all.max_by_key(|session| (!session.is_ended(), session.last_event))
+        };
+        let Some(session) = of_it.or_else(last) else {
+            self.respond("reading.no_plan", &[], now);
+            return;
+        };
+        let attached = Arc::clone(&session.plan);
+        let several = self.sessions.agents() > 1;
+        let name = self
+            .announcer
+            .agent_name(&session.key, &session.agent, &self.sessions);
+        let mut words = Vec::new();
+        if several {
+            let args = [("agent", Arg::Name(name))];
+            let level = self.announcer.verbosity();
+            words = self.announcer.phrases().say("fact.of_agent", level, &args);
+        }
+        words.extend(self.begin(&attached, Reads::Plan));
+        self.answer_with_words(words, now);
+    }
+
+    /// Opens something to be read, and gives what is said of it: what it is, and all of it where that is one part.
+    fn begin(&mut self, attached: &Attached, reads: Reads) -> Vec<Segment> {
+        let mut words = self.announcer.summary_of(attached, reads);
+        let mut parts = self.announcer.parts_of(attached, reads);
+        if parts.len() == 1 {
+            self.reading.close();
+            words.append(&mut parts.remove(0));
+            return words;
+        }
+        if parts.is_empty() {
+            return words;
+        }
+        self.reading.open(Of::Told, parts);
+        let key = self.face.pick("reading.keys", "reading.lines");
+        let level = self.announcer.verbosity();
+        words.extend(self.announcer.phrases().say(key, level, &[]));
+        words
+    }
+
+    fn answer_with_words(&mut self, words: Vec<Segment>, now: Now) {
+        let told = self
+            .announcer
+            .aside(Class::Response, Kind::Reply, words, now);
+        self.emit(told, now);
+    }
+}

@@ -1,0 +1,133 @@
+//! What belongs to a question, a call or a plan is read part by part, and only when somebody wants it.
+
+use super::*;
+
+fn changes() -> Value {
+    json!({"hearken": {"changes": [{
+        "path": "src/main.rs", "added": 3, "removed": 2, "places": 3,
+        "hunks": [
+            {"line": 3, "lines": [" {", "-    let port = 80;", "+    let port = 8080;"]},
+            {"line": 20, "lines": ["-old", "+rm -rf x && y", "+"], "left_out": 4},
+        ],
+    }]}})
+}
+
+#[test]
+fn changes_are_read_place_by_place_beside_the_question_and_answer_nothing() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("a", json!({"extensions": changes()}));
+    stage.lines.clear();
+    stage.press('d');
+    assert!(stage.heard("reads what changes, place by place."), "{:?}", stage.lines);
+    let mut next = |c: char| {
+        stage.lines.clear();
+        stage.wait(800);
+        stage.press(c);
+        stage.lines.concat()
+    };
+    assert_eq!(
+        next('.'),
+        "Place 1 of 3, from line 3. Unchanged: { Changed: 80. To: 8080. The line: let port = 8080;"
+    );
+    assert_eq!(
+        next('.'),
+        "Place 2 of 3, from line 20. Removed: old. Added: rm -rf x && y. Added: empty line. 4 lines are left out \
+         here, because there was too much."
+    );
+    assert_eq!(
+        next('.'),
+        "1 more place is left out, because there was too much: src/main.rs"
+    );
+    assert_eq!(next('.'), "That was the last part.");
+    assert!(next(',').starts_with("Place 2 of 3"));
+    assert!(next(',').starts_with("Place 1 of 3"));
+    assert_eq!(next(','), "That was the first part.");
+    assert!(stage.sent.is_empty());
+    stage.wait(800);
+    stage.press('y');
+    assert_eq!(stage.sent.len(), 1, "the question is as ready as it was");
+}
+
+#[test]
+fn the_changes_of_a_question_are_not_read_on_in_another_one() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask_with("a", json!({"extensions": changes()}));
+    stage.press('.');
+    assert!(stage.heard("Place 1 of 3"), "without a key first");
+    stage.ask("b");
+    stage.wait(800);
+    stage.code(KeyCode::Tab);
+    stage.lines.clear();
+    stage.wait(800);
+    stage.press('.');
+    assert!(!stage.heard("Place"), "{:?}", stage.lines);
+}
+
+#[test]
+fn an_output_is_read_from_either_end_and_only_on_demand() {
+    let mut stage = Stage::new(PIPE);
+    stage.type_line("output");
+    assert!(stage.heard("No call has brought anything"), "{:?}", stage.lines);
+    let lines: Vec<String> = (1..=40).map(|n| format!("test {n} ... ok")).collect();
+    stage.event("session.started", json!({"summary_normal": "Testing"}));
+    stage.event("tool.invoked", json!({"tool": "sh", "tool_call_id": "c1"}));
+    stage.event(
+        "tool.completed",
+        json!({"tool": "sh", "tool_call_id": "c1", "status": "success", "summary_normal": "Tests run",
+            "extensions": {"hearken": {"output": {"of": "cargo test", "lines": lines, "count": 90, "gap": 10}}}}),
+    );
+    assert!(!stage.heard("test 1 ... ok"), "unasked");
+    stage.type_line("output");
+    assert!(stage.heard("Output, 90 lines, 50 of them left out, of: cargo test."), "{:?}", stage.lines);
+    stage.type_line(",");
+    assert!(stage.heard("Line 85. test 35 ... ok"), "{:?}", stage.lines);
+    assert!(stage.heard("test 40 ... ok"));
+    stage.type_line("output");
+    for _ in 0..3 {
+        stage.type_line(".");
+    }
+    assert!(stage.heard("Line 7. test 7 ... ok. test 8 ... ok. test 9 ... ok. test 10 ... ok"));
+    assert!(stage.heard("50 lines are left out here, because there was too much. Line 61. test 11"));
+}
+
+#[test]
+fn a_plan_is_told_on_demand_and_never_unasked() {
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "Working"}));
+    stage.lines.clear();
+    stage.event(
+        "progress.updated",
+        json!({"progress": {"step": 2, "total_steps": 3, "description": "run the tests"},
+            "extensions": {"hearken": {"plan": [{"step": "look", "stage": "done"},
+                {"step": "run the tests", "stage": "now"}, {"step": "rest", "stage": "open"}]}}}),
+    );
+    stage.wait(3000);
+    // Programs are told that it moved on; people are not.
+    let told = stage.app.history().iter().last().unwrap();
+    assert_eq!(told.aloud, crate::announce::Aloud::Echo);
+    stage.type_line("plan");
+    assert!(
+        stage.heard(
+            "1 of 3 done; now: run the tests. Step 1, done: look. Step 2, now: run the tests. Step 3, not begun: rest"
+        ),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line(".");
+    assert!(stage.heard("Nothing is being read."));
+}
+
+#[test]
+fn what_changed_by_a_call_that_is_done_is_read_where_no_question_is_open() {
+    let mut stage = Stage::new(PIPE);
+    stage.event("session.started", json!({"summary_normal": "Working"}));
+    stage.event("tool.invoked", json!({"tool": "edit", "tool_call_id": "c1"}));
+    stage.event(
+        "tool.completed",
+        json!({"tool": "edit", "tool_call_id": "c1", "status": "success", "extensions": changes()}),
+    );
+    stage.type_line("d");
+    assert!(stage.heard("3 places in: src/main.rs."), "{:?}", stage.lines);
+    stage.type_line(".");
+    assert!(stage.heard("Place 1 of 3, from line 3."));
+}
