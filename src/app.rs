@@ -48,7 +48,7 @@ use crate::link::LinkId;
 use crate::protocol::{Now, fit};
 use crate::session::{Change, Ended, Sessions, What};
 
-pub use effect::{Effect, Exit, Kept, Notice};
+pub use effect::{Effect, Exit, Kept, Notice, Noticed};
 pub use input::Input;
 pub use links::{LinkPhase, LinkView, Stream, StreamEvent};
 pub use questions::shown::{Drawn, Showing, Shown};
@@ -265,6 +265,9 @@ impl App {
                     continue;
                 }
                 self.question_opened(*prompt, now);
+            }
+            if let What::SessionEnded(ended) = &change.what {
+                self.turn_ended(change.key.link, ended);
             }
             if let What::PromptWarning { prompt, .. } = &change.what
                 && self.questions.is_left_alone(*prompt)

@@ -369,7 +369,7 @@ impl Shell {
                 Effect::Bell => output.bell(),
                 Effect::Copy(address) => output.copy(&address),
                 Effect::Notify(notice) => output.notify(&notice),
-                Effect::Withdraw(prompt) => output.withdraw(prompt),
+                Effect::Withdraw(about) => output.withdraw(about),
                 Effect::Farewell(words) => output.farewell(words),
                 Effect::Title(title) => output.title(title.as_deref()),
                 Effect::Remember(delivery) => {

@@ -16,7 +16,9 @@ mod words;
 pub use announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
 };
-pub use announcer::{Announcer, Manner, Reads, Trust, Whole, hides_something, label_of, takes_two_steps};
+pub use announcer::{
+    Announcer, Manner, Reads, Trust, Whole, hides_something, label_of, takes_two_steps,
+};
 pub use history::History;
 pub use speech::delivery::Deliveries;
 pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};

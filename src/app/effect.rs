@@ -142,8 +142,8 @@ pub enum Effect {
     Bell,
     /// Send a notification through the terminal.
     Notify(Notice),
-    /// Take the notification of a question back.
-    Withdraw(PromptId),
+    /// Take a notification back.
+    Withdraw(Noticed),
     /// Let this be read after the full face, whose screen vanishes.
     Farewell(String),
     /// Give this address to the terminal's clipboard.
@@ -158,11 +158,20 @@ pub enum Effect {
     Quit(Exit),
 }
 
+/// Says what a notification is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Noticed {
+    /// A question that waits.
+    Question(PromptId),
+    /// The end of what the agent of this source was told to do.
+    Turn(LinkId),
+}
+
 /// Wishes a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The question that it is about; a later one about the same takes its place.
-    pub prompt: PromptId,
+    /// What it is about; a later one about the same takes its place.
+    pub about: Noticed,
     /// What it says, in the program's own words.
     pub text: String,
     /// Whether it is more than usually urgent.

@@ -35,6 +35,7 @@ mod parts;
 mod plain;
 mod policy;
 mod programs;
+mod prompted;
 mod reading;
 mod replies;
 mod reviewing;
@@ -56,6 +57,8 @@ struct Stage {
     count: u64,
     lines: Vec<String>,
     sent: Vec<(u64, Value)>,
+    /// The same, by the source that it went to.
+    frames: Vec<(LinkId, Value)>,
     sounds: Vec<Sound>,
     remembered: Vec<Delivery>,
     spoken: Vec<(UtteranceId, String)>,
@@ -63,7 +66,7 @@ struct Stage {
     bells: usize,
     copied: Vec<String>,
     notices: Vec<Notice>,
-    withdrawn: Vec<PromptId>,
+    withdrawn: Vec<Noticed>,
     farewells: Vec<String>,
     /// Whether nothing that is to be written is written.
     blocked: bool,
@@ -156,6 +159,7 @@ impl Stage {
             count: 0,
             lines: vec![],
             sent: vec![],
+            frames: vec![],
             spoken: vec![],
             sounds: vec![],
             remembered: vec![],
@@ -206,9 +210,15 @@ impl Stage {
                     self.lines.push(told.text());
                     shown.push(told);
                 }
-                Effect::Send { request, body, .. } => self
-                    .sent
-                    .push((request, serde_json::from_str(&body).unwrap())),
+                Effect::Send {
+                    link,
+                    request,
+                    body,
+                } => {
+                    let body: Value = serde_json::from_str(&body).unwrap();
+                    self.frames.push((link, body.clone()));
+                    self.sent.push((request, body));
+                }
                 Effect::Speak(utterance) => {
                     self.sounds.push(utterance.sound);
                     self.spoken.push((utterance.id, utterance.text));
@@ -218,7 +228,7 @@ impl Stage {
                 Effect::Bell => self.bells += 1,
                 Effect::Copy(address) => self.copied.push(address),
                 Effect::Notify(notice) => self.notices.push(notice),
-                Effect::Withdraw(prompt) => self.withdrawn.push(prompt),
+                Effect::Withdraw(about) => self.withdrawn.push(about),
                 Effect::Farewell(words) => self.farewells.push(words),
                 Effect::Hush
                 | Effect::Keep { .. }

@@ -31,14 +31,20 @@ pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
             let (gone, come) = (old.get(op.old_range()), new.get(op.new_range()));
             let (gone, come) = (gone.unwrap_or_default(), come.unwrap_or_default());
             if let DiffOp::Equal { .. } = op {
-                let kept = come.iter().map(|line| ChangedLine::Kept((*line).to_owned()));
+                let kept = come
+                    .iter()
+                    .map(|line| ChangedLine::Kept((*line).to_owned()));
                 hunk.lines.extend(kept);
                 continue;
             }
             change.removed += gone.len() as u64;
             change.added += come.len() as u64;
-            let gone = gone.iter().map(|line| ChangedLine::Removed((*line).to_owned()));
-            let come = come.iter().map(|line| ChangedLine::Added((*line).to_owned()));
+            let gone = gone
+                .iter()
+                .map(|line| ChangedLine::Removed((*line).to_owned()));
+            let come = come
+                .iter()
+                .map(|line| ChangedLine::Added((*line).to_owned()));
             hunk.lines.extend(gone.chain(come));
         }
         change.hunks.push(hunk);
@@ -69,7 +75,11 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
         new_index: head,
         new_len: come,
     };
-    let all = [equal(0, 0, head), middle, equal(head + gone, head + come, tail)];
+    let all = [
+        equal(0, 0, head),
+        middle,
+        equal(head + gone, head + come, tail),
+    ];
     all.into_iter()
         .filter(|op| !op.old_range().is_empty() || !op.new_range().is_empty())
         .collect()

@@ -141,7 +141,8 @@ impl Writer {
         );
         let mut fields = fields;
         // What is read on demand stands beside what names the dialect.
-        if let Some(Value::Object(attached)) = fields.as_object_mut().and_then(|it| it.remove(ATTACHED))
+        if let Some(Value::Object(attached)) =
+            fields.as_object_mut().and_then(|it| it.remove(ATTACHED))
             && let Some(own) = own.as_object_mut()
         {
             own.extend(attached);

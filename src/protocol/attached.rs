@@ -204,8 +204,7 @@ impl Attached {
             map.insert("changes".to_owned(), changes.into());
         }
         if let Some(output) = &self.output {
-            let output =
-                json!({"of": bounded(&output.of), "lines": output.lines, "count": output.count, "gap": output.gap});
+            let output = json!({"of": bounded(&output.of), "lines": output.lines, "count": output.count, "gap": output.gap});
             map.insert("output".to_owned(), output);
         }
         if !self.plan.is_empty() {
@@ -322,8 +321,7 @@ fn read_change(map: &Map<String, Value>, room: &mut Room) -> Option<FileChange> 
                 .collect();
             Hunk {
                 line: number(hunk, "line"),
-                left_out: number(hunk, "left_out")
-                    .saturating_add((all.len() - lines.len()) as u64),
+                left_out: number(hunk, "left_out").saturating_add((all.len() - lines.len()) as u64),
                 lines,
             }
         })
@@ -346,7 +344,10 @@ fn read_output(map: &Map<String, Value>) -> Brought {
     let all = map.get("lines").and_then(Value::as_array);
     let all = all.into_iter().flatten().filter_map(Value::as_str);
     let mut room = Room::default();
-    let lines: Vec<String> = all.take_while(|line| room.takes(line)).map(bounded).collect();
+    let lines: Vec<String> = all
+        .take_while(|line| room.takes(line))
+        .map(bounded)
+        .collect();
     Brought {
         of: bounded(text(map, "of").unwrap_or_default()),
         count: number(map, "count").max(lines.len() as u64),

@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 use jiff::tz::TimeZone;
 
 use crate::announce::Announcement;
-use crate::app::{App, Input, Notice, Showing};
+use crate::app::{App, Input, Notice, Noticed, Showing};
 use crate::config::{ScreenConfig, ThemeChoice};
 use crate::linear::{self, Order, Page};
 use crate::pane::{self, Look};
 use crate::protocol::Now;
-use crate::session::PromptId;
 
 use super::plan::Face;
 use super::screen::{self, Screen};
@@ -224,8 +223,8 @@ impl Output {
     }
 
     /// Takes a notification back, where the terminal can.
-    pub(super) fn withdraw(&mut self, prompt: PromptId) {
-        let sign = self.signs.withdraw(prompt);
+    pub(super) fn withdraw(&mut self, about: Noticed) {
+        let sign = self.signs.withdraw(about);
         self.signal(sign);
     }
 

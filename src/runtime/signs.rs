@@ -15,9 +15,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::announce::Kind;
-use crate::app::Notice;
+use crate::app::{Notice, Noticed};
 use crate::config::{NotificationChoice, ScreenConfig};
-use crate::session::PromptId;
 
 /// Notifications are cut to this many characters; terminals and desktops cut them anyway.
 const LONGEST_NOTE: usize = 200;
@@ -112,7 +111,7 @@ impl Signs {
     /// all the same.
     pub(super) fn notify(&self, notice: &Notice) -> String {
         let text = plain(&notice.text);
-        let id = notice.prompt.0;
+        let id = id_of(notice.about);
         match self.route {
             Route::None => String::new(),
             Route::Osc9 => self.foreign(&[format!("\x1b]9;hearken: {text}\x1b\\")]),
@@ -130,10 +129,10 @@ impl Signs {
     }
 
     /// Takes a notification back, where the terminal can.
-    pub(super) fn withdraw(&self, prompt: PromptId) -> String {
+    pub(super) fn withdraw(&self, about: Noticed) -> String {
         match self.route {
             Route::Osc99 => {
-                self.foreign(&[format!("\x1b]99;i=hearken-{}:p=close;\x1b\\", prompt.0)])
+                self.foreign(&[format!("\x1b]99;i=hearken-{}:p=close;\x1b\\", id_of(about))])
             }
             Route::Osc9 | Route::Osc777 | Route::None => String::new(),
         }
@@ -212,6 +211,14 @@ impl Signs {
     }
 }
 
+/// Names what a notification is about for the terminal.
+fn id_of(about: Noticed) -> String {
+    match about {
+        Noticed::Question(prompt) => prompt.0.to_string(),
+        Noticed::Turn(link) => format!("turn-{}", link.0),
+    }
+}
+
 /// Leaves nothing in a text that could end or begin a sequence.
 fn plain(text: &str) -> String {
     text.chars()
@@ -223,6 +230,7 @@ fn plain(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::PromptId;
 
     fn signs(env: &[(&str, &str)], choice: NotificationChoice) -> Signs {
         let settings = ScreenConfig {
@@ -237,7 +245,7 @@ mod tests {
 
     fn notice(text: &str) -> Notice {
         Notice {
-            prompt: PromptId(2),
+            about: Noticed::Question(PromptId(2)),
             text: text.to_owned(),
             urgent: true,
         }
@@ -305,9 +313,12 @@ mod tests {
     #[test]
     fn what_was_notified_is_withdrawn_where_that_can_be() {
         let signs = |choice| signs(&[("TERM", "xterm-kitty")], choice);
-        let close = signs(NotificationChoice::Osc99).withdraw(PromptId(2));
+        let close = signs(NotificationChoice::Osc99).withdraw(Noticed::Question(PromptId(2)));
         assert_eq!(close, "\x1b]99;i=hearken-2:p=close;\x1b\\");
-        assert_eq!(signs(NotificationChoice::Osc9).withdraw(PromptId(2)), "");
+        assert_eq!(
+            signs(NotificationChoice::Osc9).withdraw(Noticed::Question(PromptId(2))),
+            ""
+        );
     }
 
     #[test]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{
-    Attached, HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled, SessionCompleted,
-    SessionErrored, SessionStarted, StateChanged, TextDirection, ToolCompleted, ToolInvoked,
-    UnknownEvent, Urgency,
+    Attached, HandoffRequested, Now, OutputId, OutputStreaming, Progress, SessionCancelled,
+    SessionCompleted, SessionErrored, SessionStarted, StateChanged, TextDirection, ToolCompleted,
+    ToolInvoked, UnknownEvent, Urgency,
 };
 
 use super::anomaly::{Anomaly, Danger};

@@ -57,7 +57,12 @@ impl Sessions {
     }
 
     /// Tells whether a link's open questions leave memory for one more.
-    pub(super) fn can_keep(&self, key: &SessionKey, question: &Question, attached: &Attached) -> bool {
+    pub(super) fn can_keep(
+        &self,
+        key: &SessionKey,
+        question: &Question,
+        attached: &Attached,
+    ) -> bool {
         let (mut of_link, mut of_agent) = (0_usize, 0_usize);
         for prompt in self.prompts.values().filter(|prompt| prompt.is_open()) {
             if prompt.key.link == key.link {

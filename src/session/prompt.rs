@@ -6,8 +6,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::protocol::{
-    Answer, Attached, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken, Reversibility,
-    RiskLevel, TextDirection, ToolCallId, is_direction_sign,
+    Answer, Attached, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken,
+    Reversibility, RiskLevel, TextDirection, ToolCallId, is_direction_sign,
 };
 
 use super::key::{PromptId, SessionKey};

@@ -29,6 +29,8 @@ use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
 /// A state that comes this soon after other words of its session is not said: as long as a beat waits.
 const JUST_NOW: Duration = Duration::from_secs(3);
+/// A session that took as long is told with its time.
+const LONG: Duration = Duration::from_secs(20);
 /// As long as what was told last is still in the ear.
 const IN_MIND: Duration = Duration::from_secs(30);
 /// How many announcements are looked at for that: more than a person can follow in that time.
@@ -228,11 +230,15 @@ impl Announcer {
                 true
             }
         };
+        // Whoever waited that long was perhaps not there any more.
+        let took = event.duration_ms.map(Duration::from_millis);
+        let long = level != Verbosity::Terse && took.is_some_and(|took| took >= LONG);
         let key = match level {
+            Verbosity::Terse | Verbosity::Normal if bare && long => "session.completed.after",
             Verbosity::Terse | Verbosity::Normal if bare => "session.completed.bare",
             Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed => "session.completed",
         };
-        let took = event.duration_ms.map(Duration::from_millis);
+        let took = took.filter(|_| long || level == Verbosity::Detailed);
         self.phrase(
             change,
             Class::Outcome,

@@ -27,8 +27,7 @@ mod wording;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
-pub use parts::Whole;
-pub use reading::Reads;
+pub use parts::{Reads, Whole};
 pub use trust::Trust;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

@@ -11,6 +11,7 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::Announcer;
+use super::parts::Reads;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
@@ -25,17 +26,6 @@ const MOST_SIGNS: usize = 240;
 const MOST_STEPS: usize = 5;
 /// How many changes of words a line may have that is told by them.
 const MOST_SPANS: usize = 3;
-
-/// Says what is read of that which belongs to something.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
-    /// What changes in files.
-    Changes,
-    /// What a call brought.
-    Output,
-    /// What the agent plans.
-    Plan,
-}
 
 impl Announcer {
     /// Gives its parts; none where there is nothing of it.

@@ -1,4 +1,5 @@
-//! What calls a person back to a question that nobody answers: bell, notification, title.
+//! What calls a person back: to a question that nobody answers by bell, notification and title, to an agent that is done
+//! by a notification.
 //!
 //! Responsibilities: when each is wished for, again and more urgently the longer a question waits, and
 //! when it is taken back. Not here: the sequences of a terminal (`runtime`).
@@ -11,11 +12,11 @@
 
 use crate::announce::Arg;
 use crate::protocol::{Now, RiskLevel};
-use crate::session::{Prompt, PromptId, Question, Standing};
+use crate::session::{Ended, LinkId, Prompt, PromptId, Question, Standing};
 
 use super::shown::ALARMS;
-use crate::app::effect::Notice;
-use crate::app::{App, Effect};
+use crate::app::effect::{Notice, Noticed};
+use crate::app::{App, Effect, LinkView};
 
 impl App {
     /// Rings for a question that was just raised.
@@ -70,9 +71,10 @@ impl App {
             "notice.question"
         };
         let text = phrases.text(key, &args);
-        self.questions.calls.notify(prompt.id);
+        let about = Noticed::Question(prompt.id);
+        self.questions.calls.notify(about);
         self.effects.push(Effect::Notify(Notice {
-            prompt: prompt.id,
+            about,
             text,
             urgent: again || high,
         }));
@@ -81,13 +83,38 @@ impl App {
     /// Takes back the notifications of questions that want no answer any more.
     pub(in crate::app) fn withdraw_notices(&mut self) {
         let (sessions, rules) = (&self.sessions, &self.questions.rules);
-        let over = self.questions.calls.withdraw(|id| {
-            let prompt = sessions.prompt(id);
-            !prompt.is_some_and(Prompt::is_answerable) || rules.leave(id)
+        let seen = !self.questions.calls.is_elsewhere();
+        let over = self.questions.calls.withdraw(|about| match about {
+            Noticed::Question(id) => {
+                let prompt = sessions.prompt(id);
+                !prompt.is_some_and(Prompt::is_answerable) || rules.leave(id)
+            }
+            Noticed::Turn(_) => seen,
         });
-        for id in over {
-            self.effects.push(Effect::Withdraw(id));
+        for about in over {
+            self.effects.push(Effect::Withdraw(about));
         }
+    }
+
+    /// Calls somebody who surely looks elsewhere when their agent is done with what they told it to do.
+    pub(in crate::app) fn turn_ended(&mut self, link: LinkId, ended: &Ended) {
+        let prompted = |view: &LinkView| view.connection().takes_prompts;
+        let waits = self.links.get(link).is_some_and(prompted);
+        if !waits || !self.questions.calls.is_elsewhere() {
+            return;
+        }
+        let key = match ended {
+            Ended::Completed(_) => "notice.turn.done",
+            Ended::Errored(_) => "notice.turn.failed",
+            Ended::Cancelled(_) => "notice.turn.stopped",
+        };
+        let about = Noticed::Turn(link);
+        self.questions.calls.notify(about);
+        self.effects.push(Effect::Notify(Notice {
+            about,
+            text: self.announcer.phrases().text(key, &[]),
+            urgent: matches!(ended, Ended::Errored(_)),
+        }));
     }
 
     /// Keeps the terminal's title true.

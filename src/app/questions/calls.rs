@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::PromptId;
+use crate::app::effect::Noticed;
 
 /// Remembers where the person's attention is and what calls for it.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Calls {
     /// Whether the person looks at the terminal; most terminals only tell when that changes.
     focused: Option<bool>,
-    /// The questions with a notification.
-    notified: BTreeSet<PromptId>,
+    /// What there is a notification of.
+    notified: BTreeSet<Noticed>,
     /// How many questions the terminal's title counts.
     titled: usize,
 }
@@ -26,22 +26,27 @@ impl Calls {
         self.focused == Some(true)
     }
 
-    /// Takes note that a notification of a question is sent.
-    pub(super) fn notify(&mut self, id: PromptId) {
-        self.notified.insert(id);
+    /// Tells whether the person surely looks elsewhere.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.focused == Some(false)
     }
 
-    /// Gives the questions whose notification is to be taken back, and forgets them.
-    pub(super) fn withdraw(&mut self, is_over: impl Fn(PromptId) -> bool) -> Vec<PromptId> {
+    /// Takes note that a notification is sent.
+    pub(super) fn notify(&mut self, about: Noticed) {
+        self.notified.insert(about);
+    }
+
+    /// Gives what notifications are to be taken back, and forgets them.
+    pub(super) fn withdraw(&mut self, is_over: impl Fn(Noticed) -> bool) -> Vec<Noticed> {
         let (over, still) = std::mem::take(&mut self.notified)
             .into_iter()
-            .partition(|id| is_over(*id));
+            .partition(|about| is_over(*about));
         self.notified = still;
-        Vec::from_iter::<BTreeSet<PromptId>>(over)
+        Vec::from_iter::<BTreeSet<Noticed>>(over)
     }
 
     /// Gives everything that is notified, and forgets it.
-    pub(super) fn leave(&mut self) -> Vec<PromptId> {
+    pub(super) fn leave(&mut self) -> Vec<Noticed> {
         self.withdraw(|_| true)
     }
 

@@ -26,6 +26,7 @@ mod under_way;
 
 use std::time::Duration;
 
+use crate::app::effect::Noticed;
 use crate::session::PromptId;
 
 use calls::Calls;
@@ -121,7 +122,7 @@ impl Questions {
     }
 
     /// Gives what is notified, and forgets it.
-    pub(super) fn stop_calling(&mut self) -> Vec<PromptId> {
+    pub(super) fn stop_calling(&mut self) -> Vec<Noticed> {
         self.calls.leave()
     }
 

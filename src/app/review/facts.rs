@@ -17,7 +17,10 @@ const LONGEST_ADDRESS: usize = 2048;
 
 impl App {
     /// Finds what is looked back at, or else the newest of what was told, where more is known of it.
-    pub(in crate::app) fn with_facts(&self, wanted: impl Fn(&Facts) -> bool) -> Option<Arc<Announcement>> {
+    pub(in crate::app) fn with_facts(
+        &self,
+        wanted: impl Fn(&Facts) -> bool,
+    ) -> Option<Arc<Announcement>> {
         let history = self.announcer.history();
         match self.review.at() {
             Some(id) => history.get(id).filter(|told| wanted(&told.facts)).cloned(),

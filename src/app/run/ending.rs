@@ -25,8 +25,8 @@ impl App {
         };
         if self.run.end() {
             // Whoever left can't answer by what still calls for an answer.
-            for prompt in self.questions.stop_calling() {
-                self.effects.push(Effect::Withdraw(prompt));
+            for about in self.questions.stop_calling() {
+                self.effects.push(Effect::Withdraw(about));
             }
             self.release_all(now);
             self.effects.push(Effect::Quit(exit));

@@ -27,7 +27,7 @@ fn a_question_calls_again_and_more_urgently_until_it_is_answered() {
     }
     assert!(stage.withdrawn.is_empty());
     stage.press('n');
-    assert_eq!(stage.withdrawn, [PromptId(1)]);
+    assert_eq!(stage.withdrawn, [Noticed::Question(PromptId(1))]);
     stage.wait(1000);
     assert_eq!(stage.withdrawn.len(), 1, "once");
 }
@@ -90,7 +90,7 @@ fn every_way_in_which_a_question_ends_takes_its_notification_back() {
                 stage.press('q');
             }
         }
-        assert_eq!(stage.withdrawn, [PromptId(1)], "{how}");
+        assert_eq!(stage.withdrawn, [Noticed::Question(PromptId(1))], "{how}");
     }
 }
 
@@ -126,4 +126,33 @@ fn whoever_leaves_the_full_face_can_read_what_becomes_of_the_questions() {
     stage.input(Input::Terminate);
     assert!(stage.farewells.is_empty(), "lines stay where they are");
     assert!(stage.heard("will be rejected"));
+}
+
+#[test]
+fn whoever_looks_elsewhere_is_called_when_the_agent_that_they_prompted_is_done() {
+    let mut stage = Stage::prompted(KEYS);
+    stage.says("Working on it.");
+    stage.strike(Struck::Focus(false));
+    stage.wait(20_000);
+    stage.turn_ends();
+    let about = Noticed::Turn(LinkId(0));
+    let last = stage.notices.last().unwrap();
+    assert_eq!(
+        (last.about, last.text.as_str()),
+        (about, "Your agent is done.")
+    );
+    let told = stage.app.history().iter().rev();
+    let told: Vec<String> = told.map(|told| told.text()).collect();
+    assert!(
+        told.iter().any(|it| it == "Finished after 20 seconds."),
+        "{told:?}"
+    );
+    assert!(stage.withdrawn.is_empty());
+    stage.strike(Struck::Focus(true));
+    assert_eq!(stage.withdrawn, [about]);
+    // Whoever looks at it needs no other call.
+    stage.type_prompt("more");
+    stage.says("Again.");
+    stage.turn_ends();
+    assert_eq!(stage.notices.len(), 1);
 }

@@ -18,7 +18,11 @@ fn changes_are_read_place_by_place_beside_the_question_and_answer_nothing() {
     stage.ask_with("a", json!({"extensions": changes()}));
     stage.lines.clear();
     stage.press('d');
-    assert!(stage.heard("reads what changes, place by place."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("reads what changes, place by place."),
+        "{:?}",
+        stage.lines
+    );
     let mut next = |c: char| {
         stage.lines.clear();
         stage.wait(800);
@@ -67,7 +71,11 @@ fn the_changes_of_a_question_are_not_read_on_in_another_one() {
 fn an_output_is_read_from_either_end_and_only_on_demand() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("output");
-    assert!(stage.heard("No call has brought anything"), "{:?}", stage.lines);
+    assert!(
+        stage.heard("No call has brought anything"),
+        "{:?}",
+        stage.lines
+    );
     let lines: Vec<String> = (1..=40).map(|n| format!("test {n} ... ok")).collect();
     stage.event("session.started", json!({"summary_normal": "Testing"}));
     stage.event("tool.invoked", json!({"tool": "sh", "tool_call_id": "c1"}));
@@ -78,7 +86,11 @@ fn an_output_is_read_from_either_end_and_only_on_demand() {
     );
     assert!(!stage.heard("test 1 ... ok"), "unasked");
     stage.type_line("output");
-    assert!(stage.heard("Output, 90 lines, 50 of them left out, of: cargo test."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("Output, 90 lines, 50 of them left out, of: cargo test."),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line(",");
     assert!(stage.heard("Line 85. test 35 ... ok"), "{:?}", stage.lines);
     assert!(stage.heard("test 40 ... ok"));
@@ -87,7 +99,9 @@ fn an_output_is_read_from_either_end_and_only_on_demand() {
         stage.type_line(".");
     }
     assert!(stage.heard("Line 7. test 7 ... ok. test 8 ... ok. test 9 ... ok. test 10 ... ok"));
-    assert!(stage.heard("50 lines are left out here, because there was too much. Line 61. test 11"));
+    assert!(
+        stage.heard("50 lines are left out here, because there was too much. Line 61. test 11")
+    );
 }
 
 #[test]
@@ -121,13 +135,20 @@ fn a_plan_is_told_on_demand_and_never_unasked() {
 fn what_changed_by_a_call_that_is_done_is_read_where_no_question_is_open() {
     let mut stage = Stage::new(PIPE);
     stage.event("session.started", json!({"summary_normal": "Working"}));
-    stage.event("tool.invoked", json!({"tool": "edit", "tool_call_id": "c1"}));
+    stage.event(
+        "tool.invoked",
+        json!({"tool": "edit", "tool_call_id": "c1"}),
+    );
     stage.event(
         "tool.completed",
         json!({"tool": "edit", "tool_call_id": "c1", "status": "success", "extensions": changes()}),
     );
     stage.type_line("d");
-    assert!(stage.heard("3 places in: src/main.rs."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("3 places in: src/main.rs."),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line(".");
     assert!(stage.heard("Place 1 of 3, from line 3."));
 }

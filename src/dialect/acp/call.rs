@@ -229,7 +229,11 @@ fn edits(edit: &FileChange, words: &Words) -> String {
     args.extend(lines.iter().map(|(name, count)| (*name, count.as_str())));
     let key = match edit {
         FileChange { is_new: true, .. } => "acp.edit.new",
-        FileChange { added: 0, removed: 0, .. } => "acp.edit.same",
+        FileChange {
+            added: 0,
+            removed: 0,
+            ..
+        } => "acp.edit.same",
         FileChange { .. } => "acp.edit",
     };
     first(words, key, &args)

@@ -13,6 +13,9 @@ use crate::protocol::Now;
 use super::call::Stage;
 use super::turn::{Teller, Turn};
 
+/// How many of the files that were edited are named at the end; of the others it is said how many there are.
+const NAMED: usize = 3;
+
 /// Says how a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
@@ -83,7 +86,15 @@ impl Turn {
                 let number = |n: u64| if n == 0 { String::new() } else { n.to_string() };
                 let edited = number(self.edited.len() as u64);
                 let failed = number(self.failed);
-                let args = [("edited", edited.as_str()), ("failed", failed.as_str())];
+                let named: Vec<&str> = self.edited.iter().take(NAMED).map(String::as_str).collect();
+                let named = written::short(&named.join(", "));
+                let more = number(self.edited.len().saturating_sub(NAMED) as u64);
+                let args = [
+                    ("edited", edited.as_str()),
+                    ("files", named.as_str()),
+                    ("more", more.as_str()),
+                    ("failed", failed.as_str()),
+                ];
                 let fields = match edited.is_empty() && failed.is_empty() {
                     true => Map::new(),
                     false => say("acp.end.done", &args),

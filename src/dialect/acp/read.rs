@@ -211,7 +211,11 @@ fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
         .filter(|part| text(part, "type") == Some("diff"));
     let edits = diffs.filter_map(|part| {
         let path = name(text(part, "path")?);
-        Some(changes::between(&path, text(part, "oldText"), text(part, "newText")?))
+        Some(changes::between(
+            &path,
+            text(part, "oldText"),
+            text(part, "newText")?,
+        ))
     });
     edits.take(MOST_EDITS).collect()
 }

@@ -199,7 +199,7 @@ fn an_edit_is_told_by_its_lines() {
     ends(&mut run, "end_turn");
     assert_eq!(
         run.last("session.completed")["summary_normal"],
-        "1 file was edited."
+        "Edited src/main.rs."
     );
     assert_eq!(run.faults, [""; 0]);
 }
@@ -208,15 +208,21 @@ fn an_edit_is_told_by_its_lines() {
 fn what_a_call_brought_and_what_is_planned_travel_beside_the_event() {
     let mut run = Run::prompted();
     run.update(touch("in_progress"));
-    let text: String = (0..100_000).map(|n| format!("{n} {}\n", "x".repeat(45))).collect();
+    let text: String = (0..100_000)
+        .map(|n| format!("{n} {}\n", "x".repeat(45)))
+        .collect();
     run.update(
         json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed",
             "content": [{"type": "content", "content": {"type": "text", "text": text}}]}),
     );
     let output = &run.last("tool.completed")["extensions"]["hearken"]["output"];
-    assert_eq!((&output["of"], &output["count"]), (&json!("touch x"), &json!(100_000)));
+    assert_eq!(
+        (&output["of"], &output["count"]),
+        (&json!("touch x"), &json!(100_000))
+    );
     assert!(run.last("tool.completed").to_string().len() < 64 * 1024);
-    let step = |text: &str, status: &str| json!({"content": text, "priority": "high", "status": status});
+    let step =
+        |text: &str, status: &str| json!({"content": text, "priority": "high", "status": status});
     run.update(json!({"sessionUpdate": "plan",
         "entries": [step("look", "completed"), step("touch", "in_progress"), step("rest", "pending")]}));
     let plan = run.last("progress.updated");
