@@ -10,41 +10,49 @@ use super::doing::Doing;
 impl App {
     /// Shows the help and says it: whoever can't see the screen needs it most.
     pub(super) fn help(&mut self, now: Now) {
-        let entries: Vec<(String, &str)> = match self.face.manner() {
+        match self.face.manner() {
             Manner::Keys if matches!(self.doing, Doing::Helping { .. }) => {
                 self.doing = Doing::Watching;
-                return;
             }
             Manner::Keys => {
                 self.doing = Doing::Helping { scroll: 0 };
-                self.hands.keymap().help().collect()
+                let phrases = self.announcer.phrases();
+                let entries = self.hands.keymap().help();
+                let entries: Vec<String> = entries
+                    .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
+                    .collect();
+                self.respond(
+                    "fault.other",
+                    &[("reason", Arg::Own(entries.join(" ")))],
+                    now,
+                );
             }
-            Manner::Lines | Manner::Program => keys::LINES
-                .iter()
-                .map(|line| (line.line.to_owned(), line.does))
-                .collect(),
-        };
+            Manner::Lines | Manner::Program => self.help_in_lines(now),
+        }
+    }
+
+    /// Writes one line an entry, so that a screen reader can go from one to the next, and a head before each group.
+    fn help_in_lines(&mut self, now: Now) {
         let phrases = self.announcer.phrases();
-        let entries: Vec<String> = entries
-            .into_iter()
-            .map(|(key, does)| format!("{key}: {}.", phrases.help(does)))
-            .collect();
-        match self.face.manner() {
-            Manner::Keys => self.respond(
-                "fault.other",
-                &[("reason", Arg::Own(entries.join(" ")))],
-                now,
-            ),
-            // One line an entry, so that a screen reader can go from one to the next.
-            Manner::Lines | Manner::Program => {
-                for entry in entries {
-                    let args = [("reason", Arg::Own(entry))];
-                    let told =
-                        self.announcer
-                            .say(Class::Response, Kind::Reply, "fault.other", &args, now);
-                    self.put(told);
-                }
-            }
+        let mut rows = Vec::new();
+        for group in keys::LINES.chunk_by(|one, next| one.group == next.group) {
+            rows.extend(
+                group
+                    .first()
+                    .map(|head| format!("{}:", phrases.help(head.group))),
+            );
+            rows.extend(
+                group
+                    .iter()
+                    .map(|line| format!("{}: {}.", line.line, phrases.help(line.does))),
+            );
+        }
+        for row in rows {
+            let args = [("reason", Arg::Own(row))];
+            let told = self
+                .announcer
+                .say(Class::Response, Kind::Reply, "fault.other", &args, now);
+            self.put(told);
         }
     }
 }

@@ -80,8 +80,13 @@ fn of_program(command: &Command, words: &Phrases) -> Sheet {
     }
     page.section("man.lines");
     page.paragraph("man.lines.how");
-    for line in LINES {
-        page.entry(line.line, words.help(line.does));
+    for group in LINES.chunk_by(|one, next| one.group == next.group) {
+        if let Some(head) = group.first() {
+            page.part(words.help(head.group));
+        }
+        for line in group {
+            page.entry(line.line, words.help(line.does));
+        }
     }
     page.section("man.files");
     for (file, key) in FILES {

@@ -78,7 +78,7 @@ pub(super) const GROUPS: &[Group] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::BINDINGS;
+    use crate::keys::{BINDINGS, LINES};
 
     #[test]
     fn every_command_is_in_one_group() {
@@ -90,5 +90,15 @@ mod tests {
         }
         let all: usize = GROUPS.iter().map(|group| group.names.len()).sum();
         assert_eq!(all, BINDINGS.len(), "no group names what there is not");
+    }
+
+    #[test]
+    fn lines_have_the_groups_of_the_keys_in_their_order() {
+        let heads: Vec<&str> = LINES
+            .chunk_by(|one, next| one.group == next.group)
+            .map(|group| group[0].group)
+            .collect();
+        let all: Vec<&str> = GROUPS.iter().map(|group| group.head).collect();
+        assert_eq!(heads, all);
     }
 }

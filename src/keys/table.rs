@@ -311,191 +311,238 @@ pub const BINDINGS: &[Binding] = &[
 /// Describes one line command for the help of the linear and JSON faces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineCommand {
+    /// The head of its group, as in the help of the keys.
+    pub group: &'static str,
     /// The line as it is written in help.
     pub line: &'static str,
     /// What it does, in the infinitive.
     pub does: &'static str,
 }
 
-/// Every line command, in the order of the help.
+/// Every line command, in the order of the help: the groups are those of the keys.
 pub const LINES: &[LineCommand] = &[
     LineCommand {
+        group: "Questions",
         line: "y, y 2",
         does: "accept the question, or question 2",
     },
     LineCommand {
+        group: "Questions",
         line: "c, c 2",
         does: "confirm accepting, the second step",
     },
     LineCommand {
+        group: "Questions",
         line: "n, n 2",
         does: "reject the question, or question 2",
     },
     LineCommand {
+        group: "Questions",
         line: "r TEXT, r 2 TEXT",
         does: "reject with a reason",
     },
     LineCommand {
+        group: "Questions",
         line: "a TEXT, a 2 TEXT",
         does: "answer in words or with a number",
     },
     LineCommand {
+        group: "Questions",
         line: "o N, o 2 N",
         does: "choose option N",
     },
     LineCommand {
+        group: "Questions",
         line: "d, d 2",
         does: "read the question in full, or more of what was told",
     },
     LineCommand {
-        line: "h",
-        does: "read the last announcements again",
-    },
-    LineCommand {
-        line: "-",
-        does: "read the announcement before",
-    },
-    LineCommand {
-        line: "+",
-        does: "read the announcement after",
-    },
-    LineCommand {
-        line: "again",
-        does: "read the last announcement again",
-    },
-    LineCommand {
-        line: "w",
-        does: "read all of an agent's last text",
-    },
-    LineCommand {
-        line: "find TEXT",
-        does: "search the history, from the newest back",
-    },
-    LineCommand {
-        line: "l",
-        does: "spell it; again, by the spelling alphabet",
-    },
-    LineCommand {
-        line: "l TEXT",
-        does: "spell its word with TEXT in it, or its word number TEXT",
-    },
-    LineCommand {
-        line: "l <",
-        does: "read the word before, to spell it",
-    },
-    LineCommand {
-        line: "l >",
-        does: "read the word after, to spell it",
-    },
-    LineCommand {
-        line: "b",
-        does: "read what happened while you were away",
-    },
-    LineCommand {
-        line: "m, m NAME",
-        does: "mute the agent, or hear it again; what is urgent is always said",
-    },
-    LineCommand {
-        line: "k",
-        does: "keep quiet but for what is urgent, or speak again",
-    },
-    LineCommand {
-        line: "i",
-        does: "do not interrupt what is being said, or do again",
-    },
-    LineCommand {
-        line: "t",
-        does: "read what is going on",
-    },
-    LineCommand {
-        line: "z",
-        does: "copy the address in what is looked at",
-    },
-    LineCommand {
-        line: "s",
-        does: "stop speaking; twice to skip what waits",
-    },
-    LineCommand {
-        line: "p",
-        does: "hold the lines, or let them go on",
-    },
-    LineCommand {
+        group: "Questions",
         line: "next",
         does: "go to the next question",
     },
     LineCommand {
-        line: "v",
-        does: "change the verbosity",
-    },
-    LineCommand {
-        line: "j",
-        does: "change how much is announced: low, medium or high load",
-    },
-    LineCommand {
-        line: "load low, load medium, load high",
-        does: "announce that much",
-    },
-    LineCommand {
-        line: "language",
-        does: "change to the next of your languages",
-    },
-    LineCommand {
-        line: "language TAG",
-        does: "change to that language, for example de or en-GB",
-    },
-    LineCommand {
-        line: ".",
-        does: "read the next part of a change, an output or a plan",
-    },
-    LineCommand {
-        line: ",",
-        does: "read the part before, or the last one",
-    },
-    LineCommand {
-        line: "output",
-        does: "read what the last call of a tool brought",
-    },
-    LineCommand {
-        line: "plan",
-        does: "read the agent's plan",
-    },
-    LineCommand {
-        line: "g",
-        does: "read what a started program wrote to its standard error",
-    },
-    LineCommand {
-        line: "rate, pitch, volume, voice, punctuation",
-        does: "hear a setting of the voice",
-    },
-    LineCommand {
-        line: "rate +, rate -, rate 20, rate usual",
-        does: "change a setting of the voice; pitch and volume likewise",
-    },
-    LineCommand {
-        line: "voice NAME, punctuation LEVEL",
-        does: "choose a voice, or which marks are named: none, some, most or all",
-    },
-    LineCommand {
-        line: "remember",
-        does: "remember the voice's settings for later runs",
-    },
-    LineCommand {
+        group: "What the agent does",
         line: "> TEXT",
         does: "tell the agent what to do",
     },
     LineCommand {
+        group: "What the agent does",
         line: "stop",
         does: "stop what the agent does; twice",
     },
     LineCommand {
+        group: "What the agent does",
+        line: "output",
+        does: "read what the last call of a tool brought",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: "plan",
+        does: "read the agent's plan",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: ".",
+        does: "read the next part of a change, an output or a plan",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: ",",
+        does: "read the part before, or the last one",
+    },
+    LineCommand {
+        group: "What is going on",
+        line: "t",
+        does: "read what is going on",
+    },
+    LineCommand {
+        group: "What is going on",
+        line: "b",
+        does: "read what happened while you were away",
+    },
+    LineCommand {
+        group: "What is going on",
+        line: "g",
+        does: "read what a started program wrote to its standard error",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "s",
+        does: "stop speaking; twice to skip what waits",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "m, m NAME",
+        does: "mute the agent, or hear it again; what is urgent is always said",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "k",
+        does: "keep quiet but for what is urgent, or speak again",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "i",
+        does: "do not interrupt what is being said, or do again",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "v",
+        does: "change the verbosity",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "j",
+        does: "change how much is announced: low, medium or high load",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "load low, load medium, load high",
+        does: "announce that much",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "language",
+        does: "change to the next of your languages",
+    },
+    LineCommand {
+        group: "Speech",
+        line: "language TAG",
+        does: "change to that language, for example de or en-GB",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "h",
+        does: "read the last announcements again",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "-",
+        does: "read the announcement before",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "+",
+        does: "read the announcement after",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "again",
+        does: "read the last announcement again",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "w",
+        does: "read all of an agent's last text",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "find TEXT",
+        does: "search the history, from the newest back",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "l",
+        does: "spell it; again, by the spelling alphabet",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "l TEXT",
+        does: "spell its word with TEXT in it, or its word number TEXT",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "l <",
+        does: "read the word before, to spell it",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "l >",
+        does: "read the word after, to spell it",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "z",
+        does: "copy the address in what is looked at",
+    },
+    LineCommand {
+        group: "The voice",
+        line: "rate, pitch, volume, voice, punctuation",
+        does: "hear a setting of the voice",
+    },
+    LineCommand {
+        group: "The voice",
+        line: "rate +, rate -, rate 20, rate usual",
+        does: "change a setting of the voice; pitch and volume likewise",
+    },
+    LineCommand {
+        group: "The voice",
+        line: "voice NAME, punctuation LEVEL",
+        does: "choose a voice, or which marks are named: none, some, most or all",
+    },
+    LineCommand {
+        group: "The voice",
+        line: "remember",
+        does: "remember the voice's settings for later runs",
+    },
+    LineCommand {
+        group: "Leaving, and this help",
+        line: "p",
+        does: "hold the lines, or let them go on",
+    },
+    LineCommand {
+        group: "Leaving, and this help",
         line: "x",
         does: "leave the agent's source",
     },
     LineCommand {
+        group: "Leaving, and this help",
         line: "?",
         does: "read this help",
     },
     LineCommand {
+        group: "Leaving, and this help",
         line: "q",
         does: "quit",
     },
