@@ -16,15 +16,24 @@ use super::prompt::{Prompt, Question, ToolWord};
 use super::sessions::Sessions;
 use super::waits::UNASKED_AFTER;
 
+/// Tells whether a question of a call's session is about it.
+fn guards(prompt: &Prompt, call: &ToolCall) -> bool {
+    let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
+    by_id || call.consent == Consent::Asked(prompt.id)
+}
+
 impl Sessions {
     /// Tells whether a call waits for the person: a question about it is open, and nobody here has answered it.
     pub fn waits_for_person(&self, session: &Session, call: &ToolCall) -> bool {
         self.open_prompts().any(|prompt| {
-            let by_id = call.call_id.is_some() && call.call_id == prompt.call_id;
-            prompt.key == session.key
-                && prompt.answer().is_none()
-                && (by_id || call.consent == Consent::Asked(prompt.id))
+            prompt.key == session.key && prompt.answer().is_none() && guards(prompt, call)
         })
+    }
+
+    /// Gives the call that a question is about, where it was called already.
+    pub fn call_of(&self, prompt: &Prompt) -> Option<&ToolCall> {
+        let session = self.sessions.get(&prompt.key)?;
+        session.tools.iter().find(|call| guards(prompt, call))
     }
 
     /// Tells whether a question is about a tool: by the producer's word or by a call that runs, or,

@@ -47,12 +47,19 @@ impl Announcer {
             What::PromptOpened(id) | What::PromptAnswerable(id) => {
                 self.prompt_draft(*id, sessions, |prompt| {
                     let again = matches!(change.what, What::PromptAnswerable(_));
-                    Draft::new(
+                    let draft = Draft::new(
                         Class::Alert,
                         self.kind_of(prompt),
                         self.ask(prompt, sessions, change.at, again),
-                    )
-                    .about(About::Asks(*id))
+                    );
+                    let draft = draft.about(About::Asks(*id));
+                    match sessions.call_of(prompt) {
+                        Some(call) => {
+                            let id = call.call_id.as_ref().map(|id| id.as_str());
+                            draft.topic(tool_topic(&call.tool, id))
+                        }
+                        None => draft,
+                    }
                 })
             }
             What::PromptFreed(id) | What::PromptUnheard(id) => {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::table::Lane;
 use super::{SpeechQueue, Waiting};
-use crate::announce::announcement::{Announcement, Kind, Weight};
+use crate::announce::announcement::{About, Announcement, Kind, Weight};
 
 /// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
 /// no bound of their own: sessions bound questions, and each agent's dangers need events.
@@ -117,6 +117,19 @@ impl SpeechQueue {
             // A tool's result makes its start that was not yet said superfluous.
             Lane::Outcome => {
                 self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+            }
+            // What a question is about waits for the person from then on, and so does its agent: that it begins, or
+            // thinks, is no longer true when it would be said.
+            Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
+                let of_agent = |waiting: &Waiting| match waiting {
+                    Waiting::Item(item) => {
+                        item.announcement.kind == Kind::State
+                            && item.announcement.key == arriving.key
+                    }
+                    Waiting::Fold(_) => false,
+                };
+                self.lanes[Lane::Activity as usize]
+                    .retain(|waiting| !same_topic(waiting) && !of_agent(waiting));
             }
             Lane::Alert | Lane::Text => {}
         }

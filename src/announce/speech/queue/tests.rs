@@ -330,6 +330,25 @@ fn a_tools_result_makes_its_unsaid_start_superfluous() {
 }
 
 #[test]
+fn what_waits_for_the_person_is_not_said_to_begin() {
+    let mut rig = Rig::new();
+    rig.say(Lane::Alert, "busy");
+    let topic = |lane, text: &str, call: &str| Announcement {
+        topic: Some(format!("tool {call}")),
+        kind: Kind::ToolInvoked,
+        ..told(lane, text)
+    };
+    rig.push(topic(Lane::Activity, "start", "call_1"));
+    rig.push(topic(Lane::Activity, "start of another", "call_2"));
+    rig.push(Announcement {
+        about: Some(About::Asks(PromptId(1))),
+        ..topic(Lane::Alert, "question", "call_1")
+    });
+    rig.drain();
+    assert_eq!(rig.log, ["busy", "question", "start of another"]);
+}
+
+#[test]
 fn the_stop_key_silences_and_twice_clears_all_but_alerts() {
     let mut rig = Rig::new();
     rig.say(Lane::Text, "text");
