@@ -13,7 +13,8 @@ use clap_complete::Shell;
 
 use crate::app::Until;
 use crate::config::{
-    Config, Dialect, FaceChoice, Load, ReaderChoice, ThemeChoice, Verbosity, VoiceChoice,
+    Config, Dialect, FaceChoice, Load, ReaderChoice, ThemeChoice, TimesChoice, Verbosity,
+    VoiceChoice,
 };
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
@@ -228,6 +229,9 @@ pub struct Options {
     /// How the full face is coloured; NO_COLOR makes it plain
     #[arg(long, value_enum, value_name = "THEME", env = "HEARKEN_THEME")]
     pub theme: Option<ThemeChoice>,
+    /// When plain lines and the transcript of the full face carry the time
+    #[arg(long, value_enum, value_name = "WHEN")]
+    pub times: Option<TimesChoice>,
     /// How to say it: auto, speech-dispatcher, system, command:PROGRAM or none
     #[arg(long, value_name = "VOICE")]
     pub voice: Option<VoiceChoice>,
@@ -307,6 +311,9 @@ impl Options {
         }
         if let Some(theme) = self.theme {
             config.screen.theme = theme;
+        }
+        if let Some(times) = self.times {
+            config.screen.times = times;
         }
         if let Some(voice) = &self.voice {
             config.voice.engine = voice.clone();

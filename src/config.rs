@@ -28,7 +28,7 @@ pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
 pub use misfit::{Misfit, closest};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
-pub use signs::{EchoChoice, NotificationChoice, ThemeChoice};
+pub use signs::{EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 pub use source::{SourceAnnounce, SourceConfig};
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
@@ -341,6 +341,8 @@ pub struct ScreenConfig {
     pub bell: bool,
     /// How the pane is coloured; `NO_COLOR` makes it plain whatever is set.
     pub theme: ThemeChoice,
+    /// When plain lines and the transcript carry the time.
+    pub times: TimesChoice,
     /// How an unanswered question asks the terminal for a desktop notification.
     pub notifications: NotificationChoice,
     /// Whether the terminal's title tells of unanswered questions.
@@ -357,6 +359,7 @@ impl Default for ScreenConfig {
             width: 0,
             bell: true,
             theme: ThemeChoice::Terminal,
+            times: TimesChoice::Minute,
             notifications: NotificationChoice::Auto,
             title: true,
             marks: true,

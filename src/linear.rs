@@ -1,13 +1,22 @@
 //! The linear face: one announcement, one line; the JSON face is in `json`.
 //!
-//! Responsibilities: turning an announcement into labelled, append-only lines of plain text. Not here: where the lines go (`runtime`), what is announced (`app`).
+//! Responsibilities: turning announcements into labelled, append-only lines of plain text. Not here: how a message is
+//! cut into rows (`rows`), where the lines go (`runtime`), what is announced (`app`).
 //!
-//! A question has a line for each of its parts, hearken's and the agent's apart.
-//! A line is `LABEL: MESSAGE (TIME)`: the message comes first after a label in words and the time
-//! last. An agent's text can't begin a line without its label: line breaks in it are spaces, and a
-//! line that is wrapped begins with its label again. Where a label with a name in it would take much
-//! of a narrow line, it goes on without the name: a braille display of 40 cells has 34 for the words
-//! then instead of 19. A time that would have a narrow line to itself is left out.
+//! # Mental model
+//! A line is `LABEL: MESSAGE (TIME)`: the message comes first after a label in words and the time last. The label
+//! stands where the speaker changes. What goes on is told apart by where it begins, row by row: **what begins at the
+//! edge without a label is hearken's alone, what is set in is not**. So an agent can't write a row of hearken's.
+//!
+//! - Sentences of one agent's text follow each other without its label, set in. The label is back after anybody else
+//!   has spoken or typed, after a pause, while a question is open, and where a text could be taken for hearken's by an
+//!   ear that reviews single rows: with a colon in it, or a word of hearken's around questions.
+//! - What hearken says in several lines (the help) follows without a label, at the edge.
+//! - A row that goes on because a line was too narrow is like what it belongs to. But around a question, and where
+//!   something urgent has an agent's words in it, each row with such words in it begins with a label.
+//!
+//! A question has a line for each of its parts, hearken's and the agent's apart. Where a label with a name in it would
+//! take much of a narrow line, it goes on without the name. A time that would have a narrow line to itself is left out.
 //!
 //! A terminal that orders words from right to left itself would drag hearken's label, the time and the
 //! punctuation along with an agent's Arabic or Hebrew. Where eyes read such a line, the agent's words are
@@ -15,26 +24,24 @@
 //! in the order of the letters, and some would spell the sign.
 
 mod json;
+mod rows;
+
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use unicode_width::UnicodeWidthStr;
 
-use crate::announce::direction::{
-    ISOLATE_LEFT, POP, balanced, can_reorder, has_right_to_left, isolate,
-};
-use crate::announce::normalise::balance;
-use crate::announce::{Aloud, Announcement, Arg, Mark, Segment, wrap};
+use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark, Segment};
 use crate::app::App;
-use crate::protocol::{TextDirection, is_direction_sign};
+use crate::config::TimesChoice;
+use crate::session::SessionKey;
 
 pub use json::json;
 
-/// From how many columns on a time may have a line to itself: what is narrower is a braille display or a
-/// large print, where each line is one more move.
-const TIMED_FROM: u16 = 60;
+use rows::{Label, Onward, isolated, put};
 
-/// Which part of a line a label may take before it goes on without its name: a third.
-const LABEL_SHARE: usize = 3;
+/// How long after an agent's words its next ones need no label: later a person may have forgotten whose turn it was,
+/// or come back to the newest row from elsewhere.
+const SAME_BREATH: Duration = Duration::from_secs(30);
 
 /// Says what lines are written on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,338 +71,259 @@ pub enum Order {
     Isolated,
 }
 
-/// Holds a place of one column in a line while it is cut; no line is cut at it.
-const FILL: &str = "_";
-
-/// The least room for words beside a label, in columns, whatever width is asked for.
-const NARROWEST: usize = 12;
-
-/// Writes one announcement as plain text, each line ended by a line feed.
-///
-/// Nothing is written of what is left out of what is read in the order of time ([`Aloud::Seen`]), nor of what
-/// other lines say ([`Aloud::Echo`]).
-pub fn lines(app: &App, told: &Announcement, zone: &TimeZone, page: Page) -> String {
-    if matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
-        return String::new();
-    }
-    let time = told.at.wall.to_zoned(zone.clone()).strftime("%H:%M:%S");
-    let time = format!("({time})");
-    let label = Label {
-        first: app.label(told),
-        further: app.label_without_name(told),
-    };
-    let mut out = String::new();
-    let asks = told.about.and_then(|about| app.prompt(about.prompt()));
-    match asks {
-        // Around a question each speaker has lines of their own, so that no action can claim a risk or a
-        // key in hearken's name.
-        Some(prompt) => {
-            let asks = |name: Arg| app.phrases().text("label.asks", &[("agent", name)]);
-            let asker = Label {
-                first: asks(Arg::Name(app.agent_of(prompt))),
-                further: asks(Arg::own("")),
-            };
-            let shown: Vec<&Segment> = told
-                .segments
-                .iter()
-                .filter(|segment| !segment.text.is_empty())
-                .collect();
-            // What hearken says in one go needs one line; each part of the agent's has its own.
-            let parts: Vec<&[&Segment]> = shown
-                .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
-                .collect();
-            let last = parts.len().saturating_sub(1);
-            for (at, part) in parts.into_iter().enumerate() {
-                let of_agent = part.iter().any(|segment| segment.mark == Mark::Agent);
-                let label = if of_agent { &asker } else { &label };
-                let words: Vec<&str> = part
-                    .iter()
-                    .map(|segment| match segment.mark {
-                        Mark::Own => segment.shown.as_deref().unwrap_or(&segment.text),
-                        // What an agent asks is shown to the letter.
-                        Mark::Agent => &segment.text,
-                    })
-                    .collect();
-                let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
-                let text = isolated(&words.join(" "), &of_it, told.direction, page.order);
-                let end = (at == last).then_some(time.as_str());
-                put_lines(&mut out, label, &text, end, page);
-            }
-        }
-        None => {
-            let shown = told.shown();
-            // What is structure only, such as the line under a table's headers, has nothing to read.
-            if !shown.is_empty() {
-                let shown = isolated(&shown, &told.segments, told.direction, page.order);
-                put_lines(&mut out, &label, &shown, Some(&time), page);
-            }
-        }
-    }
-    out
+/// Writes announcements as lines, and knows what the line before was.
+#[derive(Debug)]
+pub struct Lines {
+    page: Page,
+    zone: TimeZone,
+    before: Option<Before>,
+    /// The minute that was written last.
+    minute: Option<String>,
 }
 
-/// Holds what stands before the first line of a message, and before its further ones.
-struct Label {
-    first: String,
-    further: String,
+/// Holds who spoke in the line before, and when.
+#[derive(Debug)]
+struct Before {
+    speaker: Speaker,
+    at: Duration,
 }
 
-/// Puts isolates around the agent's parts of a text that run from right to left.
-fn isolated(
-    text: &str,
-    segments: &[Segment],
-    direction: Option<TextDirection>,
-    order: Order,
-) -> String {
-    match order {
-        Order::Isolated if can_reorder(text) => {}
-        Order::Isolated => return text.to_owned(),
-        // Whoever reads letter by letter would have the agent's own signs spelled, too.
-        Order::AsWritten => return text.replace(is_direction_sign, ""),
-    }
-    let mut out = String::with_capacity(text.len() + 8);
-    let mut rest = text;
-    for segment in segments {
-        let begin = match segment.mark {
-            Mark::Agent => isolate(segment.shown.as_deref().unwrap_or(&segment.text), direction),
-            Mark::Own => None,
-        };
-        // A text may be shown otherwise than it came.
-        let words = [segment.shown.as_deref(), Some(segment.text.as_str())];
-        let found = words
-            .into_iter()
-            .flatten()
-            .map(str::trim)
-            .find_map(|words| {
-                let (before, after) = rest.split_once(words)?;
-                let begin = begin.filter(|_| !words.is_empty())?;
-                Some((begin, before, words, after))
-            });
-        if let Some((begin, before, words, after)) = found {
-            out.push_str(before);
-            out.push(begin);
-            // What is shown may lack a part of what came, and with it the end of an isolate.
-            out.push_str(&balance(words));
-            out.push(POP);
-            rest = after;
-        }
-    }
-    out.push_str(rest);
-    out
+/// Says whose words an announcement is, where others may follow it without a label.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Speaker {
+    /// Hearken, in an answer with nothing of anybody else's in it.
+    Hearken {
+        /// The label that it began with.
+        label: String,
+    },
+    /// An agent's text.
+    Agent {
+        /// Its session.
+        key: Option<SessionKey>,
+        /// The label that it began with.
+        label: String,
+    },
+    /// Anything that is not followed without a label.
+    Other,
 }
 
-/// Writes one message under a label, with the time at its end; every line of it, and a line that is
-/// wrapped, begins with a label, so that none of an agent's begins without one. An isolate ends with its
-/// line, as every terminal lets it, and begins again on the next.
-fn put_lines(out: &mut String, label: &Label, message: &str, time: Option<&str>, page: Page) {
-    let mut lines: Vec<String> = Vec::new();
-    let whole = match time {
-        Some(time) => format!("{message} {time}"),
-        None => message.to_owned(),
-    };
-    let width = usize::from(page.width);
-    let beside = |label: &str| width.saturating_sub(label.width() + 2).max(NARROWEST);
-    let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
-    for line in whole.lines() {
-        if width == 0 {
-            lines.push(line.to_owned());
-        } else if short && lines.is_empty() {
-            // The first line has less room than the others: what the name takes is filled for the cut.
-            let room = beside(&label.further);
-            let filled = room - beside(&label.first).min(room);
-            let mut cut = wrap(&format!("{}{line}", FILL.repeat(filled)), room);
-            if let Some(first) = cut.first_mut() {
-                *first = first.split_off(filled);
-            }
-            lines.append(&mut cut);
-        } else {
-            let label = if short { &label.further } else { &label.first };
-            lines.extend(wrap(line, beside(label)));
-        }
-    }
-    let alone = lines.len() > 1 && lines.last().map(String::as_str) == time;
-    if alone && (1..TIMED_FROM).contains(&page.width) {
-        lines.pop();
-    }
-    for (at, line) in balanced(lines).iter().enumerate() {
-        let label = match short && at > 0 {
-            true => &label.further,
-            false => &label.first,
-        };
-        if page.order == Order::Isolated && has_right_to_left(label) {
-            // The label is hearken's order of words, with an agent's name in it.
-            out.push(ISOLATE_LEFT);
-            out.push_str(label);
-            out.push(POP);
-        } else {
-            out.push_str(label);
-        }
-        out.push_str(": ");
-        out.push_str(line);
-        out.push('\n');
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const EYES: Page = Page {
-        width: 0,
-        order: Order::Isolated,
-    };
-
-    fn segment(mark: Mark, text: &str, shown: Option<&str>) -> Segment {
-        Segment {
-            mark,
-            text: text.to_owned(),
-            shown: shown.map(str::to_owned),
-            spoken: String::new(),
-            language: None,
-            ways: false,
+impl Lines {
+    /// Begins on an empty page.
+    pub fn new(page: Page, zone: TimeZone) -> Self {
+        Self {
+            page,
+            zone,
+            before: None,
+            minute: None,
         }
     }
 
-    fn put(label: &str, message: &str, time: Option<&str>, page: Page) -> String {
+    /// Takes note that somebody else wrote where the lines are: the person typed.
+    pub fn interrupted(&mut self) {
+        self.before = None;
+    }
+
+    /// Writes one announcement as plain text, each line ended by a line feed.
+    ///
+    /// Nothing is written of what is left out of what is read in the order of time ([`Aloud::Seen`]), nor of what
+    /// other lines say ([`Aloud::Echo`]).
+    pub fn write(&mut self, app: &App, told: &Announcement) -> String {
+        if matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+            return String::new();
+        }
         let mut out = String::new();
+        let time = self.time(app.config().screen.times, told);
         let label = Label {
-            first: label.to_owned(),
-            further: label.rsplit(' ').next().unwrap_or_default().to_owned(),
+            first: app.label(told),
+            further: app.label_without_name(told),
         };
-        put_lines(&mut out, &label, message, time, page);
+        let asks = told.about.and_then(|about| app.prompt(about.prompt()));
+        let timed = match asks {
+            Some(prompt) => {
+                self.before = None;
+                let asks = |name: Arg| app.phrases().text("label.asks", &[("agent", name)]);
+                let asker = Label {
+                    first: asks(Arg::Name(app.agent_of(prompt))),
+                    further: asks(Arg::own("")),
+                };
+                self.about_question(&mut out, told, (&label, &asker), time.as_deref())
+            }
+            None => {
+                let shown = told.shown();
+                // What is structure only, such as the line under a table's headers, has nothing to read.
+                if shown.is_empty() {
+                    return out;
+                }
+                let speaker = speaker(told, &label);
+                let goes_on = self.goes_on(app, told, &speaker);
+                let onward = onward(app, told, &speaker);
+                self.before = Some(Before {
+                    speaker,
+                    at: told.at.monotonic,
+                });
+                let shown = isolated(&shown, &told.segments, told.direction, self.page.order);
+                let label = (&label, goes_on);
+                put(&mut out, label, onward, &shown, time.as_deref(), self.page)
+            }
+        };
+        if timed && time.is_some() {
+            self.minute = Some(self.strftime(told, MINUTE));
+        }
         out
     }
 
-    #[test]
-    fn a_narrow_line_says_a_name_once_and_no_time_alone() {
-        let narrow = Page::plain(40);
-        let time = Some("(10:00:00)");
-        assert_eq!(
-            put(
-                "Mail Assistant asks",
-                "Send the email “Minutes of Monday’s meeting” to Bob Martin, bob.martin@example.com.",
-                None,
-                narrow
-            ),
-            "Mail Assistant asks: Send the email\n\
-             asks: “Minutes of Monday’s meeting” to\n\
-             asks: Bob Martin,\n\
-             asks: bob.martin@example.com.\n"
-        );
-        assert_eq!(
-            put("State", "Looking for the minutes of it.", time, narrow),
-            "State: Looking for the minutes of it.\n"
-        );
-        assert_eq!(
-            put("State", "Looking.", time, narrow),
-            "State: Looking. (10:00:00)\n"
-        );
-        let wide = Page::plain(61);
-        let long = "Looking for the minutes of the last meeting on Monday.";
-        assert_eq!(
-            put("State", long, time, wide),
-            format!("State: {long}\nState: (10:00:00)\n")
-        );
-        // A word that does not fit beside the name is cut, never lost.
-        let word = "x".repeat(50);
-        let cut = put("Mail Assistant says", &word, None, narrow);
-        assert_eq!(cut.matches('x').count(), 50, "{cut}");
-        assert!(cut.lines().all(|line| line.width() <= 40), "{cut}");
-        let tiny = put(
-            "Mail Assistant says",
-            "A few words here.",
-            None,
-            Page::plain(10),
-        );
-        assert!(tiny.starts_with("Mail Assistant says: A few"), "{tiny}");
+    /// Writes what is told of a question: each speaker has lines of their own, so that no action can claim a risk or a
+    /// key in hearken's name. Tells whether the time is in it.
+    fn about_question(
+        &self,
+        out: &mut String,
+        told: &Announcement,
+        (ours, asker): (&Label, &Label),
+        time: Option<&str>,
+    ) -> bool {
+        let shown: Vec<&Segment> = told
+            .segments
+            .iter()
+            .filter(|segment| !segment.text.is_empty())
+            .collect();
+        // What hearken says in one go needs one line; each part of the agent's has its own.
+        let parts: Vec<&[&Segment]> = shown
+            .chunk_by(|one, next| one.mark == Mark::Own && next.mark == Mark::Own)
+            .collect();
+        let last = parts.len().saturating_sub(1);
+        let mut timed = false;
+        for (at, part) in parts.into_iter().enumerate() {
+            let of_agent = part.iter().any(|segment| segment.mark == Mark::Agent);
+            let (label, onward) = match of_agent {
+                true => (asker, Onward::Labelled),
+                false => (ours, Onward::AtEdge),
+            };
+            let words: Vec<&str> = part
+                .iter()
+                .map(|segment| match segment.mark {
+                    Mark::Own => segment.shown.as_deref().unwrap_or(&segment.text),
+                    // What an agent asks is shown to the letter.
+                    Mark::Agent => &segment.text,
+                })
+                .collect();
+            let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
+            let text = isolated(&words.join(" "), &of_it, told.direction, self.page.order);
+            let end = time.filter(|_| at == last);
+            timed = put(out, (label, false), onward, &text, end, self.page);
+        }
+        timed
     }
 
-    #[test]
-    fn an_agents_words_from_right_to_left_are_isolated_and_ours_are_not() {
-        let segments = [
-            segment(Mark::Own, "The tool ended.", None),
-            segment(Mark::Agent, "**שלום** עולם", Some("שלום עולם")),
-            segment(Mark::Agent, "Done.", None),
-        ];
-        let text = "The tool ended. שלום עולם. Done.";
-        let told = |direction, order| isolated(text, &segments, direction, order);
-        assert_eq!(
-            told(None, Order::Isolated),
-            "The tool ended. \u{2067}שלום עולם\u{2069}. Done."
-        );
-        assert_eq!(told(None, Order::AsWritten), text);
-        assert_eq!(
-            told(Some(TextDirection::Ltr), Order::Isolated),
-            "The tool ended. \u{2066}שלום עולם\u{2069}. Done."
-        );
-        let plain = isolated(
-            "Done.",
-            &segments,
-            Some(TextDirection::Rtl),
-            Order::Isolated,
-        );
-        assert_eq!(
-            plain, "Done.",
-            "nothing is put where nothing runs to the left"
-        );
-    }
-
-    #[test]
-    fn an_agents_own_signs_of_direction_reach_nothing_of_ours() {
-        let told = |text: &str| {
-            let segments = [segment(Mark::Agent, text, None)];
-            isolated(
-                &format!("Note: {text} End"),
-                &segments,
-                None,
-                Order::Isolated,
-            )
+    /// Tells whether an announcement follows what was written before without a label of its own.
+    fn goes_on(&self, app: &App, told: &Announcement, speaker: &Speaker) -> bool {
+        let Some(before) = &self.before else {
+            return false;
         };
-        for (text, shown) in [
-            (
-                "read this\u{200f}",
-                "Note: \u{2066}read this\u{200f}\u{2069} End",
-            ),
-            ("to דנה", "Note: \u{2066}to דנה\u{2069} End"),
-            (
-                "a \u{2067}b\u{2069}",
-                "Note: \u{2066}a \u{2067}b\u{2069}\u{2069} End",
-            ),
-            // Half of a pair is all that was left of a link.
-            ("a\u{2069} b\u{2067}", "Note: \u{2066}a b\u{2069} End"),
-            ("plain", "Note: plain End"),
-        ] {
-            assert_eq!(told(text), shown, "{text:?}");
-        }
-        let letters = isolated("a\u{200f} \u{2067}b\u{2069}", &[], None, Order::AsWritten);
-        assert_eq!(letters, "a b");
-        // Each row by itself is balanced, however the words are cut.
-        let text = "one \u{2067}two three \u{2068}four five\u{2069} six seven\u{2069} eight";
-        for width in 5..40 {
-            let page = Page { width, ..EYES };
-            for row in put("Bot", &told(text), Some("(10:00)"), page).lines() {
-                assert_eq!(balance(row), row, "{width}");
-                assert_eq!(balanced(vec![row.to_owned()]), [row], "{width}");
+        let soon = told.at.monotonic.saturating_sub(before.at) < SAME_BREATH;
+        let alone = match speaker {
+            Speaker::Hearken { .. } => true,
+            // Where something is to be decided, nobody is to wonder whose words a row is.
+            Speaker::Agent { .. } => {
+                !could_be_ours(app, told) && app.sessions().open_prompts().next().is_none()
             }
-        }
+            Speaker::Other => false,
+        };
+        soon && alone && before.speaker == *speaker
     }
 
-    #[test]
-    fn an_isolate_ends_with_its_line_and_begins_again_on_the_next() {
-        let message = "\u{2067}אחד שתיים שלוש\u{2069}";
-        let narrow = Page { width: 17, ..EYES };
-        assert_eq!(
-            put("Bot", message, Some("(10:00)"), narrow),
-            "Bot: \u{2067}אחד שתיים\u{2069}\nBot: \u{2067}שלוש\u{2069} (10:00)\n"
-        );
-        assert_eq!(
-            put("בוט", "Done.", None, EYES),
-            "\u{2066}בוט\u{2069}: Done.\n"
-        );
-        let pipe = Page::plain(0);
-        assert_eq!(
-            put("בוט", "Done.\nMore.", None, pipe),
-            "בוט: Done.\nבוט: More.\n"
-        );
+    /// Gives the time as it is to be written behind an announcement, if it is.
+    fn time(&self, times: TimesChoice, told: &Announcement) -> Option<String> {
+        let time = match times {
+            TimesChoice::Always => self.strftime(told, "%H:%M:%S"),
+            TimesChoice::Minute => {
+                let minute = self.strftime(told, MINUTE);
+                if self.minute.as_ref() == Some(&minute) {
+                    return None;
+                }
+                minute
+            }
+            TimesChoice::Never => return None,
+        };
+        Some(format!("({time})"))
     }
+
+    fn strftime(&self, told: &Announcement, format: &str) -> String {
+        let time = told.at.wall.to_zoned(self.zone.clone());
+        time.strftime(format).to_string()
+    }
+}
+
+/// How a minute is written.
+const MINUTE: &str = "%H:%M";
+
+fn speaker(told: &Announcement, label: &Label) -> Speaker {
+    let label = label.first.clone();
+    if told.kind == Kind::Output && told.is_agents_text() {
+        let key = told.key.clone();
+        Speaker::Agent { key, label }
+    } else if told.kind == Kind::Reply && is_ours(told) {
+        Speaker::Hearken { label }
+    } else {
+        Speaker::Other
+    }
+}
+
+/// Tells whether nothing in it is anybody else's.
+fn is_ours(told: &Announcement) -> bool {
+    told.segments.iter().all(|part| part.mark == Mark::Own)
+}
+
+/// Says how rows begin that go on in an announcement.
+fn onward(app: &App, told: &Announcement, speaker: &Speaker) -> Onward {
+    match speaker {
+        Speaker::Hearken { .. } => Onward::AtEdge,
+        Speaker::Other if is_ours(told) => Onward::AtEdge,
+        Speaker::Agent { .. } | Speaker::Other
+            if told.class == Class::Alert || could_be_ours(app, told) =>
+        {
+            Onward::Labelled
+        }
+        Speaker::Agent { .. } | Speaker::Other => Onward::SetIn,
+    }
+}
+
+/// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
+/// label, or it speaks of what hearken speaks of around a question.
+fn could_be_ours(app: &App, told: &Announcement) -> bool {
+    let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
+    let shown = agents.map(|it| it.shown.as_deref().unwrap_or(&it.text));
+    let text = shown.collect::<Vec<_>>().join(" ");
+    if looks_labelled(&text) {
+        return true;
+    }
+    let text = text.to_lowercase();
+    OURS.iter().any(|key| {
+        let ours = app.phrases().text(key, &[("agent", Arg::own(""))]);
+        let ours = ours.trim().trim_end_matches(['.', '!']).to_lowercase();
+        !ours.is_empty() && text.contains(&ours)
+    })
+}
+
+/// What only hearken says, by the names of its phrases: its name, a question, a danger, a risk.
+const OURS: [&str; 7] = [
+    "label.reply",
+    "label.question",
+    "label.danger",
+    "question.risk.low",
+    "question.risk.medium",
+    "question.risk.high",
+    "question.risk.unknown",
+];
+
+/// Tells whether a row of a text could begin like a label: a colon ends a word in it.
+fn looks_labelled(text: &str) -> bool {
+    let mut after_colon = false;
+    for c in text.chars() {
+        if after_colon && c.is_whitespace() {
+            return true;
+        }
+        // Also the colons of other scripts, and what looks like one.
+        after_colon = matches!(c, ':' | '：' | '﹕' | '∶' | 'ː' | '։' | '׃' | '︓' | '꞉');
+    }
+    after_colon
 }

@@ -111,6 +111,9 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         for input in queue.drain(..) {
             let at = now();
             shell.record(&input, at);
+            if matches!(input, Input::Line { .. }) {
+                output.interrupted();
+            }
             let effects = app.update(input, at);
             if effects.contains(&Effect::FlushInput) {
                 inputs.flush();
@@ -121,18 +124,18 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             {
                 // The last lines are not to follow half a line that was being typed.
                 inputs.abandon_line();
-                write_echo(&mut inputs, &output);
+                write_echo(&mut inputs, &mut output);
             }
             let shows = effects.iter().any(|it| matches!(it, Effect::Show(_)));
             if shows {
                 // Only a notice comes while a line is open: it goes above the line.
                 inputs.leave_line();
-                write_echo(&mut inputs, &output);
+                write_echo(&mut inputs, &mut output);
             }
             shell.run(effects, &app, &mut feeds, &mut output, at);
             if shows {
                 inputs.take_line_up();
-                write_echo(&mut inputs, &output);
+                write_echo(&mut inputs, &mut output);
             }
             dirty = true;
         }
@@ -183,7 +186,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 queue.push(Input::Link { link, event });
             }
         }
-        write_echo(&mut inputs, &output);
+        write_echo(&mut inputs, &mut output);
         match output.writer().broken() {
             None => {}
             Some(_) if output.draws() => {
@@ -266,8 +269,9 @@ pub fn leave_nothing() {
 }
 
 /// Writes what is to be seen of what was typed.
-fn write_echo(inputs: &mut Inputs, output: &Output) {
+fn write_echo(inputs: &mut Inputs, output: &mut Output) {
     for bytes in inputs.take_echo() {
+        output.interrupted();
         output.writer().write(bytes);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use hearken::announce::{Aloud, Class, Kind};
-use hearken::config::Config;
+use hearken::announce::{Aloud, Class, Kind, Mark};
+use hearken::config::{Config, TimesChoice};
 use hearken::demo::{self, Settings};
 use hearken::linear;
 use jiff::tz::TimeZone;
@@ -88,11 +88,25 @@ fn is_end(told: &Value) -> bool {
 }
 
 /// Strips the labels and the time, and gives the words. On a narrow page the time is left out where it
-/// would have a line to itself.
-fn words_of(lines: &str, width: u16) -> String {
+/// would have a line to itself. The first row has a label, and what goes on without one is set in if it is not
+/// hearken's alone.
+fn words_of(lines: &str, width: u16, labels: &[String], ours: bool) -> String {
     let messages: Vec<&str> = lines
         .lines()
-        .map(|line| line.split_once(": ").expect("a label on every line").1)
+        .enumerate()
+        .map(|(at, line)| {
+            let labelled = labels
+                .iter()
+                .find_map(|label| line.strip_prefix(label.as_str())?.strip_prefix(": "));
+            match (labelled, line.strip_prefix("  ")) {
+                (Some(words), _) => words,
+                (None, Some(words)) if at > 0 => words,
+                (None, None) if at > 0 && ours => line,
+                (None, _) => {
+                    panic!("neither a label nor set in: {line:?} of {labels:?} in\n{lines}")
+                }
+            }
+        })
         .collect();
     let joined = messages.join(" ");
     let is_time = |time: &str| {
@@ -158,21 +172,32 @@ fn every_announcement_of_every_scenario_keeps_the_contract_and_is_whole_in_lines
             asked += usize::from(announcement["asks"].is_object());
         }
         let start = "2026-01-01T00:00:00Z".parse().unwrap();
-        let mut stage = Stage::new(Config::default(), start);
+        let mut config = Config::default();
+        config.screen.times = TimesChoice::Always;
+        let mut stage = Stage::new(config, start);
         for event in events.lines() {
             stage.frame(event);
         }
         for told in stage.app.history().iter() {
             for width in [0, 20, 40, 80] {
-                let lines =
-                    linear::lines(&stage.app, told, &TimeZone::UTC, linear::Page::plain(width));
+                let page = linear::Page::plain(width);
+                let lines = linear::Lines::new(page, TimeZone::UTC).write(&stage.app, told);
+                let mut labels = vec![
+                    stage.app.label(told),
+                    stage.app.label_without_name(told),
+                    "asks".to_owned(),
+                ];
+                labels.extend(told.agent.iter().map(|agent| format!("{agent} asks")));
+                // Around a question the agent's words have its label in every row.
+                let ours =
+                    told.about.is_some() || told.segments.iter().all(|part| part.mark == Mark::Own);
                 if told.shown().is_empty() || matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
                     // Structure only, such as the line under a table's headers; or what other words say.
                     assert_eq!(lines, "");
                     continue;
                 }
                 assert_eq!(
-                    squeezed(&words_of(&lines, width)),
+                    squeezed(&words_of(&lines, width, &labels, ours)),
                     squeezed(&told.shown()),
                     "{width}: {lines}"
                 );

@@ -44,6 +44,7 @@ mod run;
 mod screens;
 mod sight;
 mod sources;
+mod speakers;
 mod speech;
 mod spoof;
 mod support;

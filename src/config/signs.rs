@@ -47,3 +47,16 @@ pub enum NotificationChoice {
     /// None.
     None,
 }
+
+/// Says when plain lines and the transcript of the full face carry the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum TimesChoice {
+    /// With every announcement, to the second.
+    Always,
+    /// Where the minute is another than that of the one before.
+    #[default]
+    Minute,
+    /// Never; the JSON face and recordings have it.
+    Never,
+}

@@ -6,13 +6,14 @@
 //! # Mental model
 //! Sentences of one speaker run together in a paragraph, at most [`rows::WIDEST`] columns wide. Each begins
 //! with its label at the edge, and what goes on is set in: so no words of an agent's begin a row at the edge.
-//! The time stands behind an entry where its minute is another than that of the one before.
+//! The time stands behind an entry where its minute is another than that of the one before, if it is not set otherwise.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use crate::announce::{About, Aloud, Announcement, Class, Kind, Mark, Segment};
+use crate::config::TimesChoice;
 use crate::session::PromptId;
 
 use super::rows::{self, Row};
@@ -107,14 +108,14 @@ fn lay_out(
     let Some(first) = parts.first() else {
         return Vec::new();
     };
-    let minute = |told: &Announcement| {
-        let time = told.at.wall.to_zoned(view.zone.clone());
-        time.strftime("%H:%M").to_string()
-    };
-    let time = minute(first);
-    let after = match before {
-        Some(before) if minute(before) == time => String::new(),
-        Some(_) | None => format!(" ({time})"),
+    let minute = |told: &Announcement| time(view, told, "%H:%M");
+    let after = match view.app.config().screen.times {
+        TimesChoice::Always => time(view, first, "%H:%M:%S"),
+        TimesChoice::Minute if before.is_some_and(|before| minute(before) == minute(first)) => {
+            String::new()
+        }
+        TimesChoice::Minute => minute(first),
+        TimesChoice::Never => String::new(),
     };
     let style = style(first, view.look);
     if let [asked] = parts.as_slice()
@@ -124,6 +125,12 @@ fn lay_out(
         return by_speaker(asked, what_is_asked(asked), &label, &after, width, style);
     }
     several(view, &parts, &after, width, style)
+}
+
+/// Gives when something was told, as it stands behind it.
+fn time(view: View<'_>, told: &Announcement, format: &str) -> String {
+    let time = told.at.wall.to_zoned(view.zone.clone());
+    format!(" ({})", time.strftime(format))
 }
 
 /// Gives what a question was about: how long there was and which keys there were is over by then.
@@ -150,8 +157,10 @@ fn draw_review(frame: &mut Frame<'_>, view: View<'_>, area: Rect) -> Position {
     let Some(told) = before.next() else {
         return Position::new(area.x, area.y);
     };
-    let time = told.at.wall.to_zoned(view.zone.clone());
-    let after = format!(" ({})", time.strftime("%H:%M:%S"));
+    let after = match app.config().screen.times {
+        TimesChoice::Always | TimesChoice::Minute => time(view, told, "%H:%M:%S"),
+        TimesChoice::Never => String::new(),
+    };
     let mut all = entry(view, told, &after, width, view.look.alert());
     let turned = app.review_page();
     if all.len() > room {

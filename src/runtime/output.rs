@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use crate::announce::Announcement;
 use crate::app::{App, Input, Notice, Noticed, Showing};
 use crate::config::{ScreenConfig, ThemeChoice};
-use crate::linear::{self, Order, Page};
+use crate::linear::{self, Lines, Order, Page};
 use crate::pane::{self, Look};
 use crate::protocol::Now;
 
@@ -41,7 +41,7 @@ pub(super) struct Output {
     writer: Writer<Shows>,
     zone: TimeZone,
     look: Look,
-    page: Page,
+    lines: Lines,
     signs: Signs,
     screen: Option<Screen>,
     started: Instant,
@@ -75,6 +75,10 @@ impl Output {
             Face::Full => Some(Screen::take()?),
             Face::Linear | Face::Json => None,
         };
+        let page = Page {
+            width: settings.width,
+            order: order(out.is_terminal() && !reader, env),
+        };
         // The convention of no-color.org: set and not empty, whatever it says.
         let theme = match env("NO_COLOR") {
             Some(value) if !value.is_empty() => ThemeChoice::Plain,
@@ -84,10 +88,7 @@ impl Output {
             face,
             look: Look { theme },
             zone: TimeZone::system(),
-            page: Page {
-                width: settings.width,
-                order: order(out.is_terminal() && !reader, env),
-            },
+            lines: Lines::new(page, TimeZone::system()),
             writer: Writer::new(own),
             signs,
             screen,
@@ -186,7 +187,7 @@ impl Output {
             // The pane reads the app.
             Face::Full => {}
             Face::Linear => {
-                let lines = linear::lines(app, &told, &self.zone, self.page);
+                let lines = self.lines.write(app, &told);
                 let lines = self.signs.marked(told.kind, lines);
                 self.write_told(lines, told);
             }
@@ -196,6 +197,11 @@ impl Output {
                 self.write_told(line, told);
             }
         }
+    }
+
+    /// Takes note that the person wrote where lines are written, or a line that is seen elsewhere.
+    pub(super) fn interrupted(&mut self) {
+        self.lines.interrupted();
     }
 
     fn write_told(&self, text: String, told: Arc<Announcement>) {

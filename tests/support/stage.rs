@@ -33,6 +33,8 @@ pub struct Stage {
     /// What was told, and the lines of each.
     pub told: Vec<Arc<Announcement>>,
     pub lines: Vec<String>,
+    /// Writes the lines.
+    pub written: linear::Lines,
     pub sent: Vec<(u64, String)>,
     /// What the JSON face writes.
     pub objects: Vec<String>,
@@ -125,6 +127,7 @@ impl Stage {
             script: Vec::new(),
             told: Vec::new(),
             lines: Vec::new(),
+            written: linear::Lines::new(linear::Page::plain(0), TimeZone::UTC),
             sent: Vec::new(),
             objects: Vec::new(),
             handed: Vec::new(),
@@ -157,6 +160,7 @@ impl Stage {
     pub fn line(&mut self, text: &str) {
         let read = self.now.monotonic;
         let text = text.to_owned();
+        self.written.interrupted();
         self.input(Input::Line { text, read });
     }
 
@@ -191,12 +195,7 @@ impl Stage {
             for effect in self.app.update(input, self.now) {
                 match effect {
                     Effect::Show(told) => {
-                        self.lines.push(linear::lines(
-                            &self.app,
-                            &told,
-                            &TimeZone::UTC,
-                            linear::Page::plain(0),
-                        ));
+                        self.lines.push(self.written.write(&self.app, &told));
                         self.objects.push(linear::json(&self.app, &told));
                         self.told.push(Arc::clone(&told));
                         let at = self.now.monotonic;

@@ -1,0 +1,328 @@
+//! One message as rows: cut to the page's width, each begun so that it can be told whose it is.
+//!
+//! Responsibilities: labels, setting in, cutting, isolates. Not here: which message needs a label (`linear`).
+
+use unicode_width::UnicodeWidthStr;
+
+use crate::announce::direction::{
+    ISOLATE_LEFT, POP, balanced, can_reorder, has_right_to_left, isolate,
+};
+use crate::announce::normalise::balance;
+use crate::announce::{Mark, Segment, wrap};
+use crate::protocol::{TextDirection, is_direction_sign};
+
+use super::{Order, Page};
+
+/// From how many columns on a time may have a line to itself: what is narrower is a braille display or a
+/// large print, where each line is one more move.
+const TIMED_FROM: u16 = 60;
+
+/// Which part of a line a label may take before it goes on without its name: a third.
+const LABEL_SHARE: usize = 3;
+
+/// Holds a place of one column in a line while it is cut; no line is cut at it.
+const FILL: &str = "_";
+
+/// The least room for words beside a label, in columns, whatever width is asked for.
+const NARROWEST: usize = 12;
+
+/// What stands before a row that goes on and is not hearken's alone.
+const SET_IN: &str = "  ";
+
+/// Holds what stands before the first line of a message, and before its further ones.
+pub(super) struct Label {
+    pub(super) first: String,
+    pub(super) further: String,
+}
+
+/// Says how a row begins that goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Onward {
+    /// With its label.
+    Labelled,
+    /// Set in.
+    SetIn,
+    /// At the edge: it is hearken's alone.
+    AtEdge,
+}
+
+/// Puts isolates around the agent's parts of a text that run from right to left.
+pub(super) fn isolated(
+    text: &str,
+    segments: &[Segment],
+    direction: Option<TextDirection>,
+    order: Order,
+) -> String {
+    match order {
+        Order::Isolated if can_reorder(text) => {}
+        Order::Isolated => return text.to_owned(),
+        // Whoever reads letter by letter would have the agent's own signs spelled, too.
+        Order::AsWritten => return text.replace(is_direction_sign, ""),
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut rest = text;
+    for segment in segments {
+        let begin = match segment.mark {
+            Mark::Agent => isolate(segment.shown.as_deref().unwrap_or(&segment.text), direction),
+            Mark::Own => None,
+        };
+        // A text may be shown otherwise than it came.
+        let words = [segment.shown.as_deref(), Some(segment.text.as_str())];
+        let found = words
+            .into_iter()
+            .flatten()
+            .map(str::trim)
+            .find_map(|words| {
+                let (before, after) = rest.split_once(words)?;
+                let begin = begin.filter(|_| !words.is_empty())?;
+                Some((begin, before, words, after))
+            });
+        if let Some((begin, before, words, after)) = found {
+            out.push_str(before);
+            out.push(begin);
+            // What is shown may lack a part of what came, and with it the end of an isolate.
+            out.push_str(&balance(words));
+            out.push(POP);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Writes one message under a label, or without one where it goes on, with the time at its end; tells whether the time
+/// is there. Every row begins as [`Onward`] says, so that none of an agent's begins like one of hearken's. An isolate
+/// ends with its line, as every terminal lets it, and begins again on the next.
+pub(super) fn put(
+    out: &mut String,
+    (label, goes_on): (&Label, bool),
+    onward: Onward,
+    message: &str,
+    time: Option<&str>,
+    page: Page,
+) -> bool {
+    let whole = match time {
+        Some(time) => format!("{message} {time}"),
+        None => message.to_owned(),
+    };
+    let width = usize::from(page.width);
+    let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
+    let colon = |label: &str| format!("{}: ", ordered(label, page.order));
+    let (further, taken) = match onward {
+        Onward::Labelled if short => (colon(&label.further), label.further.width() + 2),
+        Onward::Labelled => (colon(&label.first), label.first.width() + 2),
+        Onward::SetIn => (SET_IN.to_owned(), SET_IN.len()),
+        Onward::AtEdge => (String::new(), 0),
+    };
+    let (first, taken_first) = match goes_on {
+        true => (further.clone(), taken),
+        false => (colon(&label.first), label.first.width() + 2),
+    };
+    let room = width.saturating_sub(taken).max(NARROWEST);
+    let mut lines: Vec<String> = Vec::new();
+    for line in whole.lines() {
+        if width == 0 {
+            lines.push(line.to_owned());
+        } else if lines.is_empty() {
+            // The first line may have less room than the others: what its label takes is filled for the cut.
+            let filled = room - width.saturating_sub(taken_first).max(NARROWEST).min(room);
+            let mut cut = wrap(&format!("{}{line}", FILL.repeat(filled)), room);
+            if let Some(first) = cut.first_mut() {
+                *first = first.split_off(filled);
+            }
+            lines.append(&mut cut);
+        } else {
+            lines.extend(wrap(line, room));
+        }
+    }
+    let alone = lines.len() > 1 && lines.last().map(String::as_str) == time;
+    let left_out = alone && (1..TIMED_FROM).contains(&page.width);
+    if left_out {
+        lines.pop();
+    }
+    for (at, line) in balanced(lines).iter().enumerate() {
+        out.push_str(if at == 0 { &first } else { &further });
+        out.push_str(line);
+        out.push('\n');
+    }
+    !left_out
+}
+
+/// Keeps a label in hearken's order of words, where it has an agent's name in it.
+fn ordered(label: &str, order: Order) -> String {
+    match order {
+        Order::Isolated if has_right_to_left(label) => format!("{ISOLATE_LEFT}{label}{POP}"),
+        Order::Isolated | Order::AsWritten => label.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EYES: Page = Page {
+        width: 0,
+        order: Order::Isolated,
+    };
+
+    fn segment(mark: Mark, text: &str, shown: Option<&str>) -> Segment {
+        Segment {
+            mark,
+            text: text.to_owned(),
+            shown: shown.map(str::to_owned),
+            spoken: String::new(),
+            language: None,
+            ways: false,
+        }
+    }
+
+    fn written(label: &str, message: &str, time: Option<&str>, page: Page) -> String {
+        let mut out = String::new();
+        let label = Label {
+            first: label.to_owned(),
+            further: label.rsplit(' ').next().unwrap_or_default().to_owned(),
+        };
+        super::put(
+            &mut out,
+            (&label, false),
+            Onward::Labelled,
+            message,
+            time,
+            page,
+        );
+        out
+    }
+
+    #[test]
+    fn a_narrow_line_says_a_name_once_and_no_time_alone() {
+        let narrow = Page::plain(40);
+        let time = Some("(10:00:00)");
+        assert_eq!(
+            written(
+                "Mail Assistant asks",
+                "Send the email “Minutes of Monday’s meeting” to Bob Martin, bob.martin@example.com.",
+                None,
+                narrow
+            ),
+            "Mail Assistant asks: Send the email\n\
+             asks: “Minutes of Monday’s meeting” to\n\
+             asks: Bob Martin,\n\
+             asks: bob.martin@example.com.\n"
+        );
+        assert_eq!(
+            written("State", "Looking for the minutes of it.", time, narrow),
+            "State: Looking for the minutes of it.\n"
+        );
+        assert_eq!(
+            written("State", "Looking.", time, narrow),
+            "State: Looking. (10:00:00)\n"
+        );
+        let wide = Page::plain(61);
+        let long = "Looking for the minutes of the last meeting on Monday.";
+        assert_eq!(
+            written("State", long, time, wide),
+            format!("State: {long}\nState: (10:00:00)\n")
+        );
+        // A word that does not fit beside the name is cut, never lost.
+        let word = "x".repeat(50);
+        let cut = written("Mail Assistant says", &word, None, narrow);
+        assert_eq!(cut.matches('x').count(), 50, "{cut}");
+        assert!(cut.lines().all(|line| line.width() <= 40), "{cut}");
+        let tiny = written(
+            "Mail Assistant says",
+            "A few words here.",
+            None,
+            Page::plain(10),
+        );
+        assert!(tiny.starts_with("Mail Assistant says: A few"), "{tiny}");
+    }
+
+    #[test]
+    fn an_agents_words_from_right_to_left_are_isolated_and_ours_are_not() {
+        let segments = [
+            segment(Mark::Own, "The tool ended.", None),
+            segment(Mark::Agent, "**שלום** עולם", Some("שלום עולם")),
+            segment(Mark::Agent, "Done.", None),
+        ];
+        let text = "The tool ended. שלום עולם. Done.";
+        let told = |direction, order| isolated(text, &segments, direction, order);
+        assert_eq!(
+            told(None, Order::Isolated),
+            "The tool ended. \u{2067}שלום עולם\u{2069}. Done."
+        );
+        assert_eq!(told(None, Order::AsWritten), text);
+        assert_eq!(
+            told(Some(TextDirection::Ltr), Order::Isolated),
+            "The tool ended. \u{2066}שלום עולם\u{2069}. Done."
+        );
+        let plain = isolated(
+            "Done.",
+            &segments,
+            Some(TextDirection::Rtl),
+            Order::Isolated,
+        );
+        assert_eq!(
+            plain, "Done.",
+            "nothing is put where nothing runs to the left"
+        );
+    }
+
+    #[test]
+    fn an_agents_own_signs_of_direction_reach_nothing_of_ours() {
+        let told = |text: &str| {
+            let segments = [segment(Mark::Agent, text, None)];
+            isolated(
+                &format!("Note: {text} End"),
+                &segments,
+                None,
+                Order::Isolated,
+            )
+        };
+        for (text, shown) in [
+            (
+                "read this\u{200f}",
+                "Note: \u{2066}read this\u{200f}\u{2069} End",
+            ),
+            ("to דנה", "Note: \u{2066}to דנה\u{2069} End"),
+            (
+                "a \u{2067}b\u{2069}",
+                "Note: \u{2066}a \u{2067}b\u{2069}\u{2069} End",
+            ),
+            // Half of a pair is all that was left of a link.
+            ("a\u{2069} b\u{2067}", "Note: \u{2066}a b\u{2069} End"),
+            ("plain", "Note: plain End"),
+        ] {
+            assert_eq!(told(text), shown, "{text:?}");
+        }
+        let letters = isolated("a\u{200f} \u{2067}b\u{2069}", &[], None, Order::AsWritten);
+        assert_eq!(letters, "a b");
+        // Each row by itself is balanced, however the words are cut.
+        let text = "one \u{2067}two three \u{2068}four five\u{2069} six seven\u{2069} eight";
+        for width in 5..40 {
+            let page = Page { width, ..EYES };
+            for row in written("Bot", &told(text), Some("(10:00)"), page).lines() {
+                assert_eq!(balance(row), row, "{width}");
+                assert_eq!(balanced(vec![row.to_owned()]), [row], "{width}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_isolate_ends_with_its_line_and_begins_again_on_the_next() {
+        let message = "\u{2067}אחד שתיים שלוש\u{2069}";
+        let narrow = Page { width: 17, ..EYES };
+        assert_eq!(
+            written("Bot", message, Some("(10:00)"), narrow),
+            "Bot: \u{2067}אחד שתיים\u{2069}\nBot: \u{2067}שלוש\u{2069} (10:00)\n"
+        );
+        assert_eq!(
+            written("בוט", "Done.", None, EYES),
+            "\u{2066}בוט\u{2069}: Done.\n"
+        );
+        let pipe = Page::plain(0);
+        assert_eq!(
+            written("בוט", "Done.\nMore.", None, pipe),
+            "בוט: Done.\nבוט: More.\n"
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Whose words a line is: the label stands where the speaker changes, the time where the minute does, and an agent
+//! that wants its words to be taken for hearken's never writes a row that begins like one of hearken's.
+
+use std::time::Duration;
+
+use hearken::announce::Manner;
+use hearken::config::{Config, TimesChoice};
+use hearken::linear::{Lines, Page};
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use crate::pane::forge;
+use crate::support::scene::{event, say};
+use crate::support::stage::Stage;
+
+/// Sets a stage whose lines have a width, at ten seconds before a full minute.
+fn stage(width: u16, times: TimesChoice) -> Stage {
+    let mut config = Config::default();
+    config.screen.times = times;
+    config.announce.heartbeat = false;
+    let start = "2026-01-01T10:00:50Z".parse().unwrap();
+    let mut stage = Stage::by_lines(config, start, Manner::Lines);
+    for agent in ["Ann", "Ben"] {
+        event(&mut stage, agent, "session.started", json!({}));
+    }
+    stage.written = Lines::new(Page::plain(width), TimeZone::UTC);
+    stage.lines.clear();
+    stage
+}
+
+fn rows(stage: &mut Stage) -> Vec<String> {
+    let lines = std::mem::take(&mut stage.lines).concat();
+    lines.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_label_stands_where_the_speaker_changes() {
+    let mut stage = stage(0, TimesChoice::Never);
+    let stage = &mut stage;
+    say(stage, "Ann", "One. Two. ");
+    say(stage, "Ann", "Three. ");
+    assert_eq!(rows(stage), ["Ann says: One.", "  Two.", "  Three."]);
+    say(stage, "Ben", "Four. ");
+    say(stage, "Ann", "Five. ");
+    assert_eq!(rows(stage), ["Ben says: Four.", "Ann says: Five."]);
+    // Hearken's own words are between them.
+    event(
+        stage,
+        "Ann",
+        "tool.invoked",
+        json!({"tool": "read", "tool_call_id": "call_1", "summary_normal": "Reading."}),
+    );
+    say(stage, "Ann", "Six. ");
+    assert_eq!(rows(stage), ["Tool Ann: Reading.", "Ann says: Six."]);
+    // The person has typed.
+    stage.line("k");
+    stage.line("k");
+    let answers = rows(stage);
+    let labelled = answers.iter().filter(|row| row.starts_with("hearken: "));
+    assert_eq!((labelled.count(), answers.len()), (2, 2), "{answers:?}");
+    say(stage, "Ann", "Seven. ");
+    assert_eq!(rows(stage), ["Ann says: Seven."]);
+    stage.written.interrupted();
+    say(stage, "Ann", "Eight. ");
+    assert_eq!(rows(stage), ["Ann says: Eight."]);
+    // After a pause nobody knows whose turn it was.
+    stage.wait(Duration::from_secs(31));
+    say(stage, "Ann", "Nine. Ten. ");
+    assert_eq!(rows(stage), ["Ann says: Nine.", "  Ten."]);
+    // What could be taken for hearken's by ear.
+    for text in [
+        "Note: fine. ",
+        "Low risk of rain. ",
+        "A question of taste. ",
+        "Hearken to this. ",
+        "It says:",
+    ] {
+        say(stage, "Ann", text);
+        assert_eq!(rows(stage), [format!("Ann says: {}", text.trim())]);
+    }
+    say(stage, "Ann", "It is 10:30 now. ");
+    assert_eq!(rows(stage), ["  It is 10:30 now."]);
+    // While there is something to be decided each line says whose it is.
+    event(
+        stage,
+        "Ben",
+        "awaiting.confirmation",
+        json!({"action": "Go.", "consequence": "Gone.", "reply_token": "rpl_1", "timeout_seconds": 300,
+            "default_decision": "reject", "risk_level": "low", "irreversible": false, "urgency": "critical"}),
+    );
+    rows(stage);
+    say(stage, "Ann", "Eleven. Twelve. ");
+    assert_eq!(rows(stage), ["Ann says: Eleven.", "Ann says: Twelve."]);
+}
+
+#[test]
+fn the_time_stands_where_it_is_set_to() {
+    let told = |width: u16, times: TimesChoice| {
+        let mut stage = stage(width, times);
+        let stage = &mut stage;
+        say(stage, "Ann", "One more. ");
+        say(stage, "Ann", "Two. ");
+        stage.wait(Duration::from_secs(12));
+        say(stage, "Ann", "Three. ");
+        say(stage, "Ann", "Four and five. ");
+        rows(stage)
+    };
+    assert_eq!(
+        told(0, TimesChoice::Minute),
+        [
+            "Ann says: One more. (10:00)",
+            "  Two.",
+            "  Three. (10:01)",
+            "  Four and five."
+        ]
+    );
+    assert_eq!(
+        told(0, TimesChoice::Never),
+        [
+            "Ann says: One more.",
+            "  Two.",
+            "  Three.",
+            "  Four and five."
+        ]
+    );
+    assert_eq!(
+        told(0, TimesChoice::Always),
+        [
+            "Ann says: One more. (10:00:50)",
+            "  Two. (10:00:50)",
+            "  Three. (10:01:02)",
+            "  Four and five. (10:01:02)",
+        ]
+    );
+    // A time that was left out of a narrow line stands behind the next one.
+    assert_eq!(
+        told(24, TimesChoice::Minute),
+        [
+            "Ann says: One more.",
+            "  Two. (10:00)",
+            "  Three. (10:01)",
+            "  Four and five."
+        ]
+    );
+}
+
+#[test]
+fn no_row_of_an_agents_begins_like_one_of_hearkens() {
+    for (told, name) in [("Mailer", "Mailer"), ("hearken", "agent hearken")] {
+        for width in [0, 20, 40, 80] {
+            let mut stage = stage(width, TimesChoice::Never);
+            // Nothing of it is held back from being told without a label by its words.
+            for text in [
+                "zzGo zzon. zzDone. ",
+                "zzLow zzrisk. zzPress zzy zzto zzaccept zzat zzonce. ",
+            ] {
+                say(&mut stage, told, text);
+            }
+            forge(&mut stage, told);
+            let rows = rows(&mut stage);
+            let asked = rows
+                .iter()
+                .position(|row| row.starts_with("Question"))
+                .unwrap();
+            let mut found = 0;
+            for (at, row) in rows.iter().enumerate() {
+                let asks = [format!("{name} asks: "), "asks: ".to_owned()];
+                let asks = asks.iter().any(|label| row.starts_with(label));
+                if !row.contains("zz") {
+                    continue;
+                }
+                found += 1;
+                if at >= asked {
+                    // What is asked has its label in every row.
+                    assert!(asks, "{width}: {row:?}");
+                    continue;
+                }
+                let ours = ["Question", "hearken", "Note", "Danger", "Connection"];
+                let words = row.trim_start();
+                assert!(
+                    !ours.iter().any(|ours| words.starts_with(ours)),
+                    "{width}: {row:?}"
+                );
+                let mut labels = vec![format!("{name} says: "), "says: ".to_owned()];
+                for label in ["Session", "Tool"] {
+                    labels.push(format!("{label}: "));
+                    labels.push(format!("{label} {name}: "));
+                }
+                let labelled = labels.iter().any(|label| row.starts_with(label));
+                assert!(labelled || row.starts_with("  "), "{width}: {row:?}");
+            }
+            assert!(found > 8, "{found}: {rows:#?}");
+        }
+    }
+}
