@@ -135,6 +135,14 @@ pub enum Out {
     },
     /// What became of the questions that are open.
     Standing(Standing),
+    /// The question under this token is decided. Where it is the only one of its session, the state that the session
+    /// leaves says so; where others are open, the session stays where it is, and only this does.
+    Decided {
+        /// The token that it was asked under.
+        token: String,
+        /// The state that its session would have gone to.
+        to: &'static str,
+    },
     /// Who has proven their name over this connection; `None` when nobody has.
     Proven(Option<String>),
     /// Tell the person this; `source` is filled in with the source's name.

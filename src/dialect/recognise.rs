@@ -316,6 +316,9 @@ impl Dialect for Undecided {
                 if let Some(open) = &mut self.open {
                     open.up = false;
                     open.courtesy = None;
+                    // Whoever is recognised over the next connection is not told what came over this one.
+                    open.kept.clear();
+                    (open.bytes, open.judged) = (0, 0);
                 }
             }
             LinkEvent::Connecting { .. }

@@ -52,6 +52,8 @@ pub struct Agent {
 pub struct Session {
     id: String,
     thread: String,
+    /// The model behind it, as it was known when it began: another conversation may have another one.
+    model: Option<String>,
     next: u64,
     last: Option<Timestamp>,
 }
@@ -81,9 +83,10 @@ impl Writer {
         }
     }
 
-    /// Names the model, once it is known.
-    pub fn model(&mut self, model: &str) {
-        self.agent.model = Some(cut(model, 256)).filter(|model| !model.is_empty());
+    /// Names the model behind the sessions that begin from now on.
+    pub fn model(&mut self, model: Option<&str>) {
+        let model = model.map(|model| cut(model, 256));
+        self.agent.model = model.filter(|model| !model.is_empty());
     }
 
     /// Begins a session under the other side's name for it, in its conversation.
@@ -92,6 +95,7 @@ impl Writer {
             // The same name may come again when its session is over.
             id: format!("{}{:08x}", id("sess_", name), self.draw() as u32),
             thread: cut(thread, 256),
+            model: self.agent.model.clone(),
             next: 0,
             last: None,
         }
@@ -117,7 +121,7 @@ impl Writer {
         session.next += 1;
         let mut map = Map::new();
         let mut producer = json!({"agent_id": self.agent.id, "agent_name": self.agent.name});
-        if let Some(model) = &self.agent.model {
+        if let Some(model) = &session.model {
             producer["model"] = json!(model);
         }
         let mut own = json!({TRANSLATED: self.dialect});

@@ -82,6 +82,7 @@ impl Checker {
                 | Out::Close(_)
                 | Out::Settled { .. }
                 | Out::Standing(_)
+                | Out::Decided { .. }
                 | Out::Proven(_) => {}
             }
         }

@@ -353,6 +353,7 @@ impl Tracer {
                 | Out::Close(_)
                 | Out::Settled { .. }
                 | Out::Standing(_)
+                | Out::Decided { .. }
                 | Out::Proven(_) => {}
             }
         }

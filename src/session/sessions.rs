@@ -180,9 +180,29 @@ impl Sessions {
     /// Takes the news that what a link asks is over without an event that says so. Where a subscription has
     /// ended, what was asked in it and not answered is decided by its default (5.8.2).
     pub fn over(&mut self, link: LinkId, how: &Closing, now: Now) -> Vec<Change> {
+        self.close_all(how, now, |prompt| prompt.key.link == link)
+    }
+
+    /// Takes the news that the question of a link under this token is decided, while its session stays where it is.
+    pub fn decided(&mut self, link: LinkId, token: &str, how: &Closing, now: Now) -> Vec<Change> {
+        self.close_all(how, now, |prompt| {
+            prompt.key.link == link
+                && prompt
+                    .question
+                    .token()
+                    .is_some_and(|own| own.reveal() == token)
+        })
+    }
+
+    fn close_all(
+        &mut self,
+        how: &Closing,
+        now: Now,
+        is_meant: impl Fn(&Prompt) -> bool,
+    ) -> Vec<Change> {
         let open: Vec<Prompt> = self
             .open_prompts()
-            .filter(|prompt| prompt.key.link == link)
+            .filter(|prompt| is_meant(prompt))
             .cloned()
             .collect();
         let mut changes = Vec::new();

@@ -69,6 +69,11 @@ impl App {
             }
             Out::Settled { request, outcome } => self.replied(request, outcome, now),
             Out::Standing(standing) => self.stand(id, standing, now),
+            Out::Decided { token, to } => {
+                let how = Closing::StateLeft { to: to.into() };
+                let changes = self.sessions.decided(id, &token, &how, now);
+                self.tell(changes, now);
+            }
             Out::Proven(agent) => self.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
                 let args = self.told_args(id, &phrase);

@@ -64,13 +64,9 @@ impl Aaep {
     /// Takes the loss of a link: a subscription that its server does not know any more is forgotten,
     /// and one on a connection of its own ends with it (B.2.5).
     pub(super) fn loosen(&mut self, fault: &Fault, out: &mut Vec<Out>) {
-        let forgotten = matches!(
-            fault,
-            Fault::Status {
-                status: 400..=499,
-                ..
-            }
-        );
+        // Who is busy, or had to wait, says nothing about whom it knows.
+        let forgotten = matches!(fault, Fault::Status { status: 400..=499, .. })
+            && !matches!(fault, Fault::Status { status: 408 | 425 | 429, .. });
         let keeps = self.at == Handshakes::Beside
             && !forgotten
             && matches!(self.handshake, Handshake::Agreed(_));

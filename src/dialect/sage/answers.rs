@@ -48,7 +48,8 @@ impl Sage {
             ..place.clone()
         };
         self.within(&place, now, out, |turn, desk, _| {
-            turn.resolve(desk, call.as_deref(), (allowed, changed), by_us);
+            let token = token.as_deref();
+            turn.resolve(desk, token, call.as_deref(), (allowed, changed), by_us);
         });
     }
 
@@ -82,8 +83,10 @@ impl Sage {
             };
             self.step_thread(&place, SessionEvent::Resume, now, out);
             self.within(&place, now, out, |turn, desk, _| {
-                turn.open = turn.open.saturating_sub(1);
-                turn.enter(desk, "thinking");
+                turn.one_less(desk, Some(&token), "thinking");
+                if turn.open == 0 {
+                    turn.enter(desk, "thinking");
+                }
                 turn.settle_state(desk);
             });
         }

@@ -61,11 +61,6 @@ impl Call {
         self.shown == Shown::Running
     }
 
-    /// Tells whether the person was told of it.
-    pub fn was_told(&self) -> bool {
-        self.shown != Shown::No
-    }
-
     /// Tells whether it is over, by its machine or by the sign that something else went on.
     pub fn is_over(&self) -> bool {
         self.machine.is_over() || self.shown == Shown::Over
@@ -246,6 +241,7 @@ impl Turn {
             return;
         };
         call.shown = Shown::Running;
+        self.told_calls += 1;
         let fields = json!({
             "tool": call.tool,
             "tool_call_id": call.id,

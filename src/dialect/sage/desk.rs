@@ -80,6 +80,12 @@ impl<'a> Desk<'a> {
         self.out.push(Out::ViewOnly(text));
     }
 
+    /// Says that one of several questions is decided.
+    pub fn decided(&mut self, token: &str, to: &'static str) {
+        let token = token.to_owned();
+        self.out.push(Out::Decided { token, to });
+    }
+
     /// Tells the person something.
     pub fn tell(&mut self, phrase: Phrase) {
         self.out.push(Out::Tell(phrase));

@@ -279,6 +279,7 @@ impl Questions {
         let nameless = question.request.is_empty();
         let full = self.open.len() >= MOST_OPEN;
         turn.open += 1;
+        turn.nameless += u64::from(nameless);
         turn.enter(desk, "awaiting_input");
         turn.event_first(desk);
         if nameless || full {
@@ -291,14 +292,37 @@ impl Questions {
 }
 
 impl Turn {
+    /// Takes the word that the question under a token is over; without one, that one is which had no name. Tells whether
+    /// there was one: a word for a question that is not open says nothing about those that are.
+    pub fn one_less(&mut self, desk: &mut Desk<'_>, token: Option<&str>, to: &'static str) -> bool {
+        if token.is_none() && self.open > 0 {
+            if self.nameless == 0 {
+                return false;
+            }
+            self.nameless -= 1;
+        }
+        self.open = self.open.saturating_sub(1);
+        match token {
+            // Others are open, and the state of the turn is theirs.
+            Some(token) if self.open > 0 => desk.decided(token, to),
+            Some(_) | None => {}
+        }
+        true
+    }
+
     /// Takes the word that a permission was given or denied; `by_us` is what the person answered, if they did.
     pub fn resolve(
         &mut self,
         desk: &mut Desk<'_>,
+        token: Option<&str>,
         call: Option<&str>,
         (allowed, changed): (bool, bool),
         by_us: Option<bool>,
     ) {
+        let to = if allowed { "calling_tool" } else { "thinking" };
+        if !self.one_less(desk, token, to) {
+            return;
+        }
         self.step(
             desk,
             if allowed {
@@ -307,7 +331,6 @@ impl Turn {
                 AgentEvent::PermissionDenied
             },
         );
-        self.open = self.open.saturating_sub(1);
         let tool = call
             .and_then(|call| self.calls.get(call))
             .map(|call| call.tool.clone());
@@ -335,10 +358,6 @@ impl Turn {
             }
             (false, None) => desk.tell(denied(None, "")),
             (true, None) => {}
-        }
-        // Others may still be open, and the state must say that one is over.
-        if self.open > 0 {
-            self.enter(desk, "thinking");
         }
         self.settle_state(desk);
     }

@@ -27,6 +27,8 @@ pub(super) struct Thread {
     machine: Session,
     /// Whether its start was heard, so that nothing of it was before our time.
     whole: bool,
+    /// The model behind it.
+    model: Option<String>,
     /// What the next turn is asked with.
     prompt: Option<String>,
     /// Its latest turn.
@@ -44,10 +46,9 @@ impl Sage {
         }
         match says {
             Says::ThreadStarted { model } => {
-                if let Some(model) = model {
-                    self.writer.model(&model);
-                }
-                self.thread(&place).whole = true;
+                let thread = self.thread(&place);
+                thread.model = model.or(thread.model.take());
+                thread.whole = true;
                 self.step_thread(&place, SessionEvent::Initialized, now, out);
             }
             Says::ThreadEnded => self.end_thread(&place, now, out),
@@ -95,6 +96,8 @@ impl Sage {
         let thread = self.thread(place);
         thread.turn.clone_from(&place.turn);
         let prompt = thread.prompt.take();
+        let model = thread.model.clone();
+        self.writer.model(model.as_deref());
         let runs = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
         let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
         if runs {
@@ -177,8 +180,11 @@ impl Sage {
     ) {
         let known = self.turns.get(&key(place)).map(|turn| turn.ended);
         if known != Some(false) {
-            let whole = known.is_some() || self.thread(place).whole;
-            self.thread(place).turn.clone_from(&place.turn);
+            let thread = self.thread(place);
+            let whole = known.is_some() || thread.whole;
+            thread.turn.clone_from(&place.turn);
+            let model = thread.model.clone();
+            self.writer.model(model.as_deref());
             let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
             if known == Some(true) {
                 // An agent that is done does nothing more.
@@ -214,6 +220,7 @@ impl Sage {
             .or_insert_with(|| Thread {
                 machine: Session::INITIAL,
                 whole: false,
+                model: None,
                 prompt: None,
                 turn: String::new(),
             })

@@ -4,6 +4,7 @@
 
 use crate::protocol::Now;
 
+use super::super::written::LONGEST_TEXT;
 use super::super::{Foreign, NoEvent, Out};
 use super::Sage;
 use super::desk::Desk;
@@ -12,6 +13,9 @@ use super::message::{Call, Item, Kind, Message, Place, Says, Stage, Status};
 
 /// How a run of `--stream-json` begins.
 pub(super) const STARTING: &str = "Sage Agent starting";
+
+/// How many bytes of a tool's output are kept, at least as many as the most characters that an event carries.
+const MOST_OUTPUT: usize = 4 * LONGEST_TEXT;
 
 /// Is the run of a program that writes lines.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -93,8 +97,11 @@ impl Sage {
             Line::GaveMore(more) => {
                 if let Some((_, call)) = &mut self.run.tool {
                     let output = call.output.get_or_insert_default();
-                    output.push('\n');
-                    output.push_str(&more);
+                    // What is more than an event can carry is cut there, and shown as cut.
+                    if output.len() <= MOST_OUTPUT {
+                        output.push('\n');
+                        output.push_str(&more);
+                    }
                 }
             }
             Line::Nothing => {}

@@ -76,6 +76,8 @@ pub struct Turn {
     state: &'static str,
     start: Start,
     pub calls: BTreeMap<String, Call>,
+    /// How many calls the person was told of, those included that are not kept any more.
+    pub told_calls: u64,
     /// How many outputs and calls it had, for their names.
     pub count: u64,
     output: Option<Output>,
@@ -85,6 +87,8 @@ pub struct Turn {
     fault: Option<Fault>,
     /// How many questions of it are open.
     pub open: usize,
+    /// How many of these have no name, so that nothing can say which of them is over.
+    pub nameless: u64,
     /// Whether it is over.
     pub ended: bool,
 }
@@ -105,12 +109,14 @@ impl Turn {
                 Start::Waits(desk.at, desk.now + START_WAITS)
             },
             calls: BTreeMap::new(),
+            told_calls: 0,
             count: 0,
             output: None,
             said: String::new(),
             result: None,
             fault: None,
             open: 0,
+            nameless: 0,
             ended: false,
         };
         turn.step(desk, AgentEvent::Ready);
@@ -304,6 +310,7 @@ impl Turn {
         let fault = self.fault.take().map(|fault| fault.report);
         self.ended = true;
         self.open = 0;
+        self.nameless = 0;
         let kept = self.result.take();
         let result = end.result.as_deref().or(kept.as_deref());
         let result = result.map(str::trim).unwrap_or_default();
@@ -367,7 +374,7 @@ impl Turn {
         let fields = json!({
             "summary_normal": (!known && is_short).then_some(result),
             "duration_ms": written::duration(duration_ms),
-            "tool_invocations_count": self.calls.values().filter(|call| call.was_told()).count(),
+            "tool_invocations_count": self.told_calls,
         });
         self.event(desk, "session.completed", fields);
     }
