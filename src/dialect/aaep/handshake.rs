@@ -65,8 +65,19 @@ impl Aaep {
     /// and one on a connection of its own ends with it (B.2.5).
     pub(super) fn loosen(&mut self, fault: &Fault, out: &mut Vec<Out>) {
         // Who is busy, or had to wait, says nothing about whom it knows.
-        let forgotten = matches!(fault, Fault::Status { status: 400..=499, .. })
-            && !matches!(fault, Fault::Status { status: 408 | 425 | 429, .. });
+        let forgotten = matches!(
+            fault,
+            Fault::Status {
+                status: 400..=499,
+                ..
+            }
+        ) && !matches!(
+            fault,
+            Fault::Status {
+                status: 408 | 425 | 429,
+                ..
+            }
+        );
         let keeps = self.at == Handshakes::Beside
             && !forgotten
             && matches!(self.handshake, Handshake::Agreed(_));

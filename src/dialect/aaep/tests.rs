@@ -305,6 +305,27 @@ fn the_plain_pair_is_followed_at_every_attempt_where_the_person_wants_it() {
 }
 
 #[test]
+fn a_server_that_is_busy_still_knows_whom_it_agreed_with_and_one_that_does_not_know_does_not() {
+    for (status, known) in [(429, true), (408, true), (404, false), (410, false)] {
+        let mut bench = Bench::new(Carrier::EventStream);
+        let (request, _) = call(&bench.news(LinkEvent::Connecting { attempt: 1 }));
+        let (request, _) = call(&bench.answer(request, 404, &json!({})));
+        bench.answer(request, 201, &consent());
+        bench.news(LinkEvent::Connected);
+        bench.news(LinkEvent::Lost {
+            fault: Fault::Status {
+                status,
+                retry_after: Some(5),
+            },
+            retry_in: Duration::from_secs(5),
+        });
+        let out = bench.news(LinkEvent::Connecting { attempt: 1 });
+        let follows = matches!(out.as_slice(), [Out::Follow(_)]);
+        assert_eq!(follows, known, "{status}: {out:?}");
+    }
+}
+
+#[test]
 fn what_is_said_at_the_end_goes_the_way_that_the_subscription_does() {
     let closing = |out: &[Out]| {
         let mut words = out.iter().filter_map(|wish| match wish {

@@ -355,11 +355,17 @@ impl Acp {
                 return out.push(Out::Tell(Phrase::new("prompt.too_many")));
             }
             (Phase::Open(_), None) => None,
+            (Phase::Open(_), Some(turn)) if self.prompting.is_none() && turn.is_idle() => None,
             (Phase::Open(_), Some(turn)) if turn.stopping => Some("prompt.after_stop"),
             (Phase::Open(_), Some(_)) => Some("prompt.held"),
             (Phase::Unmet | Phase::Meeting, _) => Some("prompt.early"),
         };
         self.held.push_back(prompt.to_owned());
+        let unprompted = self.prompting.is_none();
+        if let Some(turn) = self.turn.as_mut().filter(|it| unprompted && it.is_idle()) {
+            // Nothing would ever say that it is over: what is said to the agent now begins another.
+            turn.end(End::Done);
+        }
         out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
         self.go_on(now, out);
     }
@@ -378,6 +384,12 @@ impl Acp {
         self.send(cancel, out);
         for permission in open {
             self.send(permission.cancelled(), out);
+        }
+        if self.prompting.is_none()
+            && let Some(turn) = &mut self.turn
+        {
+            // It was not prompted, so no answer to a prompt will say that it has stopped.
+            turn.end(End::Stopped { wanted: true });
         }
         self.go_on(now, out);
     }

@@ -72,6 +72,8 @@ pub struct Turn {
     pub(super) plan: Vec<PlanStep>,
     pub(super) asking: Option<Permission>,
     pub(super) waiting: VecDeque<Permission>,
+    /// What is no longer asked, because its call went on without an answer: its agent may still wait for one.
+    pub(super) passed: Vec<Permission>,
     pub(super) end: Option<End>,
     pub(super) made: u64,
     pub(super) failed: u64,
@@ -103,6 +105,7 @@ impl Turn {
             plan: Vec::new(),
             asking: None,
             waiting: VecDeque::new(),
+            passed: Vec::new(),
             end: None,
             made: 0,
             failed: 0,
@@ -306,6 +309,11 @@ impl Turn {
             .as_ref()
             .is_some_and(|it| it.call == key && it.sending.is_none())
         {
+            self.passed.extend(
+                self.asking
+                    .take()
+                    .filter(|_| self.passed.len() < MOST_PERMISSIONS),
+            );
             self.leave_question("thinking", teller, now, out);
         } else {
             self.enter("thinking", teller, now, out);
@@ -456,6 +464,9 @@ impl Turn {
         if let Some(at) = self.waiting.iter().position(|it| it.id.is(id)) {
             return self.waiting.remove(at);
         }
+        if let Some(at) = self.passed.iter().position(|it| it.id.is(id)) {
+            return Some(self.passed.remove(at));
+        }
         let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
         let permission = self.asking.as_ref().filter(open)?.clone();
         out.push(Out::Standing(Standing::TakenBack));
@@ -467,6 +478,7 @@ impl Turn {
     pub fn stop(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) -> Vec<Permission> {
         self.stopping = true;
         let mut open: Vec<Permission> = self.waiting.drain(..).collect();
+        open.append(&mut self.passed);
         // An answer that is on its way is the person's, and stays it.
         if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
             open.insert(0, asking.clone());
@@ -480,6 +492,7 @@ impl Turn {
     #[cfg(test)]
     pub fn open(&self) -> Vec<crate::dialect::rpc::Id> {
         let all = self.asking.iter().chain(&self.waiting);
+        let all = all.chain(&self.passed);
         all.map(|permission| permission.id.clone()).collect()
     }
 
@@ -498,6 +511,11 @@ impl Turn {
     /// Tells whether it was ended, and nothing is asked any more.
     pub fn is_over(&self) -> bool {
         self.end.is_some() && self.asking.is_none() && self.waiting.is_empty()
+    }
+
+    /// Tells whether nobody prompted it and nothing is asked in it.
+    pub fn is_idle(&self) -> bool {
+        !self.prompted && self.asking.is_none() && self.waiting.is_empty()
     }
 
     /// Says when time does something.

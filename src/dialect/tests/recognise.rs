@@ -239,3 +239,17 @@ fn only_a_started_program_is_waited_for() {
         assert_eq!(machine.deadline(), None, "{carrier:?}");
     }
 }
+
+#[test]
+fn what_came_over_a_connection_that_is_lost_is_not_told_to_whoever_is_recognised_later() {
+    let mut machine = Undecided::new(start());
+    frame(&mut machine, "Loading the model");
+    let lost = LinkEvent::Lost {
+        fault: crate::link::Fault::Closed,
+        retry_in: Duration::ZERO,
+    };
+    machine.news(&lost, NOW, &mut Vec::new());
+    let open = machine.open.as_ref().unwrap();
+    assert!(open.kept.is_empty());
+    assert_eq!((open.bytes, open.judged), (0, 0));
+}

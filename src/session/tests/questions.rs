@@ -128,6 +128,27 @@ fn what_is_over_without_an_event_is_closed_as_that_and_leaving_it_closes_nothing
 }
 
 #[test]
+fn of_two_questions_of_a_session_the_one_under_the_token_is_decided() {
+    let mut stage = Stage::new();
+    stage.start();
+    let first = stage.ask("rpl_1");
+    let second = stage.ask_with("rpl_2", json!({"action": "Send another"}));
+    let how = Closing::StateLeft {
+        to: "calling_tool".to_owned(),
+    };
+    let changes = stage.sessions.decided(LINK, "rpl_1", &how, stage.now);
+    let what: Vec<What> = changes.into_iter().map(|change| change.what).collect();
+    assert_eq!(closed(&what), Some((first, how.clone())));
+    assert!(stage.sessions.prompt(second).unwrap().is_open());
+    assert!(
+        stage
+            .sessions
+            .decided(LINK, "rpl_1", &how, stage.now)
+            .is_empty()
+    );
+}
+
+#[test]
 fn replayed_questions_are_raised_only_if_nothing_answered_them() {
     let mut stage = Stage::new();
     let mut old = Vec::new();

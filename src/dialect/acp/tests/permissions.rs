@@ -236,3 +236,24 @@ fn a_call_that_went_on_without_the_answer_closes_its_question() {
     );
     assert!(run.sent.is_empty());
 }
+
+#[test]
+fn a_permission_whose_call_went_on_is_still_answered_when_it_is_taken_back_or_stopped() {
+    let went_on = |run: &mut Run| {
+        run.asks(&json!(1), &json!({"toolCallId": "a", "title": "one"}));
+        run.update(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "a", "status": "completed"}),
+        );
+        run.sent.clear();
+    };
+    let mut run = Run::prompted();
+    went_on(&mut run);
+    run.wish(&Wish::Stop);
+    let cancelled = outcome("1", r#"{"outcome":"cancelled"}"#);
+    assert_eq!(run.frames(), [CANCEL, &cancelled]);
+    let mut run = Run::prompted();
+    went_on(&mut run);
+    run.frame(json!({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}}));
+    assert!(run.frames()[0].contains("-32800"), "{:?}", run.frames());
+    assert_eq!(run.faults, [""; 0]);
+}

@@ -188,8 +188,9 @@ proptest! {
         let open: Vec<u8> = requests.iter().filter(|(_, fate)| **fate == Fate::Open).map(|(id, _)| *id).collect();
         let waiting = run.acp.waiting();
         for id in &open {
-            // Its call may have ended without the answer, which closes the question.
-            let over = run.kinds().iter().any(|kind| kind == "tool.completed");
+            // What its agent said to be over waits for nothing.
+            let ends = ["session.completed", "session.cancelled", "session.errored"];
+            let over = run.kinds().iter().any(|kind| ends.contains(&kind.as_str()));
             prop_assert!(over || waiting.iter().any(|it| it.is(&json!(id))), "{id} was lost: {waiting:?}");
         }
         for (number, _) in &decided {

@@ -275,3 +275,23 @@ fn too_many_calls_are_counted_and_told() {
     assert!(run.told.contains(&"acp.calls_left_out"));
     assert_eq!(run.faults, [""; 0]);
 }
+
+/// Nobody answers for what nobody prompted: a call of it that never ends must not hold the person up.
+#[test]
+fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
+    let background = || {
+        let mut run = Run::open();
+        run.update(touch("in_progress"));
+        run.after(Duration::from_secs(60));
+        assert_eq!(run.kinds().last().unwrap(), "tool.invoked");
+        run
+    };
+    let mut run = background();
+    run.wish(&Wish::Prompt("go on".to_owned()));
+    assert!(run.frames()[0].contains("session/prompt"));
+    assert_eq!(run.told, [""; 0], "it did not wait");
+    let mut run = background();
+    run.wish(&Wish::Stop);
+    assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
+    assert_eq!(run.faults, [""; 0]);
+}
