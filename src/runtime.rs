@@ -8,6 +8,7 @@
 
 mod agents;
 mod chosen;
+mod decisions;
 mod desk;
 mod feed;
 mod input;

@@ -35,6 +35,7 @@ fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
         Word::Phrase(phrase) => Arg::Own(told(phrases, phrase)),
         Word::Phrases(all) => Arg::Own(all_told(phrases, all)),
         Word::Fault(fault) => Arg::Own(fault_told(phrases, fault)),
+        Word::System(text) => Arg::Own(phrases.reason(text)),
     }
 }
 
@@ -44,6 +45,8 @@ fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, Detail)>) ->
         .into_iter()
         .map(|(name, detail)| match detail {
             Detail::Own(text) => (name, Arg::Own(text)),
+            Detail::System(text) => (name, Arg::Own(phrases.reason(&text))),
+            Detail::Agent(words) => (name, Arg::Agent(words, None)),
         })
         .collect();
     phrases.text(key, &args)
@@ -80,8 +83,9 @@ pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
             "fault.not_event_stream",
             &[("content_type", Arg::Own(content_type.clone()))],
         ),
-        Fault::Tls(reason) => {
-            phrases.text("fault.tls", &[("reason", Arg::Own(phrases.reason(reason)))])
+        Fault::Tls(why) => {
+            let reason = caused(phrases, why.key(), why.details());
+            phrases.text("fault.tls", &[("reason", Arg::Own(reason))])
         }
         Fault::TooLarge { limit } => phrases.text("fault.too_large", &[("limit", Arg::own(limit))]),
         Fault::OneWay => phrases.text("fault.one_way", &[]),
@@ -89,9 +93,6 @@ pub(super) fn fault_told(phrases: &Phrases, fault: &Fault) -> String {
             let reason = Arg::Own(told(phrases, reason));
             phrases.text("fault.rejected", &[("reason", reason)])
         }
-        Fault::Unusable(reason) | Fault::Other(reason) => phrases.text(
-            "fault.other",
-            &[("reason", Arg::Own(phrases.reason(reason)))],
-        ),
+        Fault::Unusable(why) | Fault::Other(why) => caused(phrases, why.key(), why.details()),
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
-use super::doors::Place;
+use super::doors::Entrance;
 use super::kind::Kind;
 use super::session::AAEP_VERSION;
 use super::terms::{LANGUAGES, Refusal, SharedTerms, Terms, lock};
@@ -146,13 +146,13 @@ impl Subscriptions {
 }
 
 /// Gives the demo's manifest (5.10.1).
-pub(super) fn manifest(places: &[Place]) -> Value {
+pub(super) fn manifest(places: &[Entrance]) -> Value {
     let mut transports = Vec::new();
     for place in places {
         transports.extend_from_slice(match place {
-            Place::Address(_) => &["sse", "websocket"][..],
-            Place::Socket(_) => &["unix-socket"],
-            Place::Pipes => &["stdio-jsonrpc"],
+            Entrance::Address(_) => &["sse", "websocket"][..],
+            Entrance::Socket(_) => &["unix-socket"],
+            Entrance::Pipes => &["stdio-jsonrpc"],
         });
     }
     json!({

@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 /// Names a place where the demo can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum Entrance {
     /// A host and a port, for HTTP and WebSocket; port 0 takes any free one.
     Address(String),
     /// A Unix socket's path.
@@ -23,7 +23,7 @@ pub enum Place {
     Pipes,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Entrance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Address(address) => write!(f, "http://{address}"),
@@ -66,14 +66,14 @@ impl Door {
     ///
     /// # Errors
     /// The address can't be resolved or bound, or the path is taken.
-    pub(super) async fn open(place: &Place) -> io::Result<(Option<Self>, Place)> {
+    pub(super) async fn open(place: &Entrance) -> io::Result<(Option<Self>, Entrance)> {
         match place {
-            Place::Address(address) => {
+            Entrance::Address(address) => {
                 let listener = TcpListener::bind(address).await?;
-                let bound = Place::Address(listener.local_addr()?.to_string());
+                let bound = Entrance::Address(listener.local_addr()?.to_string());
                 Ok((Some(Self::Tcp(listener)), bound))
             }
-            Place::Socket(path) => {
+            Entrance::Socket(path) => {
                 make_room(path).await?;
                 let listener = UnixListener::bind(path)?;
                 let _file = SocketFile { path: path.clone() };
@@ -81,7 +81,7 @@ impl Door {
                 std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
                 Ok((Some(Self::Unix { listener, _file }), place.clone()))
             }
-            Place::Pipes => Ok((None, Place::Pipes)),
+            Entrance::Pipes => Ok((None, Entrance::Pipes)),
         }
     }
 

@@ -54,7 +54,7 @@ mod upgrade;
 mod verdict;
 
 pub use catalogue::{DEFAULT, list, scripts};
-pub use doors::Place;
+pub use doors::Entrance;
 pub use news::{Answer, Hearer, News};
 pub use producer::{Producer, SessionRef, StartError};
 pub use reply::Malformed;

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::dialogue;
-use super::doors::{Caller, Door, Place};
+use super::doors::{Caller, Door, Entrance};
 use super::framed::Framed;
 use super::perform::Performance;
 use super::plain;
@@ -45,7 +45,7 @@ const STOPPING: &str = "The demo is stopping.";
 /// Holds a running server. Dropping it kills everything at once, as a crash would;
 /// [`Running::stop`] ends it in good order.
 pub struct Running {
-    places: Vec<Place>,
+    places: Vec<Entrance>,
     producer: Producer,
     stopping: watch::Sender<bool>,
     task: JoinHandle<()>,
@@ -56,14 +56,14 @@ pub struct Running {
 /// # Errors
 /// The address can't be resolved or bound.
 pub async fn serve(address: &str, settings: Settings) -> io::Result<Running> {
-    serve_at(&[Place::Address(address.to_owned())], settings).await
+    serve_at(&[Entrance::Address(address.to_owned())], settings).await
 }
 
 /// Starts a producer that can be reached at several places, as one and the same (B.7.3).
 ///
 /// # Errors
 /// A place can't be had; what was opened before it is closed again.
-pub async fn serve_at(places: &[Place], settings: Settings) -> io::Result<Running> {
+pub async fn serve_at(places: &[Entrance], settings: Settings) -> io::Result<Running> {
     let mut doors = Vec::new();
     let mut bound = Vec::new();
     for place in places {
@@ -75,7 +75,7 @@ pub async fn serve_at(places: &[Place], settings: Settings) -> io::Result<Runnin
     let shared = Arc::new(Shared::new(settings, &bound));
     let producer = Producer::new(Arc::clone(&shared), performances);
     let (stopping, stop) = watch::channel(false);
-    let pipes = bound.contains(&Place::Pipes);
+    let pipes = bound.contains(&Entrance::Pipes);
     let task = tokio::spawn(attend(
         doors,
         pipes,
@@ -94,7 +94,7 @@ pub async fn serve_at(places: &[Place], settings: Settings) -> io::Result<Runnin
 
 impl Running {
     /// Lists the places as they turned out to be, in the order in which they were wished.
-    pub fn places(&self) -> &[Place] {
+    pub fn places(&self) -> &[Entrance] {
         &self.places
     }
 
@@ -103,8 +103,8 @@ impl Running {
         self.places
             .iter()
             .find_map(|place| match place {
-                Place::Address(address) => address.parse().ok(),
-                Place::Socket(_) | Place::Pipes => None,
+                Entrance::Address(address) => address.parse().ok(),
+                Entrance::Socket(_) | Entrance::Pipes => None,
             })
             .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use super::agreed;
-use super::doors::Place;
+use super::doors::Entrance;
 use super::gate::Gate;
 use super::news::News;
 use super::queue::{Delivery, Queue};
@@ -29,7 +29,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    pub(super) fn new(settings: Settings, places: &[Place]) -> Self {
+    pub(super) fn new(settings: Settings, places: &[Entrance]) -> Self {
         let manifest = agreed::manifest(places);
         let signed = settings
             .signer

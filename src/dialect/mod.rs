@@ -90,8 +90,9 @@ pub enum Out {
     Event(String),
     /// An event in AAEP's terms that asks something which can be seen, and not be answered from here.
     ViewOnly(String),
-    /// A frame that means nothing in this dialect: it is counted and told, never passed over in silence.
-    Unread(NoEvent),
+    /// A frame that means nothing in this dialect, or so many that follow each other and mean nothing for the same
+    /// reason: they are counted and told, never passed over in silence.
+    Unread(NoEvent, u64),
     /// Send this frame; what becomes of it comes back as [`LinkEvent::Replied`] with this number.
     Send {
         /// A number of the app's, which a reply came with, or one of the dialect's own [`Numbers`].
@@ -357,6 +358,17 @@ pub enum NoEvent {
     Broken(DecodeError),
     /// It is something else.
     Foreign(Foreign),
+}
+
+impl NoEvent {
+    /// Tells whether another frame holds none for the same reason, wherever in it the fault is.
+    fn is_like(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Broken(one), Self::Broken(other)) => one.name() == other.name(),
+            (Self::Foreign(one), Self::Foreign(other)) => one == other,
+            (Self::Broken(_), Self::Foreign(_)) | (Self::Foreign(_), Self::Broken(_)) => false,
+        }
+    }
 }
 
 /// Says in a sentence what a departure from another protocol's own rules is, by its phrase; for reports, which hold no

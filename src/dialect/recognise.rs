@@ -291,7 +291,7 @@ impl Undecided {
             self.machine
                 .news(&LinkEvent::Frame(frame), now, &mut wishes);
             // What nobody understands was told when it was judged first, and is counted once.
-            let told = |wish: &Out| at < open.judged && matches!(wish, Out::Unread(_));
+            let told = |wish: &Out| at < open.judged && matches!(wish, Out::Unread(..));
             out.extend(wishes.into_iter().filter(|wish| !told(wish)));
         }
     }

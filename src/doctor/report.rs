@@ -5,7 +5,7 @@
 
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases};
-use crate::link::{Fault, Phrase, Word};
+use crate::link::{Phrase, Word};
 use crate::runtime::told;
 
 /// Names the part of the program's surroundings that a finding is about.
@@ -153,7 +153,7 @@ pub(super) fn own(text: impl ToString) -> Word {
 
 /// Puts why something is so into a phrase; its English words are looked up.
 pub(super) fn cause(english: impl ToString) -> Word {
-    Word::Fault(Fault::Other(english.to_string()))
+    Word::System(english.to_string())
 }
 
 /// Makes a safe sentence: no control character, a capital, one full stop.

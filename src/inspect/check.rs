@@ -16,7 +16,7 @@ use crate::session::{
 use super::answers::Answers;
 use super::clock::Clock;
 use super::lines::{Gathered, Gatherer};
-use super::report::{Counts, Item, Place, RuleCount, SessionReport, Summary, Told};
+use super::report::{Counts, FoundIn, Item, RuleCount, SessionReport, Summary, Told};
 use super::rules::{Fact, StreamRule};
 use super::safe;
 use super::translated::Translator;
@@ -181,7 +181,7 @@ impl Checker {
         for finding in &decoded.findings {
             let item = Item {
                 line,
-                place: Place::Event,
+                place: FoundIn::Event,
                 severity: finding.severity,
                 rule: finding.rule.name(),
                 section: finding.section,
@@ -286,7 +286,7 @@ impl Checker {
                 let kind = anomaly.kind;
                 let field = safe::name(anomaly.detail.name());
                 (
-                    Place::Order,
+                    FoundIn::Order,
                     kind.severity(),
                     kind.name(),
                     kind.section(),
@@ -298,13 +298,13 @@ impl Checker {
                 let (place, severity) = match danger {
                     // Where a part is not in the stream, nobody is accused by what is missing.
                     Danger::PerhapsUnasked { .. } | Danger::PerhapsUnaskedLost { .. } => {
-                        (Place::Order, Severity::Warning)
+                        (FoundIn::Order, Severity::Warning)
                     }
                     Danger::Unasked { .. }
                     | Danger::DoneAfterRejection { .. }
                     | Danger::AcceptsBySilence { .. }
                     | Danger::AnsweredAfterEnd { .. }
-                    | Danger::ActsAfterEnd { .. } => (Place::Danger, Severity::Error),
+                    | Danger::ActsAfterEnd { .. } => (FoundIn::Danger, Severity::Error),
                 };
                 let field = danger.tool().map(safe::name).unwrap_or_default();
                 (
@@ -427,7 +427,7 @@ impl Checker {
         items
             .into_iter()
             .map(|(rule, field)| Item {
-                place: Place::End,
+                place: FoundIn::End,
                 agent: agent.clone(),
                 session: name.clone(),
                 ..self.of_stream(line, Fact::Rule(rule), field)
@@ -439,7 +439,7 @@ impl Checker {
         let rule = fact.rule();
         Item {
             line,
-            place: Place::Line,
+            place: FoundIn::Line,
             severity: rule.severity(),
             rule: rule.name(),
             section: rule.section(),
@@ -490,9 +490,9 @@ impl Summary {
 fn of_rule(
     rule: StreamRule,
     field: String,
-) -> (Place, Severity, &'static str, &'static str, String, Told) {
+) -> (FoundIn, Severity, &'static str, &'static str, String, Told) {
     (
-        Place::Order,
+        FoundIn::Order,
         rule.severity(),
         rule.name(),
         rule.section(),

@@ -28,7 +28,7 @@ mod wording;
 pub use check::{Checker, Verdict};
 pub use lines::Gathered;
 pub use repeats::{Repeated, Repeats};
-pub use report::{Item, Place, SessionReport, Summary, Told};
+pub use report::{FoundIn, Item, SessionReport, Summary, Told};
 pub use rules::{Fact, StreamRule};
 pub use trace::{Format, Tracer};
 pub use wording::Wording;

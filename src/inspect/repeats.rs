@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use crate::protocol::Severity;
 
-use super::report::{Item, Place, Told};
+use super::report::{FoundIn, Item, Told};
 use super::rules::Fact;
 use super::wording::Wording;
 
@@ -18,7 +18,7 @@ const MOST_KINDS: usize = 4096;
 /// Says what makes two findings the same.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Kind {
-    place: Place,
+    place: FoundIn,
     rule: &'static str,
     section: &'static str,
     event: Option<String>,
@@ -112,8 +112,8 @@ fn kind_of(item: &Item) -> Kind {
         field: item.field.clone(),
         told,
         session: match item.place {
-            Place::End => item.session.clone(),
-            Place::Line | Place::Event | Place::Order | Place::Danger => None,
+            FoundIn::End => item.session.clone(),
+            FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::Danger => None,
         },
     }
 }

@@ -14,7 +14,7 @@ use super::wording::Wording;
 
 /// Says where a departure was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Place {
+pub enum FoundIn {
     /// In the line itself.
     Line,
     /// In the event by itself.
@@ -27,7 +27,7 @@ pub enum Place {
     End,
 }
 
-impl Place {
+impl FoundIn {
     /// Gives the name for reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -46,7 +46,7 @@ pub struct Item {
     /// The number of the line, from 1; at the end of the stream, of the last line.
     pub line: u64,
     /// Where it was found.
-    pub place: Place,
+    pub place: FoundIn,
     /// How bad it is.
     pub severity: Severity,
     /// The rule's name.
@@ -114,14 +114,16 @@ impl Item {
 
     pub(super) fn in_words(&self, times: String, wording: &dyn Wording) -> String {
         let grade = match self.place {
-            Place::Danger => "danger",
-            Place::Line | Place::Event | Place::Order | Place::End => self.severity.name(),
+            FoundIn::Danger => "danger",
+            FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::End => self.severity.name(),
         };
         let grade = wording.text(&format!("check.grade.{grade}"), &[]);
         // The end speaks of a session, and no line shows which.
         let (key, session) = match (self.place, self.session.as_deref()) {
-            (Place::End, session) => ("check.end", session.unwrap_or_default()),
-            (Place::Line | Place::Event | Place::Order | Place::Danger, _) => ("check.line", ""),
+            (FoundIn::End, session) => ("check.end", session.unwrap_or_default()),
+            (FoundIn::Line | FoundIn::Event | FoundIn::Order | FoundIn::Danger, _) => {
+                ("check.line", "")
+            }
         };
         let session = named(session, wording);
         wording.text(
@@ -171,7 +173,7 @@ impl Counts {
             Severity::Warning => self.warnings += 1,
             Severity::Note => self.notes += 1,
         }
-        if item.place == Place::Danger {
+        if item.place == FoundIn::Danger {
             self.dangers += 1;
         }
     }

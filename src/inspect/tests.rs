@@ -167,7 +167,7 @@ fn what_is_open_at_the_end_is_said() {
     let (items, summary) = stream.check();
     let ends: Vec<&Item> = items
         .iter()
-        .filter(|item| item.place == Place::End)
+        .filter(|item| item.place == FoundIn::End)
         .collect();
     let rules: Vec<&str> = ends.iter().map(|item| item.rule).collect();
     assert_eq!(
@@ -212,7 +212,7 @@ fn a_danger_is_an_error_and_is_called_one() {
     let (items, summary) = stream.check();
     let dangers: Vec<String> = items
         .iter()
-        .filter(|item| item.place == Place::Danger)
+        .filter(|item| item.place == FoundIn::Danger)
         .map(|item| item.to_text(&english()))
         .collect();
     assert_eq!(
@@ -241,7 +241,7 @@ fn time_is_the_streams_own() {
     let (items, _) = stream.check();
     let dangers: Vec<(u64, &str)> = items
         .iter()
-        .filter(|item| item.place == Place::Danger)
+        .filter(|item| item.place == FoundIn::Danger)
         .map(|item| (item.line, item.rule))
         .collect();
     assert_eq!(dangers, [(4, "unasked")]);

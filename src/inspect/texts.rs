@@ -60,8 +60,9 @@ impl Checker {
                         self.event(gathered.line, decoded);
                     }
                 }
-                Out::Unread(NoEvent::Broken(error)) => self.no_event(gathered, &error),
-                Out::Unread(NoEvent::Foreign(what)) => {
+                // One text is looked at here.
+                Out::Unread(NoEvent::Broken(error), _) => self.no_event(gathered, &error),
+                Out::Unread(NoEvent::Foreign(what), _) => {
                     self.stream(gathered.line, Fact::Foreign(what), String::new());
                 }
                 Out::Tell(phrase) | Out::Detail(phrase) => {

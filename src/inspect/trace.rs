@@ -338,7 +338,7 @@ impl Tracer {
                         self.event(gathered.line, decoded);
                     }
                 }
-                Out::Unread(_) => self.unread += 1,
+                Out::Unread(_, times) => self.unread += times,
                 Out::Stepped(stepped) => self.log.stepped(gathered.line, &stepped, now),
                 Out::Tell(_)
                 | Out::Detail(_)

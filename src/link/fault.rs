@@ -8,7 +8,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::NoWebSocket;
+use super::{Cause, NoTls, NoWebSocket};
 
 /// Says why a link, a frame or a reply failed, without a payload and without a credential.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,11 +40,11 @@ pub enum Fault {
         content_type: String,
     },
     /// What answers is no WebSocket that speaks the protocol.
-    #[error("{}", .0.key())]
+    #[error("{0}")]
     NotWebSocket(NoWebSocket),
     /// The TLS handshake failed.
     #[error("no secure connection: {0}")]
-    Tls(String),
+    Tls(NoTls),
     /// A line or message is larger than the bound.
     #[error("a message is larger than {limit} bytes")]
     TooLarge {
@@ -75,7 +75,7 @@ pub enum Fault {
     },
     /// The source can't be understood or opened (a file that is not there, a bad address).
     #[error("{0}")]
-    Unusable(String),
+    Unusable(Cause),
     /// The producer takes no subscription.
     #[error("the subscription was refused: {reason}")]
     Rejected {
@@ -89,9 +89,9 @@ pub enum Fault {
     /// The link takes no answers (a file, a pipe).
     #[error("this source takes no answers")]
     OneWay,
-    /// Anything else, in words.
+    /// Anything else.
     #[error("{0}")]
-    Other(String),
+    Other(Cause),
 }
 
 /// Holds the other side's own words about an end; its debug form shows none of them.
@@ -172,6 +172,8 @@ pub enum Word {
     Phrases(Vec<Phrase>),
     /// Why something did not work.
     Fault(Fault),
+    /// What the system says of itself.
+    System(String),
 }
 
 impl Phrase {

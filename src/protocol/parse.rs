@@ -3,7 +3,8 @@
 //! Responsibilities: step 1's half that concerns the text. Not here: what the value means, what is put
 //! right in a text that is no JSON (`mend`).
 //!
-//! Of a repeated name the last value counts, as everywhere.
+//! Of a repeated name the last value counts, as everywhere. A list at the top is read and not kept: no message is one, its
+//! texts are read one by one (`texts`), and all of a large one at once takes many times its own room.
 
 use std::fmt;
 
@@ -26,7 +27,11 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
     let once = |text: &str| {
         let mut repeated = None;
         let mut reader = serde_json::Deserializer::from_str(text);
-        let value = Reader(&mut repeated).deserialize(&mut reader)?;
+        let top = Reader {
+            repeated: &mut repeated,
+            is_top: true,
+        };
+        let value = top.deserialize(&mut reader)?;
         reader.end()?;
         Ok((value, repeated))
     };
@@ -46,7 +51,20 @@ pub(super) fn parse(text: &str) -> Result<Parsed, serde_json::Error> {
 }
 
 /// Reads one value and remembers the first repeated name.
-struct Reader<'a>(&'a mut Option<String>);
+struct Reader<'a> {
+    repeated: &'a mut Option<String>,
+    /// Whether it is the whole text, and no part of it.
+    is_top: bool,
+}
+
+impl Reader<'_> {
+    fn inside(&mut self) -> Reader<'_> {
+        Reader {
+            repeated: self.repeated,
+            is_top: false,
+        }
+    }
+}
 
 impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = Value;
@@ -91,20 +109,22 @@ impl<'de> Visitor<'de> for Reader<'_> {
         Ok(Value::String(value))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<Value, A::Error> {
         let mut values = Vec::new();
-        while let Some(value) = list.next_element_seed(Reader(&mut *self.0))? {
-            values.push(value);
+        while let Some(value) = list.next_element_seed(self.inside())? {
+            if !self.is_top {
+                values.push(value);
+            }
         }
         Ok(Value::Array(values))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut object: A) -> Result<Value, A::Error> {
         let mut map = Map::new();
         while let Some(name) = object.next_key::<String>()? {
-            let value = object.next_value_seed(Reader(&mut *self.0))?;
-            if self.0.is_none() && map.contains_key(&name) {
-                *self.0 = Some(name.clone());
+            let value = object.next_value_seed(self.inside())?;
+            if self.repeated.is_none() && map.contains_key(&name) {
+                *self.repeated = Some(name.clone());
             }
             map.insert(name, value);
         }
@@ -149,13 +169,23 @@ mod tests {
             "18446744073709551615",
             "1.5",
             "\"x\"",
-            "[1,[2]]",
+            r#"{"a":[1,[2]]}"#,
             r#"{"a":[true,null,{"b":"c"}]}"#,
         ] {
             let plain: Value = serde_json::from_str(text).unwrap();
             assert_eq!(parse(text).unwrap().value, plain, "{text}");
         }
         assert!(parse("{").is_err() && parse("1 2").is_err() && parse("").is_err());
+    }
+
+    #[test]
+    fn of_a_list_at_the_top_nothing_is_kept_but_what_is_wrong_with_it() {
+        let parsed = parse(r#"[1,[2],{"a":1,"a":2}]"#).unwrap();
+        assert_eq!(parsed.value, Value::Array(Vec::new()));
+        assert_eq!(parsed.repeated.as_deref(), Some("a"));
+        for text in ["[1,", "[1 2]", "[{]", "[1]2", r#"[{"a":tru}]"#] {
+            assert!(parse(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::dialect;
-use crate::link::{Call, Fault, Frame, LastWords, LinkEvent, LinkId, Stream, Way};
+use crate::link::{Call, Cause, Fault, Frame, LastWords, LinkEvent, LinkId, Stream, Way};
 use crate::transport::file::{self, Line};
 use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Source};
 
@@ -257,7 +257,7 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
             },
             Err(error) => {
                 tell(LinkEvent::Failed {
-                    fault: Fault::Unusable(error.to_string()),
+                    fault: Fault::Unusable(Cause::FileBroke { why: error.kind() }),
                 })
                 .await;
                 return;

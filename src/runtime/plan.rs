@@ -18,12 +18,13 @@ use crate::demo;
 use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
-use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, SourceError, Tls};
+use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
 use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::agents::{self, Wanted};
 use super::chosen;
+use super::decisions::{handler, identity};
 use super::feed::Feed;
 use super::signs::takes_long_ones;
 use super::{settings, sources};
@@ -159,26 +160,6 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         },
         ..SourceSetup::default()
     })
-}
-
-/// Reads the identity that speaks for the person, where one is set.
-fn identity(links: &LinkConfig) -> anyhow::Result<Option<Identity>> {
-    let (Some(agent), Some(file)) = (&links.identity, &links.identity_key) else {
-        return Ok(None);
-    };
-    let about = || format!("the key of the identity in {}", file.display());
-    let text = std::fs::read_to_string(file).with_context(about)?;
-    Ok(Some(Identity::new(agent, &text).with_context(about)?))
-}
-
-/// Tells whether somebody else carries the person's decisions out; their address is one that can be used.
-fn handler(links: &LinkConfig) -> anyhow::Result<bool> {
-    let Some(address) = &links.handler else {
-        return Ok(false);
-    };
-    let judged = Source::parse(address, links).map(|source| matches!(source, Source::Http(_)));
-    let fits = judged.and_then(|fits| fits.then_some(true).ok_or(SourceError::BadAddress));
-    fits.context("the address of the handler")
 }
 
 /// Plays a recording.

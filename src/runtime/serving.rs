@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::announce::{Arg, Phrases};
 use crate::app::Exit;
-use crate::demo::{self, Answer, News, Place, Signer, Verdict};
+use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
 use crate::transport;
 
 /// How many lines of the log may wait for a reader who is slow; what is more is counted.
@@ -64,7 +64,7 @@ pub async fn serve(
             .await;
         return Ok(Exit::Clean);
     }
-    let places: Vec<Place> = serving.places.iter().map(|place| read(place)).collect();
+    let places: Vec<Entrance> = serving.places.iter().map(|place| read(place)).collect();
     let mut settings = demo::Settings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
@@ -79,7 +79,7 @@ pub async fn serve(
     // Without an address nobody can post a request that starts a run.
     let posts = places
         .iter()
-        .any(|place| matches!(place, Place::Address(_)));
+        .any(|place| matches!(place, Entrance::Address(_)));
     let scenario = match (&serving.scenario, posts) {
         (Some(name), _) => Some(name.clone()),
         (None, false) => Some(demo::DEFAULT.to_owned()),
@@ -93,9 +93,9 @@ pub async fn serve(
             let _ = producer.start(&name);
         });
     }
-    let name = |place: &Place| match place {
-        Place::Address(_) | Place::Socket(_) => place.to_string(),
-        Place::Pipes => words.text("serve.pipes", &[]),
+    let name = |place: &Entrance| match place {
+        Entrance::Address(_) | Entrance::Socket(_) => place.to_string(),
+        Entrance::Pipes => words.text("serve.pipes", &[]),
     };
     let names: Vec<String> = running.places().iter().map(name).collect();
     let url = if posts { running.url() } else { String::new() };
@@ -189,17 +189,17 @@ fn told(words: &Phrases, news: &News) -> String {
 }
 
 /// Reads a place; a name after `unix:` is an agent's in the first of the protocol's folders (B.4.1).
-fn read(text: &str) -> Place {
+fn read(text: &str) -> Entrance {
     match text.strip_prefix("unix:") {
-        _ if text == "-" => Place::Pipes,
-        Some(name) if !name.contains('/') => Place::Socket(
+        _ if text == "-" => Entrance::Pipes,
+        Some(name) if !name.contains('/') => Entrance::Socket(
             transport::socket_folders()
                 .into_iter()
                 .next()
                 .unwrap_or_default()
                 .join(format!("{name}.sock")),
         ),
-        Some(path) => Place::Socket(Path::new(path).to_owned()),
-        None => Place::Address(text.to_owned()),
+        Some(path) => Entrance::Socket(Path::new(path).to_owned()),
+        None => Entrance::Address(text.to_owned()),
     }
 }

@@ -20,7 +20,7 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use super::address::is_loopback;
 use super::secret::Secret;
 use super::tls::Tls;
-use crate::link::Fault;
+use crate::link::{Cause, Fault, NoTls};
 
 /// How long a quiet connection stays unprobed, how far apart probes are, and how many may fail: a
 /// vanished peer of a silent stream is noticed by the kernel after about 75 s.
@@ -114,7 +114,7 @@ pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Faul
         return Ok(None);
     };
     let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
-        .map_err(|_| Fault::Unusable("the token holds characters that can't be sent".to_owned()))?;
+        .map_err(|_| Fault::Unusable(Cause::Token))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }
@@ -126,7 +126,7 @@ pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
     } else if error.is_timeout() {
         Fault::TimedOut
     } else if error.is_builder() {
-        Fault::Unusable("no request can be made for this address".to_owned())
+        Fault::Unusable(Cause::NoRequest)
     } else {
         // What is left are connections that broke in one way or another; reqwest gives no finer kind.
         Fault::Closed
@@ -148,12 +148,10 @@ pub(super) fn fault_in_chain(error: &(dyn Error + 'static)) -> Option<Fault> {
 /// Names one link of an error's chain, when it is one that tells something.
 fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
     if let Some(tls) = error.downcast_ref::<rustls::Error>() {
-        return Some(Fault::Tls(tls_words(tls).to_owned()));
+        return Some(Fault::Tls(no_tls(tls)));
     }
     if let Some(http) = error.downcast_ref::<hyper::Error>() {
-        return http
-            .is_parse()
-            .then(|| Fault::Unusable("what answers there does not speak HTTP".to_owned()));
+        return http.is_parse().then(|| Fault::Unusable(Cause::NoHttp));
     }
     if let Some(io) = error.downcast_ref::<io::Error>() {
         return fault_of_io(io);
@@ -177,9 +175,7 @@ pub(super) fn fault_of_io(error: &io::Error) -> Option<Fault> {
         io::ErrorKind::TimedOut => Some(Fault::TimedOut),
         io::ErrorKind::NetworkUnreachable
         | io::ErrorKind::HostUnreachable
-        | io::ErrorKind::NetworkDown => {
-            Some(Fault::Other("the network does not reach it".to_owned()))
-        }
+        | io::ErrorKind::NetworkDown => Some(Fault::Other(Cause::Network)),
         io::ErrorKind::ConnectionReset
         | io::ErrorKind::ConnectionAborted
         | io::ErrorKind::BrokenPipe
@@ -188,31 +184,25 @@ pub(super) fn fault_of_io(error: &io::Error) -> Option<Fault> {
     }
 }
 
-/// Puts a TLS fault into our own words: rustls' texts carry names that the server chose.
-fn tls_words(error: &rustls::Error) -> &'static str {
+/// Names a fault of TLS by ourselves: rustls' texts carry names that the server chose.
+fn no_tls(error: &rustls::Error) -> NoTls {
     use rustls::CertificateError as Certificate;
     match error {
         rustls::Error::InvalidCertificate(certificate) => match certificate {
-            Certificate::Expired | Certificate::ExpiredContext { .. } => {
-                "the certificate has expired"
-            }
-            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
-                "the certificate is not valid yet; is the clock right?"
-            }
+            Certificate::Expired | Certificate::ExpiredContext { .. } => NoTls::Expired,
+            Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => NoTls::NotYet,
             // An issuer of the same name with another key is not the trusted one either.
-            Certificate::UnknownIssuer | Certificate::BadSignature => {
-                "the certificate's issuer is not trusted here"
-            }
+            Certificate::UnknownIssuer | Certificate::BadSignature => NoTls::Issuer,
             Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
-                "the certificate is for another name"
+                NoTls::OtherName
             }
-            Certificate::Revoked => "the certificate was revoked",
-            _ => "the certificate is not valid here; a self-made one is never trusted by itself",
+            Certificate::Revoked => NoTls::Revoked,
+            _ => NoTls::Certificate,
         },
-        rustls::Error::InvalidMessage(_) => "what answers there does not speak TLS",
-        rustls::Error::AlertReceived(_) => "the server refused the secure connection",
-        rustls::Error::PeerIncompatible(_) => "the server offers no version that is safe",
-        _ => "the handshake failed",
+        rustls::Error::InvalidMessage(_) => NoTls::SomethingElse,
+        rustls::Error::AlertReceived(_) => NoTls::Refused,
+        rustls::Error::PeerIncompatible(_) => NoTls::Versions,
+        _ => NoTls::Handshake,
     }
 }
 

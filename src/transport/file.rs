@@ -16,7 +16,7 @@ use super::follow::Follow;
 use super::halves::{Poster, Reader};
 use super::opened::open_file;
 use super::sink::LinkSink;
-use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
+use crate::link::{Cause, Fault, Frame, LinkEvent, Receipt, Undelivered};
 
 /// How many lines the reading thread may be ahead. Each may be as large as the bound of a frame, so
 /// there are few.
@@ -40,12 +40,12 @@ pub enum Line {
 pub struct Lines<R> {
     source: R,
     limit: usize,
-    place: Place,
+    place: LineState,
 }
 
 /// Says where the next byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LineState {
     Start,
     LineStart,
     InTooLong,
@@ -58,7 +58,7 @@ impl<R: BufRead> Lines<R> {
         Self {
             source,
             limit,
-            place: Place::Start,
+            place: LineState::Start,
         }
     }
 
@@ -115,23 +115,23 @@ impl<R: BufRead> Lines<R> {
     fn advance(&mut self) -> io::Result<Option<Line>> {
         loop {
             match self.place {
-                Place::Over => return Ok(None),
-                Place::InTooLong => match self.skip_line()? {
-                    Stop::Over => self.place = Place::Over,
-                    Stop::Newline | Stop::Full => self.place = Place::LineStart,
+                LineState::Over => return Ok(None),
+                LineState::InTooLong => match self.skip_line()? {
+                    Stop::Over => self.place = LineState::Over,
+                    Stop::Newline | Stop::Full => self.place = LineState::LineStart,
                 },
-                Place::Start | Place::LineStart => {
+                LineState::Start | LineState::LineStart => {
                     let mut kept = Vec::new();
                     let stop = self.read_line(&mut kept)?;
                     let mut bytes = kept.as_slice();
-                    if self.place == Place::Start {
+                    if self.place == LineState::Start {
                         bytes = bytes.strip_prefix(BOM).unwrap_or(bytes);
                     }
                     bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
                     self.place = match stop {
-                        Stop::Over => Place::Over,
-                        Stop::Newline => Place::LineStart,
-                        Stop::Full => Place::InTooLong,
+                        Stop::Over => LineState::Over,
+                        Stop::Newline => LineState::LineStart,
+                        Stop::Full => LineState::InTooLong,
                     };
                     if stop == Stop::Full || bytes.len() > self.limit {
                         return Ok(Some(Line::TooLong));
@@ -163,7 +163,7 @@ impl<R: BufRead> Iterator for Lines<R> {
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose().inspect(|item| {
             if item.is_err() {
-                self.place = Place::Over;
+                self.place = LineState::Over;
             }
         })
     }
@@ -172,7 +172,7 @@ impl<R: BufRead> Iterator for Lines<R> {
 /// Opens a file for reading by lines; `limit` is the longest line, in bytes.
 ///
 /// # Errors
-/// [`Fault::Unusable`], in words, when the file is not there, is a folder or may not be read.
+/// [`Fault::Unusable`], when the file is not there, is a folder or may not be read.
 pub fn lines(path: &Path, limit: usize) -> Result<Lines<BufReader<File>>, Fault> {
     open_file(path).map(|file| Lines::new(BufReader::new(file), limit))
 }
@@ -243,7 +243,7 @@ impl Reader for FileReader {
                 let _ = pump(input, limit, &news);
             });
         if thread.is_err() {
-            let fault = Fault::Other("no thread could be started to read it".to_owned());
+            let fault = Fault::Other(Cause::NoReader);
             let _ = sink.put(LinkEvent::Failed { fault }).await;
             return;
         }
@@ -288,7 +288,7 @@ fn tell<R: BufRead>(lines: Lines<R>, limit: usize, news: &News) -> Told {
                 count: 1,
             },
             Err(error) => LinkEvent::Failed {
-                fault: Fault::Unusable(format!("it can't be read any further: {}", error.kind())),
+                fault: Fault::Unusable(Cause::FileBroke { why: error.kind() }),
             },
         };
         let over = matches!(event, LinkEvent::Failed { .. });

@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::opened::open_file;
-use crate::link::{Fault, LinkEvent};
+use crate::link::{Cause, Fault, LinkEvent};
 
 /// How long it waits at the end before it looks again: well below what a person notices beside the
 /// time that a sentence takes.
@@ -71,11 +71,11 @@ impl Known {
 pub(super) struct Follow {
     path: PathBuf,
     news: mpsc::Sender<LinkEvent>,
-    place: Place,
+    place: FileState,
 }
 
 #[derive(Debug)]
-enum Place {
+enum FileState {
     /// The file is not there; told once.
     Missing { told: bool },
     /// It is open, and so many bytes were read.
@@ -89,7 +89,7 @@ impl Follow {
         Self {
             path,
             news,
-            place: Place::Missing { told: false },
+            place: FileState::Missing { told: false },
         }
     }
 
@@ -105,7 +105,7 @@ impl Follow {
             match open_file(&self.path) {
                 Ok(file) => {
                     let read = Known::default();
-                    self.place = Place::Open { file, read };
+                    self.place = FileState::Open { file, read };
                     return Ok(true);
                 }
                 Err(_) if !self.path.exists() => self.tell_missing(),
@@ -116,15 +116,15 @@ impl Follow {
     }
 
     fn tell_missing(&mut self) {
-        if let Place::Missing { told: false } = self.place {
-            self.place = Place::Missing { told: true };
-            self.tell("the file is not there yet");
+        if let FileState::Missing { told: false } = self.place {
+            self.place = FileState::Missing { told: true };
+            self.tell(Cause::FileNotYet);
         }
     }
 
     /// Tells that what comes is not the continuation of what came.
-    fn tell(&self, why: &str) {
-        let fault = Fault::Other(why.to_owned());
+    fn tell(&self, why: Cause) {
+        let fault = Fault::Other(why);
         // Nobody there to be told is noticed where it matters, at the next look.
         let _ = self.news.blocking_send(LinkEvent::Lost {
             fault,
@@ -134,7 +134,7 @@ impl Follow {
 
     /// Looks whether the file at the path is still the one that is read, from where it is read.
     fn look(&mut self) -> io::Result<()> {
-        let Place::Open { file, read } = &mut self.place else {
+        let FileState::Open { file, read } = &mut self.place else {
             return Ok(());
         };
         let Ok(now) = std::fs::metadata(&self.path) else {
@@ -142,19 +142,19 @@ impl Follow {
             return Ok(());
         };
         let why = if !is_same(&file.metadata()?, &now) {
-            "the file was replaced"
+            Cause::FileReplaced
         } else if now.len() < read.count {
-            "the file was cut short"
+            Cause::FileCut
         } else if !read.is_still_in(file)? {
             // Longer than before, or just as long, and another one all the same.
-            "the file was rewritten"
+            Cause::FileRewritten
         } else {
             return Ok(());
         };
         let Ok(file) = open_file(&self.path) else {
             return Ok(());
         };
-        self.place = Place::Between { file };
+        self.place = FileState::Between { file };
         self.tell(why);
         let _ = self.news.blocking_send(LinkEvent::Connected);
         Ok(())
@@ -165,20 +165,20 @@ impl Read for Follow {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match &mut self.place {
-                Place::Missing { .. } => return Ok(0),
-                Place::Between { .. } => {
-                    if let Place::Between { file } =
-                        std::mem::replace(&mut self.place, Place::Missing { told: true })
+                FileState::Missing { .. } => return Ok(0),
+                FileState::Between { .. } => {
+                    if let FileState::Between { file } =
+                        std::mem::replace(&mut self.place, FileState::Missing { told: true })
                     {
                         let read = Known::default();
-                        self.place = Place::Open { file, read };
+                        self.place = FileState::Open { file, read };
                     }
                     if let Some(first) = buffer.first_mut() {
                         *first = b'\n';
                         return Ok(1);
                     }
                 }
-                Place::Open { file, read } => {
+                FileState::Open { file, read } => {
                     let count = file.read(buffer)?;
                     // What stands behind what was read goes on from it only where that is still there.
                     if count > 0 && read.is_still_in(file)? {

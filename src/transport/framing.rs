@@ -94,12 +94,12 @@ pub(super) struct Framer {
     kept: BytesMut,
     /// How much of `kept` is known to hold no line's end.
     searched: usize,
-    place: Place,
+    place: StreamState,
 }
 
 /// Says where in the stream the next byte stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum StreamState {
     /// At the start of a stream whose framing its first byte tells.
     Start,
     /// At the start of a line or inside one.
@@ -117,15 +117,15 @@ enum Place {
 impl Framer {
     /// Begins a stream of either framing; `limit` is the largest message, in bytes.
     pub(super) fn either(limit: usize) -> Self {
-        Self::at(Place::Start, limit)
+        Self::at(StreamState::Start, limit)
     }
 
     /// Begins a stream of lines.
     pub(super) fn lines(limit: usize) -> Self {
-        Self::at(Place::Line, limit)
+        Self::at(StreamState::Line, limit)
     }
 
-    fn at(place: Place, limit: usize) -> Self {
+    fn at(place: StreamState, limit: usize) -> Self {
         Self {
             limit,
             kept: BytesMut::new(),
@@ -137,9 +137,9 @@ impl Framer {
     /// Gives the framing, once it is known.
     pub(super) fn framing(&self) -> Option<Framing> {
         match self.place {
-            Place::Start | Place::Lost => None,
-            Place::Line | Place::PastLine => Some(Framing::Lines),
-            Place::Length | Place::PastLength(_) => Some(Framing::Lengths),
+            StreamState::Start | StreamState::Lost => None,
+            StreamState::Line | StreamState::PastLine => Some(Framing::Lines),
+            StreamState::Length | StreamState::PastLength(_) => Some(Framing::Lengths),
         }
     }
 
@@ -153,19 +153,19 @@ impl Framer {
     pub(super) fn piece(&mut self) -> Option<Piece> {
         loop {
             match self.place {
-                Place::Start => {
+                StreamState::Start => {
                     let first = *self.kept.first()?;
                     self.place = match first {
-                        0 => Place::Length,
-                        b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xEF => Place::Line,
+                        0 => StreamState::Length,
+                        b'{' | b'[' | b' ' | b'\t' | b'\r' | b'\n' | 0xEF => StreamState::Line,
                         _ => {
-                            self.place = Place::Lost;
+                            self.place = StreamState::Lost;
                             self.kept.clear();
                             return Some(Piece::Neither);
                         }
                     };
                 }
-                Place::Line => {
+                StreamState::Line => {
                     let end = self.kept[self.searched..].iter().position(|b| *b == b'\n');
                     // A carriage return and a mark are no part of a line: room for them too.
                     let most = self.limit.saturating_add(1 + BOM.len());
@@ -175,7 +175,7 @@ impl Framer {
                             return None;
                         }
                         self.forget();
-                        self.place = Place::PastLine;
+                        self.place = StreamState::PastLine;
                         return Some(Piece::TooLarge);
                     };
                     let line = self.kept.split_to(end);
@@ -190,28 +190,28 @@ impl Framer {
                         return Some(message(line));
                     }
                 }
-                Place::PastLine => match self.kept.iter().position(|b| *b == b'\n') {
+                StreamState::PastLine => match self.kept.iter().position(|b| *b == b'\n') {
                     Some(end) => {
                         self.kept.advance(end + 1);
-                        self.place = Place::Line;
+                        self.place = StreamState::Line;
                     }
                     None => {
                         self.forget();
                         return None;
                     }
                 },
-                Place::Length => {
+                StreamState::Length => {
                     let (head, _) = self.kept.split_first_chunk::<LENGTH_BYTES>()?;
                     let length = u32::from_be_bytes(*head);
                     let bound = |most: usize| usize::try_from(length).is_ok_and(|it| it <= most);
                     if !bound(self.limit.max(NO_LENGTH - 1)) {
-                        self.place = Place::Lost;
+                        self.place = StreamState::Lost;
                         self.forget();
                         return Some(Piece::OutOfStep);
                     }
                     if !bound(self.limit) {
                         self.kept.advance(LENGTH_BYTES);
-                        self.place = Place::PastLength(u64::from(length));
+                        self.place = StreamState::PastLength(u64::from(length));
                         return Some(Piece::TooLarge);
                     }
                     let whole = LENGTH_BYTES + length as usize;
@@ -224,16 +224,16 @@ impl Framer {
                         return Some(message(bytes));
                     }
                 }
-                Place::PastLength(left) => {
+                StreamState::PastLength(left) => {
                     let here = (self.kept.len() as u64).min(left);
                     self.kept.advance(here as usize);
                     if here < left {
-                        self.place = Place::PastLength(left - here);
+                        self.place = StreamState::PastLength(left - here);
                         return None;
                     }
-                    self.place = Place::Length;
+                    self.place = StreamState::Length;
                 }
-                Place::Lost => {
+                StreamState::Lost => {
                     self.kept.clear();
                     return None;
                 }
@@ -243,7 +243,7 @@ impl Framer {
 
     /// Takes what stands behind the last line's end, where the source ended in good order.
     pub(super) fn rest(&mut self) -> Option<Piece> {
-        if self.place != Place::Line {
+        if self.place != StreamState::Line {
             return None;
         }
         let line = std::mem::take(&mut self.kept);

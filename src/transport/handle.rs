@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use super::file::OneWay;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, Reader};
 use super::sink::LinkSink;
-use crate::link::{Call, Fault, LastWords, LinkEvent, Receipt, Stream, Undelivered};
+use crate::link::{Call, Cause, Fault, LastWords, LinkEvent, Receipt, Stream, Undelivered};
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect asks
 /// at once, and few enough that their answers, however large, have room.
@@ -255,7 +255,7 @@ async fn answer<P: Poster, H: Poster>(
                     handed.push(posted(request, handler.post(body), closing.clone(), room));
                 }
                 Some(Order::RefusePost { request }) => {
-                    let fault = Fault::Other("too many replies are under way".to_owned());
+                    let fault = Fault::Other(Cause::TooManyReplies);
                     let outcome = Err(Undelivered::Kept(fault));
                     done.push_back((LinkEvent::Replied { request, outcome }, None));
                 }
@@ -272,7 +272,7 @@ async fn answer<P: Poster, H: Poster>(
                     });
                 }
                 Some(Order::RefuseCall { request }) => {
-                    let outcome = Err(Fault::Other("too many requests are under way".to_owned()));
+                    let outcome = Err(Fault::Other(Cause::TooManyRequests));
                     done.push_back((LinkEvent::Answered { request, outcome }, None));
                 }
                 Some(Order::Follow(stream)) => poster.follow(stream),

@@ -42,7 +42,7 @@ use super::handle::{LinkHandle, drive, launch};
 use super::secret::Secret;
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Fault, LinkEvent, Method, Receipt, Request, Undelivered};
+use crate::link::{Cause, Fault, LinkEvent, Method, Receipt, Request, Undelivered};
 
 /// How many connections are served at once; more wait in the system's own queue. Each may hold a request that
 /// waits for a person, and nobody has this many agents.
@@ -173,8 +173,8 @@ impl Gate {
         let (listener, port) = match bound.await {
             Ok(bound) => bound,
             Err(error) => {
-                let words = format!("nothing can listen at {wanted}: {}", error.kind());
-                let fault = Fault::Unusable(words);
+                let (name, why) = (wanted.to_string(), error.kind());
+                let fault = Fault::Unusable(Cause::NoListening { name, why });
                 return sink.put(LinkEvent::Failed { fault }).await;
             }
         };

@@ -1,6 +1,6 @@
-//! A file that was opened for reading, or in words why not.
+//! A file that was opened for reading, or why not.
 //!
-//! Responsibilities: those words, for whoever reads a file once (`file`) or as it grows (`follow`). Not here:
+//! Responsibilities: that reason, for whoever reads a file once (`file`) or as it grows (`follow`). Not here:
 //! reading it.
 
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::io;
 use std::path::Path;
 
 use super::clean::clean;
-use crate::link::Fault;
+use crate::link::{Cause, Fault};
 
 /// The longest file name in a fault, in characters.
 const NAME_CHARACTERS: usize = 120;
@@ -25,22 +25,22 @@ pub fn unreadable(kind: io::ErrorKind) -> Option<&'static str> {
     }
 }
 
-/// Opens a file for reading, or says in words why not.
+/// Opens a file for reading, or says why not.
 pub(super) fn open_file(path: &Path) -> Result<File, Fault> {
     let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
-    let unusable = |why: String| Err(Fault::Unusable(why));
+    let unusable = |why: Cause| Err(Fault::Unusable(why));
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) => {
             return match error.kind() {
-                io::ErrorKind::NotFound => unusable(format!("there is no file {name}")),
-                io::ErrorKind::PermissionDenied => unusable(format!("{name} may not be read")),
-                kind => unusable(format!("{name} can't be opened: {kind}")),
+                io::ErrorKind::NotFound => unusable(Cause::NoFile { name }),
+                io::ErrorKind::PermissionDenied => unusable(Cause::FileForbidden { name }),
+                kind => unusable(Cause::FileNotOpened { name, why: kind }),
             };
         }
     };
     match file.metadata() {
-        Ok(about) if about.is_dir() => unusable(format!("{name} is a folder")),
+        Ok(about) if about.is_dir() => unusable(Cause::Folder { name }),
         Ok(_) | Err(_) => Ok(file),
     }
 }

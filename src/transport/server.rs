@@ -22,7 +22,7 @@ use super::client::{SharedClient, bearer, fault_of, retry_after_of, status_fault
 use super::halves::Poster;
 use super::settings::LinkSettings;
 use crate::link::{
-    Address, Body, Call, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
+    Address, Body, Call, Cause, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
 };
 
 /// How many redirects are followed, all to the same origin.
@@ -158,7 +158,7 @@ impl Server {
     /// # Errors
     /// [`Fault::Unusable`] for everything that is no path of this server.
     fn path(&self, path: &str) -> Result<Url, Fault> {
-        let nowhere = || unusable("a request that would leave the server is refused");
+        let nowhere = || Fault::Unusable(Cause::LeavesServer);
         if !path.starts_with('/') || path.len() > PATH_BYTES {
             return Err(nowhere());
         }
@@ -193,7 +193,7 @@ impl Server {
         let url = self
             .given
             .join(location)
-            .map_err(|_| unusable("the server named no usable address for its stream"))?;
+            .map_err(|_| Fault::Unusable(Cause::NoStream))?;
         let safe = match (self.given.scheme(), url.scheme()) {
             ("https", "https") | ("http", "http" | "https") => {
                 check(&url, self.allow_plain).is_ok()
@@ -203,9 +203,7 @@ impl Server {
         if safe {
             Ok(url)
         } else {
-            Err(unusable(
-                "the server sends the stream to an address that is not safe",
-            ))
+            Err(Fault::Unusable(Cause::UnsafeStream))
         }
     }
 
@@ -268,11 +266,9 @@ impl Server {
             if let (307 | 308, Some(next)) = (status, &location) {
                 let next = url
                     .join(next)
-                    .map_err(|_| unusable("the server redirects to nowhere"))?;
+                    .map_err(|_| Fault::Unusable(Cause::RedirectNowhere))?;
                 if next.origin() != url.origin() {
-                    return Err(unusable(
-                        "the server redirects the handshake to another server, which is refused",
-                    ));
+                    return Err(Fault::Unusable(Cause::RedirectHandshake));
                 }
                 url = next;
                 continue;
@@ -285,7 +281,7 @@ impl Server {
                 body: body_of(response, most).await?,
             });
         }
-        Err(unusable("the server redirects again and again"))
+        Err(Fault::Unusable(Cause::RedirectAgain))
     }
 
     /// Posts a reply to where replies go now, on a connection of its own.
@@ -351,7 +347,7 @@ fn http_method(method: Method) -> HttpMethod {
 pub(super) fn version_header(
     (name, value): (&'static str, &'static str),
 ) -> Result<(HeaderName, HeaderValue), Fault> {
-    let unfit = || unusable("no request can be made with this version");
+    let unfit = || Fault::Unusable(Cause::Version);
     let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
     if !name.as_str().ends_with("-version") {
         return Err(unfit());
@@ -430,10 +426,6 @@ impl Poster for Server {
             }
         }
     }
-}
-
-fn unusable(words: &str) -> Fault {
-    Fault::Unusable(words.to_owned())
 }
 
 #[cfg(test)]

@@ -72,9 +72,9 @@ impl LinkSink {
     }
 
     /// Waits for a place for a piece of news that takes no room beside it.
-    pub(super) async fn reserve(&self) -> Result<Place<'_>, SinkGone> {
+    pub(super) async fn reserve(&self) -> Result<Room<'_>, SinkGone> {
         let place = self.news.reserve().await.map_err(|_| SinkGone)?;
-        Ok(Place(place))
+        Ok(Room(place))
     }
 
     /// Waits until nobody takes the news any more.
@@ -84,9 +84,9 @@ impl LinkSink {
 }
 
 /// Is a place for one piece of news.
-pub(super) struct Place<'a>(mpsc::Permit<'a, Parcel>);
+pub(super) struct Room<'a>(mpsc::Permit<'a, Parcel>);
 
-impl Place<'_> {
+impl Room<'_> {
     /// Hands the piece of news over.
     pub(super) fn send(self, event: LinkEvent) {
         self.0.send((event, None));

@@ -17,7 +17,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls_platform_verifier::Verifier;
 
 use crate::config::LinkConfig;
-use crate::link::Fault;
+use crate::link::{Fault, NoTls};
 
 /// The largest file of certificates that is read, in bytes: the bundle of a whole system is smaller.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -120,9 +120,8 @@ impl Tls {
     /// # Errors
     /// [`Fault::Tls`] when nothing at all is trusted here.
     pub fn client_config(&self, protocols: &[&[u8]]) -> Result<ClientConfig, Fault> {
-        let verifier = verifier(self.roots.clone())
-            .map_err(|_| Fault::Tls("this system has no trusted root certificates".to_owned()))?;
-        let broken = |_| Fault::Tls("no secure connection can be set up here".to_owned());
+        let verifier = verifier(self.roots.clone()).map_err(|_| Fault::Tls(NoTls::NoRoots))?;
+        let broken = |_| Fault::Tls(NoTls::NoSetup);
         let builder = ClientConfig::builder_with_provider(provider())
             .with_safe_default_protocol_versions()
             .map_err(broken)?

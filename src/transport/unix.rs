@@ -24,7 +24,7 @@ use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Framing, Piece};
 use super::write::write_whole;
-use crate::link::{Fault, Undelivered};
+use crate::link::{Cause, Fault, Undelivered};
 
 /// The longest id of an agent in a file's name, in bytes: what file systems take, with `.sock`.
 const ID_BYTES: usize = 200;
@@ -85,15 +85,12 @@ impl Socket {
             .find(|path| path.exists());
         found.ok_or_else(|| {
             let there = agents(folders);
-            let there = if there.is_empty() {
-                "there is none at all".to_owned()
-            } else {
-                format!("there are {}", there.join(", "))
-            };
+            let (id, there) = (id.clone(), there.join(", "));
             // It may be started in a moment, so this is no reason to give up.
-            Fault::Other(format!(
-                "there is no socket of an agent called {id}; {there}"
-            ))
+            Fault::Other(match there.is_empty() {
+                true => Cause::NoAgents { id },
+                false => Cause::OtherAgents { id, there },
+            })
         })
     }
 }
@@ -206,12 +203,10 @@ impl Dial for UnixDial {
             .map_err(|error| fault(&error, &path))?;
         let peer = stream
             .peer_cred()
-            .map_err(|_| Fault::Unusable("whose socket that is can't be found out".to_owned()))?;
+            .map_err(|_| Fault::Unusable(Cause::SocketOfNobody))?;
         if !is_trusted(peer.uid(), self.own) {
-            return Err(Fault::Unusable(format!(
-                "that socket belongs to another user (number {}), who could pretend to be your agent",
-                peer.uid()
-            )));
+            let user = peer.uid();
+            return Err(Fault::Unusable(Cause::SocketOfAnother { user }));
         }
         let (reading, writing) = stream.into_split();
         self.talk = watch::Sender::new(Talk::Silent);
@@ -252,16 +247,12 @@ impl Dial for UnixDial {
 fn fault(error: &io::Error, path: &Path) -> Fault {
     let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
     match error.kind() {
-        io::ErrorKind::NotFound => Fault::Other(format!("there is no socket {name}")),
-        io::ErrorKind::PermissionDenied => {
-            Fault::Unusable(format!("the socket {name} may not be used"))
-        }
+        io::ErrorKind::NotFound => Fault::Other(Cause::NoSocket { name }),
+        io::ErrorKind::PermissionDenied => Fault::Unusable(Cause::SocketForbidden { name }),
         io::ErrorKind::ConnectionRefused => Fault::Refused,
-        io::ErrorKind::InvalidInput => {
-            Fault::Unusable("the path is longer than a socket's may be".to_owned())
-        }
-        _ if path.exists() => Fault::Unusable(format!("{name} is no socket that can be used")),
-        kind => Fault::Other(format!("the socket {name} can't be reached: {kind}")),
+        io::ErrorKind::InvalidInput => Fault::Unusable(Cause::SocketPath),
+        _ if path.exists() => Fault::Unusable(Cause::SocketUnusable { name }),
+        why => Fault::Other(Cause::SocketUnreachable { name, why }),
     }
 }
 
@@ -287,13 +278,9 @@ impl Inward for Incoming {
                 return match piece {
                     Piece::Message(text) => Arrival::Frame(text),
                     Piece::TooLarge => Arrival::Dropped(Fault::TooLarge { limit: self.limit }),
-                    Piece::Neither => Arrival::End(Err(Fault::Unusable(
-                        "what answers there speaks neither framing of the protocol".to_owned(),
-                    ))),
+                    Piece::Neither => Arrival::End(Err(Fault::Unusable(Cause::NeitherFraming))),
                     // A new connection begins at a message.
-                    Piece::OutOfStep => Arrival::End(Err(Fault::Other(
-                        "its messages do not end where their lengths say".to_owned(),
-                    ))),
+                    Piece::OutOfStep => Arrival::End(Err(Fault::Other(Cause::OutOfStep))),
                 };
             }
             // A read can be given up between two bytes.

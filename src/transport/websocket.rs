@@ -35,7 +35,7 @@ use super::client::{SharedClient, USER_AGENT, bearer, fault_in_chain, fault_of_i
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::secret::Secret;
 use super::settings::LinkSettings;
-use crate::link::{Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
+use crate::link::{Cause, Fault, NoWebSocket, Reason, Subprotocol, Undelivered, WebSocketTerms};
 
 /// How often a silent connection is asked for a sign of life at least: what stands between two machines often
 /// forgets a connection after a minute of silence.
@@ -46,9 +46,6 @@ const GOOD_ORDER: u16 = 1000;
 
 /// The longest reason of an end that is kept, in characters: all that a close frame has room for.
 const REASON_CHARACTERS: usize = 123;
-
-/// How much a frame of text that is not UTF-8, or another broken rule, costs: the connection.
-const BROKEN: &str = "what answers there breaks the rules of a WebSocket";
 
 /// Connects to a WebSocket.
 #[derive(Debug)]
@@ -86,7 +83,7 @@ impl WebSocketDial {
 
     /// Makes the connection that carries the WebSocket, with TLS for `wss`.
     async fn carrier(&self) -> Result<Box<dyn Carrier>, Fault> {
-        let bad = || Fault::Unusable("no connection can be made to this address".to_owned());
+        let bad = || Fault::Unusable(Cause::NoConnection);
         let host = self.url.host_str().ok_or_else(bad)?;
         let port = self.url.port_or_known_default().ok_or_else(bad)?;
         let bare = host.trim_start_matches('[').trim_end_matches(']');
@@ -204,7 +201,7 @@ impl Refusal {
         match self {
             Self::Fault(fault) => fault,
             Self::Subprotocol => Fault::NotWebSocket(match terms.subprotocol {
-                Subprotocol::Required(offered) => NoWebSocket::Without { offered },
+                Subprotocol::Required(protocol) => NoWebSocket::Without { protocol },
                 Subprotocol::None | Subprotocol::Offered(_) => NoWebSocket::NotOffered,
             }),
         }
@@ -230,13 +227,12 @@ impl WebSocketDial {
             read: Arc::clone(&read),
             written: Arc::clone(&written),
         };
-        let unusable = |_| Fault::Unusable("no request can be made for this address".to_owned());
+        let unusable = |_| Fault::Unusable(Cause::NoRequest);
         let mut request = self.url.as_str().into_client_request().map_err(unusable)?;
         let headers = request.headers_mut();
         if let Some(offer) = self.offer() {
-            let offer = http::HeaderValue::from_str(&offer).map_err(|_| {
-                Fault::Unusable("no WebSocket can be asked for by this name".to_owned())
-            })?;
+            let offer = http::HeaderValue::from_str(&offer)
+                .map_err(|_| Fault::Unusable(Cause::Subprotocol))?;
             headers.insert("sec-websocket-protocol", offer);
         }
         headers.insert("user-agent", http::HeaderValue::from_static(USER_AGENT));
@@ -293,7 +289,9 @@ fn fault_of(error: &Error, limit: usize) -> Fault {
             200..=299 => Fault::NotWebSocket(NoWebSocket::SomethingElse),
             status => status_fault(status, response.headers()),
         },
-        Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => Fault::Other(BROKEN.to_owned()),
+        Error::Protocol(_) | Error::Utf8(_) | Error::Capacity(_) => {
+            Fault::Other(Cause::BrokenWebSocket)
+        }
         other => fault_in_chain(other).unwrap_or(Fault::Closed),
     }
 }
@@ -327,9 +325,7 @@ impl Inward for Incoming {
     async fn next(&mut self) -> Arrival {
         match self.reading.next().await {
             Some(Ok(Message::Text(text))) => Arrival::Frame(text.as_str().to_owned()),
-            Some(Ok(Message::Binary(_))) => Arrival::Dropped(Fault::Other(
-                "it came as bytes, where the protocol wants text".to_owned(),
-            )),
+            Some(Ok(Message::Binary(_))) => Arrival::Dropped(Fault::Other(Cause::Bytes)),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => Arrival::Alive,
             Some(Ok(Message::Close(close))) => Arrival::End(end_of(close.as_ref(), &self.terms)),
             Some(Err(error)) => Arrival::End(Err(fault_of(&error, self.limit))),

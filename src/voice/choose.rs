@@ -12,7 +12,7 @@ use super::dialogue::{Fault, Greeting};
 use super::limits::Limits;
 use super::program::Program;
 use super::silence::Silence;
-use super::speech_dispatcher::{self, Place, SpeechDispatcher};
+use super::speech_dispatcher::{self, DaemonFiles, SpeechDispatcher};
 use super::system::{self, SystemVoice};
 use super::worker::Desk;
 use super::{VoiceEvent, ssip, words};
@@ -260,7 +260,7 @@ async fn daemon(
     config: &VoiceConfig,
     limits: Limits,
 ) -> Result<SpeechDispatcher, String> {
-    let place = Place {
+    let place = DaemonFiles {
         socket: surroundings.socket()?,
         program: surroundings.program(DAEMON),
     };
@@ -282,7 +282,7 @@ async fn own_speech(
         .executable
         .clone()
         .ok_or("the system's own speech needs this program's own file, which can't be found")?;
-    let place = system::Place {
+    let place = system::ChildProgram {
         program,
         arguments: vec![system::COMMAND.to_owned()],
         // The library in the child looks for the daemon by the same name as we do.

@@ -32,7 +32,7 @@ const LOOK: std::time::Duration = std::time::Duration::from_millis(50);
 
 /// Says where the daemon is and how it is started.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct DaemonFiles {
     /// The socket.
     pub socket: PathBuf,
     /// The daemon's program, if it is installed.
@@ -59,7 +59,7 @@ enum Health {
 
 /// Speaks by speech-dispatcher.
 pub(super) struct SpeechDispatcher {
-    place: Place,
+    place: DaemonFiles,
     greeting: Greeting,
     limits: Limits,
     told: Told,
@@ -72,7 +72,7 @@ pub(super) struct SpeechDispatcher {
 impl SpeechDispatcher {
     /// Connects, starts the daemon where that is needed, and tests whether it can make sound.
     pub(super) async fn open(
-        place: Place,
+        place: DaemonFiles,
         greeting: Greeting,
         limits: Limits,
     ) -> Result<Self, Fault> {
@@ -332,7 +332,7 @@ fn fault_of(error: &std::io::Error) -> Fault {
 }
 
 /// Connects, starting the daemon if nobody listens and its program is there.
-async fn connect(place: Place, limits: Limits) -> Result<UnixStream, Fault> {
+async fn connect(place: DaemonFiles, limits: Limits) -> Result<UnixStream, Fault> {
     let error = match attempt(&place.socket, limits).await {
         Ok(stream) => return Ok(stream),
         Err(error) => error,

@@ -349,6 +349,7 @@ fn every_fault_of_a_call_has_its_words_in_each_language() {
         "cli.rs",
         "runtime/chosen.rs",
         "runtime/live.rs",
+        "runtime/decisions.rs",
         "runtime/look.rs",
         "runtime/pages.rs",
         "runtime/plan.rs",

@@ -1,6 +1,7 @@
 //! Holds the phrase files to the code and to each other.
 
 use super::*;
+use hearken::link::{Cause, NoTls, NoWebSocket};
 
 /// Every phrase key that the code names is in the file, and every phrase of the file is used.
 #[test]
@@ -216,44 +217,29 @@ fn no_language_has_english_sentences_left() {
     }
 }
 
-/// What a fault says in words of its own is found in the code of the rooms that make faults.
+/// Whatever a link's fault names stands in its words, in every language.
 #[test]
-fn every_other_language_says_why_something_failed() {
-    fn collect(folder: &Path, reasons: &mut BTreeSet<String>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() && !path.ends_with("tests") {
-                collect(&path, reasons);
-            } else if path.extension().is_some_and(|kind| kind == "rs") {
-                let text = fs::read_to_string(&path).unwrap();
-                let code = text.split("#[cfg(test)]").next().unwrap();
-                for start in ["Fault::Tls(\"", "Fault::Unusable(\"", "Fault::Other(\""] {
-                    for rest in code.split(start).skip(1) {
-                        reasons.insert(rest.split('"').next().unwrap().to_owned());
-                    }
-                }
-                if let Some((_, words)) = code.split_once("fn tls_words") {
-                    let words = words.split("\n}").next().unwrap();
-                    for arm in words.split("=> ").skip(1) {
-                        if let Some(text) =
-                            arm.trim_start_matches(['{', '\n', ' ']).strip_prefix('"')
-                        {
-                            reasons.insert(text.split('"').next().unwrap().to_owned());
-                        }
-                    }
-                }
-            }
-        }
-    }
-    let mut wanted = BTreeSet::new();
-    collect(Path::new("src/transport"), &mut wanted);
-    assert!(wanted.len() > 15, "{wanted:?}");
-    for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
+fn every_reason_of_a_link_has_its_words_in_each_language() {
+    let all = [NoWebSocket::KEYS, NoTls::KEYS, Cause::KEYS].concat();
+    assert!(all.len() > 70, "{}", all.len());
+    for (tag, text) in BUILT_IN {
         let file: toml::Table = text.parse().unwrap();
-        let reasons = file["reasons"].as_table().unwrap();
-        for reason in &wanted {
-            assert!(reasons.contains_key(reason), "{tag}: {reason:?}");
+        let phrases = file["phrases"].as_table().unwrap();
+        for (key, details) in &all {
+            let words = phrases.get(*key).and_then(toml::Value::as_str);
+            let words = words.unwrap_or_else(|| panic!("{tag}: {key} has no words"));
+            let wanted: BTreeSet<&str> = details.iter().copied().collect();
+            let places = words.split('{').skip(1);
+            let places: BTreeSet<&str> = places
+                .filter_map(|it| Some(it.split_once('}')?.0))
+                .collect();
+            assert_eq!(places, wanted, "{tag}: {key}");
         }
+        let known = phrases.keys().filter(|key| key.starts_with("cause."));
+        let spare: Vec<_> = known
+            .filter(|key| !all.iter().any(|(of, _)| of == key))
+            .collect();
+        assert!(spare.is_empty(), "{tag}: nobody says {spare:?}");
     }
 }
 

@@ -32,7 +32,11 @@ impl App {
                 self.keep_event(id, &text);
                 self.frame(id, text, Asks::ToBeSeen, now);
             }
-            Out::Unread(why) => self.unread(id, &why, now),
+            Out::Unread(why, times) => {
+                for _ in 0..times {
+                    self.unread(id, &why, now);
+                }
+            }
             Out::Send { request, frame } => self.effects.push(Effect::Send {
                 link: id,
                 request,

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::client::{post, server, within};
-use crate::demo::{Place, Running, Settings, Signer, serve_at};
+use crate::demo::{Entrance, Running, Settings, Signer, serve_at};
 use crate::protocol::KeyRing;
 
 fn asking(capabilities: Value) -> Value {
@@ -127,7 +127,7 @@ async fn a_stop_tells_every_subscriber() {
 async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aaep/demo.sock");
-    let place = Place::Socket(path.clone());
+    let place = Entrance::Socket(path.clone());
     let running = serve_at(std::slice::from_ref(&place), Settings::stepped(1))
         .await
         .unwrap();

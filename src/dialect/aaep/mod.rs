@@ -216,7 +216,7 @@ impl Aaep {
                     out.push(Out::Send { request, frame });
                 }
             }
-            Line::NotMine(what) => out.push(Out::Unread(super::NoEvent::Foreign(what))),
+            Line::NotMine(what) => out.push(Out::Unread(super::NoEvent::Foreign(what), 1)),
             Line::Nothing => {}
         }
     }

@@ -153,10 +153,10 @@ impl Acp {
                 }
             }
             Text::Rpc(Message::Nothing) => {
-                out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc)))
+                out.push(Out::Unread(NoEvent::Foreign(Foreign::JsonRpc), 1))
             }
-            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped))),
-            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text))),
+            Text::Object => out.push(Out::Unread(NoEvent::Foreign(Foreign::Untyped), 1)),
+            Text::Other => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
         }
     }
 

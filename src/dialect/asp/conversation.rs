@@ -140,6 +140,12 @@ impl Conversation {
             now,
             out,
         );
+        if message.body.left_out > 0 {
+            let cut = Phrase::new("asp.cut")
+                .with("sender", Word::Name(args.sender.clone()))
+                .with("n", Word::Own(message.body.left_out.to_string()));
+            out.push(Out::Tell(cut));
+        }
         self.depart(&taken.departures, &args.sender, &args.performative, out);
     }
 

@@ -12,7 +12,7 @@ use crate::link::{Frame, LinkEvent};
 use crate::protocol::{Now, Unobserved};
 
 use super::message::Message;
-use super::rules::{From, Place, ROWS, Seen, To, WAITS};
+use super::rules::{From, ROWS, Section, Seen, To, WAITS};
 use super::session::{Departure, Negotiation};
 use super::states::State;
 use super::told;
@@ -37,8 +37,8 @@ fn transitions() -> String {
     let mut text = "| # | from | to | by | precondition | not seen by a listener |\n|---|---|---|---|---|---|\n".to_owned();
     for row in ROWS {
         let number = match row.place {
-            Place::Table(number) => number.to_string(),
-            Place::Details(number) => format!("detail {number}"),
+            Section::Table(number) => number.to_string(),
+            Section::Details(number) => format!("detail {number}"),
         };
         let from = match row.from {
             From::State(state) => state.name(),

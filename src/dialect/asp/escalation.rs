@@ -99,7 +99,15 @@ impl Conversation {
             .unwrap_or_default();
         let body = message.map(|message| &message.body);
         let reason = body.and_then(|body| body.reason.as_deref().or(body.about.as_deref()));
-        let reason = reason.unwrap_or(none).to_owned();
+        let mut reason = reason.unwrap_or(none).to_owned();
+        let left_out = body.map_or(0, |body| body.left_out);
+        if left_out > 0 {
+            // The question stands for itself, so that it says so too.
+            let cut = self
+                .words
+                .say("asp.cut.here", &[("n", &left_out.to_string())]);
+            reason.extend(cut.first().map(|said| format!(" {}", said.normal)));
+        }
         let args = match message {
             Some(message) => self.args(message),
             None => self.bare_args(),

@@ -8,6 +8,7 @@ use crate::protocol::Now;
 
 use super::conversation::Conversation;
 use super::escalation::Phase;
+use super::naming::Names;
 use super::states::State;
 
 /// Holds a session, and when something of it was heard last.
@@ -15,6 +16,8 @@ use super::states::State;
 pub(super) struct Followed {
     pub(super) told: Conversation,
     pub(super) heard: u64,
+    /// By which names it is answered.
+    pub(super) names: Names,
     /// The token of a question during which the connection was lost, until it is heard that it still waits.
     lost: Option<String>,
 }
@@ -25,6 +28,7 @@ impl Followed {
         Self {
             told,
             heard,
+            names: Names::default(),
             lost: None,
         }
     }

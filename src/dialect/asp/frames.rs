@@ -10,6 +10,7 @@ use crate::dialect::Sign;
 use crate::protocol::object;
 
 use super::message::{self, Message, tame};
+use super::naming;
 use super::states::State;
 
 /// The longest text of an error frame that is told, in characters: a sentence or two.
@@ -140,7 +141,7 @@ pub fn read(map: &Map<String, Value>) -> Option<Incoming> {
             Incoming::Message(Box::new(Message::read(envelope)?))
         }
         "auth_ok" => Incoming::Let {
-            session: name("sessionId").unwrap_or_default(),
+            session: naming::session(map).unwrap_or_default(),
             state: state(map).flatten(),
             participants: map
                 .get("participants")
@@ -157,7 +158,7 @@ pub fn read(map: &Map<String, Value>) -> Option<Incoming> {
         },
         kind @ ("session_state" | "heartbeat") => match state(map).flatten() {
             Some(state) => Incoming::At {
-                session: name("sessionId"),
+                session: naming::session(map),
                 state,
                 stamp: stamp(),
                 heartbeat: kind == "heartbeat",

@@ -90,7 +90,7 @@ impl Identity {
 
 /// Holds where a message goes and stands.
 #[derive(Debug, Clone)]
-pub struct Place<'a> {
+pub struct Header<'a> {
     /// The version that the session speaks.
     pub version: &'a str,
     /// The message's own id.
@@ -106,7 +106,7 @@ pub struct Place<'a> {
 }
 
 /// Makes the message that a decision becomes, in the name of an identity.
-pub fn message(identity: &Identity, number: u64, place: &Place<'_>, decision: Decision) -> Value {
+pub fn message(identity: &Identity, number: u64, place: &Header<'_>, decision: Decision) -> Value {
     let mut message = draft(place, decision);
     message.insert("sequenceNumber".to_owned(), number.into());
     message.insert("sender".to_owned(), json!({"agentId": identity.agent}));
@@ -145,7 +145,7 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Makes what a decision is by itself: whoever carries it out gives it a sender, a number, a hash and a signature.
-pub fn draft(place: &Place<'_>, decision: Decision) -> Map<String, Value> {
+pub fn draft(place: &Header<'_>, decision: Decision) -> Map<String, Value> {
     let (performative, body) = match decision {
         Decision::Resume => (
             "INFORM",
@@ -208,7 +208,7 @@ MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
     #[test]
     fn what_is_sent_is_numbered_linked_and_signed() {
         let identity = Identity::new("agent://home.example/person", KEY).unwrap();
-        let place = Place {
+        let place = Header {
             version: "asp/0.1",
             id: "m1".to_owned(),
             session: "s1",

@@ -13,6 +13,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Map, Value};
 
+use super::naming;
 use super::words::{Informs, Performative};
 
 /// The longest name that is kept, in characters: agent addresses are shorter, and ids much shorter.
@@ -64,6 +65,8 @@ pub struct Body {
     pub lasts: Option<Duration>,
     /// Whether an error is said to be beyond repair.
     pub is_final: bool,
+    /// How many characters of what it is about and of its reason are left out, because they are too long.
+    pub left_out: usize,
 }
 
 /// Holds one message.
@@ -113,7 +116,7 @@ impl Message {
         let field = |at: Option<&Value>, key: &str| name(at.and_then(|it| it.get(key)));
         Some(Self {
             id: name(map.get("messageId")),
-            session: name(map.get("sessionId")).unwrap_or_default(),
+            session: naming::session(map).unwrap_or_default(),
             sequence: map.get("sequenceNumber").and_then(whole),
             stamp: map.get("timestamp").and_then(stamp),
             sender,
@@ -181,6 +184,16 @@ pub fn tame(text: &str, most: usize) -> String {
     }
     tamed.truncate(tamed.trim_end().len());
     tamed
+}
+
+/// Counts what is too long of a text that is told.
+fn left_out(value: Option<&Value>) -> usize {
+    let text = value.and_then(Value::as_str).unwrap_or_default();
+    if text.len() <= LONGEST_TEXT {
+        return 0;
+    }
+    let whole = tame(text, usize::MAX).chars().count();
+    whole.saturating_sub(LONGEST_TEXT)
 }
 
 fn text(value: Option<&Value>, most: usize) -> Option<String> {
@@ -347,6 +360,13 @@ fn read_body(body: &Map<String, Value>) -> Body {
             .and_then(|value| length(value, second))
             .or_else(|| term("proposedDuration").and_then(|value| length(value, milli))),
         is_final: refuses_repair || names_final,
+        left_out: [
+            ABOUT.iter().find_map(|key| body.get(*key)),
+            body.get("reason").or_else(|| body.get("rejectionReason")),
+        ]
+        .map(left_out)
+        .iter()
+        .sum(),
     }
 }
 

@@ -13,6 +13,7 @@ mod frames;
 mod handler;
 mod meaning;
 mod message;
+mod naming;
 mod rules;
 mod sentences;
 mod session;
@@ -21,6 +22,7 @@ mod states;
 mod tests;
 mod told;
 mod translate;
+mod unread;
 mod waits;
 mod words;
 

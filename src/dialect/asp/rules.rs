@@ -27,7 +27,7 @@ pub enum To {
 
 /// Says where in the document a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Section {
     /// In the transition table, with this number.
     Table(u8),
     /// In the transition details, with this number, and in the state diagram; not in the table.
@@ -47,7 +47,7 @@ pub enum Seen {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
     /// Where it stands.
-    pub place: Place,
+    pub place: Section,
     /// What it leaves.
     pub from: From,
     /// What it enters.
@@ -69,7 +69,7 @@ const fn row(
     seen: Seen,
 ) -> Row {
     Row {
-        place: Place::Table(number),
+        place: Section::Table(number),
         from,
         to,
         on,
@@ -240,7 +240,7 @@ pub const ROWS: &[Row] = &[
         Seen::Without("the hashes themselves; only that each names the one before"),
     ),
     Row {
-        place: Place::Details(8),
+        place: Section::Details(8),
         from: From::Any,
         to: to(State::Escalated),
         on: &[Trigger::Escalation],

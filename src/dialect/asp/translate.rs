@@ -11,10 +11,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::dialect::{Carrier, Connection, Dialect, NoEvent, Out, Start, Texts, Wish};
-use crate::link::{Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::dialect::{Carrier, Connection, Dialect, Out, Start, Texts, Wish};
+use crate::link::{Cause, Fault, LinkEvent, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, Response, object};
 
 use super::conversation::Conversation;
@@ -23,8 +23,10 @@ use super::followed::Followed;
 use super::frames::{self, Incoming};
 use super::handler::{self, Decision};
 use super::message::Message;
+use super::naming;
 use super::session::Negotiation;
 use super::states::State;
+use super::unread::{count, other};
 use super::words::Performative;
 
 /// How many sessions of one link are followed: whoever relays more is not listened to by one person.
@@ -118,9 +120,23 @@ impl Asp {
                     }
                     self.greet(out);
                     self.incoming(incoming, now, out);
+                    if let Some(map) = &map {
+                        self.note_names(map);
+                    }
                 }
-                None => out.push(other(text)),
+                None => match other(text) {
+                    Out::Unread(why, _) => count(why, out),
+                    event => out.push(event),
+                },
             }
+        }
+    }
+
+    /// Remembers by which names a session is answered.
+    fn note_names(&mut self, map: &Map<String, Value>) {
+        let session = naming::of_frame(map).unwrap_or_default();
+        if let Some(followed) = self.sessions.get_mut(&session) {
+            followed.names.note(map);
         }
     }
 
@@ -183,7 +199,7 @@ impl Asp {
                         .with("words", Word::Agent(words)),
                 ));
                 // It names no message, so it proves nothing about one of ours, which was written.
-                let complains = Fault::Other("the server complains".to_owned());
+                let complains = Fault::Other(Cause::Complaint);
                 self.settle(
                     |sending| matches!(sending.stage, Stage::Written(_)),
                     Err(Undelivered::Unknown(complains)),
@@ -368,10 +384,11 @@ impl Asp {
             out.push(self.out(request, text));
             return;
         }
-        let refuse = |out: &mut Vec<Out>| {
-            let outcome = Err(Undelivered::Kept(Fault::OneWay));
+        let refuse_for = |fault: Fault, out: &mut Vec<Out>| {
+            let outcome = Err(Undelivered::Kept(fault));
             out.push(Out::Settled { request, outcome });
         };
+        let refuse = |out: &mut Vec<Out>| refuse_for(Fault::OneWay, out);
         let Some(followed) = self.sessions.get_mut(session) else {
             return refuse(out);
         };
@@ -381,11 +398,15 @@ impl Asp {
             .as_ref()
             .map(|question| question.by.clone())
             .unwrap_or_default();
+        let names = &followed.names;
+        let (Some(named), Some(by)) = (names.session.name(session), names.by.name(&by)) else {
+            return refuse_for(Fault::Other(Cause::NameTooLong), out);
+        };
         let id = followed.told.message_id(now);
-        let place = handler::Place {
+        let place = handler::Header {
             version: &self.version,
             id: id.clone(),
-            session,
+            session: &named,
             stamp: reply.timestamp,
             recipient: &by,
             previous: followed.told.negotiation.last_hash(),
@@ -512,9 +533,7 @@ impl Dialect for Asp {
             }
             (Some(_), Some(_) | None) | (None, _) => out.push(Out::Settled {
                 request,
-                outcome: Err(Undelivered::Kept(Fault::Other(
-                    "the question is over".to_owned(),
-                ))),
+                outcome: Err(Undelivered::Kept(Fault::Other(Cause::QuestionOver))),
             }),
         }
     }
@@ -565,7 +584,7 @@ fn seed_of(seed: u64, made: u64) -> u64 {
 }
 
 /// Reads the version that a message says it speaks.
-fn version(map: &serde_json::Map<String, serde_json::Value>) -> Option<String> {
+fn version(map: &Map<String, Value>) -> Option<String> {
     let envelope = map
         .get("envelope")
         .and_then(|it| it.as_object())
@@ -574,15 +593,4 @@ fn version(map: &serde_json::Map<String, serde_json::Value>) -> Option<String> {
     version
         .starts_with("asp/")
         .then(|| super::message::tame(version, 16))
-}
-
-/// Takes a text that is nothing of this protocol: what says that it is AAEP is heard, and nobody here can answer it.
-fn other(text: &str) -> Out {
-    match crate::dialect::read(text) {
-        Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => {
-            Out::ViewOnly(text.to_owned())
-        }
-        Ok(_) => Out::Unread(NoEvent::Foreign(crate::dialect::Foreign::Typed)),
-        Err(why) => Out::Unread(why),
-    }
 }

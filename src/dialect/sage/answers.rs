@@ -3,7 +3,7 @@
 //! Responsibilities: closing questions, telling what became of the person's answers, errors that Sage reports. Not here:
 //! asking (`questions`).
 
-use crate::link::{Fault, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Cause, Fault, Phrase, Receipt, TheirWords, Undelivered, Word};
 use crate::protocol::Now;
 
 use super::super::Out;
@@ -11,14 +11,14 @@ use super::super::written::{self, short};
 use super::Sage;
 use super::calls::{Call, denied};
 use super::machines::{SessionEvent, Tool};
-use super::message::{Place, Report};
+use super::message::{Belonging, Report};
 use super::questions::Asks;
 use super::route::key;
 
 impl Sage {
     pub(super) fn resolved(
         &mut self,
-        place: &Place,
+        place: &Belonging,
         allowed: bool,
         changed: bool,
         now: Now,
@@ -43,7 +43,7 @@ impl Sage {
             Some((turn, Asks::Input)) => (turn, None),
             None => (place.turn.clone(), None),
         };
-        let place = Place {
+        let place = Belonging {
             turn,
             ..place.clone()
         };
@@ -56,7 +56,7 @@ impl Sage {
     /// Takes the word that a request was taken or refused, and why.
     pub(super) fn response(
         &mut self,
-        place: &Place,
+        place: &Belonging,
         accepted: bool,
         why: &str,
         now: Now,
@@ -70,13 +70,13 @@ impl Sage {
         let outcome = if accepted {
             Ok(Receipt::Taken)
         } else {
-            Err(Undelivered::Refused(Fault::Other(short(why))))
+            Err(Undelivered::Refused(Fault::Other(refusal(why))))
         };
         self.settle(&token, outcome, out);
         // A permission has a word of its own for its end; words have none.
         if accepted && question.asks == Asks::Input {
             self.questions.close(&token);
-            let place = Place {
+            let place = Belonging {
                 thread: question.thread,
                 turn: question.turn,
                 ..place.clone()
@@ -112,7 +112,13 @@ impl Sage {
         }
     }
 
-    pub(super) fn report(&mut self, place: &Place, report: Report, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn report(
+        &mut self,
+        place: &Belonging,
+        report: Report,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let request = place.request.as_deref().unwrap_or_default();
         if self.questions.answered_by(request).is_some() {
             let why = if report.message.is_empty() {
@@ -147,5 +153,15 @@ impl Sage {
                 desk.tell(denied(tool.as_deref(), &report.message));
             }
         });
+    }
+}
+
+/// Names why an answer was refused: by Sage's own words, where there are any.
+fn refusal(why: &str) -> Cause {
+    match why.is_empty() {
+        true => Cause::AnswerRefused,
+        false => Cause::Said {
+            words: TheirWords(short(why)),
+        },
     }
 }

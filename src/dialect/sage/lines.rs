@@ -20,8 +20,8 @@
 use serde_json::{Map, Value};
 
 use super::message::{
-    Call, End, How, Item, Kind, Message, Place, Report, Says, Stage, Status, brief, failure, said,
-    stamp, text,
+    Belonging, Call, End, How, Item, Kind, Message, Report, Says, Stage, Status, brief, failure,
+    said, stamp, text,
 };
 
 /// What Sage writes before what the agent says, and before a tool.
@@ -265,10 +265,10 @@ fn json(map: &Map<String, Value>) -> Option<Message> {
         _ => return None,
     };
     Some(Message {
-        place: Place {
+        place: Belonging {
             item: text(map, "call_id").map(str::to_owned),
             at: stamp(map),
-            ..Place::default()
+            ..Belonging::default()
         },
         says,
     })

@@ -19,7 +19,7 @@ const LONGEST_NAME: usize = 256;
 
 /// Says where a message belongs, and when it was written.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct Belonging {
     /// The conversation; empty where the message names none.
     pub thread: String,
     /// The turn; empty where the message names none.
@@ -36,7 +36,7 @@ pub struct Place {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Message {
     /// Where it belongs.
-    pub place: Place,
+    pub place: Belonging,
     /// What it says.
     pub says: Says,
 }
@@ -237,7 +237,7 @@ pub fn envelope(map: &Map<String, Value>) -> Option<Message> {
     };
     let name = |field: &str| text(map, field).map(|name| cut(name, LONGEST_NAME));
     Some(Message {
-        place: Place {
+        place: Belonging {
             thread: name("thread_id").unwrap_or_default(),
             turn: name("turn_id").unwrap_or_default(),
             item: name("item_id"),

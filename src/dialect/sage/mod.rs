@@ -106,7 +106,7 @@ impl Sage {
         if let Some(map) = object(text).filter(message::is_envelope) {
             match message::envelope(&map) {
                 Some(message) => self.message(message, now, out),
-                None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed))),
+                None => out.push(Out::Unread(NoEvent::Foreign(Foreign::Typed), 1)),
             }
             return;
         }
@@ -282,8 +282,6 @@ pub(super) fn about(key: &str) -> Option<&'static str> {
 
 fn object(text: &str) -> Option<Map<String, Value>> {
     let text = text.trim_start_matches('\u{feff}').trim();
-    match serde_json::from_str(text) {
-        Ok(Value::Object(map)) => Some(map),
-        Ok(_) | Err(_) => None,
-    }
+    // Nothing else is taken in as a whole.
+    serde_json::from_str(text).ok()
 }

@@ -19,7 +19,7 @@ use super::super::written::short;
 use super::calls::denied;
 use super::desk::Desk;
 use super::machines::AgentEvent;
-use super::message::{Permission, Place};
+use super::message::{Belonging, Permission};
 use super::turn::Turn;
 
 /// How many open questions are kept so that they can be answered; what is more is asked, and view only.
@@ -169,7 +169,7 @@ impl Questions {
         &mut self,
         desk: &mut Desk<'_>,
         turn: &mut Turn,
-        place: &Place,
+        place: &Belonging,
         asked: &Permission,
     ) {
         let request = place.request.clone().unwrap_or_default();
@@ -229,7 +229,7 @@ impl Questions {
         &mut self,
         desk: &mut Desk<'_>,
         turn: &mut Turn,
-        place: &Place,
+        place: &Belonging,
         words: &str,
     ) -> bool {
         let request = place.request.clone().unwrap_or_default();

@@ -11,7 +11,7 @@ use super::super::written::short;
 use super::Sage;
 use super::desk::Desk;
 use super::machines::{AgentEvent, Session, SessionEvent};
-use super::message::{self, Item, Kind, Message, Place, Says};
+use super::message::{self, Belonging, Item, Kind, Message, Says};
 use super::questions::Questions;
 use super::turn::Turn;
 
@@ -77,7 +77,13 @@ impl Sage {
         }
     }
 
-    pub(super) fn prompt(&mut self, place: &Place, words: String, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn prompt(
+        &mut self,
+        place: &Belonging,
+        words: String,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let waits = self.turns.get(&key(place)).is_some_and(|turn| !turn.ended);
         // A program's line names the task of the run that has begun; a request, that of the turn to come.
         if place.thread.is_empty() && waits {
@@ -87,7 +93,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn start_turn(&mut self, place: &Place, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn start_turn(&mut self, place: &Belonging, now: Now, out: &mut Vec<Out>) {
         if self.thread(place).machine == Session::Initializing {
             // Nothing can be asked of a conversation that is not there.
             self.step_thread(place, SessionEvent::Initialized, now, out);
@@ -114,7 +120,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn end_thread(&mut self, place: &Place, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn end_thread(&mut self, place: &Belonging, now: Now, out: &mut Vec<Out>) {
         self.step_thread(place, SessionEvent::End, now, out);
         let mut desk = Desk::new(&mut self.writer, &mut self.told, place.at, now, out);
         let runs = |turn: &&mut Turn| turn.thread == place.thread && !turn.ended;
@@ -131,7 +137,7 @@ impl Sage {
         self.threads.remove(&place.thread);
     }
 
-    pub(super) fn item(&mut self, place: &Place, item: Item, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn item(&mut self, place: &Belonging, item: Item, now: Now, out: &mut Vec<Out>) {
         let Item { stage, kind } = item;
         match kind {
             Kind::Asks(words) => {
@@ -173,7 +179,7 @@ impl Sage {
     /// Works within the turn of a message, which begins here where it is not known or is over.
     pub(super) fn within(
         &mut self,
-        place: &Place,
+        place: &Belonging,
         now: Now,
         out: &mut Vec<Out>,
         work: impl FnOnce(&mut Turn, &mut Desk<'_>, &mut Questions),
@@ -202,7 +208,7 @@ impl Sage {
         }
     }
 
-    pub(super) fn thread(&mut self, place: &Place) -> &mut Thread {
+    pub(super) fn thread(&mut self, place: &Belonging) -> &mut Thread {
         if !self.threads.contains_key(&place.thread) && self.threads.len() >= MOST_THREADS {
             let runs = |thread: &&String| {
                 self.turns
@@ -228,7 +234,7 @@ impl Sage {
 
     pub(super) fn step_thread(
         &mut self,
-        place: &Place,
+        place: &Belonging,
         event: SessionEvent,
         now: Now,
         out: &mut Vec<Out>,
@@ -256,6 +262,6 @@ impl Sage {
     }
 }
 
-pub(super) fn key(place: &Place) -> (String, String) {
+pub(super) fn key(place: &Belonging) -> (String, String) {
     (place.thread.clone(), place.turn.clone())
 }

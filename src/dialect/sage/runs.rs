@@ -9,7 +9,7 @@ use super::super::{Foreign, NoEvent, Out};
 use super::Sage;
 use super::desk::Desk;
 use super::lines::Line;
-use super::message::{Call, Item, Kind, Message, Place, Says, Stage, Status};
+use super::message::{Belonging, Call, Item, Kind, Message, Says, Stage, Status};
 
 /// How a run of `--stream-json` begins.
 pub(super) const STARTING: &str = "Sage Agent starting";
@@ -31,7 +31,7 @@ impl Sage {
     /// Takes a line of a program.
     pub(super) fn line(&mut self, line: Line, now: Now, out: &mut Vec<Out>) {
         let says = |item: Item| Message {
-            place: Place::default(),
+            place: Belonging::default(),
             says: Says::Item(item),
         };
         let speaks = |stage: Stage, words: String| {
@@ -105,7 +105,7 @@ impl Sage {
                 }
             }
             Line::Nothing => {}
-            Line::Foreign => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text))),
+            Line::Foreign => out.push(Out::Unread(NoEvent::Foreign(Foreign::Text), 1)),
         }
     }
 
@@ -131,8 +131,8 @@ impl Sage {
         self.message(Message { place, says }, now, out);
     }
 
-    pub(super) fn run_place(&self, place: Place) -> Place {
-        Place {
+    pub(super) fn run_place(&self, place: Belonging) -> Belonging {
+        Belonging {
             turn: self.run.name(),
             ..place
         }
@@ -147,9 +147,9 @@ impl Run {
 
 fn tool_item(name: &str, stage: Stage, call: Call) -> Message {
     Message {
-        place: Place {
+        place: Belonging {
             item: Some(name.to_owned()),
-            ..Place::default()
+            ..Belonging::default()
         },
         says: Says::Item(Item {
             stage,

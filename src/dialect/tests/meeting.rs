@@ -108,7 +108,7 @@ fn goes_as_given(out: &[Out]) -> bool {
 }
 
 const WITHOUT: Fault = Fault::NotWebSocket(NoWebSocket::Without {
-    offered: &["aaep.v1"],
+    protocol: &["aaep.v1"],
 });
 
 /// Fails a WebSocket whose server has no manifest, and gives what is wished then.

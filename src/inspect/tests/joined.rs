@@ -57,7 +57,7 @@ fn a_legal_capture_has_no_error_wherever_it_begins() {
         assert_eq!(summary.verdict(false), Verdict::Good, "{joined}: {items:?}");
         let order: Vec<&str> = items
             .iter()
-            .filter(|item| item.place == Place::Order)
+            .filter(|item| item.place == FoundIn::Order)
             .map(|item| item.rule)
             .collect();
         let wanted: &[&str] = match joined {

@@ -22,7 +22,7 @@ use super::clean::clean;
 use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Piece};
 use super::write::write_whole;
-use crate::link::{Fault, Undelivered};
+use crate::link::{Cause, Fault, Undelivered};
 pub use process::end_all_now;
 use process::{Death, Process};
 use strays::Mark;
@@ -43,9 +43,6 @@ const GOODBYE: Duration = Duration::from_millis(500);
 /// How long the output of a program that has ended is still read: what it started may hold the pipe
 /// open for ever.
 const AFTERWARDS: Duration = Duration::from_secs(1);
-
-/// Says of a program that closed its output and goes on; it ends with its link.
-const MUTE: &str = "the program has closed its output, and is ended";
 
 /// Gives the name of a program as it may be shown: without its folder and its arguments, which may hold
 /// what is nobody's business.
@@ -84,12 +81,9 @@ impl Dial for ProgramDial {
     }
 
     async fn dial(&mut self) -> Result<(Output, Input), Fault> {
-        let unusable = |why: &str| {
-            let name = name(&self.command);
-            Fault::Unusable(format!("the program {name} {why}"))
-        };
+        let name = name(&self.command);
         let Some((program, arguments)) = self.command.split_first() else {
-            return Err(Fault::Unusable("no program is named".to_owned()));
+            return Err(Fault::Unusable(Cause::NoProgram));
         };
         let mark = Mark::new();
         let mut command = Command::new(program);
@@ -106,17 +100,21 @@ impl Dial for ProgramDial {
             .process_group(0)
             .kill_on_drop(true)
             .spawn();
-        let mut child = child.map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => unusable("is not there"),
-            std::io::ErrorKind::PermissionDenied => unusable("may not be run"),
-            kind => unusable(&format!("can't be started: {kind}")),
+        let mut child = child.map_err(|error| {
+            let name = name.clone();
+            Fault::Unusable(match error.kind() {
+                std::io::ErrorKind::NotFound => Cause::ProgramMissing { name },
+                std::io::ErrorKind::PermissionDenied => Cause::ProgramForbidden { name },
+                why => Cause::ProgramNotStarted { name, why },
+            })
         })?;
         let (Some(stdin), Some(stdout), Some(stderr)) =
             (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
-            return Err(unusable("can't be reached"));
+            return Err(Fault::Unusable(Cause::ProgramUnreachable { name }));
         };
-        let process = Process::attend(child, mark).ok_or_else(|| unusable("ended at once"))?;
+        let process =
+            Process::attend(child, mark).ok_or(Fault::Unusable(Cause::ProgramOver { name }))?;
         Ok((
             Output {
                 stdout: Some(stdout),
@@ -165,9 +163,7 @@ impl Output {
             Death::Exited(0) => Ok(()),
             Death::Exited(code) => Err(Fault::Exited { code }),
             Death::Killed(signal) => Err(Fault::Killed { signal }),
-            Death::Unknown => Err(Fault::Unusable(
-                "the program is gone, and how it ended is not known".to_owned(),
-            )),
+            Death::Unknown => Err(Fault::Unusable(Cause::ProgramGone)),
         })
     }
 
@@ -241,7 +237,7 @@ impl Inward for Output {
             biased;
             _ = process.death() => {}
             // Nothing can come from it any more, and nobody would hear what it does.
-            () = given_up => return Arrival::End(Err(Fault::Unusable(MUTE.to_owned()))),
+            () = given_up => return Arrival::End(Err(Fault::Unusable(Cause::ProgramMute))),
             arrival = self.more() => return arrival,
         }
         // It has ended: what it had written is read, and not waited for any longer than that.

@@ -39,7 +39,7 @@ pub(super) struct Filter {
     /// The bound of an event as it stands on the wire, in bytes.
     limit: usize,
     resume: SharedResume,
-    place: Place,
+    place: Inside,
     /// Whether the last byte was a carriage return, whose line feed may still come.
     after_return: bool,
     first_line: bool,
@@ -55,7 +55,7 @@ pub(super) struct Filter {
 
 /// Says what the next byte belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Inside {
     /// A line that is kept.
     Line,
     /// A comment beyond the bound: its rest is skipped, the event around it is not hurt.
@@ -69,7 +69,7 @@ impl Filter {
         Self {
             limit: limit.saturating_add(FIELD_BYTES),
             resume,
-            place: Place::Line,
+            place: Inside::Line,
             after_return: false,
             first_line: true,
             line: Vec::new(),
@@ -108,13 +108,13 @@ impl Filter {
     /// Keeps the beginning of a line.
     fn keep(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.place {
-            Place::Line if self.line.len() + bytes.len() <= self.limit => {
+            Inside::Line if self.line.len() + bytes.len() <= self.limit => {
                 self.line.extend_from_slice(bytes);
             }
-            Place::Line => self.overflow(bytes, out),
-            Place::LongComment => {}
-            Place::LongEvent { .. } => {
-                self.place = Place::LongEvent {
+            Inside::Line => self.overflow(bytes, out),
+            Inside::LongComment => {}
+            Inside::LongEvent { .. } => {
+                self.place = Inside::LongEvent {
                     line_is_empty: false,
                 };
             }
@@ -124,12 +124,12 @@ impl Filter {
     /// Takes a line's last bytes, without its end.
     fn end_line(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
         match self.place {
-            Place::Line if self.line.len() + bytes.len() > self.limit => {
+            Inside::Line if self.line.len() + bytes.len() > self.limit => {
                 self.overflow(bytes, out);
                 self.end_line(&[], out);
             }
-            Place::Line if self.line.is_empty() => self.whole_line(bytes, out),
-            Place::Line => {
+            Inside::Line if self.line.is_empty() => self.whole_line(bytes, out),
+            Inside::Line => {
                 let mut line = std::mem::take(&mut self.line);
                 line.extend_from_slice(bytes);
                 self.whole_line(&line, out);
@@ -139,13 +139,13 @@ impl Filter {
                     self.line = line;
                 }
             }
-            Place::LongComment => self.place = Place::Line,
-            Place::LongEvent { line_is_empty } => {
+            Inside::LongComment => self.place = Inside::Line,
+            Inside::LongEvent { line_is_empty } => {
                 if line_is_empty && bytes.is_empty() {
-                    self.place = Place::Line;
+                    self.place = Inside::Line;
                     self.end_event(out);
                 } else {
-                    self.place = Place::LongEvent {
+                    self.place = Inside::LongEvent {
                         line_is_empty: true,
                     };
                 }
@@ -159,10 +159,10 @@ impl Filter {
         self.line = Vec::new();
         self.first_line = false;
         if first == Some(b':') {
-            self.place = Place::LongComment;
+            self.place = Inside::LongComment;
         } else {
             self.drop_event(out);
-            self.place = Place::LongEvent {
+            self.place = Inside::LongEvent {
                 line_is_empty: false,
             };
         }
@@ -217,7 +217,7 @@ impl Filter {
         let value = String::from_utf8_lossy(value);
         if self.block.len() + field.len() + value.len() > self.limit {
             self.drop_event(out);
-            self.place = Place::LongEvent {
+            self.place = Inside::LongEvent {
                 line_is_empty: true,
             };
             return;

@@ -27,7 +27,7 @@ use super::halves::Reader;
 use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Fault, Frame, LinkEvent, Stream};
+use crate::link::{Cause, Fault, Frame, LinkEvent, Stream};
 use filter::DROPPED_MARK;
 use request::{Halt, StreamRequest};
 use resume::SharedResume;
@@ -151,8 +151,7 @@ impl SseReader {
         sink: &LinkSink,
     ) -> Result<Outcome, SinkGone> {
         let Ok(builder) = ClientBuilder::for_url(request.address()) else {
-            let words = "no request can be made for this address".to_owned();
-            return Ok(Outcome::bad(Fault::Unusable(words)));
+            return Ok(Outcome::bad(Fault::Unusable(Cause::NoRequest)));
         };
         let mut events = builder
             .reconnect(ReconnectOptions::reconnect(false).build())
@@ -289,9 +288,7 @@ fn halt(error: StreamError) -> Halt {
         | StreamError::InvalidLine(_)
         | StreamError::InvalidEvent
         | StreamError::MalformedLocationHeader(_)
-        | StreamError::MaxRedirectLimitReached(_) => Halt::Fault(Fault::Other(
-            "the event stream could not be understood".to_owned(),
-        )),
+        | StreamError::MaxRedirectLimitReached(_) => Halt::Fault(Fault::Other(Cause::BrokenStream)),
     }
 }
 

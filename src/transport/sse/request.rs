@@ -16,7 +16,7 @@ use sync_wrapper::{SyncFuture, SyncStream};
 
 use super::filter::Filter;
 use super::resume::SharedResume;
-use crate::link::{Body, Fault, Stream};
+use crate::link::{Body, Cause, Fault, Refusal, Stream};
 use crate::transport::address::check;
 use crate::transport::clean::clean;
 use crate::transport::client::{SharedClient, bearer, fault_of, status_fault};
@@ -136,7 +136,7 @@ impl StreamRequest {
             match response.status().as_u16() {
                 // What changes the method would lose the message.
                 301..=303 if self.body.is_some() => {
-                    return Err(unusable("the server redirects a message to nowhere"));
+                    return Err(unusable(Cause::RedirectLoses));
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     let next = next_hop(&url, response.headers(), self.allow_plain)?;
@@ -156,7 +156,7 @@ impl StreamRequest {
                 status => return Err(status_fault(status, response.headers()).into()),
             }
         }
-        Err(unusable("the server redirects again and again"))
+        Err(unusable(Cause::RedirectAgain))
     }
 
     /// Puts the filter before the body.
@@ -194,11 +194,11 @@ impl HttpTransport for StreamRequest {
 
 /// Says that a message would go to another server than the one that the person named.
 fn leaves() -> Fault {
-    Fault::Unusable("the server redirects a message to another server, which is refused".to_owned())
+    Fault::Unusable(Cause::RedirectMessage)
 }
 
-fn unusable(words: &str) -> Halt {
-    Halt::Fault(Fault::Unusable(words.to_owned()))
+fn unusable(why: Cause) -> Halt {
+    Halt::Fault(Fault::Unusable(why))
 }
 
 /// Names what broke a body. A stream that was good until now is worth another attempt, so nothing
@@ -218,22 +218,20 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
         .get(LOCATION)
         .and_then(|location| std::str::from_utf8(location.as_bytes()).ok())
         .and_then(|location| from.join(location).ok())
-        .ok_or_else(|| unusable("the server redirects to nowhere"))?;
+        .ok_or_else(|| unusable(Cause::RedirectNowhere))?;
     match (from.scheme(), next.scheme()) {
         ("https", "https") | ("http", "http" | "https") => {}
         ("https", "http") => {
-            return Err(unusable(
-                "the server redirects from https to plain http, which is refused",
-            ));
+            return Err(unusable(Cause::RedirectToPlain));
         }
         _ => {
-            return Err(unusable(
-                "the server redirects to an address that is not http",
-            ));
+            return Err(unusable(Cause::RedirectNoHttp));
         }
     }
-    check(&next, allow_plain)
-        .map_err(|error| Fault::Unusable(format!("the server redirects: {error}")))?;
+    check(&next, allow_plain).map_err(|error| {
+        let reason = Refusal(error.to_string());
+        Fault::Unusable(Cause::RedirectRefused { reason })
+    })?;
     Ok(next)
 }
 
@@ -307,7 +305,7 @@ mod tests {
             match hop(from, to, allow_plain).unwrap_err() {
                 Halt::Fault(fault) => {
                     assert!(fault.is_final(), "{from} -> {to}");
-                    assert!(!fault.to_string().contains("pw"));
+                    assert!(!format!("{fault:?}").contains("pw"));
                 }
                 Halt::Over | Halt::Whole => panic!("{from} -> {to}"),
             }

@@ -10,7 +10,7 @@ use std::io::Write;
 use super::super::tests::{Listener, connecting, frame, quick};
 use super::*;
 use crate::config::LinkConfig;
-use crate::link::{Fault, LinkEvent};
+use crate::link::{Cause, Fault, LinkEvent};
 
 fn following() -> LinkConfig {
     LinkConfig {
@@ -19,9 +19,9 @@ fn following() -> LinkConfig {
     }
 }
 
-fn lost(why: &str) -> LinkEvent {
+fn lost(why: Cause) -> LinkEvent {
     LinkEvent::Lost {
-        fault: Fault::Other(why.to_owned()),
+        fault: Fault::Other(why),
         retry_in: POLL,
     }
 }
@@ -59,7 +59,7 @@ async fn a_file_that_is_not_there_yet_is_waited_for() {
     let path = folder.path().join("a.jsonl");
     let mut listener = Listener::open(path.to_str().unwrap(), following());
     listener
-        .expect(&[connecting(1), lost("the file is not there yet")])
+        .expect(&[connecting(1), lost(Cause::FileNotYet)])
         .await;
     fs::write(&path, "{\"n\":1}\n").unwrap();
     listener
@@ -82,7 +82,7 @@ async fn a_file_that_was_replaced_or_cut_is_read_from_its_start_and_told() {
     // What was begun in the old one is a line of its own, never glued to the new one's.
     listener
         .expect(&[
-            lost("the file was replaced"),
+            lost(Cause::FileReplaced),
             LinkEvent::Connected,
             frame("begun"),
             frame("{\"n\":2}"),
@@ -90,11 +90,7 @@ async fn a_file_that_was_replaced_or_cut_is_read_from_its_start_and_told() {
         .await;
     fs::write(&path, "{}\n").unwrap();
     listener
-        .expect(&[
-            lost("the file was cut short"),
-            LinkEvent::Connected,
-            frame("{}"),
-        ])
+        .expect(&[lost(Cause::FileCut), LinkEvent::Connected, frame("{}")])
         .await;
 }
 
@@ -106,7 +102,9 @@ async fn a_folder_is_no_file_however_long_one_waits() {
     let mut listener = Listener::open(path.to_str().unwrap(), following());
     listener.expect(&[connecting(1)]).await;
     match listener.next().await {
-        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("is a folder")),
+        LinkEvent::Failed { fault } => {
+            assert!(matches!(fault, Fault::Unusable(Cause::Folder { .. })));
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -135,7 +133,7 @@ async fn a_file_that_is_rewritten_in_place_is_told_and_read_from_its_beginning()
             .await;
         rewrite(&path, new);
         listener
-            .expect(&[lost("the file was rewritten"), LinkEvent::Connected])
+            .expect(&[lost(Cause::FileRewritten), LinkEvent::Connected])
             .await;
         for line in new.lines() {
             assert_eq!(listener.next().await, frame(line), "{what}");

@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::link::{Cause, Fault, LinkEvent, Receipt, Undelivered};
 use crate::transport::Source;
 use crate::transport::file::tests::Folder;
 use crate::transport::tests::{Listener, connecting, frame, quick, replied, soon, until};
@@ -80,7 +80,8 @@ async fn how_it_ended_is_told_and_it_is_not_started_again() {
     link.expect(&[connecting(1)]).await;
     match link.next().await {
         LinkEvent::Failed { fault } => {
-            assert_eq!(fault.to_string(), "the program program is not there");
+            let name = "program".to_owned();
+            assert_eq!(fault, Fault::Unusable(Cause::ProgramMissing { name }));
         }
         other => panic!("{other:?}"),
     }

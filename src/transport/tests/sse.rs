@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::config::LinkConfig;
-use crate::link::{Fault, Frame, LinkEvent, Receipt};
+use crate::link::{Cause, Fault, Frame, LinkEvent, NoTls, Receipt};
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
 
 /// Settings with which a link never tries a second time by itself.
@@ -240,7 +240,7 @@ async fn final_answers_end_the_link_at_once() {
         ),
         (
             "SSH-2.0-OpenSSH_9.2\r\n\r\n",
-            Fault::Unusable("what answers there does not speak HTTP".to_owned()),
+            Fault::Unusable(Cause::NoHttp),
         ),
     ] {
         assert_eq!(
@@ -484,8 +484,8 @@ async fn plain_words_at_a_secure_address_are_no_secure_connection() {
     link.expect(&[connecting(1)]).await;
     match link.next().await {
         LinkEvent::Failed {
-            fault: Fault::Tls(words),
-        } => assert!(!words.is_empty()),
+            fault: Fault::Tls(why),
+        } => assert_eq!(why, NoTls::SomethingElse),
         other => panic!("{other:?}"),
     }
     soon(server).await.unwrap();

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
 use super::{Socket, UnixDial, agents, is_trusted};
-use crate::link::{Fault, LinkEvent, Receipt};
+use crate::link::{Cause, Fault, LinkEvent, Receipt};
 use crate::transport::Source;
 use crate::transport::file::tests::Folder;
 use crate::transport::settings::LinkSettings;
@@ -150,7 +150,7 @@ async fn what_is_neither_framing_is_refused_and_a_cut_message_is_never_told() {
     server.write_all(b"SSH-2.0-x\r\n").await.unwrap();
     link.expect(&[connecting(1), LinkEvent::Connected]).await;
     match link.next().await {
-        LinkEvent::Failed { fault } => assert!(fault.to_string().contains("neither framing")),
+        LinkEvent::Failed { fault } => assert_eq!(fault, Fault::Unusable(Cause::NeitherFraming)),
         other => panic!("{other:?}"),
     }
 }
@@ -210,10 +210,8 @@ async fn an_agent_is_found_by_its_id_and_others_are_named() {
         folders,
     };
     let fault = missing.find().unwrap_err();
-    assert_eq!(
-        fault.to_string(),
-        "there is no socket of an agent called other; there are agent"
-    );
+    let (id, there) = ("other".to_owned(), "agent".to_owned());
+    assert_eq!(fault, Fault::Other(Cause::OtherAgents { id, there }));
     // It may be started later.
     assert!(!fault.is_final());
 }
@@ -314,10 +312,8 @@ async fn another_users_socket_is_refused_in_words_before_a_byte_is_read() {
             other => panic!("{other:?}"),
         }
     };
-    let words = format!(
-        "that socket belongs to another user (number {owner}), who could pretend to be your agent"
-    );
-    assert_eq!(fault.to_string(), words);
+    let another = Cause::SocketOfAnother { user: owner };
+    assert_eq!(fault, Fault::Unusable(another));
     assert!(fault.is_final(), "it is not tried again");
     assert_eq!(
         serving.join().unwrap(),

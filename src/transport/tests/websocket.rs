@@ -213,8 +213,9 @@ async fn a_server_without_the_subprotocol_is_refused() {
     link.expect(&[connecting(1)]).await;
     match link.next().await {
         LinkEvent::Failed { fault } => {
-            let offered = &["aaep.v1"];
-            assert_eq!(fault, Fault::NotWebSocket(NoWebSocket::Without { offered }));
+            let protocol = &["aaep.v1"];
+            let why = NoWebSocket::Without { protocol };
+            assert_eq!(fault, Fault::NotWebSocket(why));
         }
         other => panic!("{other:?}"),
     }

@@ -29,7 +29,7 @@ const LEAVE: Duration = Duration::from_millis(150);
 
 /// Says where the child's program is.
 #[derive(Debug, Clone)]
-pub(in crate::voice) struct Place {
+pub(in crate::voice) struct ChildProgram {
     /// The program; this one, but for tests.
     pub program: PathBuf,
     /// Its arguments.
@@ -126,7 +126,7 @@ pub(super) struct Link {
 
 impl Link {
     pub(super) fn start(
-        place: &Place,
+        place: &ChildProgram,
         limits: Limits,
         leftover: Option<Instant>,
     ) -> Result<Self, Fault> {

@@ -39,7 +39,7 @@ mod platform;
 #[cfg(test)]
 mod tests;
 
-pub(super) use link::{Fault, Place};
+pub(super) use link::{ChildProgram, Fault};
 use link::{Link, News, Stage};
 use message::Words;
 use orphan::Orphan;
@@ -69,7 +69,7 @@ enum Health {
 /// Speaks by the platform's own speech.
 #[derive(Debug)]
 pub(super) struct SystemVoice {
-    place: Place,
+    place: ChildProgram,
     own_pitch: i32,
     limits: Limits,
     state: State,
@@ -84,7 +84,11 @@ pub(super) struct SystemVoice {
 
 impl SystemVoice {
     /// Starts the child and waits for its engine.
-    pub(super) async fn open(place: Place, own_pitch: i32, limits: Limits) -> Result<Self, Fault> {
+    pub(super) async fn open(
+        place: ChildProgram,
+        own_pitch: i32,
+        limits: Limits,
+    ) -> Result<Self, Fault> {
         let orphan = Self::expecting(&place).await;
         let mut voice = Self {
             orphan,
@@ -111,7 +115,7 @@ impl SystemVoice {
         }
     }
 
-    async fn expecting(place: &Place) -> Option<Orphan> {
+    async fn expecting(place: &ChildProgram) -> Option<Orphan> {
         match &place.daemon {
             Some(socket) => Orphan::expected(socket).await,
             None => None,

@@ -71,7 +71,7 @@ fn open(script: &str, limits: Limits) -> Stage {
 }
 
 fn start(program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceHandle {
-    let place = Place {
+    let place = ChildProgram {
         program,
         arguments: Vec::new(),
         environment: Vec::new(),
@@ -183,7 +183,7 @@ async fn words_go_to_the_child_with_all_that_the_person_set() {
 async fn what_has_no_words_never_reaches_the_child() {
     let folder = Folder::new();
     let program = folder.program("child", &format!("{READY}{POLITE}"));
-    let place = Place {
+    let place = ChildProgram {
         program,
         arguments: Vec::new(),
         environment: Vec::new(),

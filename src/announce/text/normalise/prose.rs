@@ -32,7 +32,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
     }
     let mut reader = Reader::default();
     let mut spoken = reader.read(Passage::new(text), words, now);
-    if let Place::Code(Code { lines: 1.., .. }) = reader.place {
+    if let Within::Code(Code { lines: 1.., .. }) = reader.place {
         spoken.push_str(", ");
         spoken.push_str(&reader.length(words));
     }
@@ -42,7 +42,7 @@ pub fn prose_at(text: &str, words: &Words, now: Option<Timestamp>) -> String {
 /// Reads the pieces of one output as prose and remembers the block that a piece broke off in.
 #[derive(Debug, Clone, Default)]
 pub struct Reader {
-    place: Place,
+    place: Within,
 }
 
 /// Holds the next piece of an output, and where it begins.
@@ -78,7 +78,7 @@ impl<'a> Passage<'a> {
 
 /// What the next line stands in.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Place {
+pub(super) enum Within {
     /// Between blocks, or in a paragraph.
     #[default]
     Text,
@@ -95,7 +95,7 @@ pub(super) struct Code {
     pub(super) lines: usize,
 }
 
-impl Place {
+impl Within {
     /// Leaves a block of code in which the next passage does not begin.
     pub(super) fn enter(&mut self, begins: Begins) {
         if matches!(self, Self::Code(_)) && !begins.in_code() {
@@ -131,7 +131,7 @@ impl Reader {
     /// Tells whether a block of code is open.
     #[cfg(test)]
     pub(in crate::announce::text) fn in_code(&self) -> bool {
-        matches!(self.place, Place::Code(_))
+        matches!(self.place, Within::Code(_))
     }
 
     /// Speaks the next passage of the output; empty inside a block of code. With `now`, moments are told
@@ -139,8 +139,8 @@ impl Reader {
     pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
         self.place.enter(passage.begins);
         if passage.text.trim_matches(['\n', '\r']).is_empty() {
-            if passage.text.len() > 1 && matches!(self.place, Place::Table(_)) {
-                self.place = Place::Text;
+            if passage.text.len() > 1 && matches!(self.place, Within::Table(_)) {
+                self.place = Within::Text;
             }
             return String::new();
         }
@@ -149,7 +149,7 @@ impl Reader {
         let mut opened_here = false;
         let mut lines = passage.lines().peekable();
         while let Some((line, whole)) = lines.next() {
-            if let Place::Code(code) = &mut self.place {
+            if let Within::Code(code) = &mut self.place {
                 let closes = if whole {
                     code.fence.closes(line)
                 } else {
@@ -173,7 +173,7 @@ impl Reader {
                     spoken.stop(',');
                 }
                 say_opening(info, words, &mut spoken);
-                self.place = Place::Code(Code { fence, lines: 0 });
+                self.place = Within::Code(Code { fence, lines: 0 });
                 opened_here = true;
                 continue;
             }
@@ -183,7 +183,7 @@ impl Reader {
             let mut lines = clean.split('\n').map(str::trim).peekable();
             while let Some(line) = lines.next() {
                 if line.is_empty() {
-                    self.place = Place::Text;
+                    self.place = Within::Text;
                     last = Shape::Block;
                     continue;
                 }
@@ -202,13 +202,13 @@ impl Reader {
             spoken.stop(',');
             spoken.word(&words.end_of_code);
         }
-        self.place = Place::Text;
+        self.place = Within::Text;
     }
 
     fn length(&self, words: &Words) -> String {
         let lines = match &self.place {
-            Place::Code(code) => code.lines,
-            Place::Text | Place::Table(_) => 0,
+            Within::Code(code) => code.lines,
+            Within::Text | Within::Table(_) => 0,
         };
         if lines == 1 {
             words.one_line.clone().into_owned()
@@ -228,7 +228,8 @@ impl Reader {
     ) -> Shape {
         let first = line.as_bytes().first().copied().unwrap_or_default();
         // Almost every line begins with a letter and has no bar.
-        if first.is_ascii_alphabetic() && matches!(self.place, Place::Text) && !is_delimiter(next) {
+        if first.is_ascii_alphabetic() && matches!(self.place, Within::Text) && !is_delimiter(next)
+        {
             pause(last, Shape::Flowing, spoken);
             say_line(line, words, spoken);
             return Shape::Flowing;
@@ -241,7 +242,7 @@ impl Reader {
             self.row(line, words, spoken);
             return Shape::Block;
         }
-        self.place = Place::Text;
+        self.place = Within::Text;
         let (template, number, text) = match block(line) {
             Block::Rule => return Shape::Block,
             Block::Text(line) => {
@@ -280,7 +281,7 @@ impl Reader {
             cell_spoken.finish()
         });
         match &self.place {
-            Place::Table(Table { headers, .. }) => {
+            Within::Table(Table { headers, .. }) => {
                 for (at, cell) in cells.enumerate().filter(|(_, cell)| !cell.is_empty()) {
                     spoken.stop(',');
                     if let Some(header) = headers.get(at).filter(|header| !header.is_empty()) {
@@ -290,7 +291,7 @@ impl Reader {
                     spoken.word(&cell);
                 }
             }
-            Place::Text | Place::Code(_) => {
+            Within::Text | Within::Code(_) => {
                 let mut headers = Vec::new();
                 let mut all = Spoken::default();
                 for cell in cells {
@@ -306,7 +307,7 @@ impl Reader {
                 if !all.is_empty() {
                     spoken.word(&fill(&words.table, &[("text", &all)]));
                 }
-                self.place = Place::Table(Table::headed(line, headers));
+                self.place = Within::Table(Table::headed(line, headers));
             }
         }
     }

@@ -14,7 +14,7 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::prose::{Code, Passage, Place, language_name};
+use super::prose::{Code, Passage, Within, language_name};
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
     Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter, spans,
@@ -23,7 +23,7 @@ use crate::announce::text::markdown::{
 /// Shows the pieces of one output and remembers the block that a piece broke off in.
 #[derive(Debug, Clone, Default)]
 pub struct Readable {
-    place: Place,
+    place: Within,
 }
 
 impl Readable {
@@ -35,7 +35,7 @@ impl Readable {
         let mut lines = passage.lines().peekable();
         while let Some((raw, whole)) = lines.next() {
             let clean = clean_lines(raw);
-            if let Place::Code(code) = &self.place {
+            if let Within::Code(code) = &self.place {
                 let closes = if whole {
                     code.fence.closes(raw)
                 } else {
@@ -55,7 +55,7 @@ impl Readable {
                     }
                     Closes::Here | Closes::Before => {
                         out.line(&sentence(&words.end_of_code));
-                        self.place = Place::Text;
+                        self.place = Within::Text;
                     }
                 }
                 if closes != Closes::Before {
@@ -71,14 +71,14 @@ impl Readable {
                     None => format!("{}:", words.code_block),
                 };
                 out.line(&capital(&start));
-                self.place = Place::Code(Code { fence, lines: 0 });
+                self.place = Within::Code(Code { fence, lines: 0 });
                 continue;
             }
             let below = lines.peek().map_or("", |(line, _)| line.trim());
             let mut lines = clean.split('\n').map(str::trim).peekable();
             while let Some(line) = lines.next() {
                 if line.is_empty() {
-                    self.place = Place::Text;
+                    self.place = Within::Text;
                     continue;
                 }
                 let next = lines.peek().copied().unwrap_or(below);
@@ -96,7 +96,7 @@ impl Readable {
         if self.place.is_row(line, next) {
             return self.row(line, words);
         }
-        self.place = Place::Text;
+        self.place = Within::Text;
         match block(line) {
             Block::Rule => String::new(),
             Block::Heading(text) => capital(&fill(&words.heading, &[("text", &inline(text))])),
@@ -108,7 +108,7 @@ impl Readable {
 
     fn row(&mut self, line: &str, words: &Words) -> String {
         let cells: Vec<String> = cells(line).map(|cell| inline(&cell)).collect();
-        if let Place::Table(Table { headers, .. }) = &self.place {
+        if let Within::Table(Table { headers, .. }) = &self.place {
             let shown: Vec<String> = cells
                 .iter()
                 .enumerate()
@@ -131,7 +131,7 @@ impl Readable {
             .take(COLUMNS)
             .map(|cell| cell.chars().take(HEADER).collect())
             .collect();
-        self.place = Place::Table(Table::headed(line, headers));
+        self.place = Within::Table(Table::headed(line, headers));
         if all.is_empty() {
             all
         } else {

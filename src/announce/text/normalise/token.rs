@@ -137,7 +137,7 @@ fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spok
             length
         } else if c.is_ascii() {
             let next = rest[1..].chars().next();
-            Place {
+            Around {
                 words,
                 angled,
                 mail,
@@ -198,7 +198,7 @@ fn foreign(
 }
 
 /// Where an ASCII sign stands.
-struct Place<'a> {
+struct Around<'a> {
     words: &'a Words,
     /// Angle brackets stand in pairs.
     angled: bool,
@@ -209,7 +209,7 @@ struct Place<'a> {
     at: usize,
 }
 
-impl Place<'_> {
+impl Around<'_> {
     /// Says the sign at the beginning of a text; gives how many bytes that took.
     fn ascii(&self, rest: &str, c: char, spoken: &mut Spoken) -> usize {
         if is_run(rest, c)

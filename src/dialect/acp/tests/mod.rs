@@ -166,7 +166,7 @@ impl Run {
                 Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
                 Out::Standing(standing) => self.stood.push(standing),
                 Out::Close(fault) => self.closed.push(fault),
-                Out::Unread(_) | Out::LastWords(_) => {}
+                Out::Unread(..) | Out::LastWords(_) => {}
                 other => panic!("{other:?}"),
             }
         }

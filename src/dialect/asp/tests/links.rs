@@ -3,7 +3,7 @@
 use crate::dialect::asp::Asp;
 use crate::dialect::asp::handler::{Identity, tests::KEY};
 use crate::dialect::{Carrier, Dialect, Out, Start};
-use crate::link::{Address, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
+use crate::link::{Address, Cause, Fault, Frame, LinkEvent, Receipt, Stream, Undelivered};
 use crate::protocol::{Answer, Reply, ReplyToken, Response};
 
 use super::*;
@@ -70,7 +70,34 @@ fn what_says_that_it_is_aaep_is_heard_and_not_answered() {
     let out = frame(&mut asp, &event);
     assert_eq!(out, [Out::ViewOnly(event.to_string())]);
     let out = frame(&mut asp, &json!({"type": "subscription.accepted"}));
-    assert!(matches!(out[..], [Out::Unread(_)]), "{out:?}");
+    assert!(matches!(out[..], [Out::Unread(_, 1)]), "{out:?}");
+}
+
+/// What a stranger sends takes no more room in many pieces than in one.
+#[test]
+fn a_long_list_of_nothing_is_counted_and_takes_no_room() {
+    let mut asp = translator(Carrier::OneWay);
+    let list = ["7", r#"{"type":"purple"}"#, "{no}"]
+        .repeat(40_000)
+        .join(",");
+    let out = news(&mut asp, LinkEvent::Frame(Frame::of(format!("[{list}]"))));
+    let times: Vec<u64> = out
+        .iter()
+        .map(|wish| match wish {
+            Out::Unread(_, times) => *times,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(times, [40_000; 3]);
+    // What comes between is told in its place.
+    let list = format!("[7,{},7]", escalate("1", "dear"));
+    let out = news(&mut asp, LinkEvent::Frame(Frame::of(list)));
+    let ends = [out.first(), out.last()];
+    assert!(
+        ends.iter()
+            .all(|end| matches!(end, Some(Out::Unread(_, 1)))),
+        "{out:?}"
+    );
 }
 
 /// An error frame names no message: what was written has perhaps arrived all the same.
@@ -163,4 +190,76 @@ fn no_two_messages_of_ours_have_one_number() {
         }));
     }
     assert_eq!(numbers, [0, 1]);
+}
+
+/// Who has a long name is answered by it, or not at all: never by another.
+#[test]
+fn a_long_name_is_answered_whole_or_not_at_all() {
+    let named = |session: &str, by: &str| {
+        json!({"version": "asp/0.1", "messageId": "1", "sessionId": session, "sender": {"agentId": by},
+            "performative": "ESCALATE", "content": {"body": {"reason": "dear", "urgency": "high"}}})
+    };
+    let (long, other) = ("s".repeat(300) + "1", "s".repeat(300) + "2");
+    let by = format!("agent://{}.example/x", "b".repeat(300));
+    let mut asp = translator(Carrier::WebSocket);
+    let first = token(&frame(&mut asp, &named(&long, &by))).unwrap();
+    let second = token(&frame(&mut asp, &named(&other, BUYER))).unwrap();
+    assert_ne!(
+        first, second,
+        "two names that only end differently are two sessions"
+    );
+    for (token, session, by) in [(first, &long, by.as_str()), (second, &other, BUYER)] {
+        let mut out = Vec::new();
+        asp.reply(7, &reply(&token, "resume"), at(0), &mut out);
+        let [Out::Send { frame, .. }] = out.as_slice() else {
+            panic!("{out:?}");
+        };
+        let sent: Value = serde_json::from_str(frame).unwrap();
+        assert_eq!(sent["sessionId"], session.as_str());
+        assert_eq!(sent["recipient"]["agentId"], by);
+    }
+    for (session, by) in [
+        ("s".repeat(5000), BUYER),
+        ("s".to_owned(), &*"b".repeat(5000)),
+    ] {
+        let mut asp = translator(Carrier::WebSocket);
+        let token = token(&frame(&mut asp, &named(&session, by))).unwrap();
+        let mut out = Vec::new();
+        asp.reply(7, &reply(&token, "resume"), at(0), &mut out);
+        let outcome = Err(Undelivered::Kept(Fault::Other(Cause::NameTooLong)));
+        assert_eq!(
+            out,
+            [Out::Settled {
+                request: 7,
+                outcome
+            }]
+        );
+    }
+}
+
+#[test]
+fn what_is_cut_is_said_and_stands_in_the_question() {
+    for (length, left_out) in [(2048, None), (2050, Some("2"))] {
+        let mut asp = translator(Carrier::WebSocket);
+        let out = frame(&mut asp, &escalate("1", &"r".repeat(length)));
+        let told = out.iter().find_map(|wish| match wish {
+            Out::Tell(told) if told.key == "asp.cut" => {
+                told.args.iter().find(|(name, _)| *name == "n")
+            }
+            _ => None,
+        });
+        let told = told.map(|(_, n)| n.clone());
+        assert_eq!(told, left_out.map(|n| crate::link::Word::Own(n.to_owned())));
+        let context = out.iter().find_map(|wish| match wish {
+            Out::Event(text) => {
+                let event: Value = serde_json::from_str(text).unwrap();
+                event["context"].as_str().map(str::to_owned)
+            }
+            _ => None,
+        });
+        assert_eq!(
+            context.unwrap().ends_with("asp.cut.here"),
+            left_out.is_some()
+        );
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::dialect::asp::rules::{From, Place, ROWS, To};
+use crate::dialect::asp::rules::{From, ROWS, Section, To};
 use crate::dialect::asp::states::{Happens, Trigger};
 use crate::protocol::Machine;
 
@@ -38,7 +38,7 @@ fn rows() -> impl Iterator<Item = (u8, &'static str, &'static str, &'static str)
 }
 
 /// Runs one row by messages, and gives where it leads and by which row the machine says so.
-fn run(from: State, message: &Message) -> (State, Option<Place>) {
+fn run(from: State, message: &Message) -> (State, Option<Section>) {
     let mut session = session_in(from);
     let taken = take(&mut session, message);
     let row = taken.step.and_then(|step| step.row);
@@ -59,7 +59,7 @@ fn the_rows_are_the_documents() {
         name => To::State(state_named(name)),
     };
     let wanted: Vec<_> = rows()
-        .map(|(n, a, b, _)| (Place::Table(n), of(a), to(b)))
+        .map(|(n, a, b, _)| (Section::Table(n), of(a), to(b)))
         .collect();
     let have: Vec<_> = ROWS
         .iter()
@@ -69,7 +69,7 @@ fn the_rows_are_the_documents() {
     // The details and the diagram let any state escalate.
     assert_eq!(
         have[18..],
-        [(Place::Details(8), From::Any, To::State(State::Escalated))]
+        [(Section::Details(8), From::Any, To::State(State::Escalated))]
     );
 }
 
@@ -104,7 +104,7 @@ fn rows_1_to_15_move_the_session_by_their_messages() {
         assert_eq!(*from, row_from, "the case is the row's");
         assert_eq!(
             run(state_named(from), message),
-            (state_named(to), Some(Place::Table(*number))),
+            (state_named(to), Some(Section::Table(*number))),
             "row {number}: {message:?}"
         );
     }
@@ -160,10 +160,10 @@ fn row_11_wants_the_result_first() {
         &mut session,
         &message(SELLER, "CLOSE", json!({"reason": "done"})),
     );
-    assert_eq!(taken.step.unwrap().row.unwrap().place, Place::Table(11));
+    assert_eq!(taken.step.unwrap().row.unwrap().place, Section::Table(11));
     assert_eq!(
         run(State::Executing, &message(SELLER, "CLOSE", json!({}))).1,
-        Some(Place::Table(17))
+        Some(Section::Table(17))
     );
 }
 
@@ -193,7 +193,7 @@ fn row_14_returns_to_the_state_before_whichever_it_was() {
         take(&mut session, &message(BUYER, "ESCALATE", json!({})));
         let taken = take(&mut session, &resolution);
         assert_eq!(session.standing(), Standing::At(state_named(state)));
-        assert_eq!(taken.step.unwrap().row.unwrap().place, Place::Table(14));
+        assert_eq!(taken.step.unwrap().row.unwrap().place, Section::Table(14));
     }
     // What waited for an answer before still waits.
     let mut session = session_in(State::Agreeing);
@@ -238,7 +238,7 @@ fn rows_16_to_18_leave_every_state_that_is_not_over() {
         }
         assert_eq!(
             run(*state, &message(BUYER, "WITHDRAW", json!({}))).1,
-            (!over).then_some(Place::Table(16))
+            (!over).then_some(Section::Table(16))
         );
     }
 }

@@ -95,7 +95,7 @@ impl Run {
                 Out::Hand { request, message } => self.handed.push((request, message)),
                 Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
                 Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
-                Out::Unread(_) | Out::Stepped(_) => {}
+                Out::Unread(..) | Out::Stepped(_) => {}
                 other => panic!("{other:?}"),
             }
         }

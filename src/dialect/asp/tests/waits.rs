@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::dialect::asp::rules::{Place, Timeout, WAITS};
+use crate::dialect::asp::rules::{Section, Timeout, WAITS};
 use crate::dialect::asp::session::{Departure, Expired};
 
 use super::*;
@@ -46,7 +46,7 @@ fn an_invitation_waits_half_a_minute_or_as_long_as_it_says() {
     let expired = one(session.tick(at(30)));
     assert_eq!(
         (expired.timeout, expired.state, expired.row.place),
-        (Timeout::Invitation, State::Invited, Place::Table(3))
+        (Timeout::Invitation, State::Invited, Section::Table(3))
     );
     assert_eq!(expired.departure, None);
     let probably = Standing::ProbablyFailed {
@@ -75,7 +75,7 @@ fn a_session_waits_an_hour_or_as_long_as_its_invitation_says() {
     let expired = one(session.tick(at(3600)));
     assert_eq!(
         (expired.timeout, expired.row.place),
-        (Timeout::Session, Place::Table(8))
+        (Timeout::Session, Section::Table(8))
     );
     let mut session = Negotiation::default();
     let body = json!({"type": "session-invitation", "terms": {"proposed_duration": 600}});
@@ -86,7 +86,7 @@ fn a_session_waits_an_hour_or_as_long_as_its_invitation_says() {
     let expired = one(session.tick(at(600)));
     assert_eq!(
         (expired.timeout, expired.row.place),
-        (Timeout::Session, Place::Table(18))
+        (Timeout::Session, Section::Table(18))
     );
 }
 
@@ -100,7 +100,7 @@ fn an_escalation_waits_an_hour_or_as_long_as_it_says() {
     let expired = one(session.tick(at(120)));
     assert_eq!(
         (expired.timeout, expired.row.place),
-        (Timeout::Escalation, Place::Table(18))
+        (Timeout::Escalation, Section::Table(18))
     );
     assert_eq!(session.standing().state(), State::Escalated);
     let mut session = session_in(State::Invited);
@@ -127,7 +127,7 @@ fn a_response_is_waited_for_only_where_a_message_says_so_and_the_tables_disagree
     let expired = one(session.tick(at(5)));
     assert_eq!(
         (expired.timeout, expired.row.place),
-        (Timeout::Response, Place::Table(18))
+        (Timeout::Response, Section::Table(18))
     );
     assert_eq!(expired.departure, Some(Departure::ResponseLate));
     take(&mut session, &asks);

@@ -135,7 +135,7 @@ fn told(out: &[Out]) -> Vec<String> {
     let phrases = out.iter().filter_map(|one| match one {
         Out::Tell(phrase) => Some(phrase.key.to_owned()),
         Out::Detail(phrase) => Some(format!("detail {}", phrase.key)),
-        Out::Unread(_) => Some("unread".to_owned()),
+        Out::Unread(..) => Some("unread".to_owned()),
         _ => None,
     });
     phrases.collect()

@@ -1,7 +1,7 @@
 //! Another way where one does not work: which one, when, and what is said of it.
 
 use super::*;
-use crate::link::{NoWebSocket, Reason, Way};
+use crate::link::{Cause, NoTls, NoWebSocket, Reason, Way};
 
 /// The other ways to a producer, as a connection is made by them.
 fn websocket() -> Option<Way> {
@@ -81,14 +81,14 @@ fn only_a_fault_of_the_way_leads_to_another() {
         Fault::Refused,
         Fault::Closed,
         Fault::TimedOut,
-        Fault::Tls("the certificate has expired".into()),
+        Fault::Tls(NoTls::Expired),
         Fault::TooLarge { limit: 1 },
         Fault::ClosedWith {
             code: 4003,
             reason: Reason::default(),
             turned_away: true,
         },
-        Fault::Unusable("the server redirects to nowhere".into()),
+        Fault::Unusable(Cause::RedirectNowhere),
         Fault::Rejected {
             reason: crate::link::Phrase::new("rejected.unknown"),
             retry_after: None,
