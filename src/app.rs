@@ -107,9 +107,13 @@ impl App {
             setup.manner,
         );
         announcer.trust_mut().know(setup.keys.agents());
+        if setup.config.run.one_step {
+            announcer.grounds_mut().want_one_step();
+        }
         for (at, source) in setup.sources.iter().enumerate() {
             let link = LinkId(at);
             announcer.set_source(link, source.announce.clone());
+            announcer.grounds_mut().know(link, &source.folder);
             sessions.add_link(link, source.answerable);
             if links::asks(source, &setup.config).require_signed {
                 announcer.trust_mut().want(link);
@@ -261,6 +265,7 @@ impl App {
             | What::PromptFreed(prompt)
             | What::PromptUnheard(prompt) = &change.what
             {
+                self.ease(*prompt);
                 if self.by_policy(*prompt, now) {
                     continue;
                 }

@@ -17,6 +17,7 @@ mod keys;
 mod links;
 mod misfit;
 mod policy;
+mod run;
 mod signs;
 mod source;
 
@@ -28,6 +29,7 @@ pub use keys::{KeysConfig, ScanConfig};
 pub use links::{Dialect, LinkConfig};
 pub use misfit::{Misfit, closest};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
+pub use run::RunConfig;
 pub use signs::{EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 pub use source::{SourceAnnounce, SourceConfig};
 
@@ -160,6 +162,8 @@ pub struct Config {
     pub questions: QuestionConfig,
     /// How sources are reached.
     pub links: LinkConfig,
+    /// How agents that are started from here are dealt with.
+    pub run: RunConfig,
     /// Which keys stand for what, where that is not as usual.
     pub keys: KeysConfig,
     /// How one or two switches reach everything.

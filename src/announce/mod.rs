@@ -8,6 +8,7 @@
 
 mod announcement;
 mod announcer;
+mod findings;
 mod history;
 mod speech;
 mod text;

@@ -37,7 +37,7 @@ mod translated;
 mod variants;
 mod version;
 
-pub use attached::{Attached, Brought, ChangedLine, FileChange, Hunk, PlanStage, PlanStep};
+pub use attached::{Attached, Brought, ChangedLine, Deed, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
 pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
 pub use envelope::{Envelope, Localization, Producer, Urgency};

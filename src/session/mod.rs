@@ -17,6 +17,7 @@ mod apply;
 mod change;
 mod consent;
 mod context;
+mod eased;
 mod fate;
 mod held;
 mod key;

@@ -311,6 +311,8 @@ pub struct Prompt {
     pub reply: ReplyState,
     /// Whether an answer can reach the asker.
     pub standing: Standing,
+    /// Whether what is not stated of it costs no second step.
+    pub(super) eased: bool,
     /// The tool that it guards, where known.
     pub tool: Option<String>,
     /// What that tool said of itself when it was called, where it was called before the question.
@@ -511,8 +513,7 @@ impl Prompt {
                     || self.token_use != TokenUse::Own
                     || !asked.names_action
                     || self.standing == Standing::Resumed
-                    || !mild
-                    || !said_reversible
+                    || (!(mild && said_reversible) && !self.may_be_unstated())
                     || unsafe_default
                     || self.is_cut()
                     || self.turns_its_direction()

@@ -340,6 +340,7 @@ impl Sessions {
                 } else {
                     Standing::NotAnswerable
                 },
+                eased: false,
                 tool: None,
                 tool_word: None,
                 call_id: None,

@@ -12,6 +12,7 @@ mod draft;
 mod duration;
 mod facts;
 mod fate;
+mod found;
 mod handoff;
 mod own;
 mod parts;
@@ -92,6 +93,8 @@ pub struct Announcer {
     last_speaker: Option<(LinkId, String)>,
     /// Whose names are proven.
     trust: Trust,
+    /// By what actions are judged.
+    grounds: found::Grounds,
     /// The agents that the person muted, or heard again although the settings mute them.
     muted: BTreeMap<(LinkId, AgentId), bool>,
     /// The agents whose hints that a sentence ends are not believed any more.
@@ -120,6 +123,7 @@ impl Announcer {
             last_speaker: None,
             muted: BTreeMap::new(),
             trust: Trust::default(),
+            grounds: found::Grounds::default(),
             unbelieved: BTreeSet::new(),
             ways_told: BTreeMap::new(),
             left_out: 0,

@@ -121,6 +121,7 @@ impl Announcer {
                 let mut args = self.confirmation_args(prompt, asked, agent, left, longest);
                 args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
                 let mut segments = self.headed("question.head", "question.confirmation", &args);
+                segments.extend(self.found(prompt, false));
                 segments.push(self.keys_now(prompt));
                 segments
             }
@@ -153,6 +154,7 @@ impl Announcer {
         let mut args = self.confirmation_args(prompt, asked, agent, None, usize::MAX);
         args.push(("doubts", Arg::Own(self.doubts(prompt).join(" "))));
         let mut segments = self.headed("question.head", "question.reminder", &args);
+        segments.extend(self.found(prompt, false));
         segments.push(self.keys_now(prompt));
         segments
     }
@@ -169,6 +171,7 @@ impl Announcer {
                 let args = self.confirmation_args(prompt, asked, agent, left, usize::MAX);
                 let head = "question.details.head";
                 let mut segments = self.headed(head, "question.details", &args);
+                segments.extend(self.found(prompt, true));
                 segments.push(self.keys_now(prompt));
                 segments
             }
@@ -189,6 +192,7 @@ impl Announcer {
                 let args =
                     self.confirmation_args(prompt, asked, Arg::own(""), left, Prompt::LONGEST_PART);
                 let mut segments = self.phrases.say("question.terms", Verbosity::Normal, &args);
+                segments.extend(self.found(prompt, true));
                 segments.push(self.keys_now(prompt));
                 segments
             }

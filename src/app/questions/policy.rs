@@ -108,6 +108,14 @@ pub(super) fn says_reversible(asked: &AwaitingConfirmation) -> bool {
 }
 
 impl App {
+    /// Lets a question be accepted in one step where the person wants that, and all of it was read and nothing found.
+    pub(in crate::app) fn ease(&mut self, id: PromptId) {
+        let prompt = self.sessions.prompt(id);
+        if prompt.is_some_and(|prompt| self.announcer.may_be_one_step(prompt)) {
+            self.sessions.ease(id);
+        }
+    }
+
     /// Decides a question that was just raised, where a rule is about it. `false` means that the
     /// person is asked.
     pub(in crate::app) fn by_policy(&mut self, id: PromptId, now: Now) -> bool {

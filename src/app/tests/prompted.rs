@@ -88,4 +88,94 @@ impl Stage {
             .map(|body| (body["id"].as_u64().unwrap(), text(body)))
             .collect()
     }
+
+    /// Has the agent ask for a permission: once, always, or not.
+    pub(super) fn asks(&mut self, id: u64, call: Value) {
+        let options = json!([
+            {"optionId": "once", "name": "Yes", "kind": "allow_once"},
+            {"optionId": "no", "name": "No", "kind": "reject_once"},
+        ]);
+        let text = json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
+            "params": {"sessionId": "s", "toolCall": call, "options": options}});
+        self.link(0, LinkEvent::Frame(Frame::of(text.to_string())));
+    }
+
+    /// Gives the answers that went out to a request of the agent's.
+    pub(super) fn answers_to(&self, id: u64) -> Vec<&Value> {
+        let bodies = self.frames.iter().map(|(_, body)| body);
+        bodies
+            .filter(|body| body["id"] == id && body.get("result").is_some())
+            .collect()
+    }
+}
+
+/// Asks for a call and presses `y` once; gives whether that allowed it, and what was said.
+fn allowed_by_one_key(one_step: bool, call: Value) -> (bool, String) {
+    let mut config = Config::default();
+    config.run.one_step = one_step;
+    let mut stage = Stage::agent(KEYS, config);
+    stage.type_prompt("do it");
+    stage.asks(9, call);
+    let said = stage.app.history().iter().map(|told| told.text());
+    let said = said.collect::<Vec<_>>().join("\n");
+    stage.wait(800);
+    stage.press('y');
+    let one = !stage.answers_to(9).is_empty();
+    if !one {
+        stage.wait(800);
+        stage.press('c');
+        assert_eq!(stage.answers_to(9).len(), 1, "the second step allows it");
+    }
+    (one, said)
+}
+
+fn runs(command: &str) -> Value {
+    json!({"toolCallId": "c", "title": "x", "kind": "execute", "rawInput": {"command": command}})
+}
+
+#[test]
+fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
+    let edit = |path: &str| {
+        json!({"toolCallId": "c", "title": "x", "kind": "edit",
+            "content": [{"type": "diff", "path": path, "oldText": "a", "newText": "b"}]})
+    };
+    for (call, one, words) in [
+        (runs("touch notes.txt"), true, ""),
+        (runs("git status && ls"), true, ""),
+        (edit("/work/a/src/main.rs"), true, ""),
+        (runs("rm -r build"), false, "hearken finds that it can delete or overwrite: rm."),
+        (runs("ls > x"), false, "hearken finds that it can overwrite a file."),
+        (runs("curl x.example"), false, "hearken finds that it leaves this machine: curl."),
+        (runs("npm test"), false, "hearken can't read all that it does."),
+        (
+            edit("/work/b/x"),
+            false,
+            "hearken finds that it touches something outside of the working directory: /work/b/x",
+        ),
+        (json!({"toolCallId": "c", "title": "ls", "kind": "read"}), false, "hearken can't read"),
+    ] {
+        let (allowed, said) = allowed_by_one_key(true, call.clone());
+        assert_eq!(allowed, one, "{call}");
+        assert!(said.contains(words), "{call}: {said}");
+        let (allowed, said) = allowed_by_one_key(false, call.clone());
+        assert!(!allowed, "{call}");
+        // Not being able to read is not worth a word where two steps are usual.
+        let told = !words.is_empty() && !words.contains("can't read");
+        assert_eq!(told, !words.is_empty() && said.contains(words), "{call}: {said}");
+    }
+}
+
+#[test]
+fn a_rejection_with_a_reason_goes_out_as_the_next_prompt_and_that_is_said() {
+    let mut stage = Stage::agent(PIPE, Config::default());
+    stage.type_prompt("do it");
+    stage.asks(9, runs("rm x"));
+    stage.wait(2500);
+    stage.type_line("n 1 keep it");
+    let (request, _) = *stage.sent.last().map(|(request, body)| (request, body)).as_ref().unwrap();
+    let outcome = Ok(Receipt::Written);
+    stage.link(0, LinkEvent::Replied { request: *request, outcome });
+    assert!(stage.heard("Your reason is sent as your next prompt"), "{:?}", stage.lines);
+    stage.turn_ends();
+    assert_eq!(stage.prompts(0).last().unwrap().1, "keep it");
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::dialect::Words;
 use crate::dialect::written;
-use crate::protocol::{Attached, Brought, FileChange};
+use crate::protocol::{Attached, Brought, Deed, FileChange};
 
 use super::read::{CallNews, Status};
 
@@ -163,7 +163,8 @@ impl Call {
     }
 
     /// Gives what belongs to it and is read on demand.
-    pub fn attached(&self) -> Value {
+    /// With what it would do where it is asked about.
+    pub fn attached(&self, asked: bool) -> Value {
         let output = (self.output.count > 0).then(|| Brought {
             of: self.command.clone().unwrap_or_else(|| self.title()),
             ..self.output.clone()
@@ -172,6 +173,7 @@ impl Call {
             changes: self.edits.clone(),
             output,
             plan: Vec::new(),
+            deed: asked.then(|| self.deed()),
         };
         Value::Object(attached.write())
     }
@@ -184,17 +186,18 @@ impl Call {
         all.into_iter()
     }
 
-    /// Gives what it touches outside of a folder, as far as it says so itself.
-    pub fn outside(&self, folder: &str) -> Vec<String> {
-        let inputs = ["cwd", "workdir", "path", "file_path", "filePath"];
-        let given = self
-            .inputs
-            .iter()
-            .filter(|(key, _)| inputs.contains(&key.as_str()));
+    /// Gives what it would do, to the letter.
+    fn deed(&self) -> Deed {
+        let places = ["cwd", "workdir", "path", "file_path", "filePath"];
+        let given = self.inputs.iter();
+        let given = given.filter(|(key, _)| places.contains(&key.as_str()));
         let all = self.paths().chain(given.map(|(_, path)| path.as_str()));
-        let all: std::collections::BTreeSet<&str> =
-            all.filter(|path| leaves(path, folder)).collect();
-        all.into_iter().map(str::to_owned).collect()
+        let all: std::collections::BTreeSet<&str> = all.collect();
+        Deed {
+            command: self.command.clone(),
+            paths: all.into_iter().map(str::to_owned).collect(),
+            edits: !self.edits.is_empty() && self.command.is_none(),
+        }
     }
 
     /// Gives everything else that is known of it, to be read in full.
@@ -264,53 +267,4 @@ pub fn inside<'a>(path: &'a str, folder: &str) -> &'a str {
     let rest = path.strip_prefix(folder).filter(|_| !folder.is_empty());
     let rest = rest.and_then(|rest| rest.strip_prefix('/'));
     rest.filter(|rest| !rest.is_empty()).unwrap_or(path)
-}
-
-/// Tells whether a path leads out of a folder, by its letters alone.
-fn leaves(path: &str, folder: &str) -> bool {
-    if folder.is_empty() || path.trim().is_empty() {
-        return false;
-    }
-    let path = path.strip_prefix("file://").unwrap_or(path);
-    let whole = match path.starts_with('/') {
-        true => path.to_owned(),
-        false if path.starts_with('~') => return true,
-        false => format!("{folder}/{path}"),
-    };
-    let mut parts: Vec<&str> = Vec::new();
-    for part in whole.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    let inside: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    !parts.starts_with(&inside)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_leaves_the_folder_by_whatever_way_it_is_written() {
-        for (path, out) in [
-            ("src/main.rs", false),
-            ("/work/a/src", false),
-            ("/work/a", false),
-            ("file:///work/a/x", false),
-            ("/work/ab", true),
-            ("../b", true),
-            ("/work/a/../b", true),
-            ("src/../../x", true),
-            ("~/x", true),
-            ("/etc/hosts", true),
-            ("", false),
-        ] {
-            assert_eq!(leaves(path, "/work/a"), out, "{path}");
-        }
-    }
 }

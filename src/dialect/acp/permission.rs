@@ -9,11 +9,8 @@ use crate::dialect::Words;
 use crate::dialect::rpc::{self, Id};
 use crate::dialect::written;
 
-use super::call::{Call, first};
+use super::call::Call;
 use super::options::Choice;
-
-/// The longest list of paths that is said, in characters.
-const LONGEST_PATHS: usize = 1000;
 
 /// Holds a request for a permission.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,20 +40,12 @@ pub struct Sending {
 
 impl Permission {
     /// Gives the fields of the question.
-    pub fn question(&self, call: &Call, folder: &str, words: &Words) -> Map<String, Value> {
+    pub fn question(&self, call: &Call, words: &Words) -> Map<String, Value> {
         let mut fields = Map::new();
         let mut put = |name: &str, value: Value| {
             fields.insert(name.to_owned(), value);
         };
         put("action", call.action(words).into());
-        let outside = call.outside(folder);
-        if !outside.is_empty() {
-            let paths = written::cut(&outside.join(", "), LONGEST_PATHS);
-            put(
-                "consequence",
-                first(words, "acp.outside", &[("paths", &paths)]).into(),
-            );
-        }
         put("tool", call.tool().into());
         put("tool_call_id", call.key.as_str().into());
         put("reply_token", self.token.as_str().into());
@@ -67,7 +56,7 @@ impl Permission {
             .collect();
         put("allowed_replies", decisions.into());
         put("extra_context", Value::Object(call.more()));
-        put(written::ATTACHED, call.attached());
+        put(written::ATTACHED, call.attached(true));
         fields
     }
 

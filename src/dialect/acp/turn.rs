@@ -275,7 +275,7 @@ impl Turn {
         let Some(call) = self.calls.get(key) else {
             return;
         };
-        let attached = call.attached();
+        let attached = call.attached(false);
         let mut fields = Map::new();
         if worked && !call.edits.is_empty() {
             let paths: Vec<&str> = call.edits.iter().map(|edit| edit.path.as_str()).collect();
@@ -379,7 +379,7 @@ impl Turn {
         self.enter("awaiting_input", teller, now, out);
         let unknown = Call::new(&permission.call);
         let call = self.calls.get(&permission.call).unwrap_or(&unknown);
-        let fields = permission.question(call, &teller.folder, &teller.words);
+        let fields = permission.question(call, &teller.words);
         let answerable = teller.answerable && !permission.choices.is_empty();
         self.asking = Some(permission);
         let text = teller.writer.event(

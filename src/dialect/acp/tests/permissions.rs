@@ -208,8 +208,10 @@ fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
     );
     let asked = run.last("awaiting.confirmation");
     assert_eq!(asked["action"], r"sh -c 'rm -rf '\''a b'\'''");
-    let consequence = asked["consequence"].as_str().unwrap();
-    assert!(consequence.contains("outside of the working directory: /etc/passwd"));
+    let deed = &asked["extensions"]["hearken"]["deed"];
+    assert_eq!(deed["command"], asked["action"]);
+    assert_eq!(deed["paths"], json!(["/etc/passwd", "/work/a"]));
+    assert_eq!(deed["edits"], false);
     run.asks(
         &json!(2),
         &json!({"toolCallId": "b", "title": "fetch", "kind": "fetch", "rawInput": {"url": "https://x.example/"}}),
