@@ -24,6 +24,7 @@ mod holding;
 mod input;
 mod links;
 mod prompting;
+mod prompts;
 mod questions;
 mod reading;
 mod review;
@@ -65,6 +66,7 @@ use hands::Hands;
 use hands::scan::Scanning;
 use holding::Holding;
 use links::Links;
+use prompts::Prompts;
 use questions::Questions;
 use reading::Reading;
 use review::Review;
@@ -93,6 +95,7 @@ pub struct App {
     next_request: u64,
     answers: Answers,
     reading: Reading,
+    prompts: Prompts,
     stopping: Stopping,
     effects: Vec<Effect>,
 }
@@ -159,6 +162,7 @@ impl App {
             next_request: 0,
             answers: Answers::default(),
             reading: Reading::default(),
+            prompts: Prompts::default(),
             stopping: Stopping::default(),
             effects: Vec::new(),
         }

@@ -207,6 +207,12 @@ pub enum Edit {
     End,
     /// Say the whole line.
     ReadLine,
+    /// Begin a new line, in a prompt.
+    NewLine,
+    /// Take up the prompt before.
+    Older,
+    /// Take up the prompt after, or what was being typed.
+    Newer,
     /// Send the answer.
     Submit,
 }
@@ -227,7 +233,8 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
         return Some(Command::StopTurn);
     }
     match mode {
-        Mode::Editing(_) | Mode::Searching | Mode::Prompting(_) => edit(key, control),
+        Mode::Prompting(_) => prompt(key, control).or_else(|| edit(key, control)),
+        Mode::Editing(_) | Mode::Searching => edit(key, control),
         Mode::Choosing(..) => choosing::command(key, control).or_else(|| map.find(key)),
         // Nothing is answered that the help hides: a key that does not belong to it closes it.
         Mode::Help => match map.find(key) {
@@ -246,6 +253,18 @@ pub fn command(key: KeyEvent, mode: Mode, map: &Keymap) -> Option<Command> {
     }
 }
 
+/// Reads what is a key of its own in a prompt, which may have several lines.
+fn prompt(key: KeyEvent, control: bool) -> Option<Command> {
+    let edit = match key.code {
+        KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => Edit::NewLine,
+        KeyCode::Char('j') if control => Edit::NewLine,
+        KeyCode::Up => Edit::Older,
+        KeyCode::Down => Edit::Newer,
+        _ => return None,
+    };
+    Some(Command::Edit(edit))
+}
+
 fn edit(key: KeyEvent, control: bool) -> Option<Command> {
     let word = control || key.modifiers.contains(KeyModifiers::ALT);
     let edit = match key.code {
@@ -255,6 +274,7 @@ fn edit(key: KeyEvent, control: bool) -> Option<Command> {
         KeyCode::Char('a') if control => Edit::Home,
         KeyCode::Char('e') if control => Edit::End,
         KeyCode::Char('h') if control => Edit::Backspace,
+        KeyCode::Char('l') if control => Edit::ReadLine,
         KeyCode::Char(c) if !word => Edit::Insert(c),
         KeyCode::Backspace if word => Edit::DeleteWord,
         KeyCode::Backspace => Edit::Backspace,
@@ -420,6 +440,22 @@ mod tests {
             Some(Command::Edit(Edit::Insert('y')))
         );
         assert_eq!(usual(press(KeyCode::Esc), mode), Some(Command::Back));
+    }
+
+    #[test]
+    fn a_prompt_has_lines_and_earlier_ones_and_an_answer_has_neither() {
+        let alt = KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT);
+        let feed = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL);
+        for (key, prompt, answer) in [
+            (alt, Edit::NewLine, Some(Edit::Submit)),
+            (feed, Edit::NewLine, None),
+            (press(KeyCode::Up), Edit::Older, Some(Edit::ReadLine)),
+            (press(KeyCode::Down), Edit::Newer, Some(Edit::ReadLine)),
+            (press(KeyCode::Enter), Edit::Submit, Some(Edit::Submit)),
+        ] {
+            assert_eq!(usual(key, Mode::Prompting(0)), Some(Command::Edit(prompt)));
+            assert_eq!(usual(key, Mode::Editing(1)), answer.map(Command::Edit));
+        }
     }
 
     #[test]

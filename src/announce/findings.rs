@@ -40,28 +40,101 @@ enum Does {
 }
 
 const PLAIN: &[&str] = &[
-    "basename", "cat", "cd", "cmp", "comm", "cut", "date", "df", "diff", "dirname", "du", "echo", "false", "file",
-    "fold", "grep", "head", "id", "ls", "md5sum", "mkdir", "nl", "paste", "printf", "ps", "pwd", "readlink", "realpath",
-    "rg", "seq", "sha256sum", "sleep", "stat", "tac", "tail", "test", "touch", "tr", "tree", "true", "uname", "uptime",
-    "wc", "which", "whoami",
+    "basename",
+    "cat",
+    "cd",
+    "cmp",
+    "comm",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "dirname",
+    "du",
+    "echo",
+    "false",
+    "file",
+    "fold",
+    "grep",
+    "head",
+    "id",
+    "ls",
+    "md5sum",
+    "mkdir",
+    "nl",
+    "paste",
+    "printf",
+    "ps",
+    "pwd",
+    "readlink",
+    "realpath",
+    "rg",
+    "seq",
+    "sha256sum",
+    "sleep",
+    "stat",
+    "tac",
+    "tail",
+    "test",
+    "touch",
+    "tr",
+    "tree",
+    "true",
+    "uname",
+    "uptime",
+    "wc",
+    "which",
+    "whoami",
 ];
 const DESTROYS: &[&str] = &[
-    "chgrp", "chmod", "chown", "cp", "dd", "fdisk", "halt", "install", "kill", "killall", "ln", "mkfs", "mv", "parted",
-    "pkill", "poweroff", "reboot", "rm", "rmdir", "shred", "shutdown", "tee", "truncate", "umount", "unlink", "wipefs",
+    "chgrp", "chmod", "chown", "cp", "dd", "fdisk", "halt", "install", "kill", "killall", "ln",
+    "mkfs", "mv", "parted", "pkill", "poweroff", "reboot", "rm", "rmdir", "shred", "shutdown",
+    "tee", "truncate", "umount", "unlink", "wipefs",
 ];
 const LEAVES: &[&str] = &[
-    "apt", "apt-get", "aws", "az", "brew", "curl", "dig", "dnf", "ftp", "gcloud", "gh", "host", "kubectl", "mail", "nc",
-    "ncat", "netcat", "nslookup", "pacman", "ping", "pip", "pip3", "rsync", "scp", "sendmail", "sftp", "ssh", "telnet",
-    "wget", "yum",
+    "apt", "apt-get", "aws", "az", "brew", "curl", "dig", "dnf", "ftp", "gcloud", "gh", "host",
+    "kubectl", "mail", "nc", "ncat", "netcat", "nslookup", "pacman", "ping", "pip", "pip3",
+    "rsync", "scp", "sendmail", "sftp", "ssh", "telnet", "wget", "yum",
 ];
 /// What of `git` only looks.
-const GIT_PLAIN: &[&str] = &["blame", "diff", "log", "ls-files", "rev-parse", "shortlog", "show", "status"];
+const GIT_PLAIN: &[&str] = &[
+    "blame",
+    "diff",
+    "log",
+    "ls-files",
+    "rev-parse",
+    "shortlog",
+    "show",
+    "status",
+];
 /// What of it speaks with other machines.
-const GIT_LEAVES: &[&str] = &["clone", "fetch", "ls-remote", "pull", "push", "remote", "submodule"];
+const GIT_LEAVES: &[&str] = &[
+    "clone",
+    "fetch",
+    "ls-remote",
+    "pull",
+    "push",
+    "remote",
+    "submodule",
+];
 /// What of it throws work away, or rewrites it.
 const GIT_DESTROYS: &[&str] = &[
-    "branch", "checkout", "clean", "filter-branch", "gc", "merge", "mv", "rebase", "reset", "restore", "revert", "rm",
-    "stash", "switch", "tag", "worktree",
+    "branch",
+    "checkout",
+    "clean",
+    "filter-branch",
+    "gc",
+    "merge",
+    "mv",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+    "tag",
+    "worktree",
 ];
 
 /// Looks at what is done, in a working directory.
@@ -134,11 +207,15 @@ impl Found {
                             self.add(Finding::Destroys(">"));
                         }
                     }
-                    Some(Token::Next | Token::Into { .. } | Token::From) | None => self.add(Finding::Unread),
+                    Some(Token::Next | Token::Into { .. } | Token::From) | None => {
+                        self.add(Finding::Unread)
+                    }
                 },
                 Token::From => match tokens.next() {
                     Some(Token::Word(from)) => self.path(from, folder),
-                    Some(Token::Next | Token::Into { .. } | Token::From) | None => self.add(Finding::Unread),
+                    Some(Token::Next | Token::Into { .. } | Token::From) | None => {
+                        self.add(Finding::Unread)
+                    }
                 },
             }
         }
@@ -181,7 +258,11 @@ fn program_of(program: &str, arguments: &[&str]) -> Option<(&'static str, Does)>
         let name = list.iter().find(|name| **name == program)?;
         Some((*name, does))
     };
-    let any = |flags: &[&str]| arguments.iter().any(|it| flags.iter().any(|flag| it.starts_with(flag)));
+    let any = |flags: &[&str]| {
+        arguments
+            .iter()
+            .any(|it| flags.iter().any(|flag| it.starts_with(flag)))
+    };
     match program {
         "find" if any(&["-exec", "-ok", "-files0-from"]) => None,
         "find" if any(&["-delete", "-fprint", "-fls"]) => Some(("find", Does::Destroys)),
@@ -208,8 +289,17 @@ fn git(arguments: &[&str]) -> Option<(&'static str, Does)> {
     if is(GIT_DESTROYS) {
         return Some(("git", Does::Destroys));
     }
-    let runs = ["--ext-diff", "--textconv", "--output", "-O", "--open-files-in-pager"];
-    let plain = is(GIT_PLAIN) && !rest.iter().any(|it| runs.iter().any(|flag| it.starts_with(flag)));
+    let runs = [
+        "--ext-diff",
+        "--textconv",
+        "--output",
+        "-O",
+        "--open-files-in-pager",
+    ];
+    let plain = is(GIT_PLAIN)
+        && !rest
+            .iter()
+            .any(|it| runs.iter().any(|flag| it.starts_with(flag)));
     plain.then_some(("git", Does::Plain))
 }
 
@@ -289,7 +379,9 @@ fn tokens(command: &str) -> (Vec<Token>, bool) {
     tokens.extend(word.take().map(Token::Word));
     // A setting before a program changes what it does.
     let sets = |token: &Token| matches!(token, Token::Word(word) if word.contains('=') && !word.starts_with('-'));
-    let begins = std::iter::once(None).chain(tokens.iter().map(Some)).zip(&tokens);
+    let begins = std::iter::once(None)
+        .chain(tokens.iter().map(Some))
+        .zip(&tokens);
     let set = begins
         .filter(|(before, _)| matches!(before, None | Some(Token::Next)))
         .any(|(_, token)| sets(token));
@@ -368,7 +460,11 @@ mod tests {
             ("cat a | \"r\"m b", vec![Finding::Destroys("rm")]),
             (
                 "cp /etc/hosts x && curl y",
-                vec![Finding::Destroys("cp"), outside("/etc/hosts"), Finding::Leaves("curl")],
+                vec![
+                    Finding::Destroys("cp"),
+                    outside("/etc/hosts"),
+                    Finding::Leaves("curl"),
+                ],
             ),
         ] {
             assert_eq!(of(command), found, "{command}");
@@ -378,13 +474,51 @@ mod tests {
     #[test]
     fn what_runs_something_else_or_is_not_known_is_never_read() {
         for command in [
-            "sh x.sh", "./x", "python3 -c 'print(1)'", "node x", "npm test", "make", "cargo test", "xargs cat",
-            "env ls", "sudo ls", "eval ls", "base64 -d x", "ls $(pwd)", "ls `pwd`", "echo $HOME", "echo \"$HOME\"",
-            "FOO=1 ls", "ls; A=b cat x", "cat <<X", "cat <(ls)", "ls (a)", "{ ls; }", "ls {a,b}", "ls # x", "a() ls",
-            "find . -exec cat {} +", "git -C /x status", "git -c a=b log", "git grep -Ovim x", "sed -n p x", "awk 1",
-            "cat 'x", "ls \\\n", "cd", "cd -", "ls &> x", "grep -f/etc/x a", "purple", "rg --pre sh x",
+            "sh x.sh",
+            "./x",
+            "python3 -c 'print(1)'",
+            "node x",
+            "npm test",
+            "make",
+            "cargo test",
+            "xargs cat",
+            "env ls",
+            "sudo ls",
+            "eval ls",
+            "base64 -d x",
+            "ls $(pwd)",
+            "ls `pwd`",
+            "echo $HOME",
+            "echo \"$HOME\"",
+            "FOO=1 ls",
+            "ls; A=b cat x",
+            "cat <<X",
+            "cat <(ls)",
+            "ls (a)",
+            "{ ls; }",
+            "ls {a,b}",
+            "ls # x",
+            "a() ls",
+            "find . -exec cat {} +",
+            "git -C /x status",
+            "git -c a=b log",
+            "git grep -Ovim x",
+            "sed -n p x",
+            "awk 1",
+            "cat 'x",
+            "ls \\\n",
+            "cd",
+            "cd -",
+            "ls &> x",
+            "grep -f/etc/x a",
+            "purple",
+            "rg --pre sh x",
         ] {
-            assert!(of(command).contains(&Finding::Unread), "{command}: {:?}", of(command));
+            assert!(
+                of(command).contains(&Finding::Unread),
+                "{command}: {:?}",
+                of(command)
+            );
         }
     }
 
@@ -400,7 +534,10 @@ mod tests {
         };
         assert_eq!(edits(&["src/main.rs", "/work/a/b"]), []);
         assert_eq!(edits(&[".git/hooks/pre-commit"]), [Finding::Unread]);
-        assert_eq!(edits(&["/etc/hosts"]), [Finding::Outside(vec!["/etc/hosts".to_owned()])]);
+        assert_eq!(
+            edits(&["/etc/hosts"]),
+            [Finding::Outside(vec!["/etc/hosts".to_owned()])]
+        );
         assert_eq!(findings(&Deed::default(), "/work/a"), [Finding::Unread]);
     }
 

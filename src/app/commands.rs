@@ -187,6 +187,9 @@ impl App {
                 self.respond("search.left", &[], now);
             }
             Mode::Prompting(_) => {
+                // What was typed can be taken up again.
+                let typed = self.editor().0.to_owned();
+                self.prompts.keep(&typed);
                 self.doing = Doing::Watching;
                 self.respond("prompt.left", &[], now);
             }

@@ -46,6 +46,7 @@ impl App {
             Some(text) if text.trim().is_empty() => self.respond("prompt.lines", &[], now),
             Some(text) => self.send_prompt(link, &text, now),
             None => {
+                self.prompts.begin();
                 self.doing = Doing::prompting(link);
                 self.respond("prompt.editing", &[], now);
             }
@@ -67,6 +68,7 @@ impl App {
             self.respond("prompt.nobody", &[], now);
             return;
         }
+        self.prompts.keep(text);
         self.want(link, &Wish::Prompt(text.to_owned()), now);
     }
 

@@ -36,7 +36,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, app: &App, area: Rect, look: Look) -> 
         | Mode::Leaving(_)
         | Mode::Help => {
             let (text, cursor) = app.editor();
-            (text.to_owned(), cursor)
+            // One row has no lines; where one ends is shown, and was said.
+            (text.replace('\n', "↵"), cursor)
         }
     };
     let before: String = text.chars().take(cursor).collect();

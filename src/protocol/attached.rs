@@ -210,7 +210,10 @@ impl Attached {
             let paths = deed.paths.iter().map(|path| line(path)).sum::<usize>();
             paths + deed.command.as_ref().map_or(0, String::len)
         });
-        deed.sum::<usize>() + changes.sum::<usize>() + output.map(|it| line(it)).sum::<usize>() + plan.sum::<usize>()
+        deed.sum::<usize>()
+            + changes.sum::<usize>()
+            + output.map(|it| line(it)).sum::<usize>()
+            + plan.sum::<usize>()
     }
 
     /// Writes it as members of the extension; what is beyond the bounds is left out, and counted.

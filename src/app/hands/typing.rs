@@ -11,7 +11,7 @@
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::announce::{Class, Kind, Mark, Segment};
+use crate::announce::{Arg, Class, Kind, Mark, Segment};
 use crate::config::EchoChoice;
 use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
@@ -49,6 +49,26 @@ impl App {
                 self.echo(&line, "editor.empty", now);
                 return;
             }
+            Edit::NewLine => {
+                if !self.has_room('\n') {
+                    self.respond("reply.full", &[], now);
+                    return;
+                }
+                self.change(Request::InsertChar('\n'));
+                let (line, cursor) = self.line_and_cursor();
+                self.echo_new_line(&line, cursor, now);
+                return;
+            }
+            Edit::Older => {
+                let older = self.prompts.older(&before.0);
+                self.take_up(older, "prompt.no_older", now);
+                return;
+            }
+            Edit::Newer => {
+                let newer = self.prompts.newer();
+                self.take_up(newer, "prompt.no_newer", now);
+                return;
+            }
             // Sending is no change.
             Edit::Submit => return,
         };
@@ -78,15 +98,45 @@ impl App {
                 let word = rest.unicode_words().next().unwrap_or_default().to_owned();
                 self.echo(&word, "editor.end", now);
             }
-            Edit::ReadLine | Edit::Submit => {}
+            Edit::ReadLine | Edit::Submit | Edit::NewLine | Edit::Older | Edit::Newer => {}
         }
     }
 
-    /// Puts pasted text into the line: a break becomes a space, and nothing is sent by it.
+    /// Puts another prompt in the place of the one that is typed, and says it.
+    fn take_up(&mut self, text: Option<String>, none: &str, now: Now) {
+        let (Some(text), Some(line)) = (text, self.doing.line_mut()) else {
+            self.respond(none, &[], now);
+            return;
+        };
+        *line = tui_input::Input::new(text.clone());
+        self.echo(&text, "editor.empty", now);
+    }
+
+    /// Says the word that a new line ends, and that it begins.
+    fn echo_new_line(&mut self, line: &str, cursor: usize, now: Now) {
+        let before: String = line.chars().take(cursor).collect();
+        let last = before.trim_end_matches('\n').rsplit('\n').next();
+        let word = last.unwrap_or_default().unicode_words().next_back();
+        let words = match self.config.questions.echo {
+            EchoChoice::Words | EchoChoice::Both => word.unwrap_or_default(),
+            EchoChoice::Characters | EchoChoice::None => "",
+        };
+        let args = [("word", Arg::own(words))];
+        let said = self.announcer.phrases().text("editor.new_line", &args);
+        self.echo(&said, "editor.empty", now);
+    }
+
+    /// Puts pasted text into the line: a break becomes a space, but in a prompt, and nothing is sent by it.
     pub(in crate::app) fn paste_into_line(&mut self, text: &str, now: Now) {
         let mut left_out = false;
+        let text = match self.is_prompt() {
+            true => text.replace("\r\n", "\n"),
+            false => text.to_owned(),
+        };
         for c in text.chars() {
             let c = match c {
+                // Terminals send the end of a pasted line as Enter.
+                '\n' | '\r' if self.is_prompt() => '\n',
                 '\n' | '\r' | '\t' => ' ',
                 c if c.is_control() => continue,
                 c => c,
@@ -110,6 +160,11 @@ impl App {
         let line = self.doing.line().map_or("", tui_input::Input::value);
         let fits = line.len() + c.len_utf8() <= LONGEST_ANSWER;
         fits && (!self.is_reason() || line.chars().count() < LONGEST_RATIONALE)
+    }
+
+    /// Tells whether a prompt is typed, which may have several lines.
+    fn is_prompt(&self) -> bool {
+        matches!(self.doing, Doing::Prompting { .. })
     }
 
     /// Tells whether what is typed is the reason of a rejection.

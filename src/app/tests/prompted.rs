@@ -143,16 +143,36 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         (runs("touch notes.txt"), true, ""),
         (runs("git status && ls"), true, ""),
         (edit("/work/a/src/main.rs"), true, ""),
-        (runs("rm -r build"), false, "hearken finds that it can delete or overwrite: rm."),
-        (runs("ls > x"), false, "hearken finds that it can overwrite a file."),
-        (runs("curl x.example"), false, "hearken finds that it leaves this machine: curl."),
-        (runs("npm test"), false, "hearken can't read all that it does."),
+        (
+            runs("rm -r build"),
+            false,
+            "hearken finds that it can delete or overwrite: rm.",
+        ),
+        (
+            runs("ls > x"),
+            false,
+            "hearken finds that it can overwrite a file.",
+        ),
+        (
+            runs("curl x.example"),
+            false,
+            "hearken finds that it leaves this machine: curl.",
+        ),
+        (
+            runs("npm test"),
+            false,
+            "hearken can't read all that it does.",
+        ),
         (
             edit("/work/b/x"),
             false,
             "hearken finds that it touches something outside of the working directory: /work/b/x",
         ),
-        (json!({"toolCallId": "c", "title": "ls", "kind": "read"}), false, "hearken can't read"),
+        (
+            json!({"toolCallId": "c", "title": "ls", "kind": "read"}),
+            false,
+            "hearken can't read",
+        ),
     ] {
         let (allowed, said) = allowed_by_one_key(true, call.clone());
         assert_eq!(allowed, one, "{call}");
@@ -161,7 +181,11 @@ fn one_step_allows_what_was_read_and_nothing_that_hearken_finds_dangerous() {
         assert!(!allowed, "{call}");
         // Not being able to read is not worth a word where two steps are usual.
         let told = !words.is_empty() && !words.contains("can't read");
-        assert_eq!(told, !words.is_empty() && said.contains(words), "{call}: {said}");
+        assert_eq!(
+            told,
+            !words.is_empty() && said.contains(words),
+            "{call}: {said}"
+        );
     }
 }
 
@@ -172,10 +196,59 @@ fn a_rejection_with_a_reason_goes_out_as_the_next_prompt_and_that_is_said() {
     stage.asks(9, runs("rm x"));
     stage.wait(2500);
     stage.type_line("n 1 keep it");
-    let (request, _) = *stage.sent.last().map(|(request, body)| (request, body)).as_ref().unwrap();
+    let (request, _) = *stage
+        .sent
+        .last()
+        .map(|(request, body)| (request, body))
+        .as_ref()
+        .unwrap();
     let outcome = Ok(Receipt::Written);
-    stage.link(0, LinkEvent::Replied { request: *request, outcome });
-    assert!(stage.heard("Your reason is sent as your next prompt"), "{:?}", stage.lines);
+    stage.link(
+        0,
+        LinkEvent::Replied {
+            request: *request,
+            outcome,
+        },
+    );
+    assert!(
+        stage.heard("Your reason is sent as your next prompt"),
+        "{:?}",
+        stage.lines
+    );
     stage.turn_ends();
     assert_eq!(stage.prompts(0).last().unwrap().1, "keep it");
+}
+
+#[test]
+fn a_prompt_has_several_lines_and_earlier_ones_are_taken_up_again() {
+    let mut stage = Stage::agent(KEYS, Config::default());
+    let alt = KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT);
+    stage.press('>');
+    for c in "fix it".chars() {
+        stage.press(c);
+    }
+    stage.lines.clear();
+    stage.key(alt);
+    assert_eq!(stage.lines, ["it, new line"]);
+    stage.strike(Struck::Paste("then\rtest".to_owned()));
+    stage.code(KeyCode::Enter);
+    assert_eq!(stage.prompts(0).last().unwrap().1, "fix it\nthen\ntest");
+    stage.turn_ends();
+    // What was left comes back, and the sent one behind it.
+    stage.press('>');
+    stage.press('x');
+    stage.code(KeyCode::Esc);
+    stage.press('>');
+    stage.lines.clear();
+    for _ in 0..3 {
+        stage.code(KeyCode::Up);
+    }
+    assert_eq!(stage.lines.len(), 3, "{:?}", stage.lines);
+    assert!(stage.lines[1].starts_with("fix it"));
+    assert_eq!(stage.lines[2], "There is no earlier prompt.");
+    assert_eq!(stage.app.editor().0, "fix it\nthen\ntest");
+    stage.code(KeyCode::Down);
+    stage.code(KeyCode::Down);
+    assert_eq!(stage.app.editor().0, "");
+    assert_eq!(stage.prompts(0).len(), 1, "nothing was sent by any of it");
 }
