@@ -10,6 +10,7 @@ mod agents;
 mod chosen;
 mod decisions;
 mod desk;
+mod facing;
 mod feed;
 mod input;
 mod keyboard;
@@ -40,11 +41,12 @@ pub(crate) use crate::app::told;
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use agents::{Wanted, agents};
+pub use facing::Face;
+pub(crate) use facing::{Terminals, choose_face};
 pub use live::check;
 pub use look::{shown, trace};
 pub use pages::{scenario_names, source_names, write_pages};
-pub use plan::{Face, Plan, demo, list, replay, run_agent, say, watch};
-pub(crate) use plan::{Terminals, choose_face};
+pub use plan::{Plan, demo, list, replay, run_agent, say, watch};
 pub use serving::{Serving, serve};
 pub use wording::{fault, phrases, phrases_for};
 

@@ -11,8 +11,8 @@ use crate::app::{Input, LineSource};
 use crate::keys::{LineFeed, Scan, Stroke, Struck};
 
 use super::desk::Desk;
+use super::facing::Face;
 use super::keyboard::Keyboard;
-use super::plan::Face;
 
 /// How many lines wait for the loop; then whoever writes them waits.
 const WAITING: usize = 64;

@@ -14,7 +14,7 @@ use crate::linear::{self, Lines, Order, Page};
 use crate::pane::{self, Look};
 use crate::protocol::Now;
 
-use super::plan::Face;
+use super::facing::Face;
 use super::screen::{self, Screen};
 use super::signs::Signs;
 use super::writer::Writer;

@@ -11,34 +11,23 @@ use anyhow::Context;
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
-use crate::app::{LineSource, Recording, Setup, SourceSetup, Until, VoiceWish};
+use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::Options;
-use crate::config::{Config, Dialect, FaceChoice, LinkConfig, ReaderChoice, VoiceChoice, closest};
+use crate::config::{Config, Dialect, LinkConfig, VoiceChoice, closest};
 use crate::demo;
 use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, Decision, Response};
 use crate::transport::{LinkSettings, Recorded, RecordedAnswer, Source, Tls};
-use crate::voice::reader::Signs;
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 use super::agents::{self, Wanted};
 use super::chosen;
 use super::decisions::{handler, identity};
+use super::facing::{Face, Terminals, choose_face, reader_present, wish};
 use super::feed::Feed;
 use super::signs::takes_long_ones;
 use super::{settings, sources};
-
-/// Names the face that is shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Face {
-    /// The pane.
-    Full,
-    /// Plain lines.
-    Linear,
-    /// JSON lines.
-    Json,
-}
 
 /// Holds everything that a run needs.
 pub struct Plan {
@@ -465,122 +454,10 @@ fn plan(
     })
 }
 
-/// Holds what of the terminal decides the face.
-#[derive(Clone, Copy)]
-pub(crate) struct Terminals {
-    /// Whether the output is one.
-    pub(crate) output: bool,
-    /// Whether keys can come in.
-    pub(crate) input: bool,
-    /// Whether it takes no control sequences.
-    pub(crate) dumb: bool,
-}
-
-/// Chooses the face, and says why as a phrase key.
-///
-/// The reader comes first: who has one is to hear that it was seen, whatever else is so.
-pub(crate) fn choose_face(
-    wanted: FaceChoice,
-    terminals: Terminals,
-    reader: bool,
-) -> (Face, &'static str) {
-    match wanted {
-        FaceChoice::Full => (Face::Full, "start.why.asked"),
-        FaceChoice::Linear => (Face::Linear, "start.why.asked"),
-        FaceChoice::Json => (Face::Json, "start.why.asked"),
-        FaceChoice::Auto if reader => (Face::Linear, "start.why.reader"),
-        FaceChoice::Auto if !terminals.output => (Face::Linear, "start.why.not_terminal"),
-        FaceChoice::Auto if !terminals.input => (Face::Linear, "start.why.input"),
-        FaceChoice::Auto if terminals.dumb => (Face::Linear, "start.why.dumb"),
-        FaceChoice::Auto => (Face::Full, "start.why.terminal"),
-    }
-}
-
-/// Tells whether a screen reader is at work: as the person says, else as this machine shows.
-fn reader_present(choice: ReaderChoice) -> bool {
-    match choice {
-        ReaderChoice::Auto => Signs::from_env().look().present().is_some(),
-        ReaderChoice::Yes => true,
-        ReaderChoice::No => false,
-    }
-}
-
-/// Says whether hearken speaks by itself: with a screen reader only when a voice is named.
-fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
-    match engine {
-        VoiceChoice::None => VoiceWish::Silent,
-        VoiceChoice::Auto if reader => VoiceWish::LeaveToReader,
-        VoiceChoice::Auto
-        | VoiceChoice::SpeechDispatcher
-        | VoiceChoice::System
-        | VoiceChoice::Command(_) => VoiceWish::Speak,
-    }
-}
-
 /// Draws the run's first random number.
 pub(super) fn seed() -> anyhow::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes)
         .map_err(|error| anyhow::anyhow!("this machine gives no random numbers: {error}"))?;
     Ok(u64::from_le_bytes(bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TERMINAL: Terminals = Terminals {
-        output: true,
-        input: true,
-        dumb: false,
-    };
-
-    #[test]
-    fn a_reader_gets_lines_and_no_second_voice_unless_asked_for() {
-        let auto = choose_face(FaceChoice::Auto, TERMINAL, true);
-        assert_eq!(auto, (Face::Linear, "start.why.reader"));
-        let forced = choose_face(FaceChoice::Full, TERMINAL, true);
-        assert_eq!(forced, (Face::Full, "start.why.asked"));
-        assert_eq!(wish(&VoiceChoice::Auto, true), VoiceWish::LeaveToReader);
-        assert_eq!(wish(&VoiceChoice::None, true), VoiceWish::Silent);
-        for named in [
-            VoiceChoice::SpeechDispatcher,
-            VoiceChoice::System,
-            VoiceChoice::Command("espeak-ng".into()),
-        ] {
-            assert_eq!(wish(&named, true), VoiceWish::Speak, "{named:?}");
-        }
-    }
-
-    #[test]
-    fn without_a_reader_the_terminal_decides() {
-        for (terminals, chosen) in [
-            (TERMINAL, (Face::Full, "start.why.terminal")),
-            (
-                Terminals {
-                    output: false,
-                    ..TERMINAL
-                },
-                (Face::Linear, "start.why.not_terminal"),
-            ),
-            (
-                Terminals {
-                    input: false,
-                    ..TERMINAL
-                },
-                (Face::Linear, "start.why.input"),
-            ),
-            (
-                Terminals {
-                    dumb: true,
-                    ..TERMINAL
-                },
-                (Face::Linear, "start.why.dumb"),
-            ),
-        ] {
-            assert_eq!(choose_face(FaceChoice::Auto, terminals, false), chosen);
-        }
-        assert_eq!(wish(&VoiceChoice::Auto, false), VoiceWish::Speak);
-        assert!(reader_present(ReaderChoice::Yes) && !reader_present(ReaderChoice::No));
-    }
 }

@@ -80,6 +80,7 @@ impl Hearken {
     }
 
     /// Gives its process id.
+    #[cfg(feature = "peers")]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
