@@ -189,9 +189,9 @@ impl App {
             .filter(|session| !session.is_ended())
             .filter(|session| self.announcer.is_muted(&session.key, &session.agent))
             .map(|session| {
-                let name = self
-                    .announcer
-                    .agent_name(&session.key, &session.agent, &self.sessions);
+                let name =
+                    self.announcer
+                        .name_of_agent(&session.key, &session.agent, &self.sessions);
                 self.phrases().name_of(&name)
             })
             .collect();
@@ -221,7 +221,7 @@ impl App {
 
     /// Gives the label of an announcement in words: what it is, and whose when there are several.
     pub fn label(&self, told: &Announcement) -> String {
-        let several = self.sessions.agents() > 1;
+        let several = self.sessions.several();
         let agent = told
             .agent
             .as_deref()

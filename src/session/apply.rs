@@ -129,12 +129,22 @@ impl Sessions {
 
     /// Makes a session known by its first event, its start or any other.
     fn begin(&mut self, context: &mut Context, joined: bool) {
-        let session = Session::new(
+        let mut session = Session::new(
             context.key.clone(),
             context.agent.clone(),
             context.now.monotonic,
             joined,
         );
+        self.begun += 1;
+        session.number = self.begun;
+        let of_its_agent = |other: &&mut Session| {
+            let key = &other.key;
+            key.link == context.key.link && key.agent == context.key.agent && !other.is_ended()
+        };
+        for other in self.sessions.values_mut().filter(of_its_agent) {
+            other.beside = true;
+            session.beside = true;
+        }
         self.sessions.insert(context.key.clone(), session);
         let how = if joined {
             LifecycleEvent::Joined

@@ -121,6 +121,10 @@ pub struct Session {
     pub key: SessionKey,
     /// The agent's name for a person.
     pub agent: String,
+    /// Which one it is of all that began since this program did, from 1; never reused.
+    pub number: u64,
+    /// Whether another one of the same agent ran while it did.
+    pub beside: bool,
     /// Where it is in its life.
     pub phase: Phase,
     /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
@@ -194,6 +198,8 @@ impl Session {
         Self {
             key,
             agent,
+            number: 0,
+            beside: false,
             phase: Phase::Running,
             parent: None,
             state: None,

@@ -72,6 +72,8 @@ pub struct Dropped {
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
     pub(super) sessions: BTreeMap<SessionKey, Session>,
+    /// How many sessions began since this program did.
+    pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,
     pub(super) prompts: BTreeMap<PromptId, Prompt>,
     pub(super) closed: VecDeque<PromptId>,
@@ -435,6 +437,11 @@ impl Sessions {
             .map(|key| (key.link, &key.agent))
             .collect::<BTreeSet<_>>()
             .len()
+    }
+
+    /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
+    pub fn several(&self) -> bool {
+        self.agents() > 1 || self.sessions.values().any(|session| session.beside)
     }
 
     /// Gives the counters of what was forgotten.

@@ -146,9 +146,16 @@ impl Announcer {
             // One that shares its name has a mark behind it, which its own words have not.
             Arg::Agent(text, language) if names(text, &change.agent) => {
                 let words = change.agent.split_whitespace().count();
-                let rest: Vec<&str> = text.split_whitespace().skip(words).collect();
-                summary = Arg::Agent(rest.join(" "), language.clone());
-                "session.started.marked"
+                let mut rest = text.split_whitespace().skip(words - 1);
+                // What stands behind the name as a speaker's, not in a sentence, stays so.
+                let is_said = rest
+                    .next()
+                    .is_some_and(|last| last.ends_with([':', ',', '.']));
+                let between = if is_said { ": " } else { " " };
+                let rest = rest.collect::<Vec<_>>().join(" ");
+                let marked = self.phrases.name_of(&agent) + between + &rest;
+                summary = Arg::Agent(marked, language.clone());
+                "session.started.named"
             }
             Arg::Agent(..) if !self.tells_only_the_start(&summary) => "session.started",
             Arg::Agent(..)

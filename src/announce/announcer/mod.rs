@@ -7,6 +7,7 @@
 mod answerable;
 mod away;
 mod brief;
+mod called;
 mod doubt;
 mod draft;
 mod duration;

@@ -1,7 +1,7 @@
 //! From a draft to an announcement: its number, its speaker's name, whether it is spoken.
 //!
-//! Responsibilities: load, quiet, mute, repeated words, old news; names of agents that a person can
-//! tell apart. Not here: the words (`wording`), the order of speech (`queue`).
+//! Responsibilities: load, quiet, mute, repeated words, old news. Not here: the words (`wording`), by
+//! which name an agent is called (`called`), the order of speech (`queue`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,8 +15,7 @@ use super::{Announcer, Draft};
 use crate::announce::announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Kind, Tool, Weight,
 };
-use crate::announce::words::naming::{is_namesake, look};
-use crate::announce::words::phrase::{Arg, Phrases};
+use crate::announce::words::phrase::Phrases;
 use crate::announce::words::segment::{Mark, Segment};
 
 /// The same words of the same source are silent for this long, if they are activity or progress.
@@ -211,47 +210,6 @@ impl Announcer {
     /// Mutes an agent, or hears it again, as long as this run lasts.
     pub fn set_muted(&mut self, key: &SessionKey, muted: bool) {
         self.muted.insert((key.link, key.agent.clone()), muted);
-    }
-
-    /// Tells whether an agent is named with each of its announcements: where there are several, or where its
-    /// name is a mere claim.
-    pub(super) fn is_named(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> bool {
-        sessions.agents() > 1 || self.trust.doubts(key.link, &key.agent, agent)
-    }
-
-    /// Gives the name by which a person tells an agent from all others: where several share a name,
-    /// the number of its source, or its id, is added. Names that look alike count as the same, and one that
-    /// looks like the program's own is called an agent's. A name that a key stands for and that nothing proved
-    /// is called unproven.
-    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
-        let seen = look(agent);
-        let args = [("agent", Arg::Name(agent.to_owned()))];
-        let called = if self.trust.doubts(key.link, &key.agent, agent) {
-            self.phrases.text("agent.unproven", &args)
-        } else if is_namesake(&seen) {
-            self.phrases.text("agent.namesake", &args)
-        } else {
-            agent.to_owned()
-        };
-        let mut twins = sessions
-            .iter()
-            .filter(|other| {
-                let same = other.key.link == key.link && other.key.agent == key.agent;
-                !same && (other.agent == agent || look(&other.agent) == seen)
-            })
-            .map(|other| other.key.link)
-            .peekable();
-        if twins.peek().is_none() {
-            return called;
-        }
-        // On one source its number would tell nothing.
-        let (phrase, mark) = if twins.any(|link| link == key.link) {
-            ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned()))
-        } else {
-            ("agent.twin.source", Arg::own(key.link.0 + 1))
-        };
-        let args = [("agent", Arg::Name(called)), ("mark", mark)];
-        self.phrases.text(phrase, &args)
     }
 
     /// Gives how many announcements were left out of speech and lines because the person wanted less, and

@@ -9,7 +9,12 @@ const OWN_NAME: &str = "hearken";
 
 /// The longest name of an agent or tool that is put into the program's own words, in characters:
 /// a name is a name, not a speech in our voice.
-const LONGEST_NAME: usize = 48;
+pub const LONGEST_NAME: usize = 48;
+
+/// How many first words tell what was asked for, and how many characters they have at most: half of a name, so that
+/// whose they are stays in sight beside them.
+const FIRST_WORDS: usize = 3;
+const LONGEST_FIRST_WORDS: usize = LONGEST_NAME / 2;
 
 /// The longest answer of an agent's own that is put there, in characters: what it covers belongs to it, and is heard
 /// before it is given.
@@ -52,6 +57,24 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     } else {
         words
     }
+}
+
+/// Gives the first words of what somebody asked for, as they can stand beside a name; nothing where no word of it
+/// is short enough.
+pub fn first_words(request: &str) -> Option<String> {
+    let plain = plain(request, "", "_-./'", usize::MAX);
+    let mut first = String::new();
+    for word in plain.split(' ').take(FIRST_WORDS) {
+        let more = first.chars().count() + 1 + word.chars().count();
+        if more > LONGEST_FIRST_WORDS {
+            break;
+        }
+        if !first.is_empty() {
+            first.push(' ');
+        }
+        first.push_str(word);
+    }
+    first.chars().any(char::is_alphanumeric).then_some(first)
 }
 
 /// Gives what a reader sees of a name, to compare it with others: its skeleton by UTS 39, without case,
@@ -146,6 +169,23 @@ mod tests {
             ("", "unnamed"),
         ] {
             assert_eq!(words_of(name, "unnamed"), words, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_first_words_of_a_request_are_plain_and_few() {
+        for (request, wanted) in [
+            ("Book a room in Lisbon for two", Some("Book a room")),
+            ("Sort. \"Now\"; press y!", Some("Sort Now press")),
+            (
+                "Summarise \u{202e}the quarterly report",
+                Some("Summarise the quarterly"),
+            ),
+            ("Donaudampfschifffahrtsgesellschaft", None),
+            ("?! -", None),
+            ("", None),
+        ] {
+            assert_eq!(first_words(request).as_deref(), wanted, "{request}");
         }
     }
 }

@@ -95,7 +95,12 @@ impl App {
             return;
         }
         match text {
-            Some(text) => self.answer_with(&prompt, asked, &text, now),
+            Some(text) => match behind_number(&text, &prompt).filter(|_| number.is_none()) {
+                Some(rest) if matches!(by, By::Line { .. }) => {
+                    self.answer_perhaps_numbered(&prompt, asked, &text, rest, now);
+                }
+                Some(_) | None => self.answer_with(&prompt, asked, &text, now),
+            },
             None => {
                 self.doing = Doing::answering(prompt.id);
                 self.tell_about(Class::Response, &prompt, "reply.editing", &[], now);
@@ -288,4 +293,10 @@ impl App {
 pub(in crate::app) fn contrary<'a>(prompt: &'a Prompt, answer: &Answer) -> Option<&'a Answer> {
     let given = prompt.reply.perhaps()?;
     (given.answer != *answer).then_some(&given.answer)
+}
+
+/// Gives what stands behind the number of a question, where a text begins with that.
+fn behind_number<'a>(text: &'a str, prompt: &Prompt) -> Option<&'a str> {
+    let (first, rest) = text.trim().split_once(char::is_whitespace)?;
+    (first.parse() == Ok(prompt.id.0)).then(|| rest.trim())
 }

@@ -6,6 +6,8 @@ use crate::session::{Prompt, Question};
 
 use crate::app::App;
 
+use super::gate::Meant;
+
 /// How many digits survive the way through a JSON number, which is binary (IEEE 754): with more, the
 /// agent could get another number than the person typed.
 const MOST_DIGITS: usize = 15;
@@ -74,6 +76,12 @@ impl App {
         asked: &AwaitingClarification,
         text: &str,
     ) -> Option<Response> {
+        let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
+        self.strict_response_of(asked, text).or_else(free)
+    }
+
+    /// Reads words as one of the kinds that not every text is.
+    fn strict_response_of(&self, asked: &AwaitingClarification, text: &str) -> Option<Response> {
         let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
         let is = |label: &str| label.eq_ignore_ascii_case(text);
         let choice = asked
@@ -89,15 +97,29 @@ impl App {
             Some(Response::Number(number))
         } else if takes(&ResponseKind::YesNo) && (is(&yes) || is(&no)) {
             Some(Response::YesNo(is(&yes)))
-        } else if takes(&ResponseKind::Freetext)
-            || asked
-                .accepted_response_kinds
-                .iter()
-                .any(|kind| matches!(kind, ResponseKind::Other(_)))
-        {
-            Some(Response::Text(text.to_owned()))
         } else {
             None
+        }
+    }
+
+    /// Takes a text that begins with the number of the only open question: the number names it, unless all of the
+    /// text is an answer. Where it could be either, nothing is sent.
+    pub(in crate::app) fn answer_perhaps_numbered(
+        &mut self,
+        prompt: &Prompt,
+        asked: &AwaitingClarification,
+        whole: &str,
+        rest: &str,
+        now: Now,
+    ) {
+        if self.strict_response_of(asked, whole).is_some() {
+            self.answer_with(prompt, asked, whole, now);
+        } else if takes_any(asked) && self.strict_response_of(asked, rest).is_none() {
+            let example = Arg::Own(Meant::Text.line(prompt.id));
+            let args = [("n", Arg::own(prompt.id.0)), ("example", example)];
+            self.tell_about(Class::Response, prompt, "reply.number_or_text", &args, now);
+        } else {
+            self.answer_with(prompt, asked, rest, now);
         }
     }
 
@@ -130,6 +152,12 @@ impl App {
             None => self.wants(prompt, now),
         }
     }
+}
+
+/// Tells whether a question takes any text.
+fn takes_any(asked: &AwaitingClarification) -> bool {
+    let mut kinds = asked.accepted_response_kinds.iter();
+    kinds.any(|kind| matches!(kind, ResponseKind::Freetext | ResponseKind::Other(_)))
 }
 
 /// Says why a text is no number that can be sent.

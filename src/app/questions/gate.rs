@@ -44,7 +44,7 @@ pub(in crate::app) enum Meant {
 
 impl Meant {
     /// Gives a line that means it for one question.
-    fn line(self, prompt: PromptId) -> String {
+    pub(super) fn line(self, prompt: PromptId) -> String {
         let n = prompt.0;
         match self {
             Self::Accept => format!("y {n}"),

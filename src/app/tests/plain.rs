@@ -83,11 +83,131 @@ fn one_of_two_that_share_a_name_is_told_once() {
         json!({"summary_normal": "Mailer is writing to Ann."}),
     );
     assert!(
-        stage.heard("Mailer of source 1: is writing to Ann."),
+        stage.heard("Mailer of source 1 is writing to Ann."),
         "{:?}",
         stage.lines
     );
     assert!(!stage.heard("source 1 started"), "{:?}", stage.lines);
+}
+
+/// Starts a session of an agent, for a request.
+fn begin(stage: &mut Stage, session: &str, request: Option<&str>) {
+    let mut fields = json!({"session_id": session, "summary_normal": "Mailer: at work."});
+    if let Some(request) = request {
+        fields["request_text"] = request.into();
+    }
+    stage.event("session.started", fields);
+}
+
+#[test]
+fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
+    let mut stage = Stage::new(EDITOR);
+    begin(&mut stage, "sess_1", Some("Write to Ann about the rent"));
+    assert!(stage.heard("Mailer: at work."), "{:?}", stage.lines);
+    begin(&mut stage, "sess_2", Some("Sort the post, please"));
+    assert!(
+        stage.heard("Mailer on 'Sort the post': at work."),
+        "{:?}",
+        stage.lines
+    );
+    let asked = |session: &str, token: &str| {
+        json!({"session_id": session, "action": "Send it", "reply_token": token,
+               "timeout_seconds": 300, "consequence": "It is gone"})
+    };
+    stage.event("awaiting.confirmation", asked("sess_1", "t1"));
+    stage.event("awaiting.confirmation", asked("sess_2", "t2"));
+    assert!(stage.heard("Mailer on 'Write to Ann'"), "{:?}", stage.lines);
+    stage.lines.clear();
+    stage.type_line("t");
+    assert!(
+        stage.heard("Mailer on 'Write to Ann': "),
+        "{:?}",
+        stage.lines
+    );
+    let name = |told: &Arc<Announcement>| told.agent.clone().unwrap_or_default();
+    let names: Vec<String> = stage.app.history().iter().map(name).collect();
+    assert!(
+        names.contains(&"Mailer on 'Sort the post'".to_owned()),
+        "{names:?}"
+    );
+    // All of its runs are muted, whichever is named.
+    stage.type_line("m mailer on 'sort the post'");
+    assert!(stage.heard("Mailer is muted."), "{:?}", stage.lines);
+}
+
+#[test]
+fn runs_without_a_request_of_their_own_have_a_number() {
+    let mut stage = Stage::new(EDITOR);
+    begin(&mut stage, "sess_1", None);
+    begin(&mut stage, "sess_2", Some("Sort the post"));
+    begin(&mut stage, "sess_3", Some("Sort the POST"));
+    stage.type_line("t");
+    for name in ["Mailer run 1: ", "Mailer run 2: ", "Mailer run 3: "] {
+        assert!(stage.heard(name), "{:?}", stage.lines);
+    }
+    // One after the other, nobody takes the second for the first.
+    let mut stage = Stage::new(EDITOR);
+    begin(&mut stage, "sess_1", None);
+    stage.event("session.completed", json!({"session_id": "sess_1"}));
+    begin(&mut stage, "sess_2", None);
+    assert!(!stage.heard("Mailer run"), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_mark_stays_in_sight_behind_the_longest_name() {
+    let mut stage = Stage::new(EDITOR);
+    let name = "A".repeat(200);
+    for link in 0..2 {
+        let producer = json!({"agent_id": "a", "agent_name": name});
+        stage.event_on(link, "session.started", json!({"producer": producer}));
+    }
+    stage.type_line("t");
+    for mark in ["AAA of source 1: ", "AAA of source 2: "] {
+        assert!(stage.heard(mark), "{:?}", stage.lines);
+    }
+}
+
+#[test]
+fn a_number_before_an_answer_names_the_only_question_or_nothing_is_sent() {
+    let ask = |kinds: Value| {
+        let mut stage = Stage::new(EDITOR);
+        stage.event(
+            "awaiting.clarification",
+            json!({"question": "How many?", "reply_token": "t", "timeout_seconds": 300,
+                   "accepted_response_kinds": kinds, "choices": ["one", "1 more"]}),
+        );
+        stage.wait(5_000);
+        stage
+    };
+    for (kinds, line, sent) in [
+        (json!(["numeric"]), "a 1 2", json!(2)),
+        (json!(["numeric"]), "a 2", json!(2)),
+        (json!(["numeric", "freetext"]), "a 1 2", json!(2)),
+        (json!(["yes_no"]), "a 1 yes", json!(true)),
+        (json!(["multiple_choice"]), "a 1 one", json!("one")),
+        (json!(["multiple_choice"]), "a 1 more", json!("1 more")),
+        (json!(["freetext"]), "a 2 eggs", json!("2 eggs")),
+        (json!(["freetext"]), "a #1 1 egg", json!("1 egg")),
+    ] {
+        let mut stage = ask(kinds);
+        stage.type_line(line);
+        assert_eq!(stage.sent.len(), 1, "{line}: {:?}", stage.lines);
+        assert_eq!(stage.sent[0].1["response"], sent, "{line}");
+    }
+    for (kinds, line, words) in [
+        (
+            json!(["freetext"]),
+            "a 1 egg",
+            "Nothing was sent. Type a #1 TEXT,",
+        ),
+        (json!(["numeric"]), "a 1 2,5", "2,5 is not a number"),
+        (json!(["multiple_choice"]), "a 1 two", "This question takes"),
+    ] {
+        let mut stage = ask(kinds);
+        stage.type_line(line);
+        assert!(stage.sent.is_empty(), "{line}");
+        assert!(stage.heard(words), "{line}: {:?}", stage.lines);
+    }
 }
 
 #[test]

@@ -53,7 +53,11 @@ impl App {
             }
             found
         };
-        let whole = one_each(&|session| is(&self.name_of(&session.key)));
+        let whole = one_each(&|session| {
+            let key = &session.key;
+            let run = (self.announcer).agent_name(key, &session.agent, &self.sessions);
+            is(&self.announcer.phrases().name_of(&run)) || is(&self.name_of(key))
+        });
         match whole.is_empty() {
             true => one_each(&|session| is(&session.agent)),
             false => whole,
@@ -97,7 +101,7 @@ impl App {
             .sessions
             .get(key)
             .map_or(key.agent.as_str(), |session| session.agent.as_str());
-        let name = self.announcer.agent_name(key, agent, &self.sessions);
+        let name = self.announcer.name_of_agent(key, agent, &self.sessions);
         self.announcer.phrases().name_of(&name)
     }
 

@@ -1,0 +1,108 @@
+//! By which name a person tells an agent, and a run of it, from all others.
+//!
+//! Responsibilities: when a name is not enough, and what is put to it then. Not here: what a name from the wire is
+//! made fit by (`naming`), what is proven of it (`trust`).
+
+use crate::session::{Session, SessionKey, Sessions};
+
+use super::Announcer;
+use crate::announce::words::naming::{LONGEST_NAME, first_words, is_namesake, look};
+use crate::announce::words::phrase::Arg;
+
+impl Announcer {
+    /// Tells whether an agent is named with each of its announcements: where there are several, or where its
+    /// name is a mere claim.
+    pub(super) fn is_named(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> bool {
+        sessions.several() || self.trust.doubts(key.link, &key.agent, agent)
+    }
+
+    /// Gives the name by which a person tells a run of an agent from all others: where several share a name, or
+    /// several runs of one agent went on at a time, the first words of its request are added, else the number of
+    /// its source or its own. Names that look alike count as the same, and one that looks like the program's own
+    /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
+    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+        let own = sessions.get(key);
+        let seen = look(agent);
+        let beside = own.is_some_and(|own| own.beside);
+        let namesakes: Vec<&Session> = sessions
+            .iter()
+            .filter(|other| match is_of_agent(other, key) {
+                true => beside && other.beside && other.key != *key,
+                false => other.agent == agent || look(&other.agent) == seen,
+            })
+            .collect();
+        if namesakes.is_empty() {
+            return self.called(key, agent);
+        }
+        let request = |session: &Session| session.request.as_deref().and_then(first_words);
+        let words = own.and_then(request).filter(|words| {
+            let seen = look(words);
+            let mut others = namesakes.iter().filter_map(|other| request(other));
+            !others.any(|other| look(&other) == seen)
+        });
+        let elsewhere = namesakes.iter().all(|other| other.key.link != key.link);
+        let (phrase, mark) = match (words, own) {
+            (Some(words), _) => ("agent.twin.request", Arg::Name(words)),
+            (None, Some(own)) if !elsewhere => ("agent.twin.run", Arg::own(own.number)),
+            (None, Some(_) | None) => self.mark(key, elsewhere),
+        };
+        self.marked(phrase, self.called(key, agent), mark)
+    }
+
+    /// Gives the name by which a person tells an agent from all others, whichever of its runs is meant: where
+    /// several share a name, the number of its source, or its id, is added.
+    pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+        let seen = look(agent);
+        let mut namesakes = sessions
+            .iter()
+            .filter(|other| !is_of_agent(other, key))
+            .filter(|other| other.agent == agent || look(&other.agent) == seen)
+            .map(|other| other.key.link)
+            .peekable();
+        if namesakes.peek().is_none() {
+            return self.called(key, agent);
+        }
+        let (phrase, mark) = self.mark(key, namesakes.all(|link| link != key.link));
+        self.marked(phrase, self.called(key, agent), mark)
+    }
+
+    fn mark(&self, key: &SessionKey, elsewhere: bool) -> (&'static str, Arg) {
+        // On one source its number would tell nothing.
+        match elsewhere {
+            true => ("agent.twin.source", Arg::own(key.link.0 + 1)),
+            false => ("agent.twin.id", Arg::Name(key.agent.as_str().to_owned())),
+        }
+    }
+
+    /// Gives what an agent is called where nobody shares its name.
+    fn called(&self, key: &SessionKey, agent: &str) -> String {
+        let args = [("agent", Arg::Name(agent.to_owned()))];
+        if self.trust.doubts(key.link, &key.agent, agent) {
+            self.phrases.text("agent.unproven", &args)
+        } else if is_namesake(&look(agent)) {
+            self.phrases.text("agent.namesake", &args)
+        } else {
+            agent.to_owned()
+        }
+    }
+
+    /// Puts a mark to a name that is no longer than leaves the mark in sight.
+    fn marked(&self, phrase: &str, name: String, mark: Arg) -> String {
+        let with = |name: String, mark: Arg| {
+            let args = [("agent", Arg::Name(name)), ("mark", mark)];
+            self.phrases.text(phrase, &args)
+        };
+        let around = with("x".to_owned(), mark.clone()).chars().count() - 1;
+        let most = LONGEST_NAME.saturating_sub(around);
+        let name = match self.phrases.name_of(&name) {
+            long if long.chars().count() > most => long.chars().take(most).collect(),
+            short => short,
+        };
+        with(name, mark)
+    }
+}
+
+/// Tells whether a session is one of the agent that another one is of.
+fn is_of_agent(session: &Session, key: &SessionKey) -> bool {
+    session.key.link == key.link && session.key.agent == key.agent
+}
