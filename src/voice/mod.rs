@@ -31,6 +31,7 @@ mod dialogue;
 mod language;
 mod limits;
 mod mailbox;
+mod ours;
 mod pitch;
 mod program;
 pub mod reader;

@@ -16,6 +16,7 @@ use tokio::net::UnixStream;
 
 use super::dialogue::{Dialogue, Fault, Greeting, News, Told};
 use super::limits::Limits;
+use super::ours;
 use super::worker::at;
 use super::{Voice, VoiceEvent};
 use crate::announce::Utterance;
@@ -39,7 +40,16 @@ pub(super) struct DaemonFiles {
     pub program: Option<PathBuf>,
 }
 
-type Connecting = Pin<Box<dyn Future<Output = Result<UnixStream, Fault>>>>;
+type Connecting = Pin<Box<dyn Future<Output = Result<(UnixStream, Origin), Fault>>>>;
+
+/// Says who started the daemon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// It was there before.
+    Found,
+    /// It was started for this connection.
+    Started,
+}
 
 /// What the voice is doing about its connection.
 enum State {
@@ -67,6 +77,7 @@ pub(super) struct SpeechDispatcher {
     news: VecDeque<VoiceEvent>,
     attempt: u32,
     health: Health,
+    origin: Origin,
 }
 
 impl SpeechDispatcher {
@@ -86,9 +97,18 @@ impl SpeechDispatcher {
             news: VecDeque::new(),
             attempt: 0,
             health: Health::Well,
+            origin: Origin::Found,
         };
         loop {
-            match voice.step().await? {
+            let news = match voice.step().await {
+                Ok(news) => news,
+                Err(Fault::NoSound) if voice.origin == Origin::Started => {
+                    ours::end(&voice.place.socket).await;
+                    return Err(Fault::NoSoundOfOurs);
+                }
+                Err(fault) => return Err(fault),
+            };
+            match news {
                 News::Opened => {
                     let adjustable = voice.adjustable();
                     voice.news.push_back(adjustable);
@@ -128,8 +148,10 @@ impl SpeechDispatcher {
                     let dialogue = Dialogue::new(self.greeting.clone(), told, self.limits, now);
                     // The finished attempt must not be polled again, whatever came of it.
                     self.state = State::Waiting(now);
+                    let (stream, origin) = stream?;
+                    self.origin = origin;
                     self.state = State::Up(Box::new(Connection {
-                        stream: stream?,
+                        stream,
                         dialogue,
                         opened: false,
                     }));
@@ -332,9 +354,9 @@ fn fault_of(error: &std::io::Error) -> Fault {
 }
 
 /// Connects, starting the daemon if nobody listens and its program is there.
-async fn connect(place: DaemonFiles, limits: Limits) -> Result<UnixStream, Fault> {
+async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Origin), Fault> {
     let error = match attempt(&place.socket, limits).await {
-        Ok(stream) => return Ok(stream),
+        Ok(stream) => return Ok((stream, Origin::Found)),
         Err(error) => error,
     };
     if !matches!(
@@ -353,7 +375,7 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<UnixStream, Fault
         // The program returns when the daemon is up, but the socket may follow a little later.
         loop {
             match attempt(&place.socket, limits).await {
-                Ok(stream) => return Ok(stream),
+                Ok(stream) => return Ok((stream, Origin::Started)),
                 Err(_) => tokio::time::sleep(LOOK).await,
             }
         }
@@ -378,7 +400,8 @@ async fn attempt(socket: &Path, limits: Limits) -> std::io::Result<UnixStream> {
 const CLIENTLESS: &str = "10";
 
 /// Starts the daemon with the flags that its own client library uses, and the time after which it ends by
-/// itself when no client is left. It is never ended by us: a screen reader may have come to use it.
+/// itself when no client is left. It is not ended by us, because a screen reader may have come to use it; but one
+/// that has no sound to give to anybody is (`ours`).
 ///
 /// It puts itself into the background; the person may have forbidden it (`DisableAutoSpawn`), which
 /// shows as an exit status.

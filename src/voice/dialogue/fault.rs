@@ -37,6 +37,9 @@ pub(in crate::voice) enum Fault {
         "speech-dispatcher is running but can't play sound; check the audio device, then restart speech-dispatcher"
     )]
     NoSound,
+    /// The same of a daemon that was started from here, and was ended again.
+    #[error("speech-dispatcher can't play sound; check the audio device")]
+    NoSoundOfOurs,
     /// A message was taken but never began.
     #[error(
         "speech-dispatcher takes the words but never begins to speak: its audio device is gone, it is paused, or another program keeps it busy; if it stays silent, restart it"

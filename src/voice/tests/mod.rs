@@ -25,6 +25,8 @@ mod conversation;
 pub mod fake_ssip;
 mod folder;
 mod handle;
+#[cfg(target_os = "linux")]
+mod ours;
 mod speech_dispatcher;
 mod wire;
 
