@@ -130,7 +130,14 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             program,
             options,
         } => runtime::run(runtime::watch(&sources, program, &options)?).await,
-        Command::Run { list: true, .. } => print(runtime::agents()?.as_bytes()),
+        Command::Run {
+            list: true,
+            options,
+            ..
+        } => {
+            let words = runtime::phrases_for(options.config.as_deref(), &options.language)?;
+            print(runtime::agents(&words)?.as_bytes())
+        }
         Command::Run {
             agent,
             cwd,

@@ -246,3 +246,21 @@ fn a_terminal_is_described_as_it_is() {
         assert!(screen.contains(words), "{words}:\n{screen}");
     }
 }
+
+/// A reader that has gone reads no code and no words: neither Rust's, nor ours.
+#[test]
+fn a_closed_pipe_ends_it_in_silence() {
+    let server = FakeSsip::start();
+    server.speech(Speech::Ends);
+    let nothing = Folder::new();
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = command(&["doctor", "--silent"])
+        .env("SPEECHD_ADDRESS", address(&server))
+        .env("PATH", &nothing.0)
+        .stdout(writer)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+}

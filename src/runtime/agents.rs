@@ -10,6 +10,12 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
+use crate::announce::normalise::clean;
+use crate::announce::{Arg, Phrases};
+use crate::config::closest;
+
+use super::settings::unreadable;
+
 /// The known agents, as data.
 const KNOWN: &str = include_str!("../../assets/agents.toml");
 
@@ -30,6 +36,13 @@ struct Agent {
     title: String,
     command: Vec<String>,
     install: String,
+}
+
+impl Agent {
+    /// Gives the program that is started.
+    fn program(&self) -> &str {
+        self.command.first().map(String::as_str).unwrap_or_default()
+    }
 }
 
 /// Says what is to be run, as the command line has it.
@@ -60,6 +73,50 @@ pub(super) struct Found {
     pub(super) prompt: Option<String>,
 }
 
+/// Says why no agent can be started; a person is told in their language (`wording`).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no agent can be started: {self:?}")]
+pub(super) enum AgentFault {
+    /// Nothing is named.
+    Nothing {
+        /// What is known.
+        names: String,
+    },
+    /// No known agent has this name.
+    Unknown {
+        /// The name.
+        name: String,
+        /// The known one that is probably meant.
+        close: Option<String>,
+        /// What is known.
+        names: String,
+    },
+    /// A known agent is not there.
+    NotInstalled {
+        /// Its name for a person.
+        title: String,
+        /// The program that is missing.
+        program: String,
+        /// The command that installs it.
+        install: String,
+    },
+    /// There is no such program.
+    NoProgram(String),
+    /// There is no such folder, or it may not be looked into.
+    NoFolder(String),
+    /// What is named as a folder is none.
+    NotAFolder(String),
+    /// The prompt in this file is longer than so many bytes.
+    LongPrompt {
+        /// The file.
+        file: String,
+        /// The bound.
+        most: u64,
+    },
+    /// The prompt is empty.
+    EmptyPrompt,
+}
+
 fn known() -> anyhow::Result<Vec<Agent>> {
     let known: Known = toml::from_str(KNOWN).context("the known agents can't be read")?;
     Ok(known.agent)
@@ -69,18 +126,22 @@ fn known() -> anyhow::Result<Vec<Agent>> {
 ///
 /// # Errors
 /// Never in practice: the list is a part of the program.
-pub fn agents() -> anyhow::Result<String> {
+pub fn agents(words: &Phrases) -> anyhow::Result<String> {
     let mut text = String::new();
     for agent in known()? {
-        let there = match is_there(OsStr::new(&agent.command[0])) {
-            true => "installed".to_owned(),
-            false => format!("not installed; to install it: {}", agent.install),
+        let key = match is_there(OsStr::new(agent.program())) {
+            true => "run.list.installed",
+            false => "run.list.missing",
         };
         let command = agent.command.join(" ");
-        text.push_str(&format!(
-            "{}: {}. Runs {command}. It is {there}\n",
-            agent.name, agent.title
-        ));
+        let args = [
+            ("name", Arg::Own(agent.name)),
+            ("title", Arg::Own(agent.title)),
+            ("command", Arg::Own(command)),
+            ("install", Arg::Own(agent.install)),
+        ];
+        text.push_str(&words.text(key, &args));
+        text.push('\n');
     }
     Ok(text)
 }
@@ -94,31 +155,25 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
     let prompt = prompt(wanted.prompt, wanted.prompt_file.as_deref())?;
     let (title, command) = match &wanted.agent {
         None if wanted.program.is_empty() => {
-            bail!(
-                "there is nothing to run: name an agent ({}), or write -- and a command",
-                names()?
-            )
+            bail!(AgentFault::Nothing { names: names()? })
         }
         None => (None, in_full(wanted.program)?),
         Some(name) => {
             let agents = known()?;
             let Some(agent) = agents.into_iter().find(|agent| agent.name == *name) else {
-                bail!(
-                    "there is no agent {name:?}; known are {}; for any other write -- and its command",
-                    names()?
-                );
+                let all = known()?;
+                bail!(AgentFault::Unknown {
+                    name: clean(name).into_owned(),
+                    close: closest(name, all.iter().map(|agent| agent.name.as_str())),
+                    names: names()?,
+                });
             };
-            let program = agent
-                .command
-                .first()
-                .map(String::as_str)
-                .unwrap_or_default();
-            if !is_there(OsStr::new(program)) {
-                bail!(
-                    "{} is not installed: there is no program {program}; to install it: {}",
-                    agent.title,
-                    agent.install
-                );
+            if !is_there(OsStr::new(agent.program())) {
+                bail!(AgentFault::NotInstalled {
+                    program: agent.program().to_owned(),
+                    title: agent.title,
+                    install: agent.install,
+                });
             }
             let command = agent.command.iter().map(OsString::from).collect();
             (Some(agent.title), command)
@@ -147,7 +202,7 @@ fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
         *program = std::path::absolute(path)?.into_os_string();
     }
     if !is_there(program) {
-        bail!("there is no program {}", super::shown(Path::new(program)));
+        bail!(AgentFault::NoProgram(super::shown(Path::new(program))));
     }
     Ok(command)
 }
@@ -169,10 +224,11 @@ fn is_there(program: &OsStr) -> bool {
 
 fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
     let wanted = wanted.unwrap_or(Path::new("."));
-    let about = || format!("the folder {}", super::shown(wanted));
-    let folder = wanted.canonicalize().with_context(about)?;
+    let folder = wanted
+        .canonicalize()
+        .map_err(|_| AgentFault::NoFolder(super::shown(wanted)))?;
     if !folder.is_dir() {
-        bail!("{} is no folder", super::shown(wanted));
+        bail!(AgentFault::NotAFolder(super::shown(wanted)));
     }
     Ok(folder)
 }
@@ -182,21 +238,27 @@ fn prompt(text: Option<String>, file: Option<&Path>) -> anyhow::Result<Option<St
         (None, None) => return Ok(None),
         (Some(text), _) => text,
         (None, Some(file)) => {
-            let about = || format!("the prompt in {}", super::shown(file));
-            let open = std::fs::File::open(file).with_context(about)?;
+            let about = || format!("{} can't be read", super::shown(file));
+            let open = std::fs::File::open(file)
+                .map_err(unreadable)
+                .with_context(about)?;
             let mut text = String::new();
             open.take(LONGEST_PROMPT + 1)
                 .read_to_string(&mut text)
+                .map_err(unreadable)
                 .with_context(about)?;
             if text.len() as u64 > LONGEST_PROMPT {
-                bail!("the prompt in {} is longer than 1 MiB", super::shown(file));
+                bail!(AgentFault::LongPrompt {
+                    file: super::shown(file),
+                    most: LONGEST_PROMPT,
+                });
             }
             text
         }
     };
     let text = text.trim();
     if text.is_empty() {
-        bail!("the prompt is empty");
+        bail!(AgentFault::EmptyPrompt);
     }
     Ok(Some(text.to_owned()))
 }
@@ -206,8 +268,13 @@ fn prompt(text: Option<String>, file: Option<&Path>) -> anyhow::Result<Option<St
 mod tests {
     use super::*;
 
+    fn fault_in(language: &str, wanted: Wanted) -> String {
+        let words = Phrases::for_languages(&[language.to_owned()]).unwrap();
+        crate::runtime::fault(&find(wanted).unwrap_err(), &words)
+    }
+
     fn fault(wanted: Wanted) -> String {
-        find(wanted).unwrap_err().to_string()
+        fault_in("en", wanted)
     }
 
     #[test]
@@ -218,10 +285,11 @@ mod tests {
                 "{agent:?}"
             );
         }
+        let words = Phrases::english().unwrap();
+        let list = agents(&words).unwrap();
         assert!(
-            agents()
-                .unwrap()
-                .contains("opencode: opencode. Runs opencode acp.")
+            list.contains("opencode: opencode. Runs opencode acp."),
+            "{list}"
         );
     }
 
@@ -247,8 +315,83 @@ mod tests {
             folder: Some("/nowhere".into()),
             ..program("sh")
         };
-        assert!(fault(lost).contains("the folder /nowhere"));
+        assert!(fault(lost).contains("there is no folder /nowhere"));
+        let file = |path: &str| Wanted {
+            prompt_file: Some(path.into()),
+            ..program("sh")
+        };
+        assert_eq!(fault(file("/")), "/ can't be read: it is a folder");
+        assert_eq!(
+            fault(file("/nowhere")),
+            "/nowhere can't be read: there is no such file"
+        );
+        assert!(fault(agent("opncode")).contains("did you mean opencode?"));
         let found = find(program("sh")).unwrap();
         assert!(found.folder.is_absolute() && found.prompt.is_none());
+    }
+
+    #[test]
+    fn what_can_not_be_run_is_told_in_the_persons_language() {
+        let program = Wanted {
+            program: vec!["sh".into()],
+            ..Wanted::default()
+        };
+        let agent = |name: &str| Wanted {
+            agent: Some(name.to_owned()),
+            ..Wanted::default()
+        };
+        let folder = |path: &str| Wanted {
+            folder: Some(path.into()),
+            ..program.clone()
+        };
+        let calls = [
+            (Wanted::default(), "nichts zu starten", "nada que iniciar"),
+            (
+                agent("purple"),
+                "es gibt keinen Agenten \"purple\"; bekannt sind opencode",
+                "no hay ningún agente \"purple\"; se conocen opencode",
+            ),
+            (agent("gose"), "meinten Sie goose?", "¿quiso decir goose?"),
+            (
+                Wanted {
+                    program: vec!["/nowhere/x".into()],
+                    ..Wanted::default()
+                },
+                "es gibt kein Programm /nowhere/x",
+                "no hay ningún programa /nowhere/x",
+            ),
+            (
+                folder("/nowhere"),
+                "es gibt keinen Ordner /nowhere",
+                "no hay ninguna carpeta /nowhere",
+            ),
+            (
+                folder("/dev/null"),
+                "/dev/null ist kein Ordner",
+                "/dev/null no es una carpeta",
+            ),
+            (
+                Wanted {
+                    prompt: Some(" ".to_owned()),
+                    ..program.clone()
+                },
+                "der Auftrag ist leer",
+                "el encargo está vacío",
+            ),
+            (
+                Wanted {
+                    prompt_file: Some("/dev/zero".into()),
+                    ..program
+                },
+                "der Auftrag in /dev/zero ist länger als 1048576 Bytes",
+                "el encargo en /dev/zero tiene más de 1048576 bytes",
+            ),
+        ];
+        for (wanted, german, spanish) in calls {
+            for (language, words) in [("de", german), ("es", spanish)] {
+                let told = fault_in(language, wanted.clone());
+                assert!(told.contains(words), "{told}");
+            }
+        }
     }
 }

@@ -11,6 +11,8 @@ use crate::inspect::Wording;
 use crate::protocol::Problem;
 use crate::session::{AnomalyKind, Danger};
 
+use super::agents::AgentFault;
+
 /// Gives the phrases that the person's settings ask for. Who has to mend the settings must be able to read what
 /// is wrong with them: of a file that can't be used its languages are taken all the same, if they can be read.
 ///
@@ -63,8 +65,52 @@ pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
         // What stands around it is the name of the file.
         return format!("{error}: {}", words.settings_fault(settings));
     }
+    if let Some(agent) = error.downcast_ref::<AgentFault>() {
+        return agent_fault(agent, words);
+    }
     let causes = error.chain().map(|cause| words.reason(&cause.to_string()));
     causes.collect::<Vec<_>>().join(": ")
+}
+
+/// Words why no agent can be started.
+fn agent_fault(fault: &AgentFault, words: &Phrases) -> String {
+    let own = |text: &String| Arg::Own(text.clone());
+    match fault {
+        AgentFault::Nothing { names } => words.text("run.nothing", &[("names", own(names))]),
+        AgentFault::Unknown {
+            name,
+            close: Some(close),
+            ..
+        } => words.text(
+            "run.unknown.close",
+            &[("name", own(name)), ("close", own(close))],
+        ),
+        AgentFault::Unknown {
+            name,
+            close: None,
+            names,
+        } => words.text("run.unknown", &[("name", own(name)), ("names", own(names))]),
+        AgentFault::NotInstalled {
+            title,
+            program,
+            install,
+        } => {
+            let args = [
+                ("title", own(title)),
+                ("program", own(program)),
+                ("install", own(install)),
+            ];
+            words.text("run.not_installed", &args)
+        }
+        AgentFault::NoProgram(name) => words.text("run.no_program", &[("name", own(name))]),
+        AgentFault::NoFolder(name) => words.text("run.no_folder", &[("name", own(name))]),
+        AgentFault::NotAFolder(name) => words.text("run.not_a_folder", &[("name", own(name))]),
+        AgentFault::LongPrompt { file, most } => {
+            let args = [("file", own(file)), ("most", Arg::own(most))];
+            words.text("run.prompt.long", &args)
+        }
+        AgentFault::EmptyPrompt => words.text("run.prompt.empty", &[]),
+    }
 }
 
 impl Wording for Phrases {
