@@ -132,7 +132,7 @@ impl Hearken {
 
     /// Gives the most memory that it has held so far, in bytes; absent where the system does not say.
     pub fn peak(&self) -> Option<usize> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.id())).ok()?;
         let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
         let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
         Some(kilobytes * 1024)
