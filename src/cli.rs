@@ -80,6 +80,12 @@ pub enum Command {
         /// A file that says what it is to do at once
         #[arg(long, value_name = "FILE")]
         prompt_file: Option<PathBuf>,
+        /// Go on with its last conversation in that folder
+        #[arg(long = "continue", conflicts_with = "resume")]
+        go_on: bool,
+        /// Go on with a conversation of before, which you choose
+        #[arg(long)]
+        resume: bool,
         /// Instead of a known agent, a program that speaks the protocol, and its arguments
         #[arg(value_name = "COMMAND", last = true, conflicts_with = "agent")]
         program: Vec<OsString>,

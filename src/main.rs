@@ -12,7 +12,7 @@ use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime::{self, Serving, Unwritten, Wanted};
+use hearken::runtime::{self, Earlier, Serving, Unwritten, Wanted};
 
 fn main() -> ExitCode {
     // A shell may only ask for names.
@@ -143,16 +143,24 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             cwd,
             prompt,
             prompt_file,
+            go_on,
+            resume,
             program,
             options,
             list: _,
         } => {
+            let earlier = match (go_on, resume) {
+                (true, _) => Earlier::Last,
+                (false, true) => Earlier::Chosen,
+                (false, false) => Earlier::None,
+            };
             let wanted = Wanted {
                 agent,
                 program,
                 folder: cwd,
                 prompt,
                 prompt_file,
+                earlier,
             };
             runtime::run(runtime::run_agent(wanted, &options)?).await
         }

@@ -38,6 +38,7 @@ use crate::transport::{LinkHandle, LinkNews, LinkSettings, Recorder, Source};
 use crate::voice::{self, VoiceHandle, VoiceSink};
 
 pub(crate) use crate::app::told;
+pub use crate::dialect::Earlier;
 /// Is the process that speaks by the platform's own speech.
 pub use crate::voice::system::run_child as system_voice;
 pub use agents::{Wanted, agents};

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::announce::{Manner, Phrases};
 use crate::config::{Config, Dialect, HandshakeConfig, SourceAnnounce};
-use crate::dialect::{Carrier, Identity};
+use crate::dialect::{Carrier, Earlier, Identity};
 use crate::keys::{Keymap, Scan};
 use crate::protocol::{Answer, KeyRing};
 
@@ -104,6 +104,8 @@ pub struct SourceSetup {
     pub folder: String,
     /// What its agent is to do at once, where the person said so at the start.
     pub prompt: Option<String>,
+    /// Which conversation of before its agent is to go on with.
+    pub earlier: Earlier,
     /// What a recording tells beside its events; absent for everything that is none.
     pub recording: Option<Recording>,
     /// Whether it is a program that is started for this.

@@ -242,6 +242,18 @@ pub enum Wish {
     Stop,
 }
 
+/// Says which conversation of before an agent is to go on with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Earlier {
+    /// None: it begins a new one.
+    #[default]
+    None,
+    /// The last one in its folder.
+    Last,
+    /// One that the person chooses.
+    Chosen,
+}
+
 /// Holds how the person wants to hear an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Terms {
@@ -320,6 +332,8 @@ pub struct Start {
     pub folder: String,
     /// What it is to do at once.
     pub prompt: Option<String>,
+    /// Which conversation of before it is to go on with.
+    pub earlier: Earlier,
     /// Whether somebody else carries the person's decisions out, to whom they can be handed.
     pub handler: bool,
 }
@@ -346,6 +360,7 @@ impl Start {
             identity: None,
             folder: String::new(),
             prompt: None,
+            earlier: Earlier::None,
             handler: false,
         }
     }

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases};
 use crate::config::closest;
+use crate::dialect::Earlier;
 
 use super::settings::unreadable;
 
@@ -58,6 +59,8 @@ pub struct Wanted {
     pub prompt: Option<String>,
     /// Instead of that, a file that says it.
     pub prompt_file: Option<PathBuf>,
+    /// Which conversation of before it goes on with.
+    pub earlier: Earlier,
 }
 
 /// Holds an agent that can be started.
@@ -71,6 +74,8 @@ pub(super) struct Found {
     pub(super) folder: PathBuf,
     /// What it is to do at once.
     pub(super) prompt: Option<String>,
+    /// Which conversation of before it goes on with.
+    pub(super) earlier: Earlier,
 }
 
 /// Says why no agent can be started; a person is told in their language (`wording`).
@@ -184,6 +189,7 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
         command,
         folder,
         prompt,
+        earlier: wanted.earlier,
     })
 }
 

@@ -99,6 +99,7 @@ pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
         },
         folder: found.folder.to_string_lossy().into_owned(),
         prompt: found.prompt,
+        earlier: found.earlier,
         ..usual
     };
     let mut plan = plan(

@@ -148,9 +148,9 @@ impl Scene {
         all.map(str::to_owned).collect()
     }
 
-    fn start(&self, agent: &Agent, prompt: &str) -> Hearken {
+    fn start(&self, agent: &Agent, more: &[&str]) -> Hearken {
         let mut arguments = self.arguments(agent, "json");
-        arguments.extend(["--prompt".to_owned(), prompt.to_owned()]);
+        arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let mut command = command(&arguments);
         for foreign in [
@@ -193,7 +193,7 @@ fn asked(hearken: &mut Hearken, words: &str) -> String {
 /// Has an agent do all that is asked of one, in one conversation.
 fn story(agent: &Agent) {
     let scene = Scene::new(agent);
-    let mut hearken = scene.start(agent, "say hello");
+    let mut hearken = scene.start(agent, &["--prompt", "say hello"]);
     hearken.announced("session_started", "started");
     hearken.announced("output", "Hello from the mock model.");
     hearken.announced("output", "It has two sentences.");
@@ -270,12 +270,25 @@ fn story(agent: &Agent) {
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 0, "{}", seen.join("\n"));
     assert!(!seen.iter().any(|line| line.contains("without you")));
+
+    // Another day: it goes on where it was, and reads nothing of it again.
+    let mut hearken = scene.start(agent, &["--continue", "--prompt", "say hello"]);
+    hearken.announced("connection", "It goes on with the conversation of before");
+    hearken.announced("session_started", "started");
+    assert_eq!(
+        (count(&hearken, "output"), count(&hearken, "tool_invoked")),
+        (0, 0)
+    );
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
 }
 
 /// Kills an agent in the middle of a turn.
 fn killed(agent: &Agent) {
     let scene = Scene::new(agent);
-    let mut hearken = scene.start(agent, "wait now");
+    let mut hearken = scene.start(agent, &["--prompt", "wait now"]);
     hearken.announced("output", "Sentence 1 stands here.");
     hearken.say("> say hello");
     hearken.announced("reply", "It waits");

@@ -70,6 +70,7 @@ impl Links {
                 identity: source.identity.clone(),
                 folder: source.folder.clone(),
                 prompt: source.prompt.clone(),
+                earlier: source.earlier,
                 handler: source.handler,
             };
             // Far from each other: a dialect draws as many numbers as it needs.

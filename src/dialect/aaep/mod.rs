@@ -134,6 +134,7 @@ impl Aaep {
             identity: _,
             folder: _,
             prompt: _,
+            earlier: _,
             handler: _,
         } = start;
         let mut seed = seed;

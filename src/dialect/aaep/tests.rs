@@ -59,6 +59,7 @@ fn start(carrier: Carrier) -> Start {
         identity: None,
         folder: String::new(),
         prompt: None,
+        earlier: Default::default(),
         handler: false,
         carrier,
         path: String::new(),

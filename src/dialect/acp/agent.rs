@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::dialect::written::{self, cut};
 use crate::protocol::object;
 
+use super::earlier::Keeps;
 use super::read::text;
 
 /// The version of the protocol that is spoken.
@@ -28,6 +29,8 @@ pub struct Greeting {
     pub agent: written::Agent,
     /// The names of the ways to sign in.
     pub ways_in: Vec<String>,
+    /// What it keeps of the conversations of before.
+    pub keeps: Keeps,
 }
 
 /// Tells whether a result is the answer to the greeting.
@@ -70,6 +73,7 @@ impl Greeting {
                 name: named(name),
                 model: None,
             },
+            keeps: Keeps::read(map.get("agentCapabilities").and_then(Value::as_object)),
             ways_in: ways.take(MOST).map(|way| cut(way, LONGEST)).collect(),
         }
     }
@@ -85,18 +89,36 @@ fn named(name: &str) -> String {
     }
 }
 
-/// Reads the modes of a session: the name of each, and the one that it is in.
+/// Reads the modes of a session: the name of each, and the one that it is in. An agent may have them among its options.
 pub fn modes(map: &Map<String, Value>) -> (BTreeMap<String, String>, Option<String>) {
     let modes = map.get("modes").and_then(Value::as_object);
-    let all = modes.and_then(|modes| modes.get("availableModes"));
-    let all = all.and_then(Value::as_array).into_iter().flatten();
+    let options = map.get("configOptions").and_then(Value::as_array);
+    let options = options.into_iter().flatten().filter_map(Value::as_object);
+    let mut options = options.filter(|option| text(option, "category") == Some("mode"));
+    let (all, now) = match (modes, options.next()) {
+        (Some(modes), _) => (
+            named_by(modes, "availableModes", "id"),
+            text(modes, "currentModeId"),
+        ),
+        (None, Some(option)) => (
+            named_by(option, "options", "value"),
+            text(option, "currentValue"),
+        ),
+        (None, None) => (BTreeMap::new(), None),
+    };
+    (all, now.map(|now| cut(now, LONGEST)))
+}
+
+fn named_by(map: &Map<String, Value>, list: &str, id: &str) -> BTreeMap<String, String> {
+    let all = map
+        .get(list)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
     let all = all.filter_map(Value::as_object).filter_map(|mode| {
-        let id = text(mode, "id")?;
-        Some((
-            cut(id, LONGEST),
-            cut(text(mode, "name").unwrap_or(id), LONGEST),
-        ))
+        let id = text(mode, id)?;
+        let name = text(mode, "name").unwrap_or(id);
+        Some((cut(id, LONGEST), cut(name, LONGEST)))
     });
-    let now = modes.and_then(|modes| text(modes, "currentModeId"));
-    (all.take(MOST).collect(), now.map(|now| cut(now, LONGEST)))
+    all.take(MOST).collect()
 }

@@ -18,12 +18,15 @@ use serde_json::{Map, Value, json};
 
 use crate::dialect::rpc::{self, Asked, Id, Message, Text};
 use crate::dialect::written::{self, Writer};
-use crate::dialect::{Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish};
+use crate::dialect::{
+    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Out, Start, Wish,
+};
 use crate::link::{Fault, LastWords, LinkEvent, Phrase, Receipt, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, object};
 
 use super::agent;
 use super::call;
+use super::earlier::Stage;
 use super::ending::End;
 use super::options;
 use super::permission::{Permission, Sending};
@@ -44,6 +47,13 @@ pub(super) enum Ours {
     Greeting,
     /// For a conversation.
     Opening,
+    /// For the conversations of before.
+    Listing {
+        /// Whether one is opened again by being loaded.
+        loads: bool,
+    },
+    /// For one of them.
+    Going,
     /// For a turn.
     Prompt,
 }
@@ -72,6 +82,13 @@ pub struct Acp {
     pub(super) asked: Asked<Ours>,
     pub(super) ways_in: Vec<String>,
     pub(super) modes: BTreeMap<String, String>,
+    /// The mode that was told last.
+    pub(super) mode: String,
+    /// Which conversation the person wants to go on with.
+    pub(super) wanted: Earlier,
+    /// Whether the agent opens one again by loading it.
+    pub(super) loads: bool,
+    pub(super) earlier: Stage,
     pub(super) turn: Option<Turn>,
     pub(super) held: VecDeque<String>,
     /// The number under which the prompt of this turn goes out.
@@ -102,6 +119,10 @@ impl Acp {
             asked: Asked::default(),
             ways_in: Vec::new(),
             modes: BTreeMap::new(),
+            mode: String::new(),
+            wanted: start.earlier,
+            loads: false,
+            earlier: Stage::Idle,
             turn: None,
             held: start.prompt.into_iter().collect(),
             prompting: None,
@@ -109,7 +130,7 @@ impl Acp {
         }
     }
 
-    fn send(&mut self, frame: String, out: &mut Vec<Out>) -> u64 {
+    pub(super) fn send(&mut self, frame: String, out: &mut Vec<Out>) -> u64 {
         let request = self.numbers.fresh();
         if !self.listens {
             out.push(Out::Send { request, frame });
@@ -178,15 +199,14 @@ impl Acp {
 
     fn updated(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
         let update = read::update(params);
+        if self.said_before(&update) {
+            return;
+        }
         match &update {
-            Update::Mode(mode) => {
-                let name = self.modes.get(mode).unwrap_or(mode).clone();
-                out.push(Out::Tell(
-                    Phrase::new("acp.mode").with("mode", Word::Name(name)),
-                ));
-            }
+            Update::Mode(mode) => self.in_mode(mode, out),
+            Update::Options(options) => self.has_options(options, out),
             Update::Unknown(kind) => self.not_known(kind, out),
-            Update::Echoes | Update::Quiet => {}
+            Update::Echoes(_) | Update::Quiet => {}
             Update::Says { .. }
             | Update::Shows(_)
             | Update::Thinks
@@ -297,6 +317,8 @@ impl Acp {
         match what {
             Some(Ours::Greeting) => self.greeted(result, out),
             Some(Ours::Opening) => self.opened(result, now, out),
+            Some(Ours::Listing { loads }) => self.listed(result, loads, now, out),
+            Some(Ours::Going) => self.went_on(result, now, out),
             Some(Ours::Prompt) => self.turn_ends(result, now, out),
             None if self.listens => match text(result, "sessionId") {
                 Some(_) => {}
@@ -415,6 +437,7 @@ impl Acp {
             request,
             outcome: outcome.clone(),
         });
+        self.choice_went(request, outcome.is_ok(), now, out);
         let Some(turn) = &mut self.turn else {
             return;
         };
@@ -442,6 +465,7 @@ impl Acp {
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         self.phase = Phase::Over;
         self.prompting = None;
+        self.leave_earlier(now, out);
         if let Some(turn) = self.turn.take() {
             turn.finish(&mut self.teller, now, out);
         }
@@ -515,6 +539,10 @@ impl Dialect for Acp {
             } => (decision.as_str(), rationale.clone()),
             Answer::Response(_) => ("", None),
         };
+        if let Some(frame) = self.chosen(request, reply.token.reveal(), &reply.answer) {
+            out.push(Out::Send { request, frame });
+            return;
+        }
         let turn = self.turn.as_mut();
         let permission = turn.and_then(|turn| turn.asked_under(reply.token.reveal()));
         let found = permission.and_then(|permission| {

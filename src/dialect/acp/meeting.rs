@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: the greeting, the conversation, what it means where either is refused. Not here: turns (`client`).
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::dialect::Out;
 use crate::dialect::rpc;
@@ -27,9 +27,10 @@ impl Acp {
             let version = Word::Own(greeting.version.to_string());
             return self.give_up(Phrase::new("acp.version").with("version", version), out);
         }
-        let params = json!({"cwd": self.teller.folder, "mcpServers": []});
-        if !self.listens {
-            self.ask(Ours::Opening, "session/new", &params.to_string(), out);
+        if !self.listens
+            && let Err(reason) = self.want_conversation(greeting.keeps, out)
+        {
+            self.give_up(reason, out);
         }
     }
 
@@ -37,19 +38,45 @@ impl Acp {
         let Some(conversation) = text(result, "sessionId") else {
             return self.give_up(Phrase::new("acp.no_session"), out);
         };
-        self.phase = Phase::Open(conversation.to_owned());
-        let (modes, mode) = agent::modes(result);
-        self.modes = modes;
-        if let Some(mode) = mode {
-            let name = self.modes.get(&mode).cloned().unwrap_or(mode);
-            out.push(Out::Tell(
-                Phrase::new("acp.mode").with("mode", Word::Name(name)),
-            ));
-        }
+        let conversation = conversation.to_owned();
+        self.open(conversation, result, now, out);
+    }
+
+    /// Begins with a conversation that is open.
+    pub(super) fn open(
+        &mut self,
+        conversation: String,
+        result: &Map<String, Value>,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        self.phase = Phase::Open(conversation);
+        self.has_options(result, out);
         if self.held.is_empty() {
             out.push(Out::Tell(Phrase::new("acp.ready")));
         }
         self.go_on(now, out);
+    }
+
+    /// Takes what can be set, and tells the mode where it is another one.
+    pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<Out>) {
+        let (modes, mode) = agent::modes(map);
+        if !modes.is_empty() {
+            self.modes = modes;
+        }
+        if let Some(mode) = mode {
+            self.in_mode(&mode, out);
+        }
+    }
+
+    pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<Out>) {
+        if self.mode == mode {
+            return;
+        }
+        mode.clone_into(&mut self.mode);
+        let name = self.modes.get(mode).map_or(mode, String::as_str);
+        let name = Word::Name(name.to_owned());
+        out.push(Out::Tell(Phrase::new("acp.mode").with("mode", name)));
     }
 
     /// Takes the refusal of a request of ours.
@@ -63,12 +90,17 @@ impl Acp {
     ) {
         let words = Word::Agent(written::short(message));
         match what {
-            Ours::Greeting | Ours::Opening if code == SIGN_IN => {
+            Ours::Greeting | Ours::Opening | Ours::Listing { .. } | Ours::Going
+                if code == SIGN_IN =>
+            {
                 let ways = Word::Names(self.ways_in.clone());
                 self.give_up(Phrase::new("acp.sign_in").with("ways", ways), out);
             }
             Ours::Greeting | Ours::Opening => {
                 self.give_up(Phrase::new("acp.no_start").with("words", words), out);
+            }
+            Ours::Listing { .. } | Ours::Going => {
+                self.give_up(Phrase::new("acp.earlier.refused").with("words", words), out);
             }
             Ours::Prompt => {
                 if let Some(turn) = &mut self.turn {

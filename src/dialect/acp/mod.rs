@@ -13,6 +13,7 @@
 mod agent;
 mod call;
 mod client;
+mod earlier;
 mod ending;
 mod meeting;
 mod options;

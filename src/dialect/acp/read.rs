@@ -35,13 +35,15 @@ pub enum Update {
     /// What the agent thinks; never said as if it were for the person.
     Thinks,
     /// The person's own words, which come back while an old conversation is loaded.
-    Echoes,
+    Echoes(Option<String>),
     /// A call of a tool, or news of one.
     Calls(CallNews),
     /// What it plans.
     Plans(Vec<PlanStep>),
     /// It works in another mode.
     Mode(String),
+    /// What can be set, and how it is set now.
+    Options(Map<String, Value>),
     /// What it counts or offers; of no interest by itself.
     Quiet,
     /// An update of a kind that is not known here.
@@ -106,7 +108,7 @@ pub fn update(params: &Map<String, Value>) -> Update {
     match kind {
         "agent_message_chunk" => says(update),
         "agent_thought_chunk" => Update::Thinks,
-        "user_message_chunk" => Update::Echoes,
+        "user_message_chunk" => Update::Echoes(text(update, "messageId").map(name)),
         "tool_call" | "tool_call_update" => match call(update) {
             Some(news) => Update::Calls(news),
             None => Update::Unknown(kind.to_owned()),
@@ -115,10 +117,8 @@ pub fn update(params: &Map<String, Value>) -> Update {
         "current_mode_update" => {
             Update::Mode(name(text(update, "currentModeId").unwrap_or_default()))
         }
-        "available_commands_update"
-        | "config_option_update"
-        | "usage_update"
-        | "session_info_update" => Update::Quiet,
+        "config_option_update" => Update::Options(update.clone()),
+        "available_commands_update" | "usage_update" | "session_info_update" => Update::Quiet,
         other => Update::Unknown(name(other)),
     }
 }

@@ -141,7 +141,11 @@ impl Turn {
                 }
             }
             // None of these is the turn's business.
-            Update::Echoes | Update::Mode(_) | Update::Quiet | Update::Unknown(_) => {}
+            Update::Echoes(_)
+            | Update::Mode(_)
+            | Update::Options(_)
+            | Update::Quiet
+            | Update::Unknown(_) => {}
         }
     }
 

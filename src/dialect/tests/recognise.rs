@@ -12,6 +12,7 @@ fn start() -> Start {
         identity: None,
         folder: String::new(),
         prompt: None,
+        earlier: Default::default(),
         handler: false,
         carrier: Carrier::OneWay,
         path: String::new(),

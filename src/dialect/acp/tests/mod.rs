@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod earlier;
 mod meeting;
 mod permissions;
 mod streams;
@@ -13,10 +14,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::EveryLanguage;
-use crate::dialect::{Carrier, Dialect, Out, Standing, Start, Wish, Words};
+use crate::dialect::{Carrier, Dialect, Earlier, Out, Standing, Start, Wish, Words};
 use crate::inspect::Checker;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
-use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Severity};
+use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
 
 use super::Acp;
 
@@ -30,6 +31,7 @@ pub(super) struct Run {
     pub events: Vec<Value>,
     pub view_only: usize,
     pub told: Vec<&'static str>,
+    pub phrases: Vec<crate::link::Phrase>,
     pub sent: Vec<(u64, String)>,
     pub settled: Vec<(u64, bool)>,
     pub faults: Vec<String>,
@@ -41,10 +43,16 @@ pub(super) struct Run {
 impl Run {
     /// Makes the client of an agent that has not been met.
     pub fn new(carrier: Carrier) -> Self {
+        Self::wanting(carrier, Earlier::None)
+    }
+
+    /// Makes one that is to go on with a conversation of before.
+    pub fn wanting(carrier: Carrier, earlier: Earlier) -> Self {
         let start = Start {
             carrier,
             words: WORDS.clone(),
             seed: 7,
+            earlier,
             folder: "/work/a".to_owned(),
             ..Start::unattended()
         };
@@ -54,6 +62,7 @@ impl Run {
             events: Vec::new(),
             view_only: 0,
             told: Vec::new(),
+            phrases: Vec::new(),
             sent: Vec::new(),
             settled: Vec::new(),
             faults: Vec::new(),
@@ -144,6 +153,19 @@ impl Run {
         self.take(out);
     }
 
+    /// Answers a question that is none of a permission.
+    pub fn respond(&mut self, request: u64, token: &str, value: &str) {
+        let reply = Reply {
+            token: ReplyToken::new(token.to_owned()),
+            answer: Answer::Response(Response::Text(value.to_owned())),
+            timestamp: self.now.wall,
+            decided_by: "user:local".to_owned(),
+        };
+        let mut out = Vec::new();
+        self.acp.reply(request, &reply, self.now, &mut out);
+        self.take(out);
+    }
+
     /// Tells the client that an answer was written, or was not.
     pub fn written(&mut self, request: u64, went: bool) {
         let outcome = match went {
@@ -163,7 +185,10 @@ impl Run {
                 Out::Event(text) => self.event(&text),
                 Out::Send { request, frame } => self.sent.push((request, frame)),
                 Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
+                Out::Tell(phrase) | Out::Detail(phrase) => {
+                    self.told.push(phrase.key);
+                    self.phrases.push(phrase);
+                }
                 Out::Standing(standing) => self.stood.push(standing),
                 Out::Close(fault) => self.closed.push(fault),
                 Out::Unread(..) | Out::LastWords(_) => {}
