@@ -80,7 +80,6 @@ impl Hearken {
     }
 
     /// Gives its process id.
-    #[cfg(feature = "peers")]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
