@@ -52,3 +52,4 @@ mod telling;
 mod terminal;
 mod terms;
 mod transcripts;
+mod words;

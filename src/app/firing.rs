@@ -26,7 +26,10 @@ impl App {
             Timer::Retry => self.questions.retry_due(),
             Timer::SecondStep => self.second_step_ends(),
             Timer::Scan => self.scan_due(),
-            Timer::Line => self.holding.deadline(),
+            Timer::Line => {
+                let both = [self.holding.deadline(), self.holding.decided_by()];
+                both.into_iter().flatten().min()
+            }
             Timer::Alarm => self.questions.alarm_due(),
             Timer::Steady => self.links.steady_due(),
             Timer::Start => self.links.start_due(),

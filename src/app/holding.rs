@@ -10,6 +10,9 @@
 //! the question. Where the line goes on for two seconds more, one notice says that something waits.
 //! What becomes of a question that was asked before is said at once: the line may be its answer.
 //!
+//! Likewise the question that is being decided is finished before another is asked: while the second step of one is
+//! waited for, another one rings, is told in a word, and is asked after it.
+//!
 //! # Worked example
 //! `n` is typed, a question comes and rings, `2` and Enter are typed: the question is written, then
 //! the answer to `n 2`, which was begun before and so is not for the new question.
@@ -31,6 +34,10 @@ const MOST: usize = 1000;
 /// How long something urgent waits for the end of a line before it is told that it does.
 const UNTOLD: Duration = Duration::from_secs(2);
 
+/// How long another question waits for the second step of the one that is being decided: time enough to hear it
+/// and press a key.
+const FINISHED_WITHIN: Duration = Duration::from_secs(15);
+
 /// Holds what waits to be written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Holding {
@@ -47,6 +54,11 @@ pub(super) struct Holding {
     left_out: u64,
     /// The questions that were announced and are not written.
     unwritten: BTreeSet<PromptId>,
+    /// The question whose second step is waited for, and until when others wait for that.
+    deciding: Option<(PromptId, Duration)>,
+    /// The questions that waited for it and were asked then, and when.
+    asked: Vec<PromptId>,
+    asked_at: Duration,
 }
 
 /// Says how far the notice is that something urgent waits for a line.
@@ -69,11 +81,44 @@ impl Holding {
             && (self.typing || (self.held && told.class != Class::Response))
     }
 
-    /// Keeps something urgent unsaid.
-    pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
-        if self.notice == Notice::None {
-            self.notice = Notice::Due(now + UNTOLD);
+    /// Takes note of the question whose second step is waited for, and since when; tells whether what waited for
+    /// another one goes on.
+    pub(super) fn decide(&mut self, step: Option<(PromptId, Duration)>, now: Duration) -> bool {
+        let deciding = step
+            .map(|(id, since)| (id, since + FINISHED_WITHIN))
+            .filter(|(_, until)| now < *until);
+        let over = self.deciding.is_some() && deciding.is_none();
+        self.deciding = deciding;
+        if over {
+            let waiting = self.waiting.iter().chain(&self.unsaid);
+            self.asked = waiting
+                .filter_map(|told| match told.about {
+                    Some(About::Asks(id)) => Some(id),
+                    Some(About::Tells(_)) | None => None,
+                })
+                .collect();
+            self.asked_at = now;
         }
+        over
+    }
+
+    /// Gives the question that is being decided, as far as others wait for that.
+    pub(super) fn deciding(&self) -> Option<PromptId> {
+        self.deciding.map(|(id, _)| id)
+    }
+
+    /// Gives until when others wait for it.
+    pub(super) fn decided_by(&self) -> Option<Duration> {
+        self.deciding.map(|(_, until)| until)
+    }
+
+    /// Tells whether a question that waited for another one is asked at this very moment.
+    pub(super) fn is_asked_now(&self, id: PromptId, now: Duration) -> bool {
+        self.asked_at == now && self.asked.contains(&id)
+    }
+
+    /// Keeps a question unsaid that waits for another one, or what is told of it.
+    pub(super) fn postpone(&mut self, told: Arc<Announcement>) {
         self.unsaid.push_back(told);
         if self.unsaid.len() > MOST {
             let asks = |told: &Arc<Announcement>| matches!(told.about, Some(About::Asks(_)));
@@ -81,6 +126,14 @@ impl Holding {
             self.unsaid.remove(least);
             self.left_out += 1;
         }
+    }
+
+    /// Keeps something urgent unsaid.
+    pub(super) fn hush(&mut self, told: Arc<Announcement>, now: Duration) {
+        if self.notice == Notice::None {
+            self.notice = Notice::Due(now + UNTOLD);
+        }
+        self.postpone(told);
     }
 
     /// Gives when it is told that something urgent waits.
@@ -132,6 +185,11 @@ impl Holding {
     pub(super) fn end_line(&mut self) -> bool {
         self.typing = false;
         !self.held
+    }
+
+    /// Tells whether lines are written: no one is being typed, and they are not held.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.typing && !self.held
     }
 
     /// Tells whether the person holds the lines.

@@ -49,6 +49,12 @@ impl App {
         let asks = self.questions.shown().is_some();
         self.answers.take(&announcement, asks);
         self.ring_for(&announcement, now);
+        if let Some(About::Asks(id)) = announcement.about
+            && self.waits_for_decision(&announcement)
+        {
+            let args = [("n", Arg::own(id.0))];
+            self.say(Class::Outcome, Kind::Hint, "hold.decision", &args, now);
+        }
         match announcement.aloud {
             Aloud::Yes => {
                 self.put(Arc::clone(&announcement));

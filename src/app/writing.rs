@@ -1,6 +1,7 @@
 //! Writing what is told, now or as soon as it may be, and saying what waited for a line.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::announce::{About, Announcement, Arg, Class, Kind, Manner};
 use crate::protocol::Now;
@@ -8,10 +9,14 @@ use crate::session::{Prompt, PromptId};
 
 use super::{App, Effect};
 
+/// A question with less time than this is asked whatever else is being decided.
+const SHORT: Duration = Duration::from_secs(60);
+
 impl App {
     /// Shows an announcement, now or when the lines go on.
     pub(super) fn put(&mut self, told: Arc<Announcement>) {
-        if self.holding.waits(&told) {
+        let lines = self.face.manner() == Manner::Lines;
+        if self.holding.waits(&told) || (lines && self.waits_for_decision(&told)) {
             self.holding.keep(told);
             return;
         }
@@ -27,6 +32,10 @@ impl App {
             self.holding.hush(told, now.monotonic);
             return;
         }
+        if self.waits_for_decision(&told) {
+            self.holding.postpone(told);
+            return;
+        }
         let wishes = self.queue.push(told, now.monotonic);
         self.wish(wishes);
     }
@@ -40,6 +49,27 @@ impl App {
             }
     }
 
+    /// Tells whether something asks a question, or tells of one that is not asked yet, while another one is being
+    /// decided. What has little time left waits for nothing.
+    pub(super) fn waits_for_decision(&self, told: &Announcement) -> bool {
+        let Some(deciding) = self.holding.deciding() else {
+            return false;
+        };
+        match told.about {
+            Some(About::Asks(id)) if told.class == Class::Alert && id != deciding => {
+                let left = self
+                    .sessions
+                    .prompt(id)
+                    .and_then(|prompt| self.time_left(prompt, told.at.monotonic));
+                left.is_none_or(|left| left > SHORT)
+            }
+            Some(About::Tells(id)) if told.class == Class::Alert => {
+                self.holding.is_unsaid(id) || self.holding.is_unwritten(id)
+            }
+            Some(_) | None => false,
+        }
+    }
+
     fn is_typing(&self) -> bool {
         match self.face.manner() {
             Manner::Lines | Manner::Program => self.holding.is_typing(),
@@ -49,7 +79,16 @@ impl App {
 
     /// Tells that something urgent waits for the line, or says it where the line is done.
     pub(super) fn tick_line(&mut self, now: Now) {
+        let step = self.doing.second_step();
+        let step = step.map(|step| (step.prompt(), step.since()));
+        let step = step.filter(|_| self.face.manner() != Manner::Program);
+        if self.holding.decide(step, now.monotonic) && self.holding.goes_on() {
+            self.write_waiting(now);
+        }
         if !self.is_typing() {
+            if self.holding.deciding().is_some() {
+                return;
+            }
             for told in self.holding.take_unsaid() {
                 if let Some(told) = self.fresh(told, now) {
                     let wishes = self.queue.push(told, now.monotonic);
@@ -133,6 +172,7 @@ impl App {
     pub(super) fn release_all(&mut self, now: Now) {
         self.holding.end_line();
         self.holding.let_go();
+        self.holding.decide(None, now.monotonic);
         self.write_waiting(now);
     }
 

@@ -35,6 +35,11 @@ impl SecondStep {
         self.prompt
     }
 
+    /// Gives since when it is waited for, on the monotonic clock.
+    pub(in crate::app) fn since(&self) -> Duration {
+        self.since.monotonic
+    }
+
     /// Gives what it decides.
     pub(in crate::app) fn answer(&self) -> &Answer {
         &self.answer

@@ -105,6 +105,10 @@ impl App {
         let Some(prompt) = self.sessions.prompt(id).cloned() else {
             return;
         };
+        // It waited for the one before, and is asked just now.
+        if class == Class::Alert && self.holding.is_asked_now(id, now.monotonic) {
+            return;
+        }
         // What was heard in full, or is written above, is asked again by its risk and action.
         let known = self.questions.known.heard(id).is_some() || !self.has_voice();
         let segments = match known && class == Class::Alert {

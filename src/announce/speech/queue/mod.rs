@@ -265,6 +265,10 @@ impl SpeechQueue {
                 }
             }
         }
+        if lane == Lane::Alert && !self.lanes[Lane::Response as usize].is_empty() {
+            // The answer to a key goes before it, but not for long.
+            self.impatient_at.get_or_insert(now + PATIENCE);
+        }
         if lane == Lane::Response {
             // An answer to a key is never held back by the pause after a stop.
             self.quiet_until = None;

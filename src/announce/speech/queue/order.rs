@@ -69,10 +69,17 @@ impl SpeechQueue {
         self.lanes[lane as usize].remove(at)
     }
 
-    /// An alert that the answer to a key interrupted is said again after that answer, not before it.
+    /// An alert that the answer to a key interrupted is said again after that answer, not before it. One that comes
+    /// after an answer which is not begun yet waits as it would if it were, at most two seconds: else the next question
+    /// would take the word away that the one before is answered.
     pub(super) fn waits_for_response(&self, waiting: &Waiting) -> bool {
-        matches!(waiting, Waiting::Item(item) if item.again)
-            && !self.lanes[Lane::Response as usize].is_empty()
+        let response = self.lanes[Lane::Response as usize].front();
+        match (waiting, response) {
+            (Waiting::Item(item), Some(Waiting::Item(response))) => {
+                item.again || item.since >= response.since
+            }
+            (Waiting::Fold(_), _) | (_, None | Some(Waiting::Fold(_))) => false,
+        }
     }
 
     pub(super) fn waits_for_text(&self, waiting: &Waiting) -> bool {
@@ -121,6 +128,11 @@ impl SpeechQueue {
             // What a question is about waits for the person from then on, and so does its agent: that it begins, or
             // thinks, is no longer true when it would be said.
             Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
+                // The same question asked anew says all that is left to say of it.
+                self.lanes[Lane::Alert as usize].retain(|waiting| match waiting {
+                    Waiting::Item(item) => item.announcement.about != arriving.about,
+                    Waiting::Fold(_) => true,
+                });
                 let of_agent = |waiting: &Waiting| match waiting {
                     Waiting::Item(item) => {
                         item.announcement.kind == Kind::State

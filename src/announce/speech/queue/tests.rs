@@ -349,6 +349,40 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
 }
 
 #[test]
+fn the_answer_to_a_key_goes_before_the_next_question_which_is_said_once() {
+    let mut rig = Rig::new();
+    let asks = |text: &str| Announcement {
+        about: Some(About::Asks(PromptId(2))),
+        ..told(Lane::Alert, text)
+    };
+    rig.push(asks("question 2"));
+    // Both come of one key.
+    let response = Arc::new(told(Lane::Response, "accepting question 1"));
+    let mut wishes = rig.queue.push(response, rig.now);
+    wishes.extend(rig.queue.push(Arc::new(asks("question 2 anew")), rig.now));
+    rig.take(wishes);
+    rig.drain();
+    let said = [
+        "question 2",
+        "hush",
+        "accepting question 1",
+        "question 2 anew",
+    ];
+    assert_eq!(rig.log, said);
+    // An answer that goes on for long gives way to it.
+    let mut rig = Rig::new();
+    rig.say(Lane::Alert, "busy");
+    rig.say(Lane::Response, "a long answer");
+    rig.push(asks("question"));
+    rig.wait(1999);
+    assert_eq!(rig.log, ["busy", "hush", "a long answer"]);
+    rig.wait(1);
+    assert_eq!(rig.log[3..], ["hush", "busy"]);
+    rig.drain();
+    assert_eq!(rig.log[5..], ["question"]);
+}
+
+#[test]
 fn the_stop_key_silences_and_twice_clears_all_but_alerts() {
     let mut rig = Rig::new();
     rig.say(Lane::Text, "text");
