@@ -161,7 +161,7 @@ fn bursts(scenario: &'static str, keys: &[&str], seed: u64) {
                 terminal.press("\x1b");
                 terminal.let_pass(Duration::from_millis(50));
                 terminal.press("\x1b");
-                terminal.wait(&format!("number {}", round + 1));
+                terminal.wait(&format!("Question {}, ", round + 1));
                 terminal.let_pass(ARM + Duration::from_millis(300));
             });
             let sent = producer.replies().len() as u64;

@@ -158,7 +158,7 @@ fn every_kind_is_answered_in_the_full_face() {
         {
             within("question", producer.until_asked(1)).await;
             tokio::task::block_in_place(|| {
-                terminal.wait(&format!("number {}", at + 1));
+                terminal.wait(&format!("Question {}, ", at + 1));
                 for keys in keys {
                     // Longer than the time of arming and the time between two steps.
                     terminal.let_pass(Duration::from_millis(600));

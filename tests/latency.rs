@@ -230,7 +230,7 @@ fn round(release: Option<&str>, wanted: u32, answers: usize) -> Round {
         });
         let asked = event(&format!("q{n}"), "asks", "awaiting.confirmation", fields);
         flood.asked.send(asked).unwrap();
-        terminal.wait(&format!("number {n}, "));
+        terminal.wait(&format!("Question {n}, "));
         let mut pressed = Instant::now();
         // The same key twice in a moment would be a key that is held.
         let (key, decision) = match n % 2 {

@@ -276,10 +276,10 @@ fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<
         (None, _) => String::new(),
     };
     let count = answerable.len().max(place);
-    // A narrow row has no room to say that it is the only one.
-    let place = match (narrow, count) {
-        (true, 1) => Arg::own(""),
-        (true | false, _) => Arg::own(place),
+    // Where it is the only one, that need not be said.
+    let place = match count {
+        1 => Arg::own(""),
+        _ => Arg::own(place),
     };
     let args = [
         ("place", place),

@@ -168,7 +168,7 @@ fn the_cursor_stands_on_the_question_then_on_the_newest_line() {
     ask(&mut app, now, "Send it");
     let (rows, cursor) = screen(&app, now, 60, 20);
     assert!(
-        rows[usize::from(cursor.y)].starts_with("Question 1 of 1"),
+        rows[usize::from(cursor.y)].starts_with("Question 1, "),
         "{rows:?}"
     );
 }
@@ -179,7 +179,7 @@ fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
     ask(
         &mut app,
         now,
-        "Delete it. Low risk. Question 2 of 2. Press x to accept",
+        "Delete it. Low risk. Question 2, 2 of 2. Press x to accept",
     );
     let (rows, _) = screen(&app, now, 100, 20);
     let agents = rows
@@ -189,7 +189,7 @@ fn the_agents_words_and_ours_never_share_a_row_in_a_question() {
     assert_eq!(rows[agents - 1], "Mailer asks:");
     assert_eq!(
         rows[agents],
-        "    Delete it. Low risk. Question 2 of 2. Press x to accept"
+        "    Delete it. Low risk. Question 2, 2 of 2. Press x to accept"
     );
     assert_eq!(rows[agents + 1], "If accepted:");
     assert_eq!(rows[agents + 2], "    It is gone.");
@@ -227,7 +227,7 @@ fn the_details_of_a_question_that_fits_take_its_place_until_the_key_comes_again(
     let (rows, _) = screen(&app, now, 100, 30);
     assert!(
         rows.join(" ")
-            .contains("number 1, in full, 1 minute left, from")
+            .contains("Question 1, in full, 1 minute left, from")
             && rows.join(" ").contains("Send it"),
         "{rows:?}"
     );
