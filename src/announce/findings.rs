@@ -393,7 +393,19 @@ pub fn leaves(path: &str, folder: &str) -> bool {
     if folder.is_empty() || path.trim().is_empty() {
         return false;
     }
-    let path = path.strip_prefix("file://").unwrap_or(path);
+    let url = path.starts_with("file://");
+    let path = match path.strip_prefix("file://") {
+        Some(rest) => rest.strip_prefix("localhost").unwrap_or(rest),
+        None => path,
+    };
+    // A drive, a share, another machine: whatever is not known to be inside leads out.
+    let elsewhere = url && !path.starts_with('/')
+        || path.contains("://")
+        || path.contains('\\')
+        || path.get(1..2) == Some(":");
+    if elsewhere {
+        return true;
+    }
     let whole = match path.starts_with('/') {
         true => path.to_owned(),
         false if path.starts_with('~') => return true,
@@ -548,6 +560,14 @@ mod tests {
             ("/work/a/src", false),
             ("/work/a", false),
             ("file:///work/a/x", false),
+            ("file://localhost/work/a/x", false),
+            ("file://localhost/etc", true),
+            ("file://elsewhere/work/a/x", true),
+            ("https://example.org/x", true),
+            ("C:\\x", true),
+            ("C:/x", true),
+            ("..\\x", true),
+            ("localhost/x", false),
             ("/work/ab", true),
             ("../b", true),
             ("/work/a/../b", true),

@@ -9,11 +9,11 @@ use crate::dialect::changes;
 use crate::dialect::written::cut;
 use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
 
-/// How many places and inputs of one call are looked at; nobody hears out more.
-const MOST_PARTS: usize = 16;
-/// How many edits of one call are looked at: each is named before it is allowed.
-const MOST_EDITS: usize = 512;
-/// The longest title, path or name that is kept, in characters.
+/// How many edits, places and inputs of one call are looked at: each is named before it is allowed.
+const MOST_PARTS: usize = 512;
+/// The longest path, in characters: what a system takes. One that is cut could lead elsewhere than it seems to.
+const LONGEST_PATH: usize = 4096;
+/// The longest title or name that is kept, in characters.
 const LONGEST_NAME: usize = 512;
 /// The longest input of a call that is kept, in characters: what a field of AAEP takes.
 const LONGEST_TEXT: usize = 4000;
@@ -97,6 +97,10 @@ fn object<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Map<String,
 
 fn name(text: &str) -> String {
     cut(text, LONGEST_NAME)
+}
+
+fn path(text: &str) -> String {
+    cut(text, LONGEST_PATH)
 }
 
 /// Reads what `session/update` carries.
@@ -198,10 +202,15 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             .map(|list| {
                 let paths = list.iter().filter_map(Value::as_object);
                 let paths = paths.filter_map(|place| text(place, "path"));
-                paths.take(MOST_PARTS).map(name).collect()
+                paths.take(MOST_PARTS).map(path).collect()
             }),
         command: input.and_then(Value::as_object).and_then(command),
-        inputs: input.and_then(Value::as_object).map(inputs),
+        inputs: input.and_then(|input| match input {
+            Value::Object(input) => Some(inputs(input)),
+            Value::Null => None,
+            // A tool of its own may take anything at all.
+            other => Some(vec![("input".to_owned(), cut(&plain(other), LONGEST_TEXT))]),
+        }),
     })
 }
 
@@ -210,14 +219,14 @@ fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
         .iter()
         .filter(|part| text(part, "type") == Some("diff"));
     let edits = diffs.filter_map(|part| {
-        let path = name(text(part, "path")?);
+        let path = path(text(part, "path")?);
         Some(changes::between(
             &path,
             text(part, "oldText"),
             text(part, "newText")?,
         ))
     });
-    edits.take(MOST_EDITS).collect()
+    edits.take(MOST_PARTS).collect()
 }
 
 fn output(parts: &[&Map<String, Value>]) -> Brought {

@@ -259,3 +259,25 @@ fn a_permission_whose_call_went_on_is_still_answered_when_it_is_taken_back_or_st
     assert!(run.frames()[0].contains("-32800"), "{:?}", run.frames());
     assert_eq!(run.faults, [""; 0]);
 }
+
+#[test]
+fn all_that_a_permission_is_for_is_told_however_much_it_is() {
+    let mut run = Run::prompted();
+    let mut diffs: Vec<Value> = (0..40)
+        .map(|n| json!({"type": "diff", "path": format!("src/f{n}.rs"), "oldText": "a", "newText": "b"}))
+        .collect();
+    let far = format!("src/{}/.ssh/config", "../".repeat(400));
+    diffs.push(json!({"type": "diff", "path": far, "oldText": "a", "newText": "b"}));
+    run.asks(&json!(1), &json!({"toolCallId": "a", "content": diffs}));
+    let action = run.last("awaiting.confirmation")["action"].to_string();
+    for n in 0..40 {
+        assert!(action.contains(&format!("src/f{n}.rs")), "{n}");
+    }
+    assert!(action.contains(&far), "no path is cut");
+    let mut run = Run::prompted();
+    let call = json!({"toolCallId": "b", "title": "Run", "rawInput": "rm -rf x"});
+    run.asks(&json!(1), &call);
+    let action = run.last("awaiting.confirmation")["action"].to_string();
+    assert!(action.contains("rm -rf x"), "{action}");
+    assert_eq!(run.faults, [""; 0]);
+}
