@@ -14,6 +14,8 @@
 
 mod answers;
 mod commands;
+mod conversations;
+mod conversing;
 mod doing;
 mod effect;
 mod face;
@@ -60,6 +62,7 @@ pub use tuning::voice::VoiceState;
 pub use wording::EveryLanguage;
 
 use answers::Answers;
+use conversations::Conversations;
 use doing::Doing;
 use face::Face;
 use hands::Hands;
@@ -95,6 +98,7 @@ pub struct App {
     next_request: u64,
     answers: Answers,
     reading: Reading,
+    conversations: Conversations,
     prompts: Prompts,
     stopping: Stopping,
     effects: Vec<Effect>,
@@ -162,6 +166,7 @@ impl App {
             next_request: 0,
             answers: Answers::default(),
             reading: Reading::default(),
+            conversations: Conversations::default(),
             prompts: Prompts::default(),
             stopping: Stopping::default(),
             effects: Vec::new(),

@@ -82,6 +82,14 @@ pub enum Command {
     Prompt(Option<String>),
     /// Stop what an agent does; asked for twice.
     StopTurn,
+    /// The same, for the agent of the conversation with this number.
+    StopConversation(usize),
+    /// Read the conversations with their numbers and states.
+    Conversations,
+    /// Go to the conversation with this number; without one, to nobody in particular.
+    GoTo(Option<usize>),
+    /// Go to the next conversation.
+    NextConversation,
     /// Leave a question's or the last speaker's source.
     Leave,
     /// Read what a started program wrote to its standard error.
@@ -359,7 +367,17 @@ pub fn line(text: &str) -> Option<Command> {
         "t" | "status" => alone(Command::Status),
         "z" | "copy" => alone(Command::Copy),
         "s" => alone(Command::Stop),
-        "stop" => alone(Command::StopTurn),
+        "stop" => match (rest, rest.parse()) {
+            ("", _) => Some(Command::StopTurn),
+            (_, Ok(number)) => Some(Command::StopConversation(number)),
+            (_, Err(_)) => not_understood(),
+        },
+        "sessions" => alone(Command::Conversations),
+        "go" => match (rest, rest.parse()) {
+            ("", _) => Some(Command::GoTo(None)),
+            (_, Ok(number)) => Some(Command::GoTo(Some(number))),
+            (_, Err(_)) => not_understood(),
+        },
         "next" => alone(Command::NextQuestion),
         "p" | "hold" => alone(Command::Hold),
         "v" | "verbosity" => alone(Command::Verbosity),

@@ -45,7 +45,7 @@ impl App {
         }
         let Some(command) = command else { return };
         self.answers.clear();
-        if command != Command::StopTurn {
+        if !matches!(command, Command::StopTurn | Command::StopConversation(_)) {
             self.stopping.forget();
         }
         if command.leaves_reading() {
@@ -64,7 +64,11 @@ impl App {
             Command::Details(number) => self.details(number, now),
             Command::NextQuestion => self.next_question(now),
             Command::Prompt(text) => self.tell_agent(text, now),
-            Command::StopTurn => self.stop_turn(by, now),
+            Command::StopTurn => self.stop_turn(None, by, now),
+            Command::StopConversation(number) => self.stop_turn(Some(number), by, now),
+            Command::Conversations => self.read_conversations(now),
+            Command::GoTo(number) => self.go_to_conversation(number, now),
+            Command::NextConversation => self.next_conversation(now),
             Command::Leave => self.leave(now),
             Command::Stop => self.stop(now),
             Command::Escape => self.escape(now),

@@ -6,6 +6,7 @@
 //! Mental model: a stop throws away work, so it takes two steps, from wherever the person is: the same key or line twice,
 //! not too close together and not too far apart, and nothing else between. What is typed meanwhile stays.
 
+use crate::announce::Arg;
 use crate::dialect::{Out, Wish};
 use crate::link::LinkId;
 use crate::protocol::Now;
@@ -20,7 +21,8 @@ impl App {
         self.prompted_link(false).is_some()
     }
 
-    /// Gives the source whose agent is meant: the last one that said something, of those that can be told what to do.
+    /// Gives the source whose agent is meant: the one that the person went to, else the last one that said something, of
+    /// those that can be told what to do.
     fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
         let can = |link: &LinkId| {
             self.links.get(*link).is_some_and(|view| {
@@ -28,6 +30,11 @@ impl App {
                 !view.is_over() && connection.takes_prompts && (connection.in_turn || !in_turn)
             })
         };
+        // Whoever went to somebody means that one, and no other that happens to speak.
+        let there = |link: &LinkId| self.links.get(*link).is_some_and(|view| !view.is_over());
+        if let Some(chosen) = self.chosen_link().filter(there) {
+            return Some(chosen).filter(can);
+        }
         let history = self.announcer.history().iter().rev();
         let of_last = history
             .filter_map(|told| told.key.as_ref())
@@ -38,8 +45,30 @@ impl App {
 
     /// Tells an agent what to do; without a text, opens the editor.
     pub(super) fn tell_agent(&mut self, text: Option<String>, now: Now) {
-        let Some(link) = self.prompted_link(false) else {
-            self.respond("prompt.nobody", &[], now);
+        let (number, text) = match text {
+            Some(text) => match addressed(&text) {
+                Some((number, rest)) => (Some(number), Some(rest)),
+                None => (None, Some(text)),
+            },
+            None => (None, None),
+        };
+        let meant = match number {
+            Some(number) => {
+                let link = self.link_of_conversation(number);
+                if link.is_none() {
+                    self.no_such_conversation(number, now);
+                    return;
+                }
+                link.filter(|link| self.links.get(*link).is_some_and(|it| it.connection().takes_prompts))
+            }
+            None => self.prompted_link(false),
+        };
+        let Some(link) = meant else {
+            let key = match number.is_some() || self.chosen_link().is_some() {
+                true => "prompt.not_this",
+                false => "prompt.nobody",
+            };
+            self.respond(key, &[], now);
             return;
         };
         match text {
@@ -48,7 +77,8 @@ impl App {
             None => {
                 self.prompts.begin();
                 self.doing = Doing::prompting(link);
-                self.respond("prompt.editing", &[], now);
+                let agent = self.name_of_prompted(link).unwrap_or_default();
+                self.respond("prompt.editing", &[("agent", Arg::Name(agent))], now);
             }
         }
     }
@@ -69,6 +99,9 @@ impl App {
             return;
         }
         self.prompts.keep(text);
+        if let Some(agent) = self.name_of_prompted(link) {
+            self.respond("prompt.to", &[("agent", Arg::Name(agent))], now);
+        }
         self.want(link, &Wish::Prompt(text.to_owned()), now);
     }
 
@@ -86,10 +119,26 @@ impl App {
     }
 
     /// Takes a step of stopping what an agent does.
-    pub(super) fn stop_turn(&mut self, by: By, now: Now) {
-        let Some(link) = self.prompted_link(true) else {
+    pub(super) fn stop_turn(&mut self, number: Option<usize>, by: By, now: Now) {
+        let meant = match number {
+            Some(number) => {
+                let link = self.link_of_conversation(number);
+                if link.is_none() {
+                    self.stopping.forget();
+                    self.no_such_conversation(number, now);
+                    return;
+                }
+                let busy = |link: &LinkId| {
+                    let view = self.links.get(*link);
+                    view.is_some_and(|view| view.connection().in_turn)
+                };
+                link.filter(busy)
+            }
+            None => self.prompted_link(true),
+        };
+        let Some(link) = meant else {
             self.stopping.forget();
-            match (by, self.takes_prompts()) {
+            match (by, number.is_some() || self.takes_prompts()) {
                 // Where nobody can be prompted the line means what it says of the voice.
                 (By::Line { .. }, false) => self.stop(now),
                 (By::Line { .. } | By::Key(_) | By::Begun, _) => {
@@ -108,9 +157,18 @@ impl App {
             let key = self
                 .face
                 .pick("stop_turn.first.keys", "stop_turn.first.lines");
-            self.respond(key, &[], now);
+            let agent = self.name_of_prompted(link).unwrap_or_default();
+            let number = number.map(|number| number.to_string()).unwrap_or_default();
+            let args = [("agent", Arg::Name(agent)), ("n", Arg::Own(number))];
+            self.respond(key, &args, now);
             return;
         }
         self.want(link, &Wish::Stop, now);
     }
+}
+
+/// Reads the number of a conversation before a prompt: `#2 run the tests`.
+fn addressed(text: &str) -> Option<(usize, String)> {
+    let (number, rest) = text.trim_start().strip_prefix('#')?.split_once(char::is_whitespace)?;
+    Some((number.parse().ok()?, rest.trim().to_owned()))
 }

@@ -22,6 +22,7 @@ mod alarms;
 mod arming;
 mod choosing;
 mod connections;
+mod conversing;
 mod decisions;
 mod facts;
 mod fate;

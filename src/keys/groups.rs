@@ -25,7 +25,7 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         head: "What the agent does",
-        names: &["prompt", "stop_turn", "output", "plan"],
+        names: &["next_conversation", "prompt", "stop_turn", "output", "plan"],
     },
     Group {
         head: "What is going on",

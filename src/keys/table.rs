@@ -229,6 +229,12 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::Language(None),
     },
     Binding {
+        name: "next_conversation",
+        key: "F6",
+        does: "go to the next conversation, and hear how it is",
+        command: || Command::NextConversation,
+    },
+    Binding {
         name: "output",
         key: "F3",
         does: "read what the last call of a tool brought",
@@ -368,8 +374,18 @@ pub const LINES: &[LineCommand] = &[
     },
     LineCommand {
         group: "What the agent does",
-        line: "stop",
-        does: "stop what the agent does; twice",
+        line: "stop, stop 2",
+        does: "stop what the agent does, or that of conversation 2; twice",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: "sessions",
+        does: "read the conversations with their numbers, and how they are",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: "go 2, go",
+        does: "go to conversation 2, or to nobody in particular",
     },
     LineCommand {
         group: "What the agent does",

@@ -78,6 +78,7 @@ impl App {
     pub(in crate::app) fn read_plan(&mut self, now: Now) {
         let looked_at = self.review.at();
         let looked_at = looked_at.and_then(|id| self.announcer.history().get(id)?.key.clone());
+        let looked_at = looked_at.or_else(|| self.chosen_session());
         let planned = |session: &&Session| !session.plan.is_empty();
         let of_it = looked_at.and_then(|key| self.sessions.get(&key).filter(planned));
         let last = || {

@@ -43,7 +43,8 @@ impl App {
                     .iter()
                     .find(|view| !view.phase.is_over())
                     .map(|view| view.id);
-                of_shown.filter(still).or(of_last.filter(still)).or(any)
+                let chosen = self.chosen_link();
+                chosen.filter(still).or(of_shown.filter(still)).or(of_last.filter(still)).or(any)
             }
         };
         let Some(link) = link else {

@@ -91,13 +91,17 @@ impl Stage {
 
     /// Has the agent ask for a permission: once, always, or not.
     pub(super) fn asks(&mut self, id: u64, call: Value) {
+        self.asks_on(0, id, call);
+    }
+
+    pub(super) fn asks_on(&mut self, link: usize, id: u64, call: Value) {
         let options = json!([
             {"optionId": "once", "name": "Yes", "kind": "allow_once"},
             {"optionId": "no", "name": "No", "kind": "reject_once"},
         ]);
         let text = json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
             "params": {"sessionId": "s", "toolCall": call, "options": options}});
-        self.link(0, LinkEvent::Frame(Frame::of(text.to_string())));
+        self.link(link, LinkEvent::Frame(Frame::of(text.to_string())));
     }
 
     /// Gives the answers that went out to a request of the agent's.

@@ -32,7 +32,7 @@ impl App {
             let mut recent = self.announcer.history().iter().rev();
             recent.find_map(|told| told.key.clone())
         };
-        let Some(key) = of_review.or_else(of_last) else {
+        let Some(key) = of_review.or_else(|| self.chosen_session()).or_else(of_last) else {
             self.respond("mute.nobody", &[], now);
             return;
         };

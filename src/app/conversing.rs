@@ -1,0 +1,179 @@
+//! Going from one conversation to another, and what is said of each.
+//!
+//! Responsibilities: the list with numbers and states, whom a prompt, a stop, a mute or leaving is meant for where the
+//! person went to somebody. Not here: the numbers (`conversations`), what a prompt or a stop does (`prompting`).
+
+use crate::announce::{Arg, Class};
+use crate::link::LinkId;
+use crate::protocol::Now;
+use crate::session::{PromptId, Session, SessionKey};
+
+use super::App;
+use super::conversations::Conversation;
+
+impl App {
+    /// Reads the conversations that can go on, with their numbers and states.
+    pub(super) fn read_conversations(&mut self, now: Now) {
+        let all = self.conversations_there();
+        let words: Vec<String> = all
+            .iter()
+            .map(|number| self.conversation_words(*number, now))
+            .collect();
+        if words.is_empty() {
+            self.respond("conversation.none", &[], now);
+            return;
+        }
+        let reason = [("reason", Arg::Own(words.join(" ")))];
+        self.respond("fault.other", &reason, now);
+    }
+
+    /// Goes to the conversation with a number; without one, to nobody in particular.
+    pub(super) fn go_to_conversation(&mut self, number: Option<usize>, now: Now) {
+        let all = self.conversations_there();
+        match number {
+            None => {
+                self.conversations.go_to(None);
+                self.respond("conversation.nobody", &[], now);
+            }
+            Some(number) if all.contains(&number) => self.be_with(number, now),
+            Some(number) => self.no_such_conversation(number, now),
+        }
+    }
+
+    /// Goes to the next conversation.
+    pub(super) fn next_conversation(&mut self, now: Now) {
+        let all = self.conversations_there();
+        match self.conversations.next(&all) {
+            Some(number) => self.be_with(number, now),
+            None => self.respond("conversation.none", &[], now),
+        }
+    }
+
+    /// Goes to a conversation: says how it is, and shows what it asks.
+    fn be_with(&mut self, number: usize, now: Now) {
+        self.conversations.go_to(Some(number));
+        let words = self.conversation_words(number, now);
+        self.respond("fault.other", &[("reason", Arg::Own(words))], now);
+        let Some(conversation) = self.conversations.get(number).cloned() else {
+            return;
+        };
+        let asks = self.questions().into_iter().find(|prompt| {
+            prompt.is_answerable() && is_of(&conversation, prompt.key.link, &prompt.key)
+        });
+        let asks: Option<PromptId> = asks.map(|prompt| prompt.id);
+        if let Some(id) = asks.filter(|id| self.questions.shown_id() != Some(*id)) {
+            self.show(Some(id), false, now);
+            self.questions.note_change(now.monotonic);
+            self.ask(id, Class::Response, now);
+        }
+    }
+
+    pub(super) fn no_such_conversation(&mut self, number: usize, now: Now) {
+        let args = [("n", Arg::own(number))];
+        self.respond("conversation.no_such", &args, now);
+    }
+
+    /// Gives the numbers of the conversations that can go on.
+    fn conversations_there(&mut self) -> Vec<usize> {
+        let prompted = self.links.iter().filter(|view| !view.is_over());
+        let prompted = prompted.filter(|view| view.connection().takes_prompts);
+        let prompted: Vec<LinkId> = prompted.map(|view| view.id).collect();
+        let mut all: Vec<Conversation> = prompted
+            .iter()
+            .map(|link| Conversation {
+                link: *link,
+                agent: None,
+            })
+            .collect();
+        let heard = self.sessions.iter().filter(|session| !session.is_ended());
+        for session in heard.filter(|session| !prompted.contains(&session.key.link)) {
+            let conversation = Conversation {
+                link: session.key.link,
+                agent: Some(session.key.agent.clone()),
+            };
+            if !all.contains(&conversation) {
+                all.push(conversation);
+            }
+        }
+        let mut numbers: Vec<usize> = all
+            .iter()
+            .filter_map(|conversation| self.conversations.number(conversation))
+            .collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// Says a conversation's number, and how it is.
+    fn conversation_words(&self, number: usize, now: Now) -> String {
+        let Some(conversation) = self.conversations.get(number) else {
+            return String::new();
+        };
+        let phrases = self.phrases();
+        let session = self.session_of(conversation);
+        let words = match session {
+            Some(session) => self.session_words(session, now.monotonic),
+            None => {
+                let name = self.links.name(conversation.link);
+                phrases.text("conversation.idle", &[("agent", Arg::Name(name))])
+            }
+        };
+        let muted = session
+            .is_some_and(|session| self.announcer.is_muted(&session.key, &session.agent))
+            .then(|| phrases.text("conversation.muted", &[]));
+        let here = (self.conversations.chosen() == Some(conversation))
+            .then(|| phrases.text("conversation.here", &[]));
+        let args = [
+            ("n", Arg::own(number)),
+            ("words", Arg::Own(words)),
+            ("muted", Arg::Own(muted.unwrap_or_default())),
+            ("here", Arg::Own(here.unwrap_or_default())),
+        ];
+        phrases.text("conversation", &args)
+    }
+
+    /// Gives the session that a conversation is in, or was in last.
+    fn session_of(&self, conversation: &Conversation) -> Option<&Session> {
+        let all = self.sessions.iter();
+        let of_it = all.filter(|session| is_of(conversation, session.key.link, &session.key));
+        of_it.max_by_key(|session| (!session.is_ended(), session.last_event))
+    }
+
+    /// Gives the source of the conversation that the person is with.
+    pub(super) fn chosen_link(&self) -> Option<LinkId> {
+        self.conversations.chosen().map(|chosen| chosen.link)
+    }
+
+    /// Gives the source of the conversation with a number, if it can go on.
+    pub(super) fn link_of_conversation(&mut self, number: usize) -> Option<LinkId> {
+        let there = self.conversations_there().contains(&number);
+        let conversation = self.conversations.get(number).filter(|_| there);
+        conversation.map(|conversation| conversation.link)
+    }
+
+    /// Gives the session that the person is with.
+    pub(super) fn chosen_session(&self) -> Option<SessionKey> {
+        let chosen = self.conversations.chosen()?;
+        self.session_of(chosen).map(|session| session.key.clone())
+    }
+
+    /// Names who is told what to do on a source; nobody where it can only be one.
+    pub(super) fn name_of_prompted(&self, link: LinkId) -> Option<String> {
+        let can = |view: &&super::LinkView| !view.is_over() && view.connection().takes_prompts;
+        if self.links.iter().filter(can).count() < 2 {
+            return None;
+        }
+        let conversation = Conversation { link, agent: None };
+        let session = self.session_of(&conversation);
+        Some(match session {
+            Some(session) => self
+                .announcer
+                .agent_name(&session.key, &session.agent, &self.sessions),
+            None => self.links.name(link),
+        })
+    }
+}
+
+fn is_of(conversation: &Conversation, link: LinkId, key: &SessionKey) -> bool {
+    let agent = conversation.agent.as_ref();
+    conversation.link == link && agent.is_none_or(|agent| *agent == key.agent)
+}

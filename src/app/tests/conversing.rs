@@ -1,0 +1,96 @@
+//! Several agents that are told what to do: a list, going to one, and what is meant for it.
+
+use super::*;
+
+#[test]
+fn each_conversation_has_a_number_a_state_and_what_is_meant_for_it() {
+    let mut stage = Stage::agents(2, PIPE, Config::default());
+    stage.type_line("sessions");
+    assert!(
+        stage.heard("1: agent 0: nothing is asked of it. 2: agent 1: nothing is asked of it."),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line("go 2");
+    assert!(stage.heard("2: agent 1: nothing is asked of it. You are here."));
+    stage.type_line("> do it");
+    assert!(stage.heard("To agent 1."), "{:?}", stage.lines);
+    stage.type_line("> #1 other work");
+    assert_eq!(stage.prompts(0)[0].1, "other work");
+    assert_eq!(stage.prompts(1)[0].1, "do it");
+    // Whoever speaks last is not whom the person went to.
+    stage.says_on(0, "Here I am.");
+    stage.type_line("> and then");
+    assert!(stage.heard("To Fox 1."), "{:?}", stage.lines);
+    assert_eq!(stage.prompts(0).len(), 1);
+    stage.type_line("m");
+    assert!(stage.lines.last().unwrap().contains("Fox 1"), "{:?}", stage.lines);
+    stage.type_line("sessions");
+    assert!(stage.heard("Muted. You are here."), "{:?}", stage.lines);
+    stage.type_line("go 7");
+    assert!(stage.heard("There is no conversation 7."));
+}
+
+#[test]
+fn a_stop_by_number_takes_two_steps_of_the_same_number() {
+    let mut stage = Stage::agents(2, PIPE, Config::default());
+    stage.type_line("sessions");
+    stage.type_line("> #1 a");
+    stage.type_line("> #2 b");
+    let stopped = |stage: &Stage, link: usize| {
+        let cancels = |body: &Value| body["method"] == "session/cancel";
+        let mut sent = stage.frames.iter();
+        sent.any(|(to, body)| *to == LinkId(link) && cancels(body))
+    };
+    stage.type_line("stop 1");
+    assert!(
+        stage.heard("To stop what the agent does, Fox 0, type stop 1 once more."),
+        "{:?}",
+        stage.lines
+    );
+    stage.type_line("stop 2");
+    assert!(!stopped(&stage, 0) && !stopped(&stage, 1), "another agent's step");
+    stage.type_line("stop 2");
+    assert!(!stopped(&stage, 0) && stopped(&stage, 1));
+    stage.type_line("stop 9");
+    assert!(stage.heard("There is no conversation 9."));
+}
+
+#[test]
+fn going_to_a_conversation_shows_its_question_and_answers_nothing() {
+    let mut stage = Stage::agents(2, KEYS, Config::default());
+    stage.type_prompt("#1 a");
+    stage.type_prompt("#2 b");
+    let call = |command: &str| json!({"toolCallId": "c", "title": "x", "kind": "execute", "rawInput": {"command": command}});
+    stage.asks_on(0, 9, call("touch one"));
+    stage.asks_on(1, 9, call("touch two"));
+    stage.wait(800);
+    stage.code(KeyCode::F(6));
+    stage.wait(800);
+    stage.code(KeyCode::F(6));
+    let (_, prompt) = stage.app.shown().unwrap();
+    assert_eq!(prompt.question.subject(), "touch two");
+    // It is armed anew, and a key of before is not taken for it.
+    stage.press('y');
+    assert!(stage.answers_to(9).is_empty());
+    stage.wait(800);
+    stage.code(KeyCode::F(6));
+    let (_, prompt) = stage.app.shown().unwrap();
+    assert_eq!(prompt.question.subject(), "touch one");
+    assert!(stage.answers_to(9).is_empty());
+}
+
+#[test]
+fn agents_that_are_only_listened_to_are_conversations_that_can_be_left_and_muted() {
+    let mut stage = Stage::new(PIPE);
+    stage.type_line("sessions");
+    assert!(stage.heard("There is nobody to talk with."));
+    stage.event("session.started", json!({"summary_normal": "Working"}));
+    stage.type_line("go 1");
+    assert!(stage.heard("1: Mailer"), "{:?}", stage.lines);
+    stage.type_line("> x");
+    assert!(stage.heard("This one can't be told what to do."), "{:?}", stage.lines);
+    stage.type_line("go");
+    stage.type_line("> x");
+    assert!(stage.heard("No agent here can be told what to do."));
+}
