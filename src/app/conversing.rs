@@ -165,9 +165,10 @@ impl App {
         let conversation = Conversation { link, agent: None };
         let session = self.session_of(&conversation);
         Some(match session {
-            Some(session) => self
-                .announcer
-                .agent_name(&session.key, &session.agent, &self.sessions),
+            Some(session) => {
+                self.announcer
+                    .agent_name(&session.key, &session.agent, &self.sessions)
+            }
             None => self.links.name(link),
         })
     }

@@ -59,7 +59,11 @@ impl App {
                     self.no_such_conversation(number, now);
                     return;
                 }
-                link.filter(|link| self.links.get(*link).is_some_and(|it| it.connection().takes_prompts))
+                link.filter(|link| {
+                    self.links
+                        .get(*link)
+                        .is_some_and(|it| it.connection().takes_prompts)
+                })
             }
             None => self.prompted_link(false),
         };
@@ -169,6 +173,9 @@ impl App {
 
 /// Reads the number of a conversation before a prompt: `#2 run the tests`.
 fn addressed(text: &str) -> Option<(usize, String)> {
-    let (number, rest) = text.trim_start().strip_prefix('#')?.split_once(char::is_whitespace)?;
+    let (number, rest) = text
+        .trim_start()
+        .strip_prefix('#')?
+        .split_once(char::is_whitespace)?;
     Some((number.parse().ok()?, rest.trim().to_owned()))
 }

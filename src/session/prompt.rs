@@ -513,7 +513,7 @@ impl Prompt {
                     || self.token_use != TokenUse::Own
                     || !asked.names_action
                     || self.standing == Standing::Resumed
-                    || (!(mild && said_reversible) && !self.may_be_unstated())
+                    || !(self.may_be_unstated() || (mild && said_reversible))
                     || unsafe_default
                     || self.is_cut()
                     || self.turns_its_direction()

@@ -44,7 +44,11 @@ impl App {
                     .find(|view| !view.phase.is_over())
                     .map(|view| view.id);
                 let chosen = self.chosen_link();
-                chosen.filter(still).or(of_shown.filter(still)).or(of_last.filter(still)).or(any)
+                chosen
+                    .filter(still)
+                    .or(of_shown.filter(still))
+                    .or(of_last.filter(still))
+                    .or(any)
             }
         };
         let Some(link) = link else {

@@ -24,7 +24,11 @@ fn each_conversation_has_a_number_a_state_and_what_is_meant_for_it() {
     assert!(stage.heard("To Fox 1."), "{:?}", stage.lines);
     assert_eq!(stage.prompts(0).len(), 1);
     stage.type_line("m");
-    assert!(stage.lines.last().unwrap().contains("Fox 1"), "{:?}", stage.lines);
+    assert!(
+        stage.lines.last().unwrap().contains("Fox 1"),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("sessions");
     assert!(stage.heard("Muted. You are here."), "{:?}", stage.lines);
     stage.type_line("go 7");
@@ -49,7 +53,10 @@ fn a_stop_by_number_takes_two_steps_of_the_same_number() {
         stage.lines
     );
     stage.type_line("stop 2");
-    assert!(!stopped(&stage, 0) && !stopped(&stage, 1), "another agent's step");
+    assert!(
+        !stopped(&stage, 0) && !stopped(&stage, 1),
+        "another agent's step"
+    );
     stage.type_line("stop 2");
     assert!(!stopped(&stage, 0) && stopped(&stage, 1));
     stage.type_line("stop 9");
@@ -89,7 +96,11 @@ fn agents_that_are_only_listened_to_are_conversations_that_can_be_left_and_muted
     stage.type_line("go 1");
     assert!(stage.heard("1: Mailer"), "{:?}", stage.lines);
     stage.type_line("> x");
-    assert!(stage.heard("This one can't be told what to do."), "{:?}", stage.lines);
+    assert!(
+        stage.heard("This one can't be told what to do."),
+        "{:?}",
+        stage.lines
+    );
     stage.type_line("go");
     stage.type_line("> x");
     assert!(stage.heard("No agent here can be told what to do."));
