@@ -11,7 +11,7 @@ use crate::announce::normalise::is_hidden;
 use crate::announce::{About, Announcement, Kind, Mark, Segment, takes_two_steps};
 use crate::app::App;
 use crate::protocol::{
-    AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, Reversibility, RiskLevel,
+    AwaitingClarification, AwaitingConfirmation, Decision, ResponseKind, RiskLevel, Undoing,
 };
 use crate::session::{Prompt, Question};
 
@@ -147,16 +147,11 @@ fn confirmation(asked: &AwaitingConfirmation) -> Value {
         Some(RiskLevel::High) => "high",
         Some(RiskLevel::Other(_)) | None => "unknown",
     };
-    let reversibility = if asked.is_irreversible() {
-        "irreversible"
-    } else {
-        match (&asked.reversibility, asked.irreversible) {
-            (Some(Reversibility::Reversible), _) | (None, Some(false)) => "reversible",
-            (Some(Reversibility::WithEffort), _) => "reversible_with_effort",
-            (Some(Reversibility::Irreversible | Reversibility::Other(_)), _) | (None, _) => {
-                "unknown"
-            }
-        }
+    let reversibility = match asked.undoing() {
+        Undoing::Reversible => "reversible",
+        Undoing::WithEffort => "reversible_with_effort",
+        Undoing::Irreversible => "irreversible",
+        Undoing::Unknown => "unknown",
     };
     let context: Map<String, Value> = asked
         .extra_context

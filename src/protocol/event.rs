@@ -372,8 +372,32 @@ impl AwaitingConfirmation {
 
     /// Tells whether either field says that the action can't be taken back.
     pub fn is_irreversible(&self) -> bool {
-        self.irreversible == Some(true) || self.reversibility == Some(Reversibility::Irreversible)
+        self.undoing() == Undoing::Irreversible
     }
+
+    /// Reads both fields together: the worse of them counts, and what is not understood is not known.
+    pub fn undoing(&self) -> Undoing {
+        match (&self.reversibility, self.irreversible) {
+            (_, Some(true)) | (Some(Reversibility::Irreversible), _) => Undoing::Irreversible,
+            (Some(Reversibility::Other(_)), _) | (None, None) => Undoing::Unknown,
+            (Some(Reversibility::WithEffort), _) => Undoing::WithEffort,
+            (Some(Reversibility::Reversible), _) | (None, Some(false)) => Undoing::Reversible,
+        }
+    }
+}
+
+/// Says what two fields of a question, read together, say of undoing its action: the one reading for the words,
+/// the second step, rules and programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Undoing {
+    /// It can be undone.
+    Reversible,
+    /// It can be undone with effort.
+    WithEffort,
+    /// It can't be undone.
+    Irreversible,
+    /// Nothing is said, or nothing that is understood: it is never taken for harmless.
+    Unknown,
 }
 
 /// Names one choice of a clarification (4.4.2).

@@ -45,7 +45,7 @@ pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
     HandoffRequested, Level, OutputStreaming, Progress, ResponseKind, Reversibility, RiskLevel,
     SessionCancelled, SessionCompleted, SessionErrored, SessionStarted, StateChanged, Summary,
-    ToolCompleted, ToolInvoked, ToolStatus, UnknownEvent,
+    ToolCompleted, ToolInvoked, ToolStatus, Undoing, UnknownEvent,
 };
 pub use finding::{Finding, Rule, Severity};
 pub use form::Form;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::protocol::{
     Answer, Attached, AwaitingClarification, AwaitingConfirmation, Decision, Now, ReplyToken,
-    Reversibility, RiskLevel, TextDirection, ToolCallId, is_direction_sign,
+    RiskLevel, TextDirection, ToolCallId, Undoing, is_direction_sign,
 };
 
 use super::key::{PromptId, SessionKey};
@@ -502,11 +502,10 @@ impl Prompt {
             Question::Confirmation(asked) => {
                 let low = self.risk() == Some(&RiskLevel::Low);
                 let mild = low || self.risk() == Some(&RiskLevel::Medium);
-                let said_reversible = asked.irreversible == Some(false)
-                    || matches!(
-                        asked.reversibility,
-                        Some(Reversibility::Reversible | Reversibility::WithEffort)
-                    );
+                let said_reversible = match asked.undoing() {
+                    Undoing::Reversible | Undoing::WithEffort => true,
+                    Undoing::Irreversible | Undoing::Unknown => false,
+                };
                 let unsafe_default =
                     matches!(asked.default_decision, Some(Decision::Accept)) && !low;
                 self.is_irreversible()

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::config::Verbosity;
 use crate::protocol::{
-    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, Reversibility,
-    RiskLevel,
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Now, Response, RiskLevel,
+    Undoing,
 };
 use crate::session::{Prompt, Question, Sessions, Standing};
 
@@ -216,18 +216,11 @@ impl Announcer {
             Some(RiskLevel::High) => "question.risk.high",
             Some(RiskLevel::Other(_)) | None => "question.risk.unknown",
         };
-        let reversibility = if asked.is_irreversible() {
-            "question.reversibility.irreversible"
-        } else {
-            match (&asked.reversibility, asked.irreversible) {
-                (Some(Reversibility::Reversible), _) | (None, Some(false)) => {
-                    "question.reversibility.reversible"
-                }
-                (Some(Reversibility::WithEffort), _) => "question.reversibility.effort",
-                (Some(Reversibility::Irreversible | Reversibility::Other(_)), _) | (None, _) => {
-                    "question.reversibility.unknown"
-                }
-            }
+        let reversibility = match asked.undoing() {
+            Undoing::Reversible => "question.reversibility.reversible",
+            Undoing::WithEffort => "question.reversibility.effort",
+            Undoing::Irreversible => "question.reversibility.irreversible",
+            Undoing::Unknown => "question.reversibility.unknown",
         };
         let more: Vec<String> = asked
             .extra_context

@@ -17,7 +17,7 @@
 
 use crate::announce::{Arg, Class, Kind, Trust, takes_two_steps};
 use crate::config::{PolicyDecision, PolicyRisk, PolicyRule};
-use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Reversibility, RiskLevel};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, RiskLevel, Undoing};
 use crate::session::{Prompt, PromptId, Question, Sessions, Standing, TokenUse};
 
 use crate::app::App;
@@ -73,7 +73,7 @@ pub(super) fn named(risk: Option<&RiskLevel>) -> PolicyRisk {
 
 /// Tells whether a question takes such a decision from a rule.
 ///
-/// Accepting is the one that can do harm: the event itself must say low risk and reversible, its tool
+/// Accepting is the one that can do harm: the event itself must say low risk and reversible without effort, its tool
 /// must not say otherwise, and nothing about the question may be unusual.
 pub(super) fn is_fit(
     decision: PolicyDecision,
@@ -84,26 +84,12 @@ pub(super) fn is_fit(
         PolicyDecision::Leave => true,
         PolicyDecision::Reject => asked.takes(&Decision::Reject),
         PolicyDecision::Accept => {
-            let says_reversible = says_reversible(asked);
             asked.takes(&Decision::Accept)
                 && asked.risk_level == Some(RiskLevel::Low)
-                && says_reversible
+                && asked.undoing() == Undoing::Reversible
                 && prompt.tool_risk().is_none()
                 && !takes_two_steps(prompt)
         }
-    }
-}
-
-/// Tells whether the event itself says that the action can be undone, without effort.
-pub(super) fn says_reversible(asked: &AwaitingConfirmation) -> bool {
-    match (&asked.reversibility, asked.irreversible) {
-        (_, Some(true)) => false,
-        (Some(Reversibility::Reversible), _) | (None, Some(false)) => true,
-        (
-            Some(Reversibility::WithEffort | Reversibility::Irreversible | Reversibility::Other(_)),
-            _,
-        )
-        | (None, None) => false,
     }
 }
 

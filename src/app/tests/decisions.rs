@@ -207,3 +207,19 @@ fn an_end_after_a_rejection_never_sounds_as_if_the_thing_were_done() {
     assert!(stage.heard(end), "{:?}", stage.lines);
     assert!(!stage.heard("Done."));
 }
+
+#[test]
+fn what_is_not_said_to_be_undone_is_accepted_in_two_steps_whatever_else_is_said_of_it() {
+    for risk in ["low", "medium"] {
+        let mut stage = Stage::new(KEYS);
+        let unknown = json!({"reversibility": "partly", "irreversible": false, "risk_level": risk});
+        stage.ask_with("rpl_1", unknown);
+        stage.wait(700);
+        stage.press('y');
+        assert!(stage.sent.is_empty(), "{risk}: {:?}", stage.lines);
+        assert!(stage.heard("Press c to confirm"), "{:?}", stage.lines);
+        stage.wait(700);
+        stage.press('c');
+        assert_eq!(stage.decision(), Some("accept"), "{risk}");
+    }
+}
