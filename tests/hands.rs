@@ -14,7 +14,7 @@ use std::time::Duration;
 use hearken::announce::{Manner, Phrases};
 use hearken::app::{App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish};
 use hearken::config::Config;
-use hearken::keys::{LineFeed, Reader, Stroke};
+use hearken::keys::{LineFeed, Mode, Reader, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
 use serde_json::{Value, json};
@@ -194,16 +194,16 @@ impl Rig {
         let (shown, prompt) = self.app.shown().unwrap();
         let token = prompt.question.token().unwrap().reveal().to_owned();
         self.model.in_sight(&token, at);
-        let drawn = Drawn {
-            prompt: shown.prompt,
-            page: 0,
-            pages: 1,
-            cut: 0,
+        let showing = match self.app.mode() {
+            Mode::Choosing(..) => Showing::Choices(shown.prompt),
+            _ => Showing::Page(Drawn {
+                prompt: shown.prompt,
+                page: 0,
+                pages: 1,
+                cut: 0,
+            }),
         };
-        Input::Drawn {
-            showing: Showing::Page(drawn),
-            at,
-        }
+        Input::Drawn { showing, at }
     }
 
     fn blank(&mut self) {

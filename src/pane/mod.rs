@@ -34,7 +34,7 @@ use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::Clear;
 
-use crate::app::{App, Drawn};
+use crate::app::{App, Showing};
 use crate::keys::Mode;
 use crate::protocol::Now;
 
@@ -62,18 +62,12 @@ struct View<'a> {
     has_transcript: bool,
 }
 
-/// Draws everything, puts the cursor where attention belongs, and gives which part of the shown
-/// question is in sight.
-pub fn draw(
-    frame: &mut Frame<'_>,
-    app: &App,
-    now: Now,
-    zone: &TimeZone,
-    look: Look,
-) -> Option<Drawn> {
+/// Draws everything, puts the cursor where attention belongs, and gives what of the shown question is in
+/// sight.
+pub fn draw(frame: &mut Frame<'_>, app: &App, now: Now, zone: &TimeZone, look: Look) -> Showing {
     let whole = frame.area();
     if whole.width == 0 || whole.height == 0 {
-        return None;
+        return Showing::Aside;
     }
     let regions = whole.height >= ROOM_FOR_REGIONS;
     let view = View {
@@ -90,7 +84,7 @@ pub fn draw(
         draw_keys(frame, view, &mut area);
         help::draw(frame, view, area);
         frame.set_cursor_position(Position::new(area.x, area.y));
-        return None;
+        return Showing::Aside;
     }
     if regions || app.shown().is_none() {
         draw_first(frame, view, &mut area);
@@ -106,7 +100,7 @@ pub fn draw(
         draw_beside_question(frame, view, area, whole)
     } else {
         draw_without_question(frame, view, area, whole);
-        None
+        Showing::Aside
     }
 }
 
@@ -116,9 +110,11 @@ fn draw_beside_question(
     view: View<'_>,
     mut area: Rect,
     whole: Rect,
-) -> Option<Drawn> {
+) -> Showing {
     let (app, look) = (view.app, view.look);
-    let (shown, prompt) = app.shown()?;
+    let Some((shown, prompt)) = app.shown() else {
+        return Showing::Aside;
+    };
     // The place is the same whatever is typed or answered, so that no page is cut anew.
     let beside = if view.regions {
         BESIDE
@@ -136,7 +132,7 @@ fn draw_beside_question(
     let row = u16::try_from(block.focus).unwrap_or(u16::MAX);
     let row = row.min(place.height.saturating_sub(1));
     let mut cursor = Position::new(place.x, place.y + row);
-    let mut drawn = block.drawn;
+    let mut showing = block.showing;
     if editor::is_open(app) {
         let line = take_bottom(&mut area, 1);
         let at = editor::draw(frame, app, line, look);
@@ -159,7 +155,7 @@ fn draw_beside_question(
         let covered = wanted.saturating_sub(area.height).min(over);
         let height = wanted.min(area.height + covered);
         if covered > 0 {
-            drawn = None;
+            showing = Showing::Aside;
         }
         let answer = Rect {
             y: area.bottom() - height,
@@ -187,7 +183,7 @@ fn draw_beside_question(
         cursor = at;
     }
     frame.set_cursor_position(cursor);
-    drawn
+    showing
 }
 
 /// Draws agents, transcript and answers over the whole area.

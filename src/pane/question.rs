@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::announce::{Arg, Mark, Segment, takes_two_steps};
-use crate::app::{Drawn, Shown};
+use crate::app::{Drawn, Showing, Shown};
 use crate::keys::Mode;
 use crate::session::{Prompt, Question};
 
@@ -33,8 +33,8 @@ pub(super) struct Block {
     pub(super) head: usize,
     /// The row that is attended to.
     pub(super) focus: usize,
-    /// Which part of the question it shows; `None` where it shows something else than its words.
-    pub(super) drawn: Option<Drawn>,
+    /// What of the question it shows.
+    pub(super) showing: Showing,
 }
 
 /// Makes it for a place that it may fill.
@@ -52,7 +52,7 @@ pub(super) fn block(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect)
                 rows,
                 head: count,
                 focus,
-                drawn: None,
+                showing: Showing::Choices(shown.prompt),
             }
         }
         Mode::Confirming(_) => second_step(view, shown, prompt, head, place),
@@ -87,7 +87,7 @@ fn second_step(
             rows: head,
             head: count,
             focus,
-            drawn: Some(Drawn {
+            showing: Showing::Page(Drawn {
                 prompt: shown.prompt,
                 page: 0,
                 pages: 1,
@@ -100,7 +100,7 @@ fn second_step(
         rows: head,
         head: count,
         focus: count,
-        drawn: None,
+        showing: Showing::Aside,
     }
 }
 
@@ -114,7 +114,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
     // The keys stand on every page; where something else has them, their place is kept.
     let room = usize::from(place.height).saturating_sub(keys.len());
     let drawn = |page, pages, cut| {
-        Some(Drawn {
+        Showing::Page(Drawn {
             prompt: shown.prompt,
             page,
             pages,
@@ -137,7 +137,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
             head: rows.len(),
             rows,
             focus: 0,
-            drawn: drawn(0, usize::MAX, 0),
+            showing: drawn(0, usize::MAX, 0),
         };
     }
     let pages = starts_of_asked.len();
@@ -179,7 +179,7 @@ fn page(view: View<'_>, shown: &Shown, prompt: &Prompt, place: Rect) -> Block {
         rows,
         head: count,
         focus: 0,
-        drawn: part,
+        showing: part,
     }
 }
 

@@ -112,15 +112,14 @@ impl Output {
 
     /// Draws the app. What is in sight then is told when it is written.
     pub(super) fn draw(&mut self, app: &App, now: Now) -> io::Result<()> {
-        let mut part = None;
+        let mut showing = Showing::Aside;
         let Some(screen) = &mut self.screen else {
             return Ok(());
         };
         let bytes = screen.draw(|frame| {
-            part = pane::draw(frame, app, now, &self.zone, self.look);
+            showing = pane::draw(frame, app, now, &self.zone, self.look);
         })?;
         if let Some(bytes) = bytes {
-            let showing = part.map_or(Showing::Aside, Showing::Page);
             self.writer
                 .write_to_show(bytes, Shows::Frame(showing, self.upheavals));
         }

@@ -328,7 +328,7 @@ impl Stage {
         format!("{text}(cursor at column {}, row {})\n", cursor.x, cursor.y)
     }
 
-    /// Draws the screen in a theme: the cells, the cursor, and what of a question is in sight.
+    /// Draws the screen in a theme: the cells, the cursor, and which page of a question is in sight.
     pub fn drawn(
         &self,
         columns: u16,
@@ -337,12 +337,16 @@ impl Stage {
     ) -> (Buffer, Position, Option<Drawn>) {
         let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
         let look = Look { theme };
-        let mut part = None;
+        let mut showing = Showing::Aside;
         terminal
             .draw(|frame| {
-                part = pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);
+                showing = pane::draw(frame, &self.app, self.now, &TimeZone::UTC, look);
             })
             .unwrap();
+        let part = match showing {
+            Showing::Page(part) => Some(part),
+            Showing::Blank | Showing::Aside | Showing::Choices(_) => None,
+        };
         let buffer = terminal.backend().buffer().clone();
         (buffer, terminal.get_cursor_position().unwrap(), part)
     }

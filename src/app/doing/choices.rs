@@ -80,11 +80,11 @@ impl Choices {
         }
     }
 
-    /// Takes what was typed as a number, else what is picked, else what is in focus. Nothing stays picked.
-    pub(in crate::app) fn take(&mut self) -> Taken {
-        let picked = std::mem::take(&mut self.picked);
+    /// Gives what was typed as a number, else what is picked, else what is in focus. All of it stays until the
+    /// choices are left, because what is refused now is taken by the next key, and must be the same then.
+    pub(in crate::app) fn taken(&self) -> Taken {
         match (self.typed, self.focus) {
-            (0, _) if !picked.is_empty() => Taken::Picked(picked),
+            (0, _) if !self.picked.is_empty() => Taken::Picked(self.picked.clone()),
             (0, Some(at)) => Taken::One(at + 1),
             (0, None) => Taken::Nothing,
             (typed, _) => Taken::One(typed),
@@ -108,17 +108,18 @@ mod tests {
     #[test]
     fn what_is_typed_goes_before_what_is_picked_and_that_before_the_focus() {
         let mut choices = Choices::new(PromptId(1));
-        assert_eq!(choices.take(), Taken::Nothing);
+        assert_eq!(choices.taken(), Taken::Nothing);
         choices.go_to(2);
-        assert_eq!(choices.take(), Taken::One(3));
+        assert_eq!(choices.taken(), Taken::One(3));
         choices.pick(0);
         choices.pick(1);
         choices.pick(0);
-        assert_eq!(choices.take(), Taken::Picked(BTreeSet::from([1])));
+        assert_eq!(choices.taken(), Taken::Picked(BTreeSet::from([1])));
+        assert_eq!(choices.taken(), Taken::Picked(BTreeSet::from([1])));
         assert_eq!(choices.digit(1, 12), None);
+        assert_eq!(choices.taken(), Taken::One(1));
         choices.pick(1);
-        assert_eq!(choices.take(), Taken::One(1));
         choices.go_to(4);
-        assert_eq!(choices.take(), Taken::One(5), "the number was let go");
+        assert_eq!(choices.taken(), Taken::One(5), "the number was let go");
     }
 }

@@ -174,7 +174,7 @@ impl App {
         }
         match &mut self.doing {
             Doing::Choosing(choices) => {
-                let (id, taken) = (choices.prompt(), choices.take());
+                let (id, taken) = (choices.prompt(), choices.taken());
                 self.take_choice(id, taken, now);
             }
             Doing::Searching(line) => {

@@ -17,8 +17,10 @@ pub(super) const ALARMS: [Duration; 3] = [
 pub enum Showing {
     /// Nothing: the terminal has no size, or got another one, or is somebody else's.
     Blank,
-    /// Something else than its words: its choices, the help, or there is no question.
+    /// Something else than its words: the help, an answer that covers it, or there is no question.
     Aside,
+    /// The choices of this question, below what it asks. That is no page of it.
+    Choices(PromptId),
     /// A page of it.
     Page(Drawn),
 }
@@ -95,6 +97,11 @@ impl Shown {
     pub(super) fn see(&mut self, drawn: Drawn, at: Duration) {
         self.in_sight.get_or_insert(at);
         self.pages.add(drawn);
+    }
+
+    /// Takes note that its choices are in sight since then.
+    pub(super) fn see_choices(&mut self, at: Duration) {
+        self.in_sight.get_or_insert(at);
     }
 
     /// Takes note that nothing of it is in sight any more.

@@ -35,7 +35,10 @@ impl App {
             (Showing::Page(drawn), Some(shown)) if shown.prompt == drawn.prompt => {
                 shown.see(drawn, at);
             }
-            (Showing::Page(_), _) => {}
+            (Showing::Choices(prompt), Some(shown)) if shown.prompt == prompt => {
+                shown.see_choices(at);
+            }
+            (Showing::Page(_) | Showing::Choices(_), _) => {}
         }
     }
 

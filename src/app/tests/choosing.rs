@@ -143,3 +143,40 @@ fn leaving_forgets_the_focus() {
     stage.code(KeyCode::Enter);
     assert_eq!(response(&stage), None);
 }
+
+#[test]
+fn what_is_picked_stays_picked_until_it_is_taken() {
+    let mut stage = choosing(json!({"multi_select": true}));
+    stage.code(KeyCode::Home);
+    stage.press(' ');
+    stage.code(KeyCode::Down);
+    stage.code(KeyCode::Down);
+    stage.press(' ');
+    stage.blocked = true;
+    stage.draw(Showing::Blank);
+    stage.code(KeyCode::Enter);
+    assert!(stage.heard("Not yet"), "{:?}", stage.lines);
+    assert_eq!(response(&stage), None);
+    assert_eq!(
+        (stage.app.is_picked(0), stage.app.is_picked(2)),
+        (Some(true), Some(true))
+    );
+    stage.blocked = false;
+    stage.wait(500);
+    stage.code(KeyCode::Down);
+    stage.code(KeyCode::Enter);
+    assert_eq!(response(&stage), Some(&json!("v1, v3")));
+}
+
+#[test]
+fn leaving_the_choices_lets_go_of_what_was_picked() {
+    let mut stage = choosing(json!({"multi_select": true}));
+    stage.code(KeyCode::Home);
+    stage.press(' ');
+    stage.code(KeyCode::Esc);
+    stage.wait(500);
+    stage.press('o');
+    assert_eq!(stage.app.is_picked(0), Some(false));
+    stage.code(KeyCode::Enter);
+    assert_eq!(response(&stage), None);
+}

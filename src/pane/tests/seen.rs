@@ -35,9 +35,9 @@ impl Reader {
     fn look(&mut self) {
         let (width, height) = self.size;
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-        let (mut part, now) = (None, self.now);
+        let (mut showing, now) = (Showing::Aside, self.now);
         terminal
-            .draw(|frame| part = draw(frame, &self.app, now, &TimeZone::UTC, LOOK))
+            .draw(|frame| showing = draw(frame, &self.app, now, &TimeZone::UTC, LOOK))
             .unwrap();
         let buffer = terminal.backend().buffer();
         for y in 0..height {
@@ -45,7 +45,6 @@ impl Reader {
             self.seen
                 .extend((0..width).map(|x| buffer[(x, y)].symbol()));
         }
-        let showing = part.map_or(Showing::Aside, Showing::Page);
         self.tell(showing);
     }
 
@@ -195,4 +194,33 @@ fn details_say_what_is_in_doubt() {
         details.contains("in full") && details.contains(doubt),
         "{details}"
     );
+}
+
+#[test]
+fn choices_that_are_drawn_again_are_in_sight_again() {
+    let (mut app, now) = app();
+    let choices = ["one", "two"].map(|it| json!({"value": it, "label": it}));
+    let asks = json!({"type": "aaep:agent.awaiting.clarification", "question": "Which?", "reply_token": "rpl_1",
+        "timeout_seconds": 60, "urgency": "critical", "choices": choices,
+        "accepted_response_kinds": ["multiple_choice"]});
+    event(&mut app, now, asks);
+    let mut reader = Reader {
+        app,
+        now,
+        size: (80, 24),
+        seen: String::new(),
+    };
+    reader.look();
+    reader.wait(1000);
+    reader.press('o');
+    assert!(matches!(reader.app.mode(), Mode::Choosing(..)));
+    reader.look();
+    reader.resize((60, 20));
+    assert!(reader.app.wants_sight());
+    reader.look();
+    assert!(!reader.app.wants_sight());
+    press(&mut reader.app, KeyCode::Down, reader.now);
+    press(&mut reader.app, KeyCode::Enter, reader.now);
+    let answered = reader.app.sessions().open_prompts().next();
+    assert!(answered.is_some_and(|prompt| prompt.answer().is_some()));
 }
