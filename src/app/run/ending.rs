@@ -23,6 +23,8 @@ impl App {
         } else {
             exit
         };
+        // An answer that is left behind is never left without a word, whichever way the run ends.
+        self.tell_undelivered(now);
         if self.run.end() {
             // Whoever left can't answer by what still calls for an answer.
             for about in self.questions.stop_calling() {
@@ -47,7 +49,10 @@ impl App {
     pub(in crate::app) fn check_end(&mut self, now: Now) {
         let sent = self.questions.is_all_sent();
         if let Some(exit) = self.run.parted(sent, now.monotonic) {
-            self.tell_undelivered(now);
+            if exit != Exit::Terminated {
+                // Who is told to end at once has told it by then.
+                self.leave_defaults();
+            }
             self.quit(exit, now);
         }
         if self.run.is_over() || !self.is_silent() {

@@ -85,13 +85,18 @@ impl App {
     pub(in crate::app) fn ask_to_quit(&mut self, exit: Exit, now: Now) {
         let open = self.undecided();
         let asked = matches!(self.doing, Doing::Quitting) || self.run.is_parting();
-        if asked {
-            if !open.is_empty() {
-                let defaults = self.defaults(&open);
-                self.leave_word(defaults);
+        let decided = asked || open.is_empty();
+        // An answer that was given must arrive; leaving waits for it, but not for ever, and not for who asks again.
+        if decided && !self.questions.is_all_sent() && !self.run.is_parting() {
+            if matches!(self.doing, Doing::Quitting) {
+                self.doing = Doing::Watching;
             }
+            self.run.part(exit, now.monotonic + LAST_ANSWER);
+            self.respond("quit.sending", &[], now);
+        } else if decided {
+            self.leave_defaults();
             self.quit(exit, now);
-        } else if !open.is_empty() {
+        } else {
             self.doing = Doing::Quitting;
             let args = [
                 ("n", Arg::own(open.len())),
@@ -99,12 +104,15 @@ impl App {
             ];
             let key = self.face.pick("quit.ask", "quit.ask_lines");
             self.respond(key, &args, now);
-        } else if self.questions.is_all_sent() {
-            self.quit(exit, now);
-        } else {
-            // An answer that was given must arrive; leaving waits for it, but not for ever.
-            self.run.part(exit, now.monotonic + LAST_ANSWER);
-            self.respond("quit.sending", &[], now);
+        }
+    }
+
+    /// Leaves word of what becomes of the questions that nobody answered.
+    pub(in crate::app) fn leave_defaults(&mut self) {
+        let open = self.undecided();
+        if !open.is_empty() {
+            let defaults = self.defaults(&open);
+            self.leave_word(defaults);
         }
     }
 

@@ -1,0 +1,112 @@
+//! Leaving while answers are under way: none is left behind without a word.
+
+use super::*;
+
+/// Two questions, of which the first was rejected.
+fn answered() -> Stage {
+    let mut stage = Stage::new(PIPE);
+    stage.ask("rpl_1");
+    stage.ask("rpl_2");
+    stage.wait(3000);
+    stage.type_line("n 1");
+    assert_eq!(stage.sent.len(), 1);
+    stage
+}
+
+fn comes_back(stage: &mut Stage, outcome: Result<Receipt, Undelivered>) {
+    let request = stage.sent.last().unwrap().0;
+    stage.link(0, LinkEvent::Replied { request, outcome });
+}
+
+const UNCONFIRMED: &str = "Nobody confirmed the answer to question 1: reject. It perhaps arrived.";
+
+#[test]
+fn leaving_open_questions_waits_for_the_answers_to_others() {
+    let mut stage = answered();
+    comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
+    stage.type_line("q");
+    assert!(stage.heard("Question 2"), "{:?}", stage.lines);
+    assert_eq!(stage.quit, None);
+    stage.type_line("q");
+    assert_eq!(stage.quit, None, "an answer is still sent again");
+    assert!(stage.heard("still being sent"), "{:?}", stage.lines);
+    stage.wait(500);
+    assert_eq!(stage.sent.len(), 2);
+    comes_back(&mut stage, Ok(Receipt::Taken));
+    assert_eq!(stage.quit, Some(Exit::Clean));
+
+    // It is not waited for for ever, and what became of it is told.
+    let mut stage = answered();
+    comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
+    stage.type_line("q");
+    stage.type_line("q");
+    stage.wait(9000);
+    assert_eq!(stage.quit, None);
+    stage.wait(1000);
+    assert_eq!(stage.quit, Some(Exit::Clean));
+    assert!(
+        stage.heard("The answer to question 1") || stage.heard(UNCONFIRMED),
+        "{:?}",
+        stage.lines
+    );
+}
+
+#[test]
+fn who_leaves_at_once_is_told_which_answers_are_left_behind() {
+    for again in [None, Some(Input::Terminate)] {
+        let mut stage = answered();
+        comes_back(&mut stage, Err(Undelivered::Kept(Fault::Refused)));
+        stage.wait(400);
+        stage.type_line("n 2");
+        stage.type_line("q");
+        assert!(stage.heard("still being sent"), "{:?}", stage.lines);
+        assert_eq!(stage.quit, None);
+        stage.lines.clear();
+        match again {
+            None => stage.type_line("q"),
+            Some(input) => stage.input(input),
+        }
+        assert!(stage.quit.is_some());
+        assert!(
+            stage.heard("The answer to question 1 was not delivered: reject."),
+            "{:?}",
+            stage.lines
+        );
+        assert!(
+            stage.heard("Nobody confirmed the answer to question 2: reject. It perhaps arrived."),
+            "{:?}",
+            stage.lines
+        );
+    }
+    let mut stage = answered();
+    stage.input(Input::Terminate);
+    assert_eq!(stage.quit, None);
+    stage.input(Input::Terminate);
+    assert_eq!(stage.quit, Some(Exit::Terminated));
+    assert!(stage.heard(UNCONFIRMED), "{:?}", stage.lines);
+}
+
+#[test]
+fn the_full_face_leaves_each_of_its_last_words_once() {
+    let mut stage = Stage::new(KEYS);
+    stage.ask("rpl_1");
+    stage.ask("rpl_2");
+    stage.wait(700);
+    stage.press('n');
+    assert_eq!(stage.sent.len(), 1);
+    stage.wait(700);
+    for _ in 0..3 {
+        stage.press('q');
+    }
+    assert_eq!(stage.quit, Some(Exit::Clean));
+    let about = |n: &str| {
+        let words = stage.farewells.iter().filter(|words| words.contains(n));
+        words.count()
+    };
+    assert_eq!(
+        (about("uestion 1"), about("uestion 2")),
+        (1, 1),
+        "{:?}",
+        stage.farewells
+    );
+}
