@@ -214,6 +214,10 @@ impl Sessions {
                 _ if prompt.key.link != link => {
                     self.held.insert(id, why);
                 }
+                // Nobody could ever answer it here: it is raised as what it is, when it is due.
+                Held::Replay if prompt.standing == Standing::NotAnswerable => {
+                    self.held.insert(id, why);
+                }
                 Held::Replay => prompt.standing = Standing::Live,
                 Held::Room => {
                     self.prompts.remove(&id);

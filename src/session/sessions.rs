@@ -203,12 +203,18 @@ impl Sessions {
         is_meant: impl Fn(&Prompt) -> bool,
     ) -> Vec<Change> {
         let open: Vec<Prompt> = self
-            .open_prompts()
-            .filter(|prompt| is_meant(prompt))
+            .prompts
+            .values()
+            .filter(|prompt| prompt.is_open() && is_meant(prompt))
             .cloned()
             .collect();
         let mut changes = Vec::new();
         for prompt in open {
+            // What was never raised is closed without a word.
+            if self.is_held(prompt.id) {
+                self.close(prompt.id, Closing::DecidedBefore, now, &mut Unobserved);
+                continue;
+            }
             self.close(prompt.id, how.clone(), now, &mut Unobserved);
             let what = What::PromptClosed {
                 prompt: prompt.id,

@@ -207,3 +207,54 @@ fn a_question_that_leaves_at_the_bound_is_told_to_be_closed() {
     assert_eq!(told.len(), 70 - 64);
     assert_eq!(told[0], (PromptId(1), Closing::LinkGone));
 }
+
+#[test]
+fn what_waits_for_room_is_over_with_its_subscription() {
+    let mut stage = Stage::new();
+    stage.start();
+    for n in 0..70 {
+        stage.on(
+            "awaiting.clarification",
+            json!({"question": format!("Which {n}?"), "reply_token": format!("rpl_{n}"), "timeout_seconds": 300, "urgency": "critical"}),
+        );
+    }
+    assert_eq!(stage.sessions.open_prompts().count(), 64);
+    let told = stage.sessions.over(LINK, &Closing::Unsubscribed, stage.now);
+    assert_eq!(told.len(), 64, "what was never raised is not told");
+    assert_eq!(stage.wait(3000), [], "nothing decided is raised");
+    let raised = stage.on("session.started", json!({"session_id": "sess_2"}));
+    let asked = |what: &What| matches!(what, What::PromptOpened(_));
+    assert!(!raised.iter().any(asked), "{raised:?}");
+    assert_eq!(
+        stage
+            .sessions
+            .prompts
+            .values()
+            .filter(|it| it.is_open())
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn a_replayed_question_that_nobody_answers_here_stays_so_when_its_link_is_over() {
+    let mut stage = Stage::new();
+    let old = stage.event(
+        "awaiting.confirmation",
+        json!({"action": "Send", "reply_token": "rpl_1", "timeout_seconds": 300}),
+    );
+    stage.wait(5000);
+    stage.sessions.link_connected(LINK, stage.now);
+    stage.put(LINK, &old);
+    let id = PromptId(1);
+    stage.sessions.prompts.get_mut(&id).unwrap().standing = Standing::NotAnswerable;
+    stage.sessions.link_over(LINK, stage.now);
+    assert_eq!(
+        stage.sessions.open_prompts().count(),
+        0,
+        "it was not raised"
+    );
+    assert_eq!(stage.wait(1000), [What::PromptOpened(id)]);
+    let standing = stage.sessions.prompt(id).unwrap().standing;
+    assert_eq!(standing, Standing::NotAnswerable);
+}
