@@ -27,6 +27,7 @@ impl App {
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
                 view.dialect_mut().news(&event, now, &mut out);
                 out.retain(|wish| matches!(wish, Out::Settled { .. }));
+                self.note_left(&event, &out);
                 self.carry_out(id, out, now);
             }
             return;
@@ -61,6 +62,11 @@ impl App {
         // Another way was found, or the reason is told already.
         let goes_on = |wish: &Out| matches!(wish, Out::ChangeWay(_) | Out::Close(_));
         let goes_on = out.iter().any(goes_on);
+        self.note_left(&event, &out);
+        // What becomes of the answers is told once it is known that none is sent again.
+        let is_end = !goes_on && matches!(event, LinkEvent::Failed { .. } | LinkEvent::Ended);
+        let is_settled = |wish: &mut Out| is_end && matches!(wish, Out::Settled { .. });
+        let settled: Vec<Out> = out.extract_if(.., is_settled).collect();
         self.carry_out(id, out, now);
         if !matches!(event, LinkEvent::Frame(_)) {
             self.read_to_its_end(now);
@@ -87,6 +93,19 @@ impl App {
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
             | LinkEvent::StreamEnded => {}
+        }
+        self.carry_out(id, settled, now);
+    }
+
+    /// Takes note that the transport has said its word of an answer, where that alone settles nothing.
+    fn note_left(&mut self, event: &LinkEvent, out: &[Out]) {
+        let LinkEvent::Replied { request, .. } = event else {
+            return;
+        };
+        let settles =
+            |wish: &Out| matches!(wish, Out::Settled { request: of, .. } if of == request);
+        if !out.iter().any(settles) {
+            self.has_left(*request);
         }
     }
 

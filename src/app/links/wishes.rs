@@ -20,6 +20,7 @@ impl App {
             self.read_to_its_end(now);
             self.carry_out_one(id, wish, now);
         }
+        self.settle_over(id, now);
     }
 
     pub(super) fn carry_out_one(&mut self, id: LinkId, wish: Out, now: Now) {

@@ -181,6 +181,24 @@ impl App {
         }
     }
 
+    /// Takes note that the transport has said what it knows of a request, where its dialect has not said yet
+    /// what became of it.
+    pub(in crate::app) fn has_left(&mut self, request: u64) {
+        self.questions.under_way.note_left(request);
+    }
+
+    /// The link is over, and its dialect is never asked again: what it has not said by now nobody will say. Of
+    /// what the transport still has, its own word comes.
+    pub(in crate::app) fn settle_over(&mut self, link: LinkId, now: Now) {
+        if self.links.get(link).is_none_or(|view| !view.is_over()) {
+            return;
+        }
+        for request in self.questions.under_way.left_on(link) {
+            let unknown = Err(Undelivered::Unknown(Fault::Closed));
+            self.replied(request, unknown, now);
+        }
+    }
+
     /// Takes note of an attempt that brought no receipt, and tries again while that can help.
     fn undelivered(
         &mut self,

@@ -21,8 +21,18 @@ pub(super) struct Outgoing {
     attempt: u32,
     /// The state that was told last: each turn of its fate is told once.
     told: Option<QuestionRun>,
-    /// When it is tried again; `None` while an attempt is under way.
-    retry_at: Option<Duration>,
+    stage: Stage,
+}
+
+/// Says where an answer is on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// An attempt is under way, and its transport owes a word of it.
+    Leaving,
+    /// The transport has said what it knows; whether it was taken is for its dialect to say.
+    Left,
+    /// It is tried again then.
+    Waiting(Duration),
 }
 
 impl Outgoing {
@@ -34,7 +44,7 @@ impl Outgoing {
             reply,
             attempt,
             told: None,
-            retry_at: None,
+            stage: Stage::Leaving,
         }
     }
 
@@ -62,13 +72,21 @@ impl Outgoing {
     pub(super) fn wait(&mut self, now: Duration) {
         let doubled = 1 << self.attempt.min(6).saturating_sub(1);
         let wait = RETRY_FIRST.saturating_mul(doubled).min(RETRY_CAP);
-        self.retry_at = Some(now + wait);
+        self.stage = Stage::Waiting(now + wait);
     }
 
     /// Begins another attempt.
     pub(super) fn try_again(&mut self, attempt: u32) {
         self.attempt = attempt;
-        self.retry_at = None;
+        self.stage = Stage::Leaving;
+    }
+
+    /// Gives when it is tried again; absent while an attempt is under way.
+    fn retry_at(&self) -> Option<Duration> {
+        match self.stage {
+            Stage::Waiting(at) => Some(at),
+            Stage::Leaving | Stage::Left => None,
+        }
     }
 }
 
@@ -92,6 +110,20 @@ impl UnderWay {
         self.0.remove(&request)
     }
 
+    /// Takes note that the transport has said what it knows of a request.
+    pub(super) fn note_left(&mut self, request: u64) {
+        if let Some(sent) = self.0.get_mut(&request) {
+            sent.stage = Stage::Left;
+        }
+    }
+
+    /// Gives the requests on a link of which only its dialect could say more.
+    pub(super) fn left_on(&self, link: LinkId) -> Vec<u64> {
+        let left = |sent: &Outgoing| sent.link == link && sent.stage == Stage::Left;
+        let of_link = self.0.iter().filter(|(_, sent)| left(sent));
+        of_link.map(|(request, _)| *request).collect()
+    }
+
     /// Gives all of them, in the order of their requests.
     pub(super) fn iter(&self) -> impl Iterator<Item = &Outgoing> {
         self.0.values()
@@ -99,12 +131,12 @@ impl UnderWay {
 
     /// Gives when one is tried again.
     pub(super) fn due(&self) -> Option<Duration> {
-        self.iter().filter_map(|sent| sent.retry_at).min()
+        self.iter().filter_map(Outgoing::retry_at).min()
     }
 
     /// Gives those back whose time has come to be tried again.
     pub(super) fn take_due(&mut self, now: Duration) -> Vec<Outgoing> {
-        let due = |_: &u64, sent: &mut Outgoing| sent.retry_at.is_some_and(|at| now >= at);
+        let due = |_: &u64, sent: &mut Outgoing| sent.retry_at().is_some_and(|at| now >= at);
         self.0.extract_if(.., due).map(|(_, sent)| sent).collect()
     }
 
@@ -113,7 +145,7 @@ impl UnderWay {
         let mut waiting = self
             .0
             .iter()
-            .filter(|(_, sent)| sent.retry_at.is_some())
+            .filter(|(_, sent)| sent.retry_at().is_some())
             .filter(|(_, sent)| of.is_none_or(|wanted| wanted == sent.prompt));
         match (waiting.next(), waiting.next()) {
             (Some((request, sent)), None) => Some((*request, sent)),

@@ -123,5 +123,6 @@ impl App {
             let wishes = self.queue.withdraw(id, now.monotonic);
             self.wish(wishes);
         }
+        self.settle_over(link, now);
     }
 }

@@ -140,6 +140,12 @@ impl Sage {
                 self.questions.close_turn(&turn.thread, &turn.name);
             }
         }
+        // What was written has perhaps not been read, and no word of it comes over this connection any more.
+        let written = |_: &u64, (_, due): &mut (String, Option<Duration>)| due.is_some();
+        for (request, _) in self.questions.sent.extract_if(.., written) {
+            let outcome = Err(Undelivered::Unknown(Fault::Closed));
+            out.push(Out::Settled { request, outcome });
+        }
     }
 }
 
