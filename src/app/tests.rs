@@ -30,6 +30,7 @@ mod foreign;
 mod holding;
 mod load;
 mod long;
+mod names;
 mod newcomer;
 mod own;
 mod parts;
@@ -37,6 +38,7 @@ mod plain;
 mod policy;
 mod programs;
 mod prompted;
+mod quitting;
 mod reading;
 mod replies;
 mod reviewing;
@@ -48,6 +50,7 @@ mod timers;
 mod tokens;
 mod tongues;
 mod typing;
+mod unsettled;
 mod voice;
 mod waiting;
 
@@ -135,9 +138,33 @@ impl Stage {
     }
 
     fn holding(keys: KeyRing, config: Config, options: Options, sources: Vec<SourceSetup>) -> Self {
+        Self::worded(english(), keys, config, options, sources)
+    }
+
+    /// One answerable source, with the words of a language.
+    fn speaking(language: &str, options: Options, config: Config) -> Self {
+        let phrases = Arc::new(Phrases::for_languages(&[language.to_owned()]).unwrap());
+        let source = SourceSetup {
+            name: "one".into(),
+            answerable: true,
+            ..SourceSetup::default()
+        };
+        let mut stage = Self::worded(phrases, KeyRing::default(), config, options, vec![source]);
+        stage.link(0, LinkEvent::Connected);
+        stage.wait(2000);
+        stage
+    }
+
+    fn worded(
+        phrases: Arc<Phrases>,
+        keys: KeyRing,
+        config: Config,
+        options: Options,
+        sources: Vec<SourceSetup>,
+    ) -> Self {
         let app = App::new(Setup {
             config,
-            phrases: english(),
+            phrases,
             manner: options.manner,
             copies: true,
             keymap: Default::default(),
@@ -191,12 +218,15 @@ impl Stage {
                 && self.app.wants_sight()
                 && let Some((shown, prompt)) = self.app.shown()
             {
-                let showing = Showing::Page(Drawn {
-                    prompt: shown.prompt,
-                    page: 0,
-                    pages: 1 + usize::from(prompt.is_cut()),
-                    cut: 0,
-                });
+                let showing = match self.app.mode() {
+                    Mode::Choosing(..) => Showing::Choices(shown.prompt),
+                    _ => Showing::Page(Drawn {
+                        prompt: shown.prompt,
+                        page: 0,
+                        pages: 1 + usize::from(prompt.is_cut()),
+                        cut: 0,
+                    }),
+                };
                 facts.push_back(Input::Drawn { showing, at });
             }
         }
@@ -424,31 +454,6 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
     assert!(stage.heard("No question is open"));
 }
 
-#[test]
-fn the_agent_is_named_when_there_are_several() {
-    let mut stage = Stage::new(Options {
-        voice: VoiceWish::Speak,
-        ..KEYS
-    });
-    stage.input(Input::Voice(VoiceEvent::Ready {
-        engine: "test".into(),
-    }));
-    stage.speak_all();
-    stage.event("session.started", json!({"summary_normal": "First"}));
-    stage.speak_all();
-    assert!(!stage.spoken.iter().any(|(_, text)| text == "Mailer:"));
-    stage.event(
-        "session.started",
-        json!({"summary_normal": "Second", "producer": {"agent_id": "b", "agent_name": "Banker"}}),
-    );
-    stage.speak_all();
-    // Who is named in the words is not named once more.
-    assert!(!stage.spoken.iter().any(|(_, text)| text == "Banker:"));
-    stage.event("progress.updated", json!({"summary_normal": "Third"}));
-    stage.speak_all();
-    assert!(stage.spoken.iter().any(|(_, text)| text == "Mailer:"));
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
     /// Whatever is pressed: an accept goes out only after the documented keys, at most once, and with
@@ -568,27 +573,3 @@ const VOICE: Options = Options {
     voice: VoiceWish::Speak,
     ..KEYS
 };
-
-#[test]
-fn agents_that_share_a_name_are_told_apart() {
-    let mut stage = Stage::new(PIPE);
-    stage.event_on(0, "session.started", json!({"summary_normal": "One"}));
-    stage.event_on(1, "session.started", json!({"summary_normal": "Two"}));
-    stage.event_on(0, "session.completed", json!({"summary_normal": "Done"}));
-    let agents: Vec<_> = stage
-        .app
-        .history()
-        .iter()
-        .filter_map(|told| told.agent.clone())
-        .collect();
-    assert_eq!(
-        agents,
-        ["Mailer", "Mailer of source 2", "Mailer of source 1"]
-    );
-    stage.type_line("t");
-    assert!(
-        stage.heard("Mailer of source 2: working"),
-        "{:?}",
-        stage.lines
-    );
-}

@@ -71,35 +71,43 @@ impl App {
     }
 
     /// Reads words as one of the kinds that a question takes, the strictest first.
-    pub(super) fn response_of(
-        &self,
-        asked: &AwaitingClarification,
-        text: &str,
-    ) -> Option<Response> {
+    fn response_of(&self, asked: &AwaitingClarification, text: &str) -> Option<Response> {
         let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
         self.strict_response_of(asked, text).or_else(free)
     }
 
+    /// Reads the words of a rule of a file in the same way. It means the same on every computer, so `yes` and
+    /// `no` are understood whatever the person's language is, and that language's own words besides.
+    pub(super) fn response_of_rule(
+        &self,
+        asked: &AwaitingClarification,
+        text: &str,
+    ) -> Option<Response> {
+        let fixed = [("yes", true), ("no", false)];
+        let fixed = fixed
+            .iter()
+            .find(|(word, _)| word.eq_ignore_ascii_case(text));
+        let yes_or_no = fixed.map(|(_, yes)| *yes);
+        let free = || takes_any(asked).then(|| Response::Text(text.to_owned()));
+        strictly(asked, text, yes_or_no.or_else(|| self.yes_or_no_in(text))).or_else(free)
+    }
+
+    /// Reads words in the person's language as yes or no.
+    fn yes_or_no_in(&self, text: &str) -> Option<bool> {
+        let is = |key| {
+            let word = self.announcer.phrases().text(key, &[]);
+            word.eq_ignore_ascii_case(text)
+        };
+        match (is("answer.yes"), is("answer.no")) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+
     /// Reads words as one of the kinds that not every text is.
     fn strict_response_of(&self, asked: &AwaitingClarification, text: &str) -> Option<Response> {
-        let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
-        let is = |label: &str| label.eq_ignore_ascii_case(text);
-        let choice = asked
-            .choices
-            .iter()
-            .find(|choice| is(&choice.value) || is(&choice.label));
-        let yes = self.announcer.phrases().text("answer.yes", &[]);
-        let no = self.announcer.phrases().text("answer.no", &[]);
-        let number = number_of(text);
-        if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice) {
-            Some(Response::Text(choice.value.clone()))
-        } else if let (true, Ok(number)) = (takes(&ResponseKind::Numeric), number) {
-            Some(Response::Number(number))
-        } else if takes(&ResponseKind::YesNo) && (is(&yes) || is(&no)) {
-            Some(Response::YesNo(is(&yes)))
-        } else {
-            None
-        }
+        strictly(asked, text, self.yes_or_no_in(text))
     }
 
     /// Takes a text that begins with the number of the only open question: the number names it, unless all of the
@@ -151,6 +159,29 @@ impl App {
             }
             None => self.wants(prompt, now),
         }
+    }
+}
+
+/// Reads words as one of the kinds that not every text is; `yes_or_no` is what they mean where that is asked.
+fn strictly(
+    asked: &AwaitingClarification,
+    text: &str,
+    yes_or_no: Option<bool>,
+) -> Option<Response> {
+    let takes = |kind: &ResponseKind| asked.accepted_response_kinds.contains(kind);
+    let is = |label: &str| label.eq_ignore_ascii_case(text);
+    let choice = asked
+        .choices
+        .iter()
+        .find(|choice| is(&choice.value) || is(&choice.label));
+    if let (true, Some(choice)) = (takes(&ResponseKind::MultipleChoice), choice) {
+        Some(Response::Text(choice.value.clone()))
+    } else if let (true, Ok(number)) = (takes(&ResponseKind::Numeric), number_of(text)) {
+        Some(Response::Number(number))
+    } else if let (true, Some(yes)) = (takes(&ResponseKind::YesNo), yes_or_no) {
+        Some(Response::YesNo(yes))
+    } else {
+        None
     }
 }
 

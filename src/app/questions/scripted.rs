@@ -18,10 +18,10 @@
 
 use crate::announce::{About, Aloud, Arg, Class, Trust, hides_something};
 use crate::config::{AnswerKind, AnswerRule, AnswerWish, PolicyDecision, PolicyRisk, PolicyRule};
-use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Response};
+use crate::protocol::{Answer, AwaitingConfirmation, Decision, Now, Response, Undoing};
 use crate::session::{Prompt, Question, Sessions};
 
-use super::policy::{Decider, is_fit, is_of, named, says_reversible};
+use super::policy::{Decider, is_fit, is_of, named};
 use crate::app::App;
 use crate::app::telling::kind_of;
 
@@ -46,7 +46,7 @@ fn may_accept(rule: &AnswerRule, prompt: &Prompt, asked: &AwaitingConfirmation) 
         return true;
     }
     let risk = named(prompt.tool_risk().or(asked.risk_level.as_ref()));
-    let final_too = prompt.is_irreversible() || !says_reversible(asked);
+    let final_too = prompt.is_irreversible() || asked.undoing() != Undoing::Reversible;
     rule.takes_risk()
         && asked.takes(&Decision::Accept)
         && (risk == PolicyRisk::Low || rule.risks.contains(&risk))
@@ -81,7 +81,7 @@ impl App {
                 AnswerWish::Words(_) => None,
             },
             Question::Clarification(asked) => {
-                let response = self.response_of(asked, &rule.answer);
+                let response = self.response_of_rule(asked, &rule.answer);
                 if let Some(response) = response.filter(|_| is_plain(prompt)) {
                     self.answer_by(&rule, prompt, response, now);
                     return true;

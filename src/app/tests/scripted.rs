@@ -261,3 +261,23 @@ fn an_answer_by_a_rule_of_the_call_that_does_not_arrive_leads_to_a_question() {
     assert_eq!(stage.bells, 1, "the person is asked after all");
     assert_eq!(stage.sent.len(), 1);
 }
+
+#[test]
+fn yes_and_no_in_a_rule_mean_the_same_whatever_the_persons_language_is() {
+    for language in ["en", "de", "es"] {
+        for (words, says) in [("yes", true), ("no", false)] {
+            let mut config = scripted(&format!(
+                "[[answer]]\nname = \"mine\"\nkind = \"clarification\"\nanswer = \"{words}\"\n"
+            ));
+            config.announce.languages = vec![language.to_owned()];
+            let mut stage = Stage::speaking(language, PIPE, config);
+            stage.event(
+                "awaiting.clarification",
+                json!({"question": "Go on?", "reply_token": "rpl_1", "timeout_seconds": 300,
+                       "urgency": "critical", "accepted_response_kinds": ["yes_no"]}),
+            );
+            assert_eq!(stage.sent.len(), 1, "{language} {words}: {:?}", stage.lines);
+            assert_eq!(stage.sent[0].1["response"], says, "{language} {words}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Whose words they are, where several agents speak.
+
+use super::*;
+
+#[test]
+fn the_agent_is_named_when_there_are_several() {
+    let mut stage = Stage::new(Options {
+        voice: VoiceWish::Speak,
+        ..KEYS
+    });
+    stage.input(Input::Voice(VoiceEvent::Ready {
+        engine: "test".into(),
+    }));
+    stage.speak_all();
+    stage.event("session.started", json!({"summary_normal": "First"}));
+    stage.speak_all();
+    assert!(!stage.spoken.iter().any(|(_, text)| text == "Mailer:"));
+    stage.event(
+        "session.started",
+        json!({"summary_normal": "Second", "producer": {"agent_id": "b", "agent_name": "Banker"}}),
+    );
+    stage.speak_all();
+    // Who is named in the words is not named once more.
+    assert!(!stage.spoken.iter().any(|(_, text)| text == "Banker:"));
+    stage.event("progress.updated", json!({"summary_normal": "Third"}));
+    stage.speak_all();
+    assert!(stage.spoken.iter().any(|(_, text)| text == "Mailer:"));
+}
+
+#[test]
+fn agents_that_share_a_name_are_told_apart() {
+    let mut stage = Stage::new(PIPE);
+    stage.event_on(0, "session.started", json!({"summary_normal": "One"}));
+    stage.event_on(1, "session.started", json!({"summary_normal": "Two"}));
+    stage.event_on(0, "session.completed", json!({"summary_normal": "Done"}));
+    let agents: Vec<_> = stage
+        .app
+        .history()
+        .iter()
+        .filter_map(|told| told.agent.clone())
+        .collect();
+    assert_eq!(
+        agents,
+        ["Mailer", "Mailer of source 2", "Mailer of source 1"]
+    );
+    stage.type_line("t");
+    assert!(
+        stage.heard("Mailer of source 2: working"),
+        "{:?}",
+        stage.lines
+    );
+}
