@@ -228,8 +228,8 @@ impl App {
             // It tells by itself when it is there.
             VoiceState::Checking
             | VoiceState::Ready { .. }
-            | VoiceState::Lost { .. }
-            | VoiceState::None { .. } => Arg::own(""),
+            | VoiceState::Lost
+            | VoiceState::None => Arg::own(""),
         };
         let args = [
             ("face", text(self, self.face.name())),

@@ -316,7 +316,7 @@ fn keys_that_do_nothing_now_are_not_named() {
     let mut stage = three_agents();
     stage.input(hearken::app::Input::Voice(
         hearken::voice::VoiceEvent::None {
-            reason: "none here".into(),
+            reason: hearken::announce::Reason::said("none here"),
         },
     ));
     let screen = stage.screen(80, 24);

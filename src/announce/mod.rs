@@ -27,6 +27,7 @@ pub use speech::queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
 pub use text::wrap::wrap;
 pub use text::{coalesce, direction, normalise, sentence, speakable};
+pub use words::because::{Detail, Reason};
 pub use words::departure::{args_of as danger_args, key_of as danger_key};
 pub use words::language::best;
 pub use words::naming::words_of;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{About, Aloud, Announcement, Arg, Args, Class, Kind, Segment, Wish};
+use crate::announce::{About, Aloud, Announcement, Arg, Args, Class, Kind, Reason, Segment, Wish};
 use crate::protocol::Now;
 use crate::session::{Prompt, Question};
 
@@ -34,6 +34,11 @@ impl App {
     /// Answers a key or a line.
     pub(super) fn respond(&mut self, key: &str, args: &Args<'_>, now: Now) {
         self.say(Class::Response, Kind::Reply, key, args, now);
+    }
+
+    /// Words a reason of another room.
+    pub(super) fn because(&self, reason: &Reason) -> Arg {
+        Arg::Own(self.announcer.phrases().because(reason))
     }
 
     /// Gives what another room says of itself in the person's language.

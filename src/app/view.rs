@@ -271,8 +271,8 @@ impl App {
                 "headline.voice.ready",
                 &[("engine", Arg::Own(phrases.reason(engine)))],
             ),
-            VoiceState::Lost { .. } => phrases.text("headline.voice.lost", &[]),
-            VoiceState::None { .. } => phrases.text("headline.voice.none", &[]),
+            VoiceState::Lost => phrases.text("headline.voice.lost", &[]),
+            VoiceState::None => phrases.text("headline.voice.none", &[]),
         }
     }
 

@@ -4,7 +4,7 @@
 //! here: looking (the other files of this room); the words of a finding, which are phrases.
 
 use crate::announce::normalise::clean;
-use crate::announce::{Arg, Phrases};
+use crate::announce::{Arg, Detail, Phrases, Reason};
 use crate::link::{Phrase, Word};
 use crate::runtime::told;
 
@@ -149,6 +149,20 @@ impl Finding {
 /// Puts a name, a number or a path into a phrase.
 pub(super) fn own(text: impl ToString) -> Word {
     Word::Own(text.to_string())
+}
+
+/// Puts why something is so into a phrase.
+pub(super) fn because(reason: &Reason) -> Word {
+    let mut phrase = Phrase::new(reason.key());
+    for (name, detail) in reason.details() {
+        let word = match detail {
+            Detail::Own(text) => Word::Own(text.clone()),
+            Detail::System(text) => Word::System(text.clone()),
+            Detail::Reason(cause) => because(cause),
+        };
+        phrase = phrase.with(name, word);
+    }
+    Word::Phrase(phrase)
 }
 
 /// Puts why something is so into a phrase; its English words are looked up.

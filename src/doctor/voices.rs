@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::report::{Finding, Part, cause, own};
+use super::report::{Finding, Part, because, cause, own};
 use crate::announce::Sound as Manner;
-use crate::announce::{Class, Mark, Utterance, UtteranceId};
+use crate::announce::{Class, Mark, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
 use crate::voice::{self, VoiceEvent, VoiceSink};
@@ -30,8 +30,8 @@ const INSTALL: &str = "doctor.voice.install";
 /// What helps where an engine is there and nothing is heard.
 const SOUND: &str = "doctor.voice.sound";
 
-/// What an engine says of itself that is there and has nothing to sound on.
-const NO_DEVICE: &str = "finds no sound device";
+/// The reasons of an engine that is there and has nothing to sound on.
+const NO_DEVICE: [&str; 2] = ["voice.cause.none.no_device", "voice.cause.how.no_device"];
 
 /// What helps where an engine is there and has nothing to sound on.
 const DEVICE: &str = "doctor.voice.device";
@@ -74,8 +74,8 @@ pub enum Sound {
     },
     /// It was not said.
     Failed {
-        /// Why, as a plain sentence without a full stop.
-        reason: String,
+        /// Why.
+        reason: Reason,
     },
 }
 
@@ -87,14 +87,14 @@ pub enum Tried {
         /// Its name as a person knows it.
         engine: String,
         /// What the person should know about it.
-        notices: Vec<String>,
+        notices: Vec<Reason>,
         /// Whether it sounds.
         sound: Sound,
     },
     /// It is not.
     Missing {
-        /// Why, as a plain sentence without a full stop.
-        reason: String,
+        /// Why.
+        reason: Reason,
     },
 }
 
@@ -182,33 +182,33 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
         ),
         Sound::Failed { reason } => Finding::broken(
             Part::Voice,
-            say("doctor.voice.failed").with("reason", cause(reason)),
+            say("doctor.voice.failed").with("reason", because(reason)),
             SOUND,
         ),
     }];
     for notice in notices {
         found.push(Finding::weak(
             Part::Voice,
-            Phrase::new("fault.other").with("reason", cause(notice)),
+            Phrase::new("fault.other").with("reason", because(notice)),
             "doctor.voice.notice.remedy",
         ));
     }
     found
 }
 
-fn of_none(choice: &VoiceChoice, reader: bool, reason: &str) -> Finding {
+fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
     match choice {
         VoiceChoice::None => Finding::fine(Part::Voice, "doctor.voice.unwanted"),
         VoiceChoice::Auto if reader => Finding::fine(Part::Voice, "doctor.voice.reader"),
         VoiceChoice::Auto => Finding::weak(
             Part::Voice,
-            Phrase::new("doctor.voice.none").with("reason", cause(reason)),
+            Phrase::new("doctor.voice.none").with("reason", because(reason)),
             remedy(reason),
         ),
         VoiceChoice::SpeechDispatcher | VoiceChoice::System | VoiceChoice::Command(_) => {
             Finding::broken(
                 Part::Voice,
-                Phrase::new("doctor.voice.unusable").with("reason", cause(reason)),
+                Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
                 remedy(reason),
             )
         }
@@ -216,8 +216,8 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &str) -> Finding {
 }
 
 /// Gives what helps where no voice can be used: one that only lacks a sound device need not be installed.
-fn remedy(reason: &str) -> &'static str {
-    if reason.contains(NO_DEVICE) {
+fn remedy(reason: &Reason) -> &'static str {
+    if NO_DEVICE.iter().any(|key| reason.comes_of(key)) {
         DEVICE
     } else {
         INSTALL
@@ -229,7 +229,7 @@ fn of_another(name: &str, tried: &Tried) -> Finding {
     let text = match tried {
         Tried::There { .. } => Phrase::new("doctor.voice.other").with("flag", own(flag(name))),
         Tried::Missing { reason } => {
-            Phrase::new("doctor.voice.missing").with("reason", cause(reason))
+            Phrase::new("doctor.voice.missing").with("reason", because(reason))
         }
     };
     Finding::fine(Part::Voice, text.with("name", own(name)))
@@ -255,7 +255,7 @@ async fn attempt(
     let opened = tokio::time::timeout(OPENING, ready(&mut news, &mut notices)).await;
     let tried = match opened {
         Err(_) => Tried::Missing {
-            reason: format!("it does not open within {} seconds", OPENING.as_secs()),
+            reason: Reason::new("doctor.voice.cause.slow").with("n", OPENING.as_secs()),
         },
         Ok(Err(reason)) => Tried::Missing { reason },
         Ok(Ok(engine)) => {
@@ -277,7 +277,8 @@ async fn attempt(
                         },
                         Ok(Err(reason)) => Sound::Failed { reason },
                         Err(_) => Sound::Failed {
-                            reason: format!("it came to no end in {} seconds", SENTENCE.as_secs()),
+                            reason: Reason::new("doctor.voice.cause.endless")
+                                .with("n", SENTENCE.as_secs()),
                         },
                     }
                 }
@@ -296,8 +297,8 @@ async fn attempt(
 /// Waits for the engine's name, or for why there is none.
 async fn ready(
     news: &mut mpsc::Receiver<VoiceEvent>,
-    notices: &mut Vec<String>,
-) -> Result<String, String> {
+    notices: &mut Vec<Reason>,
+) -> Result<String, Reason> {
     loop {
         match news.recv().await {
             Some(VoiceEvent::Ready { engine } | VoiceEvent::Recovered { engine }) => {
@@ -312,7 +313,7 @@ async fn ready(
                 | VoiceEvent::Adjustable { .. }
                 | VoiceEvent::Cues { .. },
             ) => {}
-            None => return Err("the voice is gone".to_owned()),
+            None => return Err(Reason::new("doctor.voice.cause.gone")),
         }
     }
 }
@@ -322,15 +323,15 @@ async fn ready(
 /// A cut alone tells no reason; the loss that explains it comes right after it.
 async fn said(
     news: &mut mpsc::Receiver<VoiceEvent>,
-    notices: &mut Vec<String>,
-) -> Result<(), String> {
+    notices: &mut Vec<Reason>,
+) -> Result<(), Reason> {
     const REASON: Duration = Duration::from_millis(500);
     let mut cut = false;
     loop {
         let event = if cut {
             match tokio::time::timeout(REASON, news.recv()).await {
                 Ok(event) => event,
-                Err(_) => return Err("it was cut short".to_owned()),
+                Err(_) => return Err(Reason::new("doctor.voice.cause.cut")),
             }
         } else {
             news.recv().await
@@ -347,12 +348,12 @@ async fn said(
                 | VoiceEvent::Adjustable { .. }
                 | VoiceEvent::Cues { .. },
             ) => {}
-            None => return Err("the voice is gone".to_owned()),
+            None => return Err(Reason::new("doctor.voice.cause.gone")),
         }
     }
 }
 
-fn keep(notices: &mut Vec<String>, text: String) {
+fn keep(notices: &mut Vec<Reason>, text: Reason) {
     if notices.len() < MOST_NOTICES {
         notices.push(text);
     }
@@ -375,17 +376,17 @@ mod tests {
 
     fn missing() -> Tried {
         Tried::Missing {
-            reason: "speech-dispatcher is not installed".to_owned(),
+            reason: Reason::new("voice.cause.daemon.not_installed"),
         }
     }
 
     #[test]
     fn where_only_the_sound_device_is_missing_nothing_is_to_be_installed() {
         let words = crate::announce::Phrases::english().unwrap();
-        let reason = format!(
-            "speech-dispatcher does not answer; espeak-ng is there but {}",
-            NO_DEVICE
-        );
+        let mute = Reason::new("voice.cause.daemon.mute");
+        let reason = Reason::new("voice.cause.none.no_device")
+            .because("why", mute)
+            .with("name", "espeak-ng");
         for choice in [VoiceChoice::Auto, VoiceChoice::Command("espeak-ng".into())] {
             let line = of_none(&choice, false, &reason).line(&words);
             assert!(
@@ -393,7 +394,7 @@ mod tests {
                 "{line}"
             );
             assert!(!line.contains("nstall"), "{line}");
-            let line = of_none(&choice, false, "it is not there").line(&words);
+            let line = of_none(&choice, false, &Reason::said("it is not there")).line(&words);
             assert!(line.contains("Install speech-dispatcher"), "{line}");
         }
     }
@@ -407,7 +408,7 @@ mod tests {
             "Voice: speech-dispatcher would speak; it said a test sentence in 2.3 seconds.\n"
         );
         let failed = Sound::Failed {
-            reason: "it was cut short".to_owned(),
+            reason: Reason::new("doctor.voice.cause.cut"),
         };
         let mute = of_the_chosen(&VoiceChoice::Auto, false, &there(failed));
         assert!(matches!(mute[0].grade, Grade::Broken { .. }), "{mute:?}");

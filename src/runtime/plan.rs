@@ -343,7 +343,10 @@ pub async fn say(
             Some(VoiceEvent::Ended(_)) => break Ok(engine),
             Some(VoiceEvent::Cut(_)) => break Err(anyhow::anyhow!("the voice was cut short")),
             Some(VoiceEvent::Lost { reason } | VoiceEvent::None { reason }) => {
-                break Err(anyhow::anyhow!("there is no voice: {reason}"));
+                break Err(anyhow::anyhow!(
+                    "there is no voice: {}",
+                    phrases.because(&reason)
+                ));
             }
             Some(
                 VoiceEvent::Begun(_)

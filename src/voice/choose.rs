@@ -1,7 +1,7 @@
 //! Which engine speaks: the person's choice, or the first that is there.
 //!
 //! Responsibilities: where speech-dispatcher's socket and the speech programs are, the order of
-//! `auto`, and the words for what is missing with its remedy. Not here: the engines.
+//! `auto`, and what is missing. Not here: the engines.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,6 +16,7 @@ use super::speech_dispatcher::{self, DaemonFiles, SpeechDispatcher};
 use super::system::{self, SystemVoice};
 use super::worker::Desk;
 use super::{VoiceEvent, ssip, words};
+use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 
 /// The daemon's program and package.
@@ -86,15 +87,12 @@ impl Surroundings {
     }
 
     /// Finds speech-dispatcher's socket, which need not exist yet.
-    fn socket(&self) -> Result<PathBuf, String> {
+    fn socket(&self) -> Result<PathBuf, Reason> {
         let usual = || {
             self.runtime_dir
                 .as_ref()
                 .map(|folder| folder.join(SOCKET))
-                .ok_or_else(|| {
-                    "speech-dispatcher's socket has no place: neither SPEECHD_ADDRESS nor XDG_RUNTIME_DIR is set"
-                        .to_owned()
-                })
+                .ok_or_else(|| Reason::new("voice.cause.daemon.no_place"))
         };
         let Some(address) = self
             .speechd_address
@@ -108,13 +106,8 @@ impl Surroundings {
             Some(("unix_socket", path)) if !path.is_empty() => Ok(PathBuf::from(path)),
             Some(("unix_socket", _)) => usual(),
             None if address == "unix_socket" => usual(),
-            Some(("inet_socket", _)) => Err(
-                "SPEECHD_ADDRESS names a network address, which hearken does not use; set it to unix_socket:PATH or remove it"
-                    .to_owned(),
-            ),
-            Some(_) | None => Err(
-                "SPEECHD_ADDRESS can't be read; set it to unix_socket:PATH or remove it".to_owned(),
-            ),
+            Some(("inet_socket", _)) => Err(Reason::new("voice.cause.daemon.network")),
+            Some(_) | None => Err(Reason::new("voice.cause.daemon.unread_address")),
         }
     }
 }
@@ -130,7 +123,7 @@ enum Found {
     SpeechDispatcher(Box<SpeechDispatcher>),
     Program(Box<CommandVoice>),
     System(Box<SystemVoice>),
-    Nothing { reason: String },
+    Nothing { reason: Reason },
 }
 
 /// Finds the engine, tells what was found, and serves it until the voice is closed.
@@ -193,11 +186,10 @@ async fn find(
     config: &VoiceConfig,
     reader_present: bool,
     limits: Limits,
-) -> (Found, Option<String>) {
+) -> (Found, Option<Reason>) {
     let found = match choice {
         VoiceChoice::Auto if reader_present => Found::Nothing {
-            reason: "a screen reader is running and reads these lines; to have hearken speak as well, use --voice speech-dispatcher"
-                .to_owned(),
+            reason: Reason::new("voice.cause.reader"),
         },
         VoiceChoice::Auto => return automatic(surroundings, config, limits).await,
         VoiceChoice::SpeechDispatcher => match daemon(surroundings, config, limits).await {
@@ -215,15 +207,14 @@ async fn find(
         // Every text of the crate tts has the priority on which speech-dispatcher throws away what
         // the reader is saying.
         VoiceChoice::System if reader_present && cfg!(target_os = "linux") => Found::Nothing {
-            reason: "the system's own speech would cut the screen reader's words for good; use --voice speech-dispatcher, which gives way to it"
-                .to_owned(),
+            reason: Reason::new("voice.cause.reader.system"),
         },
         VoiceChoice::System => match own_speech(surroundings, config, limits).await {
             Ok(voice) => Found::System(Box::new(voice)),
             Err(reason) => Found::Nothing { reason },
         },
         VoiceChoice::None => Found::Nothing {
-            reason: "it is switched off".to_owned(),
+            reason: Reason::new("voice.cause.off"),
         },
     };
     (found, None)
@@ -234,7 +225,7 @@ async fn automatic(
     surroundings: &Surroundings,
     config: &VoiceConfig,
     limits: Limits,
-) -> (Found, Option<String>) {
+) -> (Found, Option<Reason>) {
     let why_not = match daemon(surroundings, config, limits).await {
         Ok(voice) => return (Found::SpeechDispatcher(Box::new(voice)), None),
         Err(reason) => reason,
@@ -248,10 +239,12 @@ async fn automatic(
         if voice.works().await {
             return (Found::Program(Box::new(voice)), Some(why_not));
         }
-        let reason = format!("{why_not}; {name} is there but finds no sound device");
+        let reason = Reason::new("voice.cause.none.no_device")
+            .because("why", why_not)
+            .with("name", name);
         return (Found::Nothing { reason }, None);
     }
-    let reason = format!("{why_not}; or use --voice command:PROGRAM with a program that speaks");
+    let reason = Reason::new("voice.cause.none").because("why", why_not);
     (Found::Nothing { reason }, None)
 }
 
@@ -259,7 +252,7 @@ async fn daemon(
     surroundings: &Surroundings,
     config: &VoiceConfig,
     limits: Limits,
-) -> Result<SpeechDispatcher, String> {
+) -> Result<SpeechDispatcher, Reason> {
     let place = DaemonFiles {
         socket: surroundings.socket()?,
         program: surroundings.program(DAEMON),
@@ -270,18 +263,18 @@ async fn daemon(
     };
     SpeechDispatcher::open(place, greeting, limits)
         .await
-        .map_err(|fault: Fault| fault.to_string())
+        .map_err(|fault: Fault| fault.reason())
 }
 
 async fn own_speech(
     surroundings: &Surroundings,
     config: &VoiceConfig,
     limits: Limits,
-) -> Result<SystemVoice, String> {
+) -> Result<SystemVoice, Reason> {
     let program = surroundings
         .executable
         .clone()
-        .ok_or("the system's own speech needs this program's own file, which can't be found")?;
+        .ok_or_else(|| Reason::new("voice.cause.system.no_file"))?;
     let place = system::ChildProgram {
         program,
         arguments: vec![system::COMMAND.to_owned()],
@@ -298,18 +291,16 @@ async fn own_speech(
     };
     SystemVoice::open(place, config.own_pitch, limits)
         .await
-        .map_err(|fault| fault.to_string())
+        .map_err(|fault| fault.reason())
 }
 
-fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, String> {
+fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, Reason> {
     let mut words = words::split(command)
-        .map_err(|error| format!("the voice's command can't be used: {error}"))?
+        .map_err(|error| Reason::new("voice.cause.command").because("why", error.reason()))?
         .into_iter();
     let name = words.next().unwrap_or_default();
     match surroundings.program(&name) {
         Some(path) => Ok(Program::given(path, &name, words.collect(), own_pitch)),
-        None => Err(format!(
-            "the program {name} is not there or can't be run; install it or choose another with --voice"
-        )),
+        None => Err(Reason::new("voice.cause.program.missing").with("name", name)),
     }
 }

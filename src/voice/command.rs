@@ -21,7 +21,7 @@ use tokio::process::{Child, ChildStderr, ChildStdin};
 use super::limits::Limits;
 use super::program::Program;
 use super::{Voice, VoiceEvent};
-use crate::announce::{Class, Mark, Sound, Utterance, UtteranceId};
+use crate::announce::{Class, Mark, Reason, Sound, Utterance, UtteranceId};
 use crate::config::Delivery;
 
 /// How many failures in a row mean that the voice is lost.
@@ -170,12 +170,15 @@ impl CommandVoice {
                     child,
                 }));
             }
-            Err(error) => self.failed(id, &format!("can't be started: {error}")),
+            Err(error) => self.failed(
+                id,
+                Reason::new("voice.cause.how.not_started").system("why", error),
+            ),
         }
     }
 
     /// Reports an utterance that was not said, and the voice's loss when it was one too many.
-    fn failed(&mut self, id: UtteranceId, how: &str) {
+    fn failed(&mut self, id: UtteranceId, how: Reason) {
         self.failures = self.failures.saturating_add(1);
         self.news.push_back(VoiceEvent::Cut(id));
         if self.failures < FAILURES {
@@ -183,10 +186,10 @@ impl CommandVoice {
         }
         if self.health == Health::Well {
             self.news.push_back(VoiceEvent::Lost {
-                reason: format!(
-                    "the speech program {} failed {FAILURES} times in a row: it {how}",
-                    self.program.name()
-                ),
+                reason: Reason::new("voice.cause.program.failed")
+                    .with("name", self.program.name())
+                    .with("n", FAILURES)
+                    .because("how", how),
             });
         }
         let wait = self.limits.backoff(self.failures - FAILURES);
@@ -245,7 +248,7 @@ impl CommandVoice {
             Turn::Complained(Ok(_) | Err(_)) => saying.stderr = None,
             Turn::Overdue => {
                 if let Some(id) = self.end() {
-                    self.failed(id, "did not come to an end");
+                    self.failed(id, Reason::new("voice.cause.how.endless"));
                 }
             }
             Turn::Exited(status) => {
@@ -255,10 +258,16 @@ impl CommandVoice {
                 match status {
                     Ok(status) if status.success() && !silent => self.succeeded(id),
                     Ok(status) if status.success() => {
-                        self.failed(id, "finds no sound device");
+                        self.failed(id, Reason::new("voice.cause.how.no_device"));
                     }
-                    Ok(status) => self.failed(id, &format!("ended with {status}")),
-                    Err(error) => self.failed(id, &format!("can't be waited for: {error}")),
+                    Ok(status) => self.failed(
+                        id,
+                        Reason::new("voice.cause.how.ended").system("status", status),
+                    ),
+                    Err(error) => self.failed(
+                        id,
+                        Reason::new("voice.cause.how.not_waited").system("why", error),
+                    ),
                 }
             }
         }

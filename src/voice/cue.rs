@@ -20,7 +20,7 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::process::Command;
 
 use super::{Voice, VoiceEvent, tone};
-use crate::announce::{Cue, Utterance};
+use crate::announce::{Cue, Reason, Utterance};
 
 /// Bounds a cue with its player's start; a busy sound server must not keep a question waiting longer.
 const LONGEST: Duration = Duration::from_millis(800);
@@ -71,7 +71,7 @@ pub(super) struct Player {
     pub arguments: &'static [&'static str],
 }
 
-type Play = Pin<Box<dyn Future<Output = Result<(), String>>>>;
+type Play = Pin<Box<dyn Future<Output = Result<(), Reason>>>>;
 
 /// A cue that is being played, and the words behind it.
 struct Playing {
@@ -105,7 +105,7 @@ impl<V: Voice> Cued<V> {
     }
 
     /// Goes on behind a cue: to its words, or to the end where the cue was all.
-    fn played(&mut self, outcome: Result<(), String>) {
+    fn played(&mut self, outcome: Result<(), Reason>) {
         let Some(Playing { cue, then, .. }) = self.playing.take() else {
             return;
         };
@@ -120,12 +120,12 @@ impl<V: Voice> Cued<V> {
                     return self.news.push_back(VoiceEvent::Ended(then.id));
                 }
             }
-            Err(reason) => self.failed(&reason),
+            Err(how) => self.failed(how),
         }
         self.voice.speak(then);
     }
 
-    fn failed(&mut self, reason: &str) {
+    fn failed(&mut self, how: Reason) {
         self.failures += 1;
         if self.failures >= FAILURES
             && let Some(player) = self.player.take()
@@ -134,10 +134,9 @@ impl<V: Voice> Cued<V> {
                 self.news.push_back(VoiceEvent::Cues { heard: false });
             }
             self.news.push_back(VoiceEvent::Notice {
-                text: format!(
-                    "short sounds can't be played, words take their place: {} {reason}",
-                    player.name
-                ),
+                text: Reason::new("voice.cause.cues")
+                    .with("name", player.name)
+                    .because("how", how),
             });
         }
     }
@@ -187,7 +186,7 @@ impl<V: Voice> Voice for Cued<V> {
 }
 
 /// Plays a cue to its end.
-async fn play(player: Player, cue: Cue) -> Result<(), String> {
+async fn play(player: Player, cue: Cue) -> Result<(), Reason> {
     let playing = async {
         let mut child = Command::new(&player.path)
             .args(player.arguments)
@@ -197,20 +196,20 @@ async fn play(player: Player, cue: Cue) -> Result<(), String> {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| format!("can't be started: {error}"))?;
+            .map_err(|error| Reason::new("voice.cause.how.not_started").system("why", error))?;
         if let Some(mut input) = child.stdin.take() {
             // One that does not read its input tells why by its end.
             let _ = input.write_all(&tone::samples(cue)).await;
         }
         match child.wait().await {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("ended with {status}")),
-            Err(error) => Err(format!("can't be waited for: {error}")),
+            Ok(status) => Err(Reason::new("voice.cause.how.ended").system("status", status)),
+            Err(error) => Err(Reason::new("voice.cause.how.not_waited").system("why", error)),
         }
     };
     tokio::time::timeout(LONGEST, playing)
         .await
-        .unwrap_or_else(|_| Err("did not come to an end".to_owned()))
+        .unwrap_or_else(|_| Err(Reason::new("voice.cause.how.endless")))
 }
 
 #[cfg(test)]
@@ -331,7 +330,9 @@ mod tests {
             stage.handle.speak(with(Some(Cue::Tick), id, "working"));
             if id == 3 {
                 match stage.ear.next().await {
-                    VoiceEvent::Notice { text } => assert!(text.contains("player ended"), "{text}"),
+                    VoiceEvent::Notice { text } => {
+                        assert!(crate::voice::tests::in_words(&text).contains("player ended"));
+                    }
                     other => panic!("{other:?}"),
                 }
             }

@@ -23,7 +23,7 @@ use super::language::{Languages, covers};
 use super::limits::Limits;
 use super::pitch;
 use super::ssip::{self, Decoder, Happening, Priority};
-use crate::announce::{Mark, Sound, Utterance, UtteranceId};
+use crate::announce::{Mark, Reason, Sound, Utterance, UtteranceId};
 use crate::config::{Delivery, Knob, Punctuation};
 
 mod fault;
@@ -435,12 +435,10 @@ impl Dialogue {
         }
         let text = match readable {
             _ if self.told.languages.len() > TAGS_TOLD => {
-                "there is no voice for further languages either; this is not told again".to_owned()
+                Reason::new("voice.cause.language.further")
             }
-            Some(tag) => {
-                format!("there is no voice for the language {tag}; the default voice speaks it")
-            }
-            None => "a text's language can't be read; the default voice speaks it".to_owned(),
+            Some(tag) => Reason::new("voice.cause.language.none").with("tag", tag),
+            None => Reason::new("voice.cause.language.unread"),
         };
         self.news.push_back(News::Notice(text));
     }
@@ -490,7 +488,7 @@ impl Dialogue {
     /// Says once for each name, and no more than [`TAGS_TOLD`] times, that there is no such voice.
     fn tell_no_such_voice(&mut self, name: &str) {
         if self.told.voices.len() < TAGS_TOLD && self.told.voices.insert(name.to_owned()) {
-            let text = format!("there is no voice called {name}; the usual voice speaks");
+            let text = Reason::new("voice.cause.no_such_voice").with("name", name);
             self.news.push_back(News::Notice(text));
         }
     }

@@ -21,7 +21,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::{Utterance, UtteranceId};
+use crate::announce::{Reason, Utterance, UtteranceId};
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 
 mod choose;
@@ -84,15 +84,15 @@ pub enum VoiceEvent {
     Cut(UtteranceId),
     /// Something about the voice that the person should know, told once; speech goes on.
     Notice {
-        /// What, as a plain sentence without a full stop.
-        text: String,
+        /// What.
+        text: Reason,
     },
     /// The voice failed while in use; it is tried again with backoff, and told once.
     ///
     /// Utterances may still be handed over: they are cut at once, or used to try the engine again.
     Lost {
-        /// Why, as a plain sentence without a full stop.
-        reason: String,
+        /// Why.
+        reason: Reason,
     },
     /// The voice is back after [`VoiceEvent::Lost`].
     Recovered {
@@ -101,8 +101,8 @@ pub enum VoiceEvent {
     },
     /// There is no voice, and none is tried again.
     None {
-        /// Why, as a plain sentence without a full stop.
-        reason: String,
+        /// Why.
+        reason: Reason,
     },
 }
 

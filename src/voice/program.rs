@@ -9,7 +9,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 use super::{pitch, ssip};
-use crate::announce::{Mark, Utterance};
+use crate::announce::{Mark, Reason, Utterance};
 use crate::config::{Knob, Punctuation};
 
 /// Stands for the text in an argument.
@@ -86,14 +86,13 @@ impl Program {
     }
 
     /// Tells what a person should know of it before it speaks.
-    pub(super) fn notice(&self) -> Option<String> {
+    pub(super) fn notice(&self) -> Option<Reason> {
         match self.style {
             _ if self.own_pitch == 0 => None,
             Style::Espeak { .. } => None,
-            Style::Unknown | Style::Say => Some(format!(
-                "with {}, hearken's own words sound like an agent's; a program of your own can tell them apart by HEARKEN_MARK and HEARKEN_PITCH in its environment",
-                self.name
-            )),
+            Style::Unknown | Style::Say => {
+                Some(Reason::new("voice.cause.program.alike").with("name", &self.name))
+            }
         }
     }
 

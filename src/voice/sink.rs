@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use tokio::sync::mpsc;
 
 use super::VoiceEvent;
-use crate::announce::UtteranceId;
+use crate::announce::{Reason, UtteranceId};
 
 /// Bounds the channel. An utterance makes two events at most, Begun and one of Ended and Cut, and
 /// one is handed over at a time, so a listener that reads at all never sees it full.
@@ -95,7 +95,7 @@ impl Outbox {
         } else {
             let count = std::mem::take(&mut self.dropped);
             room.send(VoiceEvent::Notice {
-                text: format!("{count} pieces of news about the voice were lost"),
+                text: Reason::new("voice.cause.news_lost").with("count", count),
             });
         }
         Listener::There

@@ -19,7 +19,7 @@ use super::limits::Limits;
 use super::ours;
 use super::worker::at;
 use super::{Voice, VoiceEvent};
-use crate::announce::Utterance;
+use crate::announce::{Reason, Utterance};
 use crate::config::Knob;
 
 /// What a person knows the engine as.
@@ -206,7 +206,7 @@ impl SpeechDispatcher {
         self.retire();
         match std::mem::replace(&mut self.health, Health::Lost) {
             Health::Well => Some(VoiceEvent::Lost {
-                reason: fault.to_string(),
+                reason: fault.reason(),
             }),
             Health::Lost => None,
         }
@@ -363,12 +363,12 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Orig
         error.kind(),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused
     ) {
-        return Err(Fault::Unreachable(error.to_string()));
+        return Err(Fault::Unreachable(Reason::said(error)));
     }
     let Some(program) = &place.program else {
-        return Err(Fault::Unreachable(
-            "it is not running and not installed; install the package speech-dispatcher".to_owned(),
-        ));
+        return Err(Fault::Unreachable(Reason::new(
+            "voice.cause.daemon.not_installed",
+        )));
     };
     let started = async {
         spawn(program, &place.socket).await?;
@@ -382,10 +382,9 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Orig
     };
     match tokio::time::timeout(limits.spawn, started).await {
         Ok(stream) => stream,
-        Err(_) => Err(Fault::Unreachable(format!(
-            "it was started and did not answer within {} seconds",
-            limits.spawn.as_secs()
-        ))),
+        Err(_) => Err(Fault::Unreachable(
+            Reason::new("voice.cause.daemon.slow").with("n", limits.spawn.as_secs()),
+        )),
     }
 }
 
@@ -419,12 +418,14 @@ async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
         .kill_on_drop(true)
         .status()
         .await
-        .map_err(|error| Fault::Unreachable(format!("it can't be started: {error}")))?;
+        .map_err(|error| {
+            Fault::Unreachable(Reason::new("voice.cause.daemon.not_started").system("why", error))
+        })?;
     if status.success() {
         Ok(())
     } else {
-        Err(Fault::Unreachable(format!(
-            "it is installed but does not start ({status}); try: speech-dispatcher --spawn"
-        )))
+        Err(Fault::Unreachable(
+            Reason::new("voice.cause.daemon.does_not_start").system("status", status),
+        ))
     }
 }

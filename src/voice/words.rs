@@ -3,18 +3,28 @@
 //! Responsibilities: blanks, quotes and backslashes. Not here: variables, globs, pipes and all else
 //! that a shell does: no shell ever sees the command.
 
+use crate::announce::Reason;
+
 /// Says why a command line can't be cut into words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unfinished {
     /// A quote has no end.
-    #[error("a quote in it has no end")]
     Quote,
     /// A backslash stands at the end.
-    #[error("it ends in a backslash")]
     Backslash,
     /// There is no word at all.
-    #[error("it is empty")]
     Empty,
+}
+
+impl Unfinished {
+    /// Names it for a person.
+    pub(super) fn reason(self) -> Reason {
+        Reason::new(match self {
+            Self::Quote => "voice.cause.command.quote",
+            Self::Backslash => "voice.cause.command.backslash",
+            Self::Empty => "voice.cause.command.empty",
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::limits::Limits;
 use super::mailbox::{Mailbox, Orders};
 use super::sink::{Listener, Outbox, VoiceSink};
 use super::{Voice, VoiceEvent};
-use crate::announce::{Utterance, UtteranceId};
+use crate::announce::{Reason, Utterance, UtteranceId};
 
 /// Bounds a text in bytes: the largest event of AAEP has 64 KiB (3.7), and an argument of a program
 /// may have 128 KiB.
@@ -42,14 +42,14 @@ where
             {
                 Ok(runtime) => runtime.block_on(work(desk)),
                 Err(error) => desk.tell(VoiceEvent::None {
-                    reason: format!("the voice can't be started: {error}"),
+                    reason: Reason::new("voice.cause.not_started").system("why", error),
                 }),
             }
         });
     if let Err(error) = thread {
         // The thread that never was has dropped its desk, which has settled the mailbox.
         Outbox::new(sink).push(VoiceEvent::None {
-            reason: format!("the voice can't be started: {error}"),
+            reason: Reason::new("voice.cause.not_started").system("why", error),
         });
     }
     mailbox
@@ -140,7 +140,7 @@ impl Desk {
         }
         if shorten(&mut utterance.text) {
             self.tell(VoiceEvent::Notice {
-                text: "a text was too long to be said whole and was cut".to_owned(),
+                text: Reason::new("voice.cause.cut"),
             });
         }
         self.current = Some(utterance.id);
@@ -226,7 +226,7 @@ impl Drop for Desk {
         }
         if std::thread::panicking() {
             self.outbox.push(VoiceEvent::None {
-                reason: "the voice stopped because of a fault in hearken".to_owned(),
+                reason: Reason::new("voice.cause.panicked"),
             });
         }
         self.mailbox.gone();

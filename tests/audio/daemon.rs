@@ -80,7 +80,7 @@ async fn a_daemon_whose_synthesiser_died_is_lost_and_not_silence() {
     loop {
         match next(&mut events).await {
             VoiceEvent::Begun(_) | VoiceEvent::Cut(_) => {}
-            VoiceEvent::Lost { reason } => break eprintln!("{reason}"),
+            VoiceEvent::Lost { reason } => break eprintln!("{}", said_of(&reason)),
             other => panic!("{other:?}"),
         }
     }
@@ -103,7 +103,7 @@ async fn a_daemon_without_a_device_is_no_voice_in_words() {
     let began = Instant::now();
     let (_handle, mut events) = open(rig.surroundings());
     match next(&mut events).await {
-        VoiceEvent::None { reason } => assert!(reason.contains("can't play sound"), "{reason}"),
+        VoiceEvent::None { reason } => assert!(said_of(&reason).contains("can't play sound")),
         other => panic!("{other:?}"),
     }
     eprintln!("no device found out after {:?}", began.elapsed());

@@ -135,7 +135,9 @@ async fn system_a_child_killed_or_frozen_is_told_and_its_successor_is_heard() {
             VoiceEvent::Cut(UtteranceId(number))
         );
         match next(&mut events).await {
-            VoiceEvent::Lost { reason } => eprintln!("{signal:?}: {:?}: {reason}", began.elapsed()),
+            VoiceEvent::Lost { reason } => {
+                eprintln!("{signal:?}: {:?}: {}", began.elapsed(), said_of(&reason));
+            }
             other => panic!("{other:?}"),
         }
         match next(&mut events).await {

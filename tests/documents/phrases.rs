@@ -302,7 +302,9 @@ fn every_other_language_knows_what_a_voice_says_of_itself() {
     let mut wanted = BTreeSet::new();
     collect(Path::new("src/voice"), &mut wanted);
     wanted.retain(|text| !NO_WORDS.iter().any(|start| text.starts_with(start)));
-    assert!(wanted.len() > 45, "{wanted:#?}");
+    // What is said in the voice's own name is typed and has its words among the phrases. The child that speaks by the
+    // platform, and whoever looks for screen readers, tell in sentences, which are looked up.
+    assert!((1..20).contains(&wanted.len()), "{wanted:#?}");
     for (tag, text) in BUILT_IN.iter().filter(|(tag, _)| *tag != "en") {
         let file: toml::Table = text.parse().unwrap();
         let known: BTreeSet<String> = file["reasons"]

@@ -5,6 +5,7 @@
 //! agent's own text (`text`).
 
 pub(super) mod arg;
+pub(super) mod because;
 pub(super) mod departure;
 pub(super) mod language;
 pub(super) mod naming;

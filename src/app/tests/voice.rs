@@ -278,7 +278,7 @@ fn without_a_voice_the_bell_rings_for_a_fault_and_never_without_end() {
     ] {
         let mut stage = Stage::with(SPEAKING, Config::from_toml(cues).unwrap());
         stage.input(Input::Voice(VoiceEvent::None {
-            reason: "no device".into(),
+            reason: crate::announce::Reason::said("no device"),
         }));
         stage.event("session.started", json!({}));
         let before = stage.bells;

@@ -31,34 +31,30 @@ impl App {
                     Class::Outcome,
                     Kind::Connection,
                     "voice.notice",
-                    &[("text", self.reason(&text))],
+                    &[("text", self.because(&text))],
                     now,
                 );
             }
             VoiceEvent::Lost { reason } => {
                 // Speech is still handed over: a trial is what brings some voices back.
-                self.tuning.set_voice(VoiceState::Lost {
-                    reason: reason.clone(),
-                });
+                self.tuning.set_voice(VoiceState::Lost);
                 self.say(
                     Class::Outcome,
                     Kind::Connection,
                     "voice.lost",
-                    &[("reason", self.reason(&reason))],
+                    &[("reason", self.because(&reason))],
                     now,
                 );
                 self.effects.push(Effect::Bell);
             }
             VoiceEvent::None { reason } => {
                 self.queue.disable();
-                self.tuning.set_voice(VoiceState::None {
-                    reason: reason.clone(),
-                });
+                self.tuning.set_voice(VoiceState::None);
                 self.say(
                     Class::Outcome,
                     Kind::Connection,
                     "voice.none",
-                    &[("reason", self.reason(&reason))],
+                    &[("reason", self.because(&reason))],
                     now,
                 );
             }

@@ -51,10 +51,10 @@ impl App {
         self.tuning.go_to(knob);
         let what = self.words(name_of(knob));
         match self.tuning.voice() {
-            VoiceState::Off | VoiceState::LeftToReader | VoiceState::None { .. } => {
+            VoiceState::Off | VoiceState::LeftToReader | VoiceState::None => {
                 return self.respond("tune.no_voice", &[], now);
             }
-            VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost { .. } => {}
+            VoiceState::Checking | VoiceState::Ready { .. } | VoiceState::Lost => {}
         }
         if self.tuning.is_fixed(knob) {
             return self.respond("tune.fixed", &[("what", what)], now);

@@ -15,15 +15,9 @@ pub enum VoiceState {
         engine: String,
     },
     /// It failed and is tried again.
-    Lost {
-        /// Why.
-        reason: String,
-    },
+    Lost,
     /// There is none.
-    None {
-        /// Why.
-        reason: String,
-    },
+    None,
 }
 
 impl VoiceState {
@@ -31,14 +25,14 @@ impl VoiceState {
     pub(in crate::app) fn is_hoped_for(&self) -> bool {
         match self {
             Self::Checking | Self::Ready { .. } => true,
-            Self::Off | Self::LeftToReader | Self::None { .. } | Self::Lost { .. } => false,
+            Self::Off | Self::LeftToReader | Self::None | Self::Lost => false,
         }
     }
 
     /// Tells whether a voice is wanted and there is none.
     pub(super) fn is_missed(&self) -> bool {
         match self {
-            Self::Lost { .. } | Self::None { .. } => true,
+            Self::Lost | Self::None => true,
             Self::Off | Self::LeftToReader | Self::Checking | Self::Ready { .. } => false,
         }
     }

@@ -1,56 +1,60 @@
-//! What a conversation with speech-dispatcher has to tell, its failures in plain words.
+//! What a conversation with speech-dispatcher has to tell, its failures among it.
 //!
-//! Responsibilities: the wording of every way in which the daemon is no voice, with its remedy. Not
-//! here: when it is said.
+//! Responsibilities: every way in which the daemon is no voice, with the key of its words. Not here: the words
+//! (`announce`), when it is said.
 
-use crate::announce::UtteranceId;
+use crate::announce::{Reason, UtteranceId};
 use crate::voice::ssip::Garbage;
 
-/// Says why the daemon is no voice (any more), as a plain sentence without a full stop.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Says why the daemon is no voice (any more).
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum Fault {
     /// The socket could not be reached.
-    #[error("speech-dispatcher can't be reached: {0}")]
-    Unreachable(String),
+    Unreachable(Reason),
     /// The daemon closed the connection.
-    #[error("speech-dispatcher ended the connection")]
     Closed,
     /// Reading or writing failed.
-    #[error("the connection to speech-dispatcher broke: {0}")]
     Broken(std::io::ErrorKind),
     /// A command got no reply in time.
-    #[error("speech-dispatcher does not answer")]
     Mute,
     /// What came was not SSIP.
-    #[error("speech-dispatcher's socket answers with something that is not the speech protocol")]
     Garbage,
     /// The daemon can't tell when speech begins and ends.
-    #[error("this speech-dispatcher does not tell when speech begins and ends; update it")]
     NoEvents,
     /// No module, or only the dummy one, which plays a warning and no text.
-    #[error(
-        "speech-dispatcher has no speech synthesiser, only its dummy module; install one, for example speech-dispatcher-espeak-ng"
-    )]
     OnlyDummy,
     /// The silent test at the start got no answer.
-    #[error(
-        "speech-dispatcher is running but can't play sound; check the audio device, then restart speech-dispatcher"
-    )]
     NoSound,
     /// The same of a daemon that was started from here, and was ended again.
-    #[error("speech-dispatcher can't play sound; check the audio device")]
     NoSoundOfOurs,
     /// A message was taken but never began.
-    #[error(
-        "speech-dispatcher takes the words but never begins to speak: its audio device is gone, it is paused, or another program keeps it busy; if it stays silent, restart it"
-    )]
     NeverBegan,
     /// A message began and did not end in many times the time it needs.
-    #[error("speech-dispatcher began to speak and got stuck; if it stays silent, restart it")]
     NeverEnded,
     /// Messages were refused one after another.
-    #[error("speech-dispatcher refuses to speak, with code {0}")]
     Refuses(u16),
+}
+
+impl Fault {
+    /// Names it for a person.
+    pub(in crate::voice) fn reason(&self) -> Reason {
+        match self {
+            Self::Unreachable(why) => {
+                Reason::new("voice.cause.daemon.unreachable").because("why", why.clone())
+            }
+            Self::Closed => Reason::new("voice.cause.daemon.closed"),
+            Self::Broken(why) => Reason::new("voice.cause.daemon.broken").system("why", why),
+            Self::Mute => Reason::new("voice.cause.daemon.mute"),
+            Self::Garbage => Reason::new("voice.cause.daemon.garbage"),
+            Self::NoEvents => Reason::new("voice.cause.daemon.no_events"),
+            Self::OnlyDummy => Reason::new("voice.cause.daemon.only_dummy"),
+            Self::NoSound => Reason::new("voice.cause.daemon.no_sound"),
+            Self::NoSoundOfOurs => Reason::new("voice.cause.daemon.own_has_no_sound"),
+            Self::NeverBegan => Reason::new("voice.cause.daemon.never_began"),
+            Self::NeverEnded => Reason::new("voice.cause.daemon.never_ended"),
+            Self::Refuses(code) => Reason::new("voice.cause.daemon.refuses").with("code", code),
+        }
+    }
 }
 
 impl From<Garbage> for Fault {
@@ -71,7 +75,7 @@ pub(in crate::voice) enum News {
     /// An utterance that was thrown away, not by [`Dialogue::stop`].
     Cut(UtteranceId),
     /// Something the person should know once; speech goes on.
-    Notice(String),
+    Notice(Reason),
     /// Nothing more comes; the connection is to be dropped.
     Failed(Fault),
 }

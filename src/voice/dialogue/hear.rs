@@ -9,6 +9,7 @@ use super::{
     DUMMY, DYING, Dialogue, EARLY_EVENTS, Fault, Job, News, Purpose, REFUSALS, REPLY_LINES,
     Request, Serial, Stage, VOICE_LINES,
 };
+use crate::announce::Reason;
 use crate::config::Knob;
 use crate::voice::language::Languages;
 use crate::voice::ssip::{self, Happening, Said};
@@ -88,17 +89,17 @@ impl Dialogue {
             Request::BasePunctuation => self.punctuation.found(parts.first().filter(|_| ok)),
             Request::Rate(rate) => {
                 self.rate.set(rate, ok);
-                let text = "the voice does not take another rate; it keeps its own";
+                let text = Reason::new("voice.cause.keeps.rate");
                 self.refuses(Knob::Rate, ok, text);
             }
             Request::Volume(volume) => {
                 self.volume.set(volume, ok);
-                let text = "the voice does not take another volume; it keeps its own";
+                let text = Reason::new("voice.cause.keeps.volume");
                 self.refuses(Knob::Volume, ok, text);
             }
             Request::Punctuation(level) => {
                 self.punctuation.set(level, ok, false);
-                let text = "the voice does not take another level of punctuation; it keeps its own";
+                let text = Reason::new("voice.cause.keeps.punctuation");
                 self.refuses(Knob::Punctuation, ok, text);
             }
             Request::Voice(name) => {
@@ -125,7 +126,7 @@ impl Dialogue {
             }
             Request::Pitch(pitch) => {
                 self.pitch.set(pitch, ok);
-                let text = "the voice can't change its pitch, so hearken's own words sound like the agents'";
+                let text = Reason::new("voice.cause.keeps.pitch");
                 self.refuses(Knob::Pitch, ok, text);
             }
             // A module that can't list its voices gives an empty list, which speaks everything.
@@ -283,9 +284,9 @@ impl Dialogue {
     }
 
     /// Tells once that something can't be changed, if it was refused.
-    fn refuses(&mut self, knob: Knob, ok: bool, text: &str) {
+    fn refuses(&mut self, knob: Knob, ok: bool, text: Reason) {
         if !ok && self.told.knobs.insert(knob) {
-            self.news.push_back(News::Notice(text.to_owned()));
+            self.news.push_back(News::Notice(text));
         }
     }
 }

@@ -14,7 +14,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::message::{Garbage, Lines, Order, Told, Words, line};
-use crate::announce::UtteranceId;
+use crate::announce::{Reason, UtteranceId};
 use crate::voice::limits::Limits;
 use crate::voice::worker::at;
 
@@ -40,30 +40,40 @@ pub(in crate::voice) struct ChildProgram {
     pub daemon: Option<PathBuf>,
 }
 
-/// Says why the child is no voice (any more), as a plain sentence without a full stop.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+/// Says why the child is no voice (any more).
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::voice) enum Fault {
     /// It could not be started.
-    #[error("the system's speech can't be started: {0}")]
-    Start(String),
+    Start(Reason),
     /// It ended, which only a crash does.
-    #[error("the system's speech ended by itself")]
     Ended,
     /// It did not do in time what it was ordered.
-    #[error("the system's speech does not answer")]
     Mute,
     /// Words were taken and never began.
-    #[error("the system's speech takes the words but never begins to speak")]
     NeverBegan,
     /// Words began and did not end in many times the time they need.
-    #[error("the system's speech began to speak and got stuck")]
     NeverEnded,
     /// It told something else than was agreed.
-    #[error("the system's speech answers with something that is none")]
     Garbage,
     /// Its engine failed, as it says itself.
-    #[error("{0}")]
     Engine(String),
+}
+
+impl Fault {
+    /// Names it for a person.
+    pub(in crate::voice) fn reason(&self) -> Reason {
+        match self {
+            Self::Start(why) => {
+                Reason::new("voice.cause.system.not_started").because("why", why.clone())
+            }
+            Self::Ended => Reason::new("voice.cause.system.ended"),
+            Self::Mute => Reason::new("voice.cause.system.mute"),
+            Self::NeverBegan => Reason::new("voice.cause.system.never_began"),
+            Self::NeverEnded => Reason::new("voice.cause.system.never_ended"),
+            Self::Garbage => Reason::new("voice.cause.system.garbage"),
+            Self::Engine(words) => Reason::said(words),
+        }
+    }
 }
 
 impl From<Garbage> for Fault {
@@ -102,7 +112,7 @@ pub(super) enum News {
     Begun(UtteranceId),
     Ended(UtteranceId),
     Cut(UtteranceId),
-    Notice(String),
+    Notice(Reason),
 }
 
 /// One child with what it was ordered.
@@ -139,13 +149,13 @@ impl Link {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| Fault::Start(error.to_string()))?;
+            .map_err(|error| Fault::Start(Reason::said(error)))?;
         let group = child
             .id()
             .and_then(|id| i32::try_from(id).ok())
             .and_then(Pid::from_raw);
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-            return Err(Fault::Start("it has no input or output".to_owned()));
+            return Err(Fault::Start(Reason::new("voice.cause.system.no_pipes")));
         };
         Ok(Self {
             child,
@@ -310,7 +320,7 @@ impl Link {
                     *until = now + limits.list;
                 }
             }
-            Told::Notice { text } => return Ok(Some(News::Notice(text))),
+            Told::Notice { text } => return Ok(Some(News::Notice(Reason::said(text)))),
             Told::Failed { reason } => return Err(Fault::Engine(reason)),
         }
         Ok(None)

@@ -161,7 +161,7 @@ impl SystemVoice {
         }
         match std::mem::replace(&mut self.health, Health::Lost) {
             Health::Well => Some(VoiceEvent::Lost {
-                reason: fault.to_string(),
+                reason: fault.reason(),
             }),
             Health::Lost => None,
         }

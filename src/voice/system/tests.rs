@@ -85,7 +85,7 @@ fn start(program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceHandle {
                 desk.serve(voice, limits).await;
             }
             Some(Err(fault)) => desk.tell(VoiceEvent::None {
-                reason: fault.to_string(),
+                reason: fault.reason(),
             }),
             None => {}
         }
@@ -303,7 +303,7 @@ async fn every_way_to_be_no_voice_is_told_in_words() {
         stage.handle.speak(utterance(1, "."));
         let told = loop {
             match stage.ear.next().await {
-                VoiceEvent::Lost { reason } => break reason,
+                VoiceEvent::Lost { reason } => break crate::voice::tests::in_words(&reason),
                 VoiceEvent::Begun(_) | VoiceEvent::Cut(_) => {}
                 other => panic!("{script}: {other:?}"),
             }

@@ -82,7 +82,7 @@ impl Ear {
             match self.next().await {
                 VoiceEvent::Ready { engine } => return engine,
                 // What every program of a test's own is told of, and one test is about.
-                VoiceEvent::Notice { text } if text.contains("HEARKEN_MARK") => {}
+                VoiceEvent::Notice { text } if in_words(&text).contains("HEARKEN_MARK") => {}
                 other => panic!("not ready: {other:?}"),
             }
         }
@@ -91,7 +91,7 @@ impl Ear {
     /// Waits for the news that there is no voice, and gives the reason.
     pub async fn none(&mut self) -> String {
         match self.next().await {
-            VoiceEvent::None { reason } => reason,
+            VoiceEvent::None { reason } => in_words(&reason),
             other => panic!("not none: {other:?}"),
         }
     }
@@ -99,7 +99,7 @@ impl Ear {
     /// Waits for the news that the voice is lost, and gives the reason.
     pub async fn lost(&mut self) -> String {
         match self.next().await {
-            VoiceEvent::Lost { reason } => reason,
+            VoiceEvent::Lost { reason } => in_words(&reason),
             other => panic!("not lost: {other:?}"),
         }
     }
@@ -128,4 +128,9 @@ pub(super) fn quick() -> Limits {
         backoff_cap: Duration::from_millis(40),
         ..Limits::default()
     }
+}
+
+/// Words a reason as it is heard.
+pub fn in_words(reason: &crate::announce::Reason) -> String {
+    crate::announce::Phrases::english().unwrap().because(reason)
 }

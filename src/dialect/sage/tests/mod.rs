@@ -1,6 +1,7 @@
 //! Tests of the dialect.
 
 mod document;
+mod permissions;
 mod properties;
 mod translate;
 

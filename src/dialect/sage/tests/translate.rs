@@ -8,7 +8,7 @@ use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
 use super::super::super::{Carrier, Dialect, Out};
 use super::{Bench, briefs, events, told};
 
-fn message(kind: &str, fields: Value, payload: Value) -> String {
+pub(super) fn message(kind: &str, fields: Value, payload: Value) -> String {
     let mut map = json!({
         "protocol_version": "sage.runtime.v0", "kind": "notification", "type": kind, "id": "evt",
         "thread_id": "t", "turn_id": "u", "timestamp": "2026-06-30T00:00:00Z", "source": "runtime",
@@ -21,7 +21,7 @@ fn message(kind: &str, fields: Value, payload: Value) -> String {
 }
 
 /// A bench whose turn has begun and was told.
-fn begun() -> Bench {
+pub(super) fn begun() -> Bench {
     let mut bench = Bench::new(Carrier::Lines);
     bench.frame(&message("thread.started", json!({}), json!({})));
     bench.frame(&message(
@@ -46,7 +46,7 @@ fn tool(status: &str, fields: Value) -> String {
     message(kind, json!({"item_id": "c"}), payload)
 }
 
-fn asks() -> String {
+pub(super) fn asks() -> String {
     let payload = json!({"tool_name": "bash", "risk": "critical", "reason": "clean up",
         "input_redacted": false, "input": {"cmd": "rm -r build"}});
     message(
@@ -56,7 +56,7 @@ fn asks() -> String {
     )
 }
 
-fn resolved(decision: &str) -> String {
+pub(super) fn resolved(decision: &str) -> String {
     message(
         "permission.resolved",
         json!({"request_id": "r/1"}),
@@ -64,7 +64,7 @@ fn resolved(decision: &str) -> String {
     )
 }
 
-fn reply(out: &[Out], answer: Answer) -> Reply {
+pub(super) fn reply(out: &[Out], answer: Answer) -> Reply {
     let token = events(out)
         .iter()
         .find_map(|event| event["reply_token"].as_str().map(str::to_owned))
@@ -77,7 +77,7 @@ fn reply(out: &[Out], answer: Answer) -> Reply {
     }
 }
 
-fn decision(decision: Decision, why: Option<&str>) -> Answer {
+pub(super) fn decision(decision: Decision, why: Option<&str>) -> Answer {
     Answer::Decision {
         decision,
         rationale: why.map(str::to_owned),
@@ -526,83 +526,4 @@ fn what_is_none_of_sages_is_counted() {
     let unknown = message("turn.purple", json!({}), json!({}));
     assert_eq!(told(&bench.frame(&unknown)), ["unread"]);
     assert_eq!(told(&bench.frame("Compiling x")), ["unread"]);
-}
-
-#[test]
-fn a_permission_that_is_asked_again_is_of_the_same_call() {
-    let mut bench = Bench::new(Carrier::Lines);
-    let mut out = Vec::new();
-    for frame in [
-        asks(),
-        resolved("allow"),
-        asks(),
-        message("turn.completed", json!({}), json!({"status": "failed"})),
-    ] {
-        out.extend(bench.frame(&frame));
-    }
-    let kinds: Vec<String> = briefs(&out)
-        .iter()
-        .map(|line| line.split(' ').next().unwrap().to_owned())
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            "state.changed",
-            "awaiting.confirmation",
-            "state.changed",
-            "tool.invoked",
-            "state.changed",
-            "awaiting.confirmation",
-            "tool.completed",
-            "session.errored"
-        ]
-    );
-}
-
-#[test]
-fn of_two_permissions_that_are_open_only_the_one_that_is_resolved_is_over() {
-    let ask = |request: &str, item: &str| {
-        let payload = json!({"tool_name": "bash", "risk": "high", "input_redacted": false,
-            "input": {"cmd": format!("touch {item}")}});
-        let fields = json!({"request_id": request, "item_id": item});
-        message("permission.requested", fields, payload)
-    };
-    let over = |request: &str, decision: &str| {
-        let fields = json!({"request_id": request});
-        message("permission.resolved", fields, json!({"decision": decision}))
-    };
-    let left = |out: &[Out]| {
-        let all = events(out);
-        let left = |event: &Value| event["from_state"] == "awaiting_input";
-        all.iter().any(left)
-    };
-    let decided = |out: &[Out]| -> Vec<String> {
-        let tokens = out.iter().filter_map(|wish| match wish {
-            Out::Decided { token, .. } => Some(token.clone()),
-            _ => None,
-        });
-        tokens.collect()
-    };
-    for word in ["allow", "deny"] {
-        let mut bench = begun();
-        let first = bench.frame(&ask("r/1", "c1"));
-        let token = reply(&first, decision(Decision::Accept, None)).token;
-        bench.frame(&ask("r/2", "c2"));
-        let out = bench.frame(&over("r/1", word));
-        assert_eq!(decided(&out), [token.reveal()], "{word}");
-        assert!(!left(&out), "{word}: {:?}", briefs(&out));
-        // Said again, it is about nothing that is open.
-        let out = bench.frame(&over("r/1", word));
-        assert!(
-            decided(&out).is_empty() && !left(&out),
-            "{word}: {:?}",
-            briefs(&out)
-        );
-        let out = bench.frame(&over("r/2", word));
-        assert!(
-            decided(&out).is_empty() && left(&out),
-            "{word}: {:?}",
-            briefs(&out)
-        );
-    }
 }

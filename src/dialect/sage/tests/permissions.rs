@@ -1,0 +1,88 @@
+//! What becomes of permissions that are asked twice, or two at once.
+
+use serde_json::{Value, json};
+
+use crate::protocol::Decision;
+
+use super::super::super::{Carrier, Out};
+use super::translate::{asks, begun, decision, message, reply, resolved};
+use super::{Bench, briefs, events};
+
+#[test]
+fn a_permission_that_is_asked_again_is_of_the_same_call() {
+    let mut bench = Bench::new(Carrier::Lines);
+    let mut out = Vec::new();
+    for frame in [
+        asks(),
+        resolved("allow"),
+        asks(),
+        message("turn.completed", json!({}), json!({"status": "failed"})),
+    ] {
+        out.extend(bench.frame(&frame));
+    }
+    let kinds: Vec<String> = briefs(&out)
+        .iter()
+        .map(|line| line.split(' ').next().unwrap().to_owned())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "state.changed",
+            "awaiting.confirmation",
+            "state.changed",
+            "tool.invoked",
+            "state.changed",
+            "awaiting.confirmation",
+            "tool.completed",
+            "session.errored"
+        ]
+    );
+}
+
+#[test]
+fn of_two_permissions_that_are_open_only_the_one_that_is_resolved_is_over() {
+    let ask = |request: &str, item: &str| {
+        let payload = json!({"tool_name": "bash", "risk": "high", "input_redacted": false,
+            "input": {"cmd": format!("touch {item}")}});
+        let fields = json!({"request_id": request, "item_id": item});
+        message("permission.requested", fields, payload)
+    };
+    let over = |request: &str, decision: &str| {
+        let fields = json!({"request_id": request});
+        message("permission.resolved", fields, json!({"decision": decision}))
+    };
+    let left = |out: &[Out]| {
+        let all = events(out);
+        let left = |event: &Value| event["from_state"] == "awaiting_input";
+        all.iter().any(left)
+    };
+    let decided = |out: &[Out]| -> Vec<String> {
+        let tokens = out.iter().filter_map(|wish| match wish {
+            Out::Decided { token, .. } => Some(token.clone()),
+            _ => None,
+        });
+        tokens.collect()
+    };
+    for word in ["allow", "deny"] {
+        let mut bench = begun();
+        let first = bench.frame(&ask("r/1", "c1"));
+        let token = reply(&first, decision(Decision::Accept, None)).token;
+        bench.frame(&ask("r/2", "c2"));
+        let out = bench.frame(&over("r/1", word));
+        assert_eq!(decided(&out), [token.reveal()], "{word}");
+        assert!(!left(&out), "{word}: {:?}", briefs(&out));
+        // Said again, it is about nothing that is open.
+        let out = bench.frame(&over("r/1", word));
+        assert!(
+            decided(&out).is_empty() && !left(&out),
+            "{word}: {:?}",
+            briefs(&out)
+        );
+        let out = bench.frame(&over("r/2", word));
+        assert!(
+            decided(&out).is_empty() && left(&out),
+            "{word}: {:?}",
+            briefs(&out)
+        );
+    }
+}
