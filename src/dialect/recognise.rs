@@ -382,5 +382,6 @@ impl Dialect for Undecided {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #[path = "tests/recognise.rs"]
 mod tests;

@@ -151,7 +151,7 @@ fn fault_of_one(error: &(dyn Error + 'static)) -> Option<Fault> {
         return Some(Fault::Tls(no_tls(tls)));
     }
     if let Some(http) = error.downcast_ref::<hyper::Error>() {
-        return http.is_parse().then(|| Fault::Unusable(Cause::NoHttp));
+        return http.is_parse().then_some(Fault::Unusable(Cause::NoHttp));
     }
     if let Some(io) = error.downcast_ref::<io::Error>() {
         return fault_of_io(io);
