@@ -5,6 +5,7 @@
 mod earlier;
 mod meeting;
 mod permissions;
+mod schema;
 mod streams;
 mod turns;
 
@@ -183,7 +184,10 @@ impl Run {
                     self.event(&text);
                 }
                 Out::Event(text) => self.event(&text),
-                Out::Send { request, frame } => self.sent.push((request, frame)),
+                Out::Send { request, frame } => {
+                    schema::hold(&frame);
+                    self.sent.push((request, frame));
+                }
                 Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
                 Out::Tell(phrase) | Out::Detail(phrase) => {
                     self.told.push(phrase.key);
