@@ -13,7 +13,8 @@ use std::time::Duration;
 
 use hearken::announce::{Manner, Phrases};
 use hearken::app::{App, Drawn, Effect, Input, Setup, Showing, SourceSetup, Until, VoiceWish};
-use hearken::config::Config;
+use hearken::config::{Config, Dialect};
+use hearken::dialect::Carrier;
 use hearken::keys::{LineFeed, Mode, Reader, Stroke};
 use hearken::link::{Frame, LinkEvent, LinkId};
 use hearken::protocol::{KeyRing, Now};
@@ -61,8 +62,18 @@ enum Glass {
     Sizeless,
 }
 
+/// Who asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Asker {
+    /// A producer of AAEP's, in one step or in two.
+    Producer,
+    /// An agent that is run, whose permissions state no risk.
+    Agent,
+}
+
 /// A person at a terminal with a question open, always.
 struct Rig {
+    asker: Asker,
     app: App,
     now: Now,
     reader: Reader,
@@ -80,7 +91,11 @@ fn ms(ms: u64) -> Duration {
 }
 
 impl Rig {
-    fn new(phrases: &Arc<Phrases>, asked: u64) -> Self {
+    fn new(asker: Asker, phrases: &Arc<Phrases>, asked: u64) -> Self {
+        let (dialect, carrier) = match asker {
+            Asker::Producer => (Dialect::Auto, Carrier::default()),
+            Asker::Agent => (Dialect::Acp, Carrier::Lines),
+        };
         let app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::clone(phrases),
@@ -97,6 +112,9 @@ impl Rig {
             sources: vec![SourceSetup {
                 name: "one".into(),
                 answerable: true,
+                dialect,
+                carrier,
+                folder: "/work".into(),
                 ..SourceSetup::default()
             }],
         });
@@ -105,6 +123,7 @@ impl Rig {
             wall: "2026-01-01T00:00:00Z".parse().unwrap(),
         };
         let mut rig = Self {
+            asker,
             app,
             now,
             reader: Reader::new(LineFeed::ControlJ),
@@ -149,6 +168,10 @@ impl Rig {
     fn ask(&mut self, high: bool) {
         self.asked += 1;
         let token = format!("rpl_{}", self.asked);
+        if self.asker == Asker::Agent {
+            self.model.asked(&token, true);
+            return self.requests();
+        }
         self.model.asked(&token, high);
         let risk = if high { "high" } else { "low" };
         self.event("session.started", json!({"summary_normal": "Begun."}));
@@ -157,6 +180,26 @@ impl Rig {
             json!({"action": "Send it", "consequence": "It is gone", "reply_token": token, "timeout_seconds": 100_000,
                 "default_decision": "reject", "risk_level": risk, "irreversible": high, "urgency": "critical"}),
         );
+    }
+
+    /// Has the agent that is run request a permission, under the number of the question.
+    fn requests(&mut self) {
+        let option = |id: &str, kind: &str| json!({"optionId": id, "name": id, "kind": kind});
+        let options = [
+            option("once", "allow_once"),
+            option("always", "allow_always"),
+            option("no", "reject_once"),
+        ];
+        let (id, call) = (self.asked, format!("c{}", self.asked));
+        let call = json!({"toolCallId": call, "kind": "execute", "rawInput": {"command": format!("touch {call}")}});
+        self.line(
+            json!({"jsonrpc": "2.0", "id": id, "method": "session/request_permission",
+            "params": {"sessionId": "s", "toolCall": call, "options": options}}),
+        );
+    }
+
+    fn line(&mut self, message: Value) {
+        self.link(LinkEvent::Frame(Frame::of(message.to_string())));
     }
 
     fn input(&mut self, input: Input) {
@@ -169,7 +212,10 @@ impl Rig {
             for effect in self.app.update(fact, self.now) {
                 match effect {
                     Effect::Send { body, request, .. } => {
-                        self.answered(&body, read);
+                        match self.asker {
+                            Asker::Producer => self.answered(&body, read),
+                            Asker::Agent => facts.extend(self.told(&body, read)),
+                        }
                         facts.push(Input::Link {
                             link: LinkId(0),
                             event: LinkEvent::Replied {
@@ -192,7 +238,11 @@ impl Rig {
     fn frame(&mut self) -> Input {
         let at = self.now.monotonic;
         let (shown, prompt) = self.app.shown().unwrap();
-        let token = prompt.question.token().unwrap().reveal().to_owned();
+        let token = match self.asker {
+            Asker::Producer => prompt.question.token().unwrap().reveal().to_owned(),
+            // It has none; the client made one, and asks one question at a time.
+            Asker::Agent => format!("rpl_{}", self.asked),
+        };
         self.model.in_sight(&token, at);
         let showing = match self.app.mode() {
             Mode::Choosing(..) => Showing::Choices(shown.prompt),
@@ -227,6 +277,49 @@ impl Rig {
         self.model.closed();
     }
 
+    /// Takes what the client sends to the agent that is run, and gives what that answers.
+    fn told(&mut self, body: &str, read: Option<Duration>) -> Option<Input> {
+        let body: Value = serde_json::from_str(body).unwrap();
+        let result = match body["method"].as_str() {
+            Some("initialize") => json!({"protocolVersion": 1}),
+            Some("session/new") => json!({"sessionId": "s"}),
+            Some(other) => panic!("nobody wanted {other}"),
+            None => {
+                self.decided(&body, read);
+                return None;
+            }
+        };
+        let answer = json!({"jsonrpc": "2.0", "id": body["id"], "result": result});
+        Some(Input::Link {
+            link: LinkId(0),
+            event: LinkEvent::Frame(Frame::of(answer.to_string())),
+        })
+    }
+
+    fn decided(&mut self, body: &Value, read: Option<Duration>) {
+        assert_eq!(body["id"], self.asked, "{body}");
+        let outcome = &body["result"]["outcome"];
+        assert_eq!(outcome["outcome"], "selected", "nobody stopped it: {body}");
+        let token = format!("rpl_{}", self.asked);
+        let why = match outcome["optionId"].as_str().unwrap() {
+            "no" => Ok(()),
+            "once" => self
+                .model
+                .explain(&token, read.expect("allowed without a key"), self.now),
+            "always" => self
+                .model
+                .explain_choice(&token, read.expect("allowed without a key")),
+            other => panic!("{other}"),
+        };
+        if let Err(why) = why {
+            panic!("{outcome} at {read:?}: {why}\n{}", self.model);
+        }
+        if outcome["optionId"] != "no" {
+            self.accepted += 1;
+        }
+        self.model.closed();
+    }
+
     /// Reads bytes now, and lets the loop judge them so much later.
     fn read(&mut self, bytes: &[u8], late: u64) {
         let at = self.now.monotonic;
@@ -250,7 +343,17 @@ impl Rig {
     /// A question that was decided closes, and the next one is asked.
     fn go_on(&mut self) {
         if self.model.is_closed() && !self.over {
-            self.event("session.completed", json!({"summary_normal": "Done."}));
+            match self.asker {
+                Asker::Producer => {
+                    self.event("session.completed", json!({"summary_normal": "Done."}))
+                }
+                Asker::Agent => {
+                    let update = json!({"sessionUpdate": "tool_call_update", "status": "completed",
+                        "toolCallId": format!("c{}", self.asked)});
+                    self.line(json!({"jsonrpc": "2.0", "method": "session/update",
+                        "params": {"sessionId": "s", "update": update}}));
+                }
+            }
             let high = self.asked.is_multiple_of(2);
             self.ask(high);
         }
@@ -352,16 +455,26 @@ const GAPS: [u64; 20] = [
 
 #[test]
 fn every_acceptance_among_random_hands_is_explained() {
+    among_hands(Asker::Producer, KEYS);
+}
+
+#[test]
+fn no_permission_of_an_agent_that_is_run_is_given_but_by_the_documented_keys() {
+    let keys = if cfg!(feature = "fuzz") { KEYS } else { 4000 };
+    among_hands(Asker::Agent, keys);
+}
+
+fn among_hands(asker: Asker, wanted: usize) {
     let seed = std::env::var("HEARKEN_FUZZ_SEED").map_or(2026, |seed| seed.parse().unwrap());
     let mut dice = Dice(seed);
     let phrases = Arc::new(Phrases::english().unwrap());
-    let mut rig = Rig::new(&phrases, 0);
+    let mut rig = Rig::new(asker, &phrases, 0);
     let (mut keys, mut accepted) = (0, 0);
-    while keys < KEYS {
+    while keys < wanted {
         if rig.over || rig.keys > 5000 {
             keys += rig.keys;
             accepted += rig.accepted;
-            rig = Rig::new(&phrases, rig.asked);
+            rig = Rig::new(asker, &phrases, rig.asked);
         }
         if dice.one_in(40) {
             rig.answer_carefully();
@@ -415,7 +528,7 @@ fn every_acceptance_among_random_hands_is_explained() {
     }
     eprintln!("{keys} reads, {accepted} acceptances, all explained");
     assert!(
-        accepted >= KEYS / 50,
+        accepted >= wanted / 50,
         "only {accepted} acceptances in {keys}"
     );
 }

@@ -182,6 +182,36 @@ impl Model {
         Err(why)
     }
 
+    /// An answer by its number takes the list, its number or Enter in that, and the second step, each read by itself.
+    pub fn explain_choice(&self, token: &str, read: Duration) -> Result<(), String> {
+        if self.closed || token != self.token {
+            return Err("it is not the question".into());
+        }
+        let Some(since) = self.sight else {
+            return Err("it is not in sight".into());
+        };
+        // From the last key to the first.
+        let mut wanted = [&b"cC"[..], b"1\r", b"oO"].into_iter().peekable();
+        let mut after = read;
+        for (at, it) in self.reads.iter().rev().enumerate() {
+            let Some(keys) = wanted.peek() else { break };
+            let apart = at == 0 || it.at.monotonic + APART <= after;
+            if it.bytes.iter().any(|byte| keys.contains(byte)) && !it.pasted && apart {
+                after = it.at.monotonic;
+                wanted.next();
+            } else if at == 0 {
+                return Err("no second step".into());
+            }
+        }
+        if wanted.next().is_some() {
+            return Err("no list, or nothing was chosen in it".into());
+        }
+        if after < since + ARM {
+            return Err(format!("in sight since {since:?}"));
+        }
+        Ok(())
+    }
+
     /// The key that answers is the first of its read, nothing was read for so long before, and the question
     /// was in sight for as long.
     fn first_step(&self, at: usize) -> Result<(), String> {
