@@ -126,7 +126,11 @@ fn the_phrase_files_have_the_same_keys_and_arguments() {
         assert_eq!(file["language"].as_str(), Some(tag));
         let phrases = file["phrases"].as_table().unwrap();
         let keys = |table: &toml::Table| table.keys().cloned().collect::<BTreeSet<_>>();
-        assert_eq!(keys(phrases), keys(english), "{tag}");
+        let (here, wanted) = (keys(phrases), keys(english));
+        let missing: Vec<_> = wanted.difference(&here).collect();
+        let needless: Vec<_> = here.difference(&wanted).collect();
+        assert!(missing.is_empty(), "{tag} lacks: {missing:#?}");
+        assert!(needless.is_empty(), "{tag} has needlessly: {needless:#?}");
         for (key, entry) in phrases {
             assert_eq!(arguments(entry), arguments(&english[key]), "{tag}: {key}");
             let levels = |entry: &toml::Value| entry.as_table().map(keys);
