@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::announce::{Announcement, Arg, Class, Facts, Kind, Reads, Segment};
+use crate::announce::{About, Aloud, Announcement, Arg, Class, Facts, Kind, Reads, Segment};
 use crate::protocol::{Attached, Now};
 use crate::session::{Prompt, Session};
 
@@ -49,7 +49,18 @@ impl App {
             }
         }
         match self.reading.step(on) {
-            Some(Stepped::To(words)) => self.answer_with_words(words, now),
+            Some(Stepped::To(words)) => match self.reading.of() {
+                // Beside a question each speaker has lines of their own: a line of a file is none of hearken's.
+                Some(Of::Question(id)) => {
+                    let (class, about) = (Class::Response, About::Tells(id));
+                    let words = (words, Aloud::Yes);
+                    let told = self
+                        .announcer
+                        .say_about(class, Kind::Reply, about, words, now);
+                    self.emit(told, now);
+                }
+                Some(Of::Told) | None => self.answer_with_words(words, now),
+            },
             Some(Stepped::AtEnd) => self.respond("reading.end", &[], now),
             Some(Stepped::AtStart) => self.respond("reading.start", &[], now),
             None => return false,
