@@ -1,43 +1,62 @@
 //! Answers whose fate only their dialect knows, when the link is over before it says so.
 
 use super::*;
-use crate::config::Dialect;
-use crate::dialect::Carrier;
+use crate::dialect::{self, Dialect, Out};
+use crate::protocol::Reply;
 
-fn message(kind: &str, more: Value) -> String {
-    let mut map = json!({
-        "protocol_version": "sage.runtime.v0", "kind": "notification", "type": kind, "id": "evt",
-        "thread_id": "t", "turn_id": "u", "timestamp": "2026-06-30T00:00:00Z", "source": "runtime",
-        "payload": {},
-    });
-    for (name, value) in more.as_object().unwrap() {
-        map[name] = value.clone();
-    }
-    map.to_string()
+/// Is a dialect in which the other side says for itself what it took, and waits long for that.
+#[derive(Debug, Default)]
+struct Ponders {
+    written: Option<(u64, Duration)>,
 }
 
-/// Sage, whose question was rejected; the answer is on its way.
+impl Dialect for Ponders {
+    fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
+        match event {
+            LinkEvent::Frame(frame) => out.push(Out::Event(frame.text.clone())),
+            LinkEvent::Replied { request, .. } => {
+                self.written = Some((*request, now.monotonic + Duration::from_secs(2)));
+            }
+            _ => {}
+        }
+    }
+
+    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
+        let frame = reply.to_json("");
+        out.push(Out::Send { request, frame });
+    }
+
+    fn wish(&mut self, _: &dialect::Wish, _: Now, _: &mut Vec<Out>) {}
+
+    fn tick(&mut self, _: Now, out: &mut Vec<Out>) {
+        if let Some((request, _)) = self.written.take() {
+            let outcome = Ok(Receipt::Written);
+            out.push(Out::Settled { request, outcome });
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.written.map(|(_, due)| due)
+    }
+
+    fn connection(&self) -> dialect::Connection {
+        dialect::Connection::default()
+    }
+}
+
+/// A source whose question was rejected; the answer is on its way.
 fn rejected() -> Stage {
     let source = SourceSetup {
-        name: "sage".into(),
+        name: "one".into(),
         answerable: true,
-        carrier: Carrier::Lines,
-        dialect: Dialect::Sage,
-        program: true,
         ..SourceSetup::default()
     };
     let mut stage = Stage::of(PIPE, vec![source]);
+    let view = stage.app.links.get_mut(LinkId(0)).unwrap();
+    view.speak(Box::new(Ponders::default()));
     stage.link(0, LinkEvent::Connected);
     stage.wait(2000);
-    let asks = json!({"request_id": "r/1", "item_id": "p", "payload": {"tool_name": "bash",
-        "risk": "low", "reason": "clean up", "input_redacted": false, "input": {"cmd": "ls"}}});
-    for text in [
-        message("thread.started", json!({})),
-        message("turn.started", json!({"payload": {"input_item_id": "i"}})),
-        message("permission.requested", asks),
-    ] {
-        stage.link(0, LinkEvent::Frame(Frame::of(text)));
-    }
+    stage.ask("rpl_1");
     stage.wait(3000);
     stage.type_line("n 1");
     assert_eq!(stage.sent.len(), 1, "{:?}", stage.lines);
