@@ -418,6 +418,14 @@ fn what_became_of_an_answer_is_told_once() {
     // By nothing.
     let mut bench = answered(deny());
     assert_eq!(settled(&bench.wait(2001)), [Ok(Receipt::Written)]);
+    // Its connection went before a word of it came.
+    let mut bench = answered(deny());
+    let lost = LinkEvent::Lost {
+        fault: crate::link::Fault::Closed,
+        retry_in: std::time::Duration::from_secs(1),
+    };
+    assert_eq!(settled(&bench.news(&lost)), [Err(())]);
+    assert_eq!(settled(&bench.wait(10_000)), []);
     // It never left.
     let mut bench = answered(deny());
     let lost = Undelivered::Kept(crate::link::Fault::Closed);
