@@ -31,10 +31,12 @@ fn sample(kind: &'static str, fields: Value) -> Sample {
 fn samples() -> Vec<Sample> {
     let invoked = json!({"kind": "tool.invoked", "tool": "send_email", "tool_call_id": "call_1", "summary_normal": "Sending the email"});
     vec![
-        sample(
-            "session.started",
-            json!({"session_id": "sess_2", "summary_terse": "Booking", "summary_normal": "Booking a train", "request_text": "Get me to Rome"}),
-        ),
+        Sample {
+            kind: "session.started",
+            // The run before it is over: two at once are told apart.
+            before: vec![json!({"kind": "session.completed"})],
+            fields: json!({"session_id": "sess_2", "summary_terse": "Booking", "summary_normal": "Booking a train", "request_text": "Get me to Rome"}),
+        },
         sample(
             "state.changed",
             json!({"from_state": "idle", "to_state": "thinking"}),
