@@ -45,6 +45,8 @@ pub struct Model {
     high: bool,
     closed: bool,
     sight: Option<Duration>,
+    /// When the list of choices was first asked for.
+    listed: Option<Duration>,
     reads: VecDeque<Read>,
     paste: Paste,
 }
@@ -56,6 +58,7 @@ impl Default for Model {
             high: false,
             closed: true,
             sight: None,
+            listed: None,
             reads: VecDeque::new(),
             paste: Paste::Out(0, Duration::ZERO),
         }
@@ -68,6 +71,7 @@ impl Model {
         self.high = high;
         self.closed = false;
         self.sight = None;
+        self.listed = None;
     }
 
     pub fn in_sight(&mut self, token: &str, since: Duration) {
@@ -106,6 +110,9 @@ impl Model {
         }
         if bytes.is_empty() {
             return;
+        }
+        if !pasted && bytes.iter().any(|byte| matches!(byte, b'o' | b'O')) {
+            self.listed.get_or_insert(time);
         }
         self.reads.push_back(Read { at, bytes, pasted });
         while self.reads.len() > 2 && time > self.reads[0].at.monotonic + REMEMBERED {
@@ -182,32 +189,29 @@ impl Model {
         Err(why)
     }
 
-    /// An answer by its number takes the list, its number or Enter in that, and the second step, each read by itself.
+    /// An answer by its number takes the list, its number or Enter in that, and the second step, each read by itself;
+    /// what is chosen was in sight for long enough.
     pub fn explain_choice(&self, token: &str, read: Duration) -> Result<(), String> {
         if self.closed || token != self.token {
             return Err("it is not the question".into());
         }
-        let Some(since) = self.sight else {
-            return Err("it is not in sight".into());
+        let has = |read: &Read, keys: &[u8]| {
+            !read.pasted && read.bytes.iter().any(|byte| keys.contains(byte))
         };
-        // From the last key to the first.
-        let mut wanted = [&b"cC"[..], b"1\r", b"oO"].into_iter().peekable();
-        let mut after = read;
-        for (at, it) in self.reads.iter().rev().enumerate() {
-            let Some(keys) = wanted.peek() else { break };
-            let apart = at == 0 || it.at.monotonic + APART <= after;
-            if it.bytes.iter().any(|byte| keys.contains(byte)) && !it.pasted && apart {
-                after = it.at.monotonic;
-                wanted.next();
-            } else if at == 0 {
-                return Err("no second step".into());
-            }
+        let mut reads = self.reads.iter().rev();
+        let last = reads.next().filter(|last| has(last, b"cC"));
+        if last.is_none_or(|last| last.at.monotonic != read) {
+            return Err("no second step".into());
         }
-        if wanted.next().is_some() {
-            return Err("no list, or nothing was chosen in it".into());
+        let picked = reads.find(|it| has(it, b"1\r")).map(|it| it.at.monotonic);
+        let Some(picked) = picked.filter(|picked| *picked + APART <= read) else {
+            return Err("nothing was chosen, or too soon before".into());
+        };
+        if self.listed.is_none_or(|listed| listed > picked) {
+            return Err("there was no list to choose from".into());
         }
-        if after < since + ARM {
-            return Err(format!("in sight since {since:?}"));
+        if self.sight.is_none_or(|since| picked < since + ARM) {
+            return Err(format!("in sight since {:?}", self.sight));
         }
         Ok(())
     }
