@@ -45,6 +45,8 @@ pub struct Model {
     high: bool,
     closed: bool,
     sight: Option<Duration>,
+    /// Since when it was never out of sight, as itself or as its list.
+    seen: Option<Duration>,
     /// When the list of choices was first asked for.
     listed: Option<Duration>,
     reads: VecDeque<Read>,
@@ -58,6 +60,7 @@ impl Default for Model {
             high: false,
             closed: true,
             sight: None,
+            seen: None,
             listed: None,
             reads: VecDeque::new(),
             paste: Paste::Out(0, Duration::ZERO),
@@ -71,17 +74,20 @@ impl Model {
         self.high = high;
         self.closed = false;
         self.sight = None;
+        self.seen = None;
         self.listed = None;
     }
 
     pub fn in_sight(&mut self, token: &str, since: Duration) {
         if token == self.token {
             self.sight = Some(since);
+            self.seen.get_or_insert(since);
         }
     }
 
     pub fn out_of_sight(&mut self) {
         self.sight = None;
+        self.seen = None;
     }
 
     pub fn closed(&mut self) {
@@ -203,15 +209,16 @@ impl Model {
         if last.is_none_or(|last| last.at.monotonic != read) {
             return Err("no second step".into());
         }
-        let picked = reads.find(|it| has(it, b"1\r")).map(|it| it.at.monotonic);
-        let Some(picked) = picked.filter(|picked| *picked + APART <= read) else {
+        let picked = reads.map(|it| (it.at.monotonic, has(it, b"1\r")));
+        let mut picked = picked.filter(|(at, picks)| *picks && *at + APART <= read);
+        let Some((picked, _)) = picked.next() else {
             return Err("nothing was chosen, or too soon before".into());
         };
         if self.listed.is_none_or(|listed| listed > picked) {
             return Err("there was no list to choose from".into());
         }
-        if self.sight.is_none_or(|since| picked < since + ARM) {
-            return Err(format!("in sight since {:?}", self.sight));
+        if self.seen.is_none_or(|since| picked < since + ARM) {
+            return Err(format!("seen since {:?}", self.seen));
         }
         Ok(())
     }
