@@ -284,6 +284,8 @@ pub struct Connection {
     pub in_turn: bool,
     /// Whether what it does, and asks, is cancelled when the person leaves it.
     pub ends_with_us: bool,
+    /// Whether it was started and has yet to say that it can be told what to do.
+    pub gets_ready: bool,
 }
 
 /// Says what carries a link's frames, as far as that matters to who speaks first and how.

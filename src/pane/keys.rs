@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::announce::{Arg, takes_two_steps, wrap};
 use crate::app::App;
 use crate::keys::Mode;
-use crate::protocol::ResponseKind;
+use crate::protocol::{Decision, ResponseKind};
 use crate::session::{Prompt, Question};
 
 use super::Look;
@@ -69,6 +69,7 @@ pub(super) fn of_mode(app: &App) -> Vec<String> {
 
 fn confirming(app: &App) -> Vec<String> {
     let answer = app.waits_to_be_confirmed().unwrap_or_default();
+    let rejects = app.shown().is_some_and(|(_, prompt)| takes_reject(prompt));
     let mut short: String = answer.chars().take(LONGEST_ANSWER).collect();
     if short.len() < answer.len() {
         short.push('…');
@@ -76,7 +77,18 @@ fn confirming(app: &App) -> Vec<String> {
     let words = app
         .phrases()
         .text("keys.confirming", &[("answer", Arg::Own(short))]);
-    split(&words)
+    let mut keys = split(&words);
+    let reject = rejects.then_some("keys.reject");
+    let rest: Vec<&str> = reject.into_iter().chain(["keys.leave_open"]).collect();
+    keys.extend(units(app, &rest));
+    keys
+}
+
+fn takes_reject(prompt: &Prompt) -> bool {
+    match &prompt.question {
+        Question::Confirmation(asked) => asked.takes(&Decision::Reject),
+        Question::Clarification(_) => false,
+    }
 }
 
 fn units(app: &App, words: &[&str]) -> Vec<String> {
@@ -92,10 +104,26 @@ fn split(words: &str) -> Vec<String> {
     units.map(str::to_owned).collect()
 }
 
+/// Only a question that can be answered is shown; which answers it takes is its producer's word.
 fn answer_keys(prompt: &Prompt) -> Vec<&'static str> {
     match &prompt.question {
-        Question::Confirmation(_) if takes_two_steps(prompt) => vec!["keys.confirmation_twice"],
-        Question::Confirmation(_) => vec!["keys.confirmation"],
+        Question::Confirmation(asked) => {
+            let mut words = Vec::new();
+            if asked.takes(&Decision::Accept) {
+                words.push(match takes_two_steps(prompt) {
+                    true => "keys.accept_twice",
+                    false => "keys.accept",
+                });
+            }
+            if asked.takes(&Decision::Reject) {
+                words.push("keys.reject");
+            }
+            if asked.others().next().is_some() {
+                words.push("keys.choice");
+            }
+            words.push("keys.details");
+            words
+        }
         Question::Clarification(asked) => {
             let mut words: Vec<&'static str> = asked
                 .accepted_response_kinds

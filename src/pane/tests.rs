@@ -19,6 +19,7 @@ use crate::link::{Frame as Message, LinkEvent};
 use crate::protocol::KeyRing;
 use crate::session::LinkId;
 
+mod keys;
 mod seen;
 
 const LOOK: Look = Look {

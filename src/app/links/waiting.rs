@@ -25,13 +25,22 @@ impl App {
             let Some(view) = self.links.get_mut(id) else {
                 continue;
             };
+            let connection = view.connection();
             let (key, next) = match view.waiting() {
                 Waiting::ToConnect { .. } => ("link.connecting", Waiting::Known),
+                Waiting::ToSend { .. } if connection.gets_ready => {
+                    ("link.starting", Waiting::Over)
+                }
+                // That it waits to be told what to do was said.
+                Waiting::ToSend { .. } if connection.takes_prompts => {
+                    view.wait(Waiting::Over);
+                    continue;
+                }
                 Waiting::ToSend { .. } => ("link.nothing_yet", Waiting::Over),
                 Waiting::Unbegun | Waiting::Known | Waiting::Over => continue,
             };
             view.wait(next);
-            let why = if view.connection().may_answer_late {
+            let why = if connection.may_answer_late {
                 late
             } else {
                 String::new()

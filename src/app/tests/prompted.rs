@@ -256,3 +256,31 @@ fn a_prompt_has_several_lines_and_earlier_ones_are_taken_up_again() {
     assert_eq!(stage.app.editor().0, "");
     assert_eq!(stage.prompts(0).len(), 1, "nothing was sent by any of it");
 }
+
+#[test]
+fn an_agent_that_starts_slowly_is_not_called_idle() {
+    let mut stage = Stage::of(
+        KEYS,
+        vec![SourceSetup {
+            name: "Fox".to_owned(),
+            answerable: true,
+            carrier: crate::dialect::Carrier::Lines,
+            dialect: crate::config::Dialect::Acp,
+            program: true,
+            ..SourceSetup::default()
+        }],
+    );
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    stage.lines.clear();
+    stage.wait(120_000);
+    assert_eq!(
+        stage.lines,
+        ["Fox has started and says nothing yet. It may still be getting ready."]
+    );
+    // One that is ready waits for a prompt, and that was said.
+    let mut stage = Stage::agent(KEYS, Config::default());
+    stage.lines.clear();
+    stage.wait(120_000);
+    assert_eq!(stage.lines, [""; 0]);
+}

@@ -3,8 +3,8 @@
 
 use super::*;
 
-/// How many runs each of the two random tests makes.
-const RUNS: u64 = 10_000;
+/// How many runs each of the two random tests makes: all of them where all checks run (`.ci/run`).
+const RUNS: u64 = if cfg!(feature = "peers") { 10_000 } else { 2_000 };
 
 /// Gives small numbers that look random and are the same in every run (splitmix64).
 pub(super) struct Dice(pub(super) u64);
@@ -213,10 +213,10 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
     }
 }
 
-/// Ten thousand bursts of keys and pastes that go on while a question comes: none of them is an answer,
+/// Bursts of keys and pastes that go on while a question comes: none of them is an answer,
 /// because no key comes after 400 ms without one; then the documented keys answer, once.
 #[test]
-fn ten_thousand_bursts_answer_nothing_and_the_documented_keys_answer_once() {
+fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
     let codes = every_code();
     let pastes = ["y", "y\nc\n", "n\r", "accept\r", "\u{3}q q", "o2\ny"];
     for run in 0..RUNS {
@@ -364,10 +364,10 @@ impl Rules {
     }
 }
 
-/// Ten thousand slower sequences, in which keys do count: each ends as the rules say, and where they say
+/// Slower sequences, in which keys do count: each ends as the rules say, and where they say
 /// that the question is still open, the documented keys answer it, once.
 #[test]
-fn ten_thousand_sequences_end_as_the_rules_say() {
+fn slower_sequences_end_as_the_rules_say() {
     let codes = [
         KeyCode::Char('y'),
         KeyCode::Char('Y'),
@@ -477,7 +477,7 @@ fn ten_thousand_sequences_end_as_the_rules_say() {
         assert_eq!(stage.sent[0].1["reply_token"], token, "run {run}");
     }
     assert!(
-        ends.len() == 3 && ends.values().all(|count| *count > 500),
+        ends.len() == 3 && ends.values().all(|count| *count > RUNS / 20),
         "the dice are loaded: {ends:?}"
     );
 }

@@ -332,6 +332,7 @@ impl Dialect for Aaep {
             takes_prompts: false,
             in_turn: false,
             ends_with_us: false,
+            gets_ready: false,
         }
     }
 }

@@ -590,6 +590,7 @@ impl Dialect for Acp {
             takes_prompts: !self.listens && self.phase != Phase::Over,
             in_turn: self.turn.is_some(),
             ends_with_us: !self.listens,
+            gets_ready: !self.listens && matches!(self.phase, Phase::Unmet | Phase::Meeting),
             ..Connection::default()
         }
     }

@@ -1,0 +1,82 @@
+//! No key is offered that does nothing now.
+
+use super::*;
+
+fn asked(more: serde_json::Value) -> (App, Now) {
+    let (mut app, now) = app();
+    let mut fields = json!({
+        "type": "aaep:agent.awaiting.confirmation", "action": "Move a file.", "consequence": "It can be moved back.",
+        "reply_token": "rpl_1", "timeout_seconds": 60, "default_decision": "reject", "risk_level": "low",
+        "reversibility": "reversible", "urgency": "critical",
+    });
+    for (key, value) in more.as_object().unwrap() {
+        fields[key] = value.clone();
+    }
+    event(&mut app, now, fields);
+    (app, now)
+}
+
+fn offered(app: &App) -> String {
+    crate::pane::keys::of_question(app).join("; ")
+}
+
+#[test]
+fn a_question_offers_the_answers_that_it_takes() {
+    let told = |more| offered(&asked(more).0);
+    assert_eq!(told(json!({})), "y accept; n reject; d details");
+    assert_eq!(
+        told(json!({"risk_level": "high"})),
+        "y then c accept; n reject; d details"
+    );
+    assert_eq!(
+        told(json!({"allowed_replies": ["reject"]})),
+        "n reject; d details"
+    );
+    assert_eq!(
+        told(json!({"allowed_replies": ["reject", "later"]})),
+        "n reject; o choose; d details"
+    );
+}
+
+#[test]
+fn a_question_that_takes_no_answer_now_offers_none() {
+    let (app, _) = asked(json!({"reply_token": null}));
+    assert_eq!(offered(&app), "", "nobody can answer it");
+    let (mut app, now) = asked(json!({}));
+    step(&mut app, now, 'y');
+    assert_eq!(offered(&app), "", "its answer is under way");
+}
+
+/// Reads the question, waits until it can be answered, and presses a key.
+fn step(app: &mut App, mut now: Now, key: char) {
+    for _ in 0..4 {
+        let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
+        let mut showing = crate::app::Showing::Aside;
+        terminal
+            .draw(|frame| showing = draw(frame, app, now, &TimeZone::UTC, LOOK))
+            .unwrap();
+        let at = now.monotonic;
+        app.update(Input::Drawn { showing, at }, now);
+        now.monotonic += Duration::from_secs(1);
+        app.update(Input::Deadline, now);
+    }
+    press(app, KeyCode::Char(key), now);
+}
+
+#[test]
+fn a_second_step_offers_rejecting_only_where_it_is_taken() {
+    let offers = |more| {
+        let (mut app, now) = asked(more);
+        step(&mut app, now, 'y');
+        assert!(matches!(app.mode(), Mode::Confirming(_)));
+        crate::pane::keys::of_mode(&app).join("; ")
+    };
+    assert_eq!(
+        offers(json!({"risk_level": "high"})),
+        "c confirm accept; n reject; any other key: leave it open"
+    );
+    assert_eq!(
+        offers(json!({"risk_level": "high", "allowed_replies": ["accept"]})),
+        "c confirm accept; any other key: leave it open"
+    );
+}
