@@ -83,6 +83,16 @@ struct Options {
     until: Until,
 }
 
+/// Says how many of so many random runs are made: all of them where all checks run (`.ci/run`), else a part that
+/// takes seconds.
+const fn runs(all: u32) -> u32 {
+    if cfg!(feature = "peers") {
+        all
+    } else {
+        all / 5
+    }
+}
+
 const KEYS: Options = Options {
     manner: Manner::Keys,
     lines: None,
@@ -455,7 +465,7 @@ fn a_question_is_asked_in_full_and_answered_by_a_key() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(runs(2000)))]
     /// Whatever is pressed: an accept goes out only after the documented keys, at most once, and with
     /// the right token; and the documented keys accept afterwards, exactly once.
     #[test]

@@ -28,9 +28,7 @@ impl App {
             let connection = view.connection();
             let (key, next) = match view.waiting() {
                 Waiting::ToConnect { .. } => ("link.connecting", Waiting::Known),
-                Waiting::ToSend { .. } if connection.gets_ready => {
-                    ("link.starting", Waiting::Over)
-                }
+                Waiting::ToSend { .. } if connection.gets_ready => ("link.starting", Waiting::Over),
                 // That it waits to be told what to do was said.
                 Waiting::ToSend { .. } if connection.takes_prompts => {
                     view.wait(Waiting::Over);

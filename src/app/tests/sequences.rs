@@ -3,8 +3,8 @@
 
 use super::*;
 
-/// How many runs each of the two random tests makes: all of them where all checks run (`.ci/run`).
-const RUNS: u64 = if cfg!(feature = "peers") { 10_000 } else { 2_000 };
+/// How many runs each of the two random tests makes.
+const RUNS: u64 = runs(10_000) as u64;
 
 /// Gives small numbers that look random and are the same in every run (splitmix64).
 pub(super) struct Dice(pub(super) u64);

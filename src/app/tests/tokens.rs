@@ -123,7 +123,8 @@ fn an_action_that_is_empty_or_hides_something_takes_two_steps() {
 #[test]
 fn random_sequences_answer_a_token_once_unless_told() {
     let mut second_answers = 0;
-    for run in 0..400 {
+    let count = u64::from(runs(400));
+    for run in 0..count {
         let mut dice = Dice(run);
         let mut stage = Stage::new(PIPE);
         // What went out under each token, and for which question.
@@ -207,5 +208,5 @@ fn random_sequences_answer_a_token_once_unless_told() {
             }
         }
     }
-    assert!(second_answers > 50, "{second_answers}");
+    assert!(u64::from(second_answers) > count / 8, "{second_answers}");
 }
