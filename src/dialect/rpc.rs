@@ -26,6 +26,9 @@ pub const CANCELLED: i64 = -32800;
 /// The longest id of the other side that is kept, in bytes: a number, or a UUID with some words around it.
 const LONGEST_ID: usize = 256;
 
+/// How much of what the data of a refusal says is kept, in characters.
+const LONGEST_WORDS: usize = 1000;
+
 /// How many of our requests are remembered until they are answered: nobody asks for so much at once, and who
 /// never answers must not be remembered for ever.
 const MOST_ASKED: usize = 256;
@@ -111,6 +114,28 @@ struct Refused {
     code: i64,
     #[serde(default)]
     message: String,
+    #[serde(default)]
+    data: Value,
+}
+
+impl Refused {
+    /// Gives what is said of it for people: the message, and what the data says beside it. The code alone stands for a
+    /// message of many agents ("Internal error"), and what really went wrong stands in the data.
+    fn words(self) -> String {
+        let said = |data: &Value| {
+            let members = ["message", "details", "detail", "reason", "error"];
+            let named = || members.iter().find_map(|name| data.get(name)?.as_str());
+            let words = data.as_str().or_else(named)?.trim();
+            let words: String = words.chars().take(LONGEST_WORDS).collect();
+            Some(words).filter(|words| !words.is_empty() && !self.message.contains(words))
+        };
+        let inner = || said(self.data.get("error")?);
+        match said(&self.data).or_else(inner) {
+            Some(more) if self.message.is_empty() => more,
+            Some(more) => format!("{}: {more}", self.message.trim_end_matches([':', '.', ' '])),
+            None => self.message,
+        }
+    }
 }
 
 /// Says what a text is.
@@ -146,7 +171,7 @@ pub fn read(text: &str) -> Text {
             (None, id, None, Some(error)) => Message::Error {
                 id: id.flatten(),
                 code: error.code,
-                message: error.message,
+                message: error.words(),
             },
             // Nobody can be answered under an id that is none.
             (Some(_), Some(None), _, _) | (None, _, None, None) => Message::Nothing,
@@ -253,6 +278,50 @@ mod tests {
         let known = |written: &str, other: Value| id(written).unwrap().is(&other);
         assert!(known("7", Value::from(7)) && known("\"\\u0041\"", Value::from("A")));
         assert!(!known("7", Value::from("7")) && !known("\"a\"", Value::Null));
+    }
+
+    #[test]
+    fn what_the_data_of_a_refusal_says_is_told_behind_its_message() {
+        for (error, words) in [
+            (
+                r#"{"code":-32603,"message":"Internal error"}"#,
+                "Internal error",
+            ),
+            (
+                r#"{"code":-32603,"message":"Internal error","data":{"details":"no quota is left"}}"#,
+                "Internal error: no quota is left",
+            ),
+            (
+                r#"{"code":-32603,"message":"Internal error.","data":{"message":"rate limit"}}"#,
+                "Internal error: rate limit",
+            ),
+            (
+                r#"{"code":1,"message":"No","data":"because"}"#,
+                "No: because",
+            ),
+            (r#"{"code":1,"data":"because"}"#, "because"),
+            (
+                r#"{"code":1,"message":"Bad","data":{"error":{"message":"deep"}}}"#,
+                "Bad: deep",
+            ),
+            (
+                r#"{"code":1,"message":"It is deep","data":"deep"}"#,
+                "It is deep",
+            ),
+            (r#"{"code":1,"message":"No","data":{"stack":["x"]}}"#, "No"),
+            (r#"{"code":1,"message":"No","data":7}"#, "No"),
+        ] {
+            let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#);
+            match read(&text) {
+                Text::Rpc(Message::Error { message, .. }) => assert_eq!(message, words, "{error}"),
+                other => panic!("{other:?}"),
+            }
+        }
+        let long = "x".repeat(10 * LONGEST_WORDS);
+        let text = format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1,"data":"{long}"}}}}"#);
+        assert!(
+            matches!(read(&text), Text::Rpc(Message::Error { message, .. }) if message.len() == LONGEST_WORDS)
+        );
     }
 
     #[test]
