@@ -18,8 +18,7 @@ pub(super) fn first(app: &App, width: u16, all: bool) -> String {
         return cut(&mark, width);
     }
     let text = |key: &str, n: usize| app.phrases().text(key, &[("n", Arg::own(n))]);
-    let open = app.questions();
-    let open = open.iter().filter(|prompt| prompt.is_answerable()).count();
+    let open = app.waiting();
     let running = app.sessions().iter();
     let running = running.filter(|session| !session.is_ended()).count();
     let mut parts = Vec::new();

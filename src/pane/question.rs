@@ -242,11 +242,12 @@ impl Page {
 /// screen it has two rows always, so that nothing below it moves while the time goes.
 fn head(view: View<'_>, prompt: &Prompt, width: u16, page: Option<Page>) -> Vec<Row> {
     let (app, look) = (view.app, view.look);
-    let answerable: Vec<_> = app
-        .questions()
-        .into_iter()
-        .filter(|prompt| prompt.is_answerable())
-        .collect();
+    let mut answerable = app.waiting_questions();
+    if !answerable.iter().any(|other| other.id == prompt.id) {
+        // It is looked at although a rule leaves it alone: those come behind the others.
+        answerable = app.questions();
+        answerable.retain(|prompt| prompt.is_answerable());
+    }
     let place = answerable
         .iter()
         .position(|other| other.id == prompt.id)

@@ -30,12 +30,16 @@ const PLAIN: Look = Look {
 };
 
 fn app() -> (App, Now) {
+    app_under(Config::default())
+}
+
+fn app_under(config: Config) -> (App, Now) {
     let now = Now {
         monotonic: Duration::from_secs(9),
         wall: "2026-01-01T10:00:00Z".parse().unwrap(),
     };
     let mut app = App::new(Setup {
-        config: Config::default(),
+        config,
         phrases: Arc::new(Phrases::english().unwrap()),
         manner: Manner::Keys,
         copies: true,
@@ -297,4 +301,53 @@ fn the_answer_to_a_key_stays_beside_a_question_whatever_other_agents_do() {
         "producer": {"agent_id": "b"}, "summary_normal": "Another begins."});
     event(&mut app, now, other);
     assert!(told(&app), "{:?}", screen(&app, now, 40, 10).0);
+}
+
+#[test]
+fn the_transcript_has_as_many_times_as_the_settings_want() {
+    use crate::config::TimesChoice;
+    for (times, seconds, minutes) in [
+        (TimesChoice::Always, 3, 0),
+        (TimesChoice::Minute, 0, 1),
+        (TimesChoice::Never, 0, 0),
+    ] {
+        let mut config = Config::default();
+        config.screen.times = times;
+        let (mut app, now) = app_under(config);
+        let at = |seconds: u64| Now {
+            monotonic: now.monotonic + Duration::from_secs(seconds),
+            wall: now.wall + Duration::from_secs(seconds),
+        };
+        for (seconds, words) in [(0, "One"), (20, "Two"), (70, "Three")] {
+            let told = json!({"type": "aaep:agent.progress.updated", "summary_normal": words});
+            event(&mut app, at(seconds), told);
+        }
+        let rows = screen(&app, at(71), 100, 30).0;
+        let of = |word: &str| rows.iter().find(|row| row.contains(word)).unwrap().clone();
+        let told = [of("One"), of("Two"), of("Three")];
+        let with = |shape: fn(&str) -> bool| told.iter().filter(|row| shape(row)).count();
+        assert_eq!(
+            with(|row| row.contains("(10:00:") || row.contains("(10:01:")),
+            seconds,
+            "{times:?} {rows:?}"
+        );
+        assert_eq!(
+            with(|row| row.contains("(10:00)") || row.contains("(10:01)")),
+            minutes,
+            "{times:?} {rows:?}"
+        );
+        // What is looked back at has its second, but where no time is wanted.
+        app.update(
+            Input::Stroke(Stroke::key(
+                KeyEvent::new(KeyCode::Up, KeyModifiers::NONE),
+                at(80).monotonic,
+            )),
+            at(80),
+        );
+        let rows = screen(&app, at(81), 100, 30).0;
+        let looked_at = rows
+            .iter()
+            .any(|row| row.contains("Three") && row.contains("(10:01:10)"));
+        assert_eq!(looked_at, times != TimesChoice::Never, "{times:?} {rows:?}");
+    }
 }

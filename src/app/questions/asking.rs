@@ -34,11 +34,15 @@ impl App {
     }
 
     /// Counts the questions that wait for the person.
-    pub(in crate::app) fn waiting(&self) -> usize {
-        self.questions()
-            .iter()
-            .filter(|prompt| prompt.is_answerable() && !self.questions.is_left_alone(prompt.id))
-            .count()
+    pub fn waiting(&self) -> usize {
+        self.waiting_questions().len()
+    }
+
+    /// Gives the questions that wait for the person: those that can be answered, and that no rule leaves alone.
+    pub fn waiting_questions(&self) -> Vec<&Prompt> {
+        let mut open = self.questions();
+        open.retain(|prompt| prompt.is_answerable() && !self.questions.is_left_alone(prompt.id));
+        open
     }
 
     /// Keeps the shown question true: it stays as long as it wants an answer.

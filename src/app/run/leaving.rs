@@ -119,7 +119,12 @@ impl App {
         let name = view.name.clone();
         self.effects.push(Effect::Close(link));
         self.respond("link.left", &[("source", Arg::Own(name))], now);
-        for id in self.sessions.link_left(link, now) {
+        let over = self.sessions.link_left(link, now);
+        if !over.is_empty() {
+            // Whoever was about to answer one that is gone must not answer another.
+            self.questions.note_change(now.monotonic);
+        }
+        for id in over {
             let wishes = self.queue.withdraw(id, now.monotonic);
             self.wish(wishes);
         }

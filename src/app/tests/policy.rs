@@ -264,3 +264,29 @@ fn a_rule_by_agent_is_not_about_whoever_takes_its_name() {
         assert_eq!(unproven && !decides, !decides, "{:?}", stage.lines);
     }
 }
+
+#[test]
+fn what_a_rule_leaves_alone_is_counted_nowhere_among_what_waits() {
+    let mut stage = Stage::with(PIPE, mailer("leave", "tools = [\"send_email\"]"));
+    stage.ask_with("rpl_1", json!({"tool": "send_email"}));
+    assert_eq!(stage.app.waiting(), 0);
+    stage.type_line("b");
+    assert!(
+        !stage.lines.last().unwrap().contains("waits for you"),
+        "{:?}",
+        stage.lines.last()
+    );
+    stage.ask("rpl_2");
+    stage.type_line("b");
+    assert!(
+        stage
+            .lines
+            .last()
+            .unwrap()
+            .contains("1 question waits for you"),
+        "{:?}",
+        stage.lines.last()
+    );
+    assert_eq!(stage.app.waiting(), 1);
+    assert_eq!(stage.app.questions().len(), 2, "it is still there");
+}

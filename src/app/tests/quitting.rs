@@ -110,3 +110,28 @@ fn the_full_face_leaves_each_of_its_last_words_once() {
         stage.farewells
     );
 }
+
+#[test]
+fn an_answer_that_was_meant_for_a_source_that_is_left_is_given_to_no_other() {
+    let mut stage = Stage::new(PIPE);
+    stage.link(1, LinkEvent::Connected);
+    stage.ask("rpl_1");
+    stage.event_on(
+        1,
+        "awaiting.confirmation",
+        json!({"action": "Send two", "consequence": "It is gone", "reply_token": "rpl_2", "session_id": "sess_2",
+            "timeout_seconds": 300, "default_decision": "reject", "risk_level": "low", "irreversible": false,
+            "urgency": "critical"}),
+    );
+    stage.wait(5000);
+    stage.type_line("x");
+    stage.type_line("x");
+    assert_eq!(stage.app.waiting(), 1, "{:?}", stage.lines);
+    // One is left, so that a bare answer could be meant for it; but that was not so a moment ago.
+    stage.wait(500);
+    stage.type_line("y");
+    assert!(stage.sent.is_empty(), "{:?}", stage.lines.last());
+    stage.wait(3000);
+    stage.type_line("y");
+    assert_eq!(stage.sent.len(), 1, "{:?}", stage.lines.last());
+}

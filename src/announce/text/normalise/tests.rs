@@ -288,6 +288,31 @@ fn a_line_with_a_bar_behind_a_table_is_no_row_of_it() {
     );
 }
 
+#[test]
+fn commands_in_a_streamed_answer_keep_every_sign_however_the_chunks_fall() {
+    for (text, wanted) in [
+        (
+            "Use `cat <a >>b` here.",
+            "Use cat redirect from a append to b here.",
+        ),
+        (
+            "Then `x || y; z &` ends.",
+            "Then x or else y semicolon z ampersand ends.",
+        ),
+        ("- run `a && b`\n- and `c | d`\n", "c pipe d"),
+        ("> `a | b` is quoted\n", "a pipe b is quoted"),
+        ("## Run `a && b`\n", "a and then b"),
+        ("See **`ls | wc`** now.", "ls pipe wc"),
+        ("`git commit --no-verify` skips.", "dash dash no"),
+    ] {
+        for size in [1, 3, 1000] {
+            let all = streamed(text, size);
+            let heard: Vec<&str> = all.iter().map(|(heard, _)| heard.as_str()).collect();
+            assert!(heard.join(" ").contains(wanted), "{wanted:?} in {heard:?}");
+        }
+    }
+}
+
 /// Shapes that make careless readers slow or large. Commands are read like questions.
 #[test]
 fn hostile_texts_take_linear_time() {

@@ -1,0 +1,134 @@
+//! What belongs to a call stays within its bounds, however much an agent sends, and is told as cut where it is.
+
+use super::*;
+
+/// The most that the history may weigh after one call, in bytes: what is attached has 32 KiB, in the news of the call
+/// and in those of its question.
+const MOST: usize = 160 * 1024;
+
+impl Stage {
+    fn agent_sends(&mut self, message: Value) {
+        self.link(0, LinkEvent::Frame(Frame::of(message.to_string())));
+        self.wait(1000);
+    }
+
+    fn of_call(&mut self, update: Value) {
+        self.agent_sends(json!({"jsonrpc": "2.0", "method": "session/update",
+            "params": {"sessionId": "s", "update": update}}));
+    }
+
+    fn weight(&self) -> usize {
+        self.app.history().iter().map(|told| told.size()).sum()
+    }
+
+    /// Goes a part on, by a key or by a line.
+    fn read_on(&mut self, lines: bool) {
+        match lines {
+            true => self.type_line("."),
+            false => self.press('.'),
+        }
+    }
+}
+
+#[test]
+fn a_change_of_two_thousand_lines_is_read_from_its_beginning_and_told_as_cut() {
+    for options in [PIPE, KEYS] {
+        let lines = options.lines.is_some();
+        let mut stage = Stage::prompted(options);
+        let before = stage.weight();
+        let text = |word: &str| -> String {
+            (0..2000)
+                .map(|n| format!("line {n} of the file, {word}\n"))
+                .collect()
+        };
+        let diff = json!([{"type": "diff", "path": "/work/a/big.rs", "oldText": text("as it was"), "newText": text("changed")}]);
+        let option = |id: &str, kind: &str| json!({"optionId": id, "name": id, "kind": kind});
+        stage.agent_sends(json!({"jsonrpc": "2.0", "id": 70, "method": "session/request_permission", "params": {
+            "sessionId": "s", "toolCall": {"toolCallId": "e", "title": "Edit big.rs", "kind": "edit", "content": diff},
+            "options": [option("yes", "allow_once"), option("no", "reject_once")]}}));
+        assert!(
+            stage.heard("2000 lines added, 2000 removed"),
+            "{:?}",
+            stage.lines
+        );
+        assert!(stage.weight() - before < MOST, "{}", stage.weight());
+        let mut parts = 0;
+        while !stage.heard("That was the last part.") {
+            stage.read_on(lines);
+            parts += 1;
+            assert!(parts < 2000, "{:?}", stage.lines.last());
+        }
+        assert!(parts > 20, "{parts}");
+        assert!(stage.heard("Place 1 of 1, from line 1."));
+        let cut = "left out here, because there was too much.";
+        let told = stage.lines.iter().filter(|line| line.contains(cut)).count();
+        assert_eq!(told, 1, "where it is cut, and only there");
+        assert!(
+            stage.sent.iter().all(|(_, body)| body["id"] != 70),
+            "reading answers nothing"
+        );
+    }
+}
+
+#[test]
+fn an_output_of_five_megabytes_is_read_from_both_ends_and_told_as_cut() {
+    for options in [PIPE, KEYS] {
+        let lines = options.lines.is_some();
+        let mut stage = Stage::prompted(options);
+        let before = stage.weight();
+        stage.of_call(json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": "cargo test", "kind": "execute",
+            "status": "in_progress", "rawInput": {"command": "cargo test"}}));
+        let count = 170_000;
+        let output: String = (1..=count)
+            .map(|n| format!("line {n} of the output.........\n"))
+            .collect();
+        assert!(output.len() >= 5 * 1000 * 1000);
+        stage.of_call(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed",
+            "content": [{"type": "content", "content": {"type": "text", "text": output}}]}),
+        );
+        assert!(stage.weight() - before < MOST, "{}", stage.weight());
+        match lines {
+            true => stage.type_line("output"),
+            false => stage.code(KeyCode::F(3)),
+        }
+        let said = stage.lines.last().unwrap().clone();
+        assert!(
+            said.contains(&format!("Output, {count} lines, ")) && said.contains("of them left out"),
+            "{said}"
+        );
+        stage.lines.clear();
+        let mut parts = 0;
+        while !stage.heard("That was the last part.") {
+            stage.read_on(lines);
+            parts += 1;
+            assert!(parts < 1000);
+        }
+        assert!(stage.heard("Line 1. line 1 of the output"), "its beginning");
+        assert!(stage.heard(&format!("{count} of the output")), "its end");
+        assert!(stage.heard("left out here, because there was too much."));
+        assert!(stage.weight() - before < MOST, "{}", stage.weight());
+    }
+}
+
+#[test]
+fn many_large_outputs_weigh_no_more_than_the_history_may() {
+    let mut stage = Stage::prompted(PIPE);
+    let output = "x".repeat(100) + "\n";
+    let output = output.repeat(10_000);
+    for n in 0..700 {
+        let id = format!("c{n}");
+        stage.of_call(json!({"sessionUpdate": "tool_call", "toolCallId": id, "title": "look", "kind": "read", "status": "in_progress"}));
+        let brought = if n % 50 == 0 {
+            &output
+        } else {
+            &output[..40_000]
+        };
+        stage.of_call(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": "completed",
+            "content": [{"type": "content", "content": {"type": "text", "text": brought}}]}),
+        );
+    }
+    assert!(stage.weight() <= 16 * 1024 * 1024, "{}", stage.weight());
+    assert!(stage.app.history().left() > 0, "what left is counted");
+}
