@@ -49,6 +49,20 @@ const OPENCODE: Agent = Agent {
     },
 };
 
+/// The same agent before a model that speaks Anthropic's messages.
+const OPENCODE_BY_MESSAGES: Agent = Agent {
+    settle: |home, port| {
+        let environment = (OPENCODE.settle)(home, port);
+        let path = home.join("work/opencode.json");
+        let settings = std::fs::read_to_string(&path).unwrap();
+        let by_messages = settings.replace("@ai-sdk/openai-compatible", "@ai-sdk/anthropic");
+        assert_ne!(settings, by_messages);
+        std::fs::write(&path, by_messages).unwrap();
+        environment
+    },
+    ..OPENCODE
+};
+
 const QWEN: Agent = Agent {
     name: "qwen",
     asks: |command| format!(" {command}. "),
@@ -375,6 +389,35 @@ fn on_a_screen(columns: u16, rows: u16) {
 #[test]
 fn opencode_is_prompted_answered_and_stopped() {
     story(&OPENCODE);
+}
+
+#[test]
+fn an_agent_before_a_model_that_speaks_in_messages_is_prompted_and_answered() {
+    let agent = &OPENCODE_BY_MESSAGES;
+    let scene = Scene::new(agent);
+    let mut hearken = scene.start(agent, &["--prompt", "say hello"]);
+    hearken.announced("output", "Hello from the mock model.");
+    hearken.announced("output", "It has two sentences.");
+    hearken.announced("session_completed", "Finished");
+    for (file, answers, made) in [("a.txt", ["y", "c"], true), ("b.txt", ["n", ""], false)] {
+        hearken.say(&format!("> touch {file}"));
+        let n = asked(&mut hearken, &(agent.asks)(&format!("touch {file}")));
+        for answer in answers.iter().filter(|answer| !answer.is_empty()) {
+            hearken.say(&format!("{answer} {n}"));
+        }
+        hearken.wait("the end of the turn", |line| {
+            line.contains(r#""kind":"session_completed""#)
+                || line.contains(r#""kind":"session_cancelled""#)
+        });
+        assert_eq!(scene.has(file), made, "{file}");
+    }
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+    let asked = std::fs::read_to_string(scene.folder.path().join("asked")).unwrap();
+    assert!(
+        asked.contains("/v1/messages") && !asked.contains("/chat/"),
+        "{asked}"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 """A model for agents to talk to, on loopback: what it says follows from what it is asked.
 
-It speaks what the agents speak: chat completions and Responses, both as streams. It prints its port, and keeps what it
+It speaks what the agents speak: chat completions, Responses and Anthropic's messages, all as streams. It prints its port, and keeps what it
 was asked last, one JSON object a line, in the file that its argument names.
 
   say hello     two sentences, word by word
@@ -35,14 +35,23 @@ class Asked:
         for tool in body.get("tools") or []:
             tool = tool.get("function") or tool
             if tool.get("name"):
-                self.tools[tool["name"]] = tool.get("parameters") or {}
+                self.tools[tool["name"]] = tool.get("parameters") or tool.get("input_schema") or {}
         for item in body.get("messages") or body.get("input") or []:
             if item.get("type") in ("function_call_output", "custom_tool_call_output"):
                 self.result = json.dumps(item.get("output"))
             elif item.get("role") == "tool":
                 self.result = text_of(item.get("content"))
+            elif item.get("role") == "user" and self.results(item):
+                self.result = "\n".join(self.results(item))
             elif item.get("role") == "user":
                 self.words, self.result = text_of(item.get("content")), None
+
+    @staticmethod
+    def results(message):
+        """Gives what tools brought, where a message carries that for the person, as Anthropic's do."""
+        parts = message.get("content")
+        parts = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+        return [text_of(part.get("content")) for part in parts if part.get("type") == "tool_result"]
 
     def tool(self, names):
         return next((name for name in names if name in self.tools), None)
@@ -105,7 +114,7 @@ class Model(http.server.BaseHTTPRequestHandler):
         pieces, call = asked.answer()
         try:
             if not body.get("stream"):
-                self.whole("".join(pieces))
+                self.whole("".join(pieces), self.path.endswith("/messages"))
                 return
             self.send_response(200)
             self.send_header("content-type", "text/event-stream")
@@ -113,6 +122,8 @@ class Model(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             if self.path.endswith("/responses"):
                 self.respond(pieces, call)
+            elif self.path.endswith("/messages"):
+                self.message(pieces, call)
             else:
                 self.complete(pieces, call)
         except (BrokenPipeError, ConnectionResetError):
@@ -124,17 +135,49 @@ class Model(http.server.BaseHTTPRequestHandler):
         self.wfile.write(("%sdata: %s\n\n" % (head, data)).encode())
         self.wfile.flush()
 
-    def whole(self, text):
+    def whole(self, text, as_message=False):
         message = {"role": "assistant", "content": text}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         answer = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
+        if as_message:
+            answer = self.message_of([{"type": "text", "text": text}], "end_turn")
         answer = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
+
+    @staticmethod
+    def message_of(content, stop):
+        usage = {"input_tokens": 1, "output_tokens": 1}
+        id = "msg_%d" % time.monotonic_ns()
+        return {"id": id, "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": stop, "stop_sequence": None, "usage": usage}
+
+    def message(self, pieces, call):
+        """Answers in the form of Anthropic's messages: each block begins, grows and ends."""
+
+        def event(kind, **more):
+            self.event({"type": kind, **more}, kind)
+
+        event("message_start", message=self.message_of([], None))
+        event("content_block_start", index=0, content_block={"type": "text", "text": ""})
+        for piece in pieces:
+            event("content_block_delta", index=0, delta={"type": "text_delta", "text": piece})
+        event("content_block_stop", index=0)
+        if call:
+            name, arguments = call
+            block = {"type": "tool_use", "id": "toolu_%d" % time.monotonic_ns(), "name": name, "input": {}}
+            event("content_block_start", index=1, content_block=block)
+            # Arguments come in pieces that are no JSON by themselves.
+            text = json.dumps(arguments)
+            for at in range(0, len(text), 9):
+                event("content_block_delta", index=1, delta={"type": "input_json_delta", "partial_json": text[at : at + 9]})
+            event("content_block_stop", index=1)
+        stop = "tool_use" if call else "end_turn"
+        event("message_delta", delta={"stop_reason": stop, "stop_sequence": None}, usage={"output_tokens": 2})
+        event("message_stop")
 
     def complete(self, pieces, call):
         def chunk(delta, end=None):

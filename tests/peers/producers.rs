@@ -149,3 +149,71 @@ fn a_harmless_tool_of_the_bridge_runs_without_a_question() {
     assert!(call.join().unwrap().contains("Mock result for list_files"));
     assert!(!kinds(&hearken).iter().any(|kind| kind == "confirmation"));
 }
+
+/// Follows a producer as a source of the settings whose server takes prompts at a path.
+fn prompted(peer: &Peer, path: &str) -> (tempfile::TempDir, Hearken) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    let settings = format!(
+        "[[source]]\nname = \"mine\"\nurl = \"{}\"\nprompt = \"{path}\"\n",
+        peer.url()
+    );
+    std::fs::write(&file, settings).unwrap();
+    let file = file.to_str().unwrap();
+    let mut hearken = Hearken::start(&[
+        "watch", "mine", "--config", file, "--face", "json", "--voice", "none",
+    ]);
+    hearken.announced("connection", "Connected");
+    (folder, hearken)
+}
+
+#[test]
+fn producers_are_prompted_by_a_line_where_a_source_says_who_takes_prompts() {
+    for (name, request, kind, words) in [
+        (
+            "aaep-minimal-producer",
+            "What is my balance",
+            "output",
+            "Your account is in good standing",
+        ),
+        (
+            "aaep-anthropic-server",
+            "Please send an email to bob",
+            "output",
+            "I can help with that.",
+        ),
+        (
+            "aaep-maf-server",
+            "Send an email to bob",
+            "confirmation",
+            "send_email",
+        ),
+    ] {
+        let peer = Peer::start(name, free_port(), &[]);
+        let (_folder, mut hearken) = prompted(&peer, "/sessions");
+        hearken.say(&format!("> {request}"));
+        all_announced(
+            &mut hearken,
+            &[
+                ("connection", "The agent has it."),
+                ("session_started", request),
+                (kind, words),
+            ],
+        );
+        hearken.say("stop");
+        hearken.announced("reply", "This agent can't be stopped from here");
+    }
+}
+
+#[test]
+fn what_a_producer_answers_to_a_prompt_that_it_does_not_take_is_told() {
+    let peer = Peer::start("aaep-minimal-producer", free_port(), &[]);
+    let (_folder, mut hearken) = prompted(&peer, "/nowhere");
+    hearken.say("> What is my balance");
+    hearken.announced(
+        "connection",
+        "It was not taken: nothing is at that address (status 404).",
+    );
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
