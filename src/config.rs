@@ -30,7 +30,7 @@ pub use links::{Dialect, LinkConfig};
 pub use misfit::{Misfit, closest};
 pub use policy::{PolicyDecision, PolicyRisk, PolicyRule};
 pub use run::RunConfig;
-pub use signs::{EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
+pub use signs::{AnswersChoice, EchoChoice, NotificationChoice, ThemeChoice, TimesChoice};
 pub use source::{SourceAnnounce, SourceConfig};
 
 /// Says how much of an event is put into words; it picks a summary and never filters (AAEP 2.2.8).
@@ -193,6 +193,8 @@ pub struct AnnounceConfig {
     pub load: Load,
     /// The person's languages, best first (BCP 47).
     pub languages: Vec<String>,
+    /// When an agent's text is said.
+    pub answers: AnswersChoice,
     /// Whether long backlogs of streamed text are folded into a spoken count.
     pub fold: bool,
     /// How many seconds of estimated speech may wait before the middle of an output is folded.
@@ -219,6 +221,7 @@ impl Default for AnnounceConfig {
             verbosity: Verbosity::Normal,
             load: Load::Medium,
             languages: vec!["en-US".to_owned()],
+            answers: AnswersChoice::AsTheyCome,
             fold: true,
             fold_after_seconds: 6,
             pause_ms: 900,

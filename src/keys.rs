@@ -104,8 +104,12 @@ pub enum Command {
     Escape,
     /// Say what is going on.
     Status,
-    /// Copy the address in what is looked at.
+    /// Copy what is meant: the part that is read, the command that is asked about, an address, an answer.
     Copy,
+    /// Copy all that an agent wrote in its last turn.
+    CopyAnswer,
+    /// Copy the last block of code in it.
+    CopyCode,
     /// Say the last announcement again.
     Repeat,
     /// Go back in the history.
@@ -124,6 +128,8 @@ pub enum Command {
     ReadOn,
     /// Show the part before.
     ReadBack,
+    /// Leap on (`true`) or back in all that an agent wrote.
+    Leap(bool),
     /// Say the last announcements again, for faces that can't be paged through.
     History,
     /// Say all that an agent wrote in its last turn.
@@ -182,8 +188,6 @@ impl Command {
                 | Self::Next
                 | Self::Latest
                 | Self::First
-                | Self::PageBack
-                | Self::PageForward
                 | Self::Search(_)
                 | Self::Escape
         )
@@ -365,7 +369,12 @@ pub fn line(text: &str) -> Option<Command> {
         "k" | "quiet" => alone(Command::Quiet),
         "i" => alone(Command::DoNotInterrupt),
         "t" | "status" => alone(Command::Status),
-        "z" | "copy" => alone(Command::Copy),
+        "z" | "copy" => match rest {
+            "" => Some(Command::Copy),
+            "answer" => Some(Command::CopyAnswer),
+            "code" => Some(Command::CopyCode),
+            _ => not_understood(),
+        },
         "s" => alone(Command::Stop),
         "stop" => match (rest, rest.parse()) {
             ("", _) => Some(Command::StopTurn),
@@ -386,6 +395,8 @@ pub fn line(text: &str) -> Option<Command> {
         "plan" => alone(Command::Plan),
         "." => alone(Command::ReadOn),
         "," => alone(Command::ReadBack),
+        ".." => alone(Command::Leap(true)),
+        ",," => alone(Command::Leap(false)),
         "x" | "leave" => alone(Command::Leave),
         "?" | "help" => alone(Command::Help),
         "q" | "quit" => alone(Command::Quit),

@@ -181,13 +181,17 @@ pub struct Facts {
     pub address: Option<String>,
     /// What belongs to it and is read on demand.
     pub attached: Arc<Attached>,
+    /// A piece of an agent's text as it was written, where its lines and the white space before them say more than
+    /// its words: it is read and copied by them.
+    pub written: Option<String>,
 }
 
 impl Facts {
     /// Estimates the memory that they take, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(Segment::size).sum::<usize>();
-        words + self.address.as_ref().map_or(0, String::len) + self.attached.weight()
+        let written = self.written.as_ref().map_or(0, String::len);
+        words + self.address.as_ref().map_or(0, String::len) + self.attached.weight() + written
     }
 }
 

@@ -18,7 +18,8 @@ pub use announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
 };
 pub use announcer::{
-    Announcer, Manner, Reads, Trust, Whole, hides_something, label_of, takes_two_steps,
+    Announcer, Copied, Manner, Reads, Trust, Turn, TurnPart, Whole, hides_something, label_of,
+    takes_two_steps,
 };
 pub use history::History;
 pub use speech::delivery::Deliveries;

@@ -146,7 +146,7 @@ pub enum Effect {
     Withdraw(Noticed),
     /// Let this be read after the full face, whose screen vanishes.
     Farewell(String),
-    /// Give this address to the terminal's clipboard.
+    /// Give this to the terminal's clipboard.
     Copy(String),
     /// Set the terminal's title; `None` restores it.
     Title(Option<String>),

@@ -142,6 +142,15 @@ impl App {
         };
         let Some(link) = meant else {
             self.stopping.forget();
+            let prompted = match number {
+                Some(number) => self.link_of_conversation(number),
+                None => self.prompted_link(false),
+            };
+            let never = prompted.and_then(|link| self.links.get(link));
+            if never.is_some_and(|view| view.connection().never_stops) {
+                self.respond("stop_turn.never", &[], now);
+                return;
+            }
             match (by, number.is_some() || self.takes_prompts()) {
                 // Where nobody can be prompted the line means what it says of the voice.
                 (By::Line { .. }, false) => self.stop(now),

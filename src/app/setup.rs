@@ -104,6 +104,8 @@ pub struct SourceSetup {
     pub folder: String,
     /// What its agent is to do at once, where the person said so at the start.
     pub prompt: Option<String>,
+    /// The path of its server that takes what its agent is to do, where the person named one.
+    pub prompts_at: Option<String>,
     /// Which conversation of before its agent is to go on with.
     pub earlier: Earlier,
     /// What a recording tells beside its events; absent for everything that is none.

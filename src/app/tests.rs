@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::announce::{Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
+use crate::announce::{Aloud, Announcement, Beat, Manner, Phrases, Sound, UtteranceId};
 use crate::config::Delivery;
 use crate::keys::{Mode, Stroke, Struck};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
@@ -20,6 +20,7 @@ use crate::voice::VoiceEvent;
 
 mod alarms;
 mod arming;
+mod bounds;
 mod choosing;
 mod connections;
 mod conversing;
@@ -49,6 +50,7 @@ mod silence;
 mod timers;
 mod tokens;
 mod tongues;
+mod turns;
 mod typing;
 mod unsettled;
 mod voice;
@@ -60,6 +62,8 @@ struct Stage {
     now: Now,
     count: u64,
     lines: Vec<String>,
+    /// Those of them that are read in the order of time.
+    read: Vec<String>,
     sent: Vec<(u64, Value)>,
     /// The same, by the source that it went to.
     frames: Vec<(LinkId, Value)>,
@@ -69,6 +73,7 @@ struct Stage {
     quit: Option<Exit>,
     bells: usize,
     copied: Vec<String>,
+    calls: Vec<(u64, crate::link::Call)>,
     notices: Vec<Notice>,
     withdrawn: Vec<Noticed>,
     farewells: Vec<String>,
@@ -196,6 +201,7 @@ impl Stage {
             now,
             count: 0,
             lines: vec![],
+            read: vec![],
             sent: vec![],
             frames: vec![],
             spoken: vec![],
@@ -204,6 +210,7 @@ impl Stage {
             quit: None,
             bells: 0,
             copied: vec![],
+            calls: vec![],
             notices: vec![],
             withdrawn: vec![],
             farewells: vec![],
@@ -249,6 +256,9 @@ impl Stage {
             match effect {
                 Effect::Show(told) => {
                     self.lines.push(told.text());
+                    if !matches!(told.aloud, Aloud::Seen | Aloud::Echo) {
+                        self.read.push(told.text());
+                    }
                     shown.push(told);
                 }
                 Effect::Send {
@@ -271,9 +281,9 @@ impl Stage {
                 Effect::Notify(notice) => self.notices.push(notice),
                 Effect::Withdraw(about) => self.withdrawn.push(about),
                 Effect::Farewell(words) => self.farewells.push(words),
+                Effect::Call { request, call, .. } => self.calls.push((request, call)),
                 Effect::Hush
                 | Effect::Keep { .. }
-                | Effect::Call { .. }
                 | Effect::Refuse { .. }
                 | Effect::Hand { .. }
                 | Effect::Follow { .. }

@@ -112,6 +112,8 @@ pub enum SourceFault {
         /// The settings.
         settings: [&'static str; 2],
     },
+    /// A source of this name names no path, or is no server, where it says who takes prompts.
+    Prompt(String),
     /// A source of this name has a list of languages that is empty.
     Languages(String),
     /// A setting of a source is outside its range.

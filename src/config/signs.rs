@@ -31,6 +31,17 @@ pub enum EchoChoice {
     None,
 }
 
+/// Says when an agent's text is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AnswersChoice {
+    /// Sentence by sentence, as it comes.
+    #[default]
+    AsTheyCome,
+    /// All of it once the turn is over.
+    AtTheEnd,
+}
+
 /// Says by which sequence a terminal is asked for a desktop notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -54,6 +54,8 @@ pub struct SourceConfig {
     pub silent_after_seconds: Option<u64>,
     /// See [`LinkConfig::max_frame_bytes`].
     pub max_frame_bytes: Option<usize>,
+    /// The path of its server that takes what its agent is to do, as `{"user_message": …}`; without it nothing is asked.
+    pub prompt: Option<String>,
     /// How long each announcement of its agents is, whatever the others' are.
     pub verbosity: Option<Verbosity>,
     /// How much of its agents is announced, whatever the others' load is.
@@ -187,6 +189,11 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
                 settings: ["identity", "handler"],
             });
         }
+        if source.prompt.as_deref().is_some_and(|path| !is_path(path))
+            || source.prompt.is_some() && !on_a_server(source)
+        {
+            return Some(SourceFault::Prompt(named()));
+        }
         if source.languages.as_ref().is_some_and(Vec::is_empty) {
             return Some(SourceFault::Languages(named()));
         }
@@ -202,6 +209,19 @@ pub(super) fn fault(sources: &[SourceConfig]) -> Option<SourceFault> {
         }
     }
     None
+}
+
+/// Tells whether a text is a path of a server from its root.
+fn is_path(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_graphic() && c != '#';
+    text.starts_with('/') && !text.starts_with("//") && text.chars().all(plain)
+}
+
+/// Tells whether a source is a server on the network, which other requests can be made to.
+fn on_a_server(source: &SourceConfig) -> bool {
+    let schemes = ["http://", "https://", "ws://", "wss://"];
+    let url = source.url.as_deref().unwrap_or_default();
+    schemes.iter().any(|scheme| url.starts_with(scheme))
 }
 
 #[cfg(test)]
@@ -308,6 +328,18 @@ mod tests {
             (
                 "name = \"a\"\nurl = \"x\"\ntoken = \"s3cret\"",
                 "there is no setting token",
+            ),
+            (
+                "name = \"a\"\nurl = \"http://h\"\nprompt = \"http://other/x\"",
+                "a path of its server",
+            ),
+            (
+                "name = \"a\"\nurl = \"http://h\"\nprompt = \"//other/x\"",
+                "a path of its server",
+            ),
+            (
+                "name = \"a\"\nurl = \"events.jsonl\"\nprompt = \"/sessions\"",
+                "a path of its server",
             ),
             (
                 "name = \"a\"\nurl = \"x\"\nlanguages = []",

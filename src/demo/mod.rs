@@ -56,6 +56,7 @@ mod verdict;
 pub use catalogue::{DEFAULT, list, scripts};
 pub use doors::Entrance;
 pub use news::{Answer, Hearer, News};
+pub use plain::PROMPTS;
 pub use producer::{Producer, SessionRef, StartError};
 pub use reply::Malformed;
 pub use scenario::{Scenario, ScenarioError, ScenarioInfo};

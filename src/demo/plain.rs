@@ -28,6 +28,8 @@ use super::terms::{Refusal, SharedTerms};
 use super::upgrade;
 use super::verdict::Verdict;
 
+/// Where a run is started by a person's words.
+pub const PROMPTS: &str = "/sessions";
 /// The largest request that is read: an AAEP message at its largest (chapter 3.7).
 const MAX_REQUEST_BYTES: usize = 64 * 1024;
 /// How long a client may take to send a request's body.
@@ -75,7 +77,7 @@ impl Route {
             "/healthz" => Some(Route::Health),
             "/events" => Some(Route::Events),
             "/messages" => Some(Route::Messages),
-            "/sessions" => Some(Route::Sessions),
+            PROMPTS => Some(Route::Sessions),
             "/.well-known/aaep-manifest.json" => Some(Route::Manifest),
             "/aaep/v1/subscriptions" => Some(Route::Subscriptions),
             "/aaep/v1/events" => Some(Route::Agreed),

@@ -282,6 +282,8 @@ pub struct Connection {
     pub takes_prompts: bool,
     /// Whether it does something that can be stopped.
     pub in_turn: bool,
+    /// Whether it can be told what to do, and not to stop, because its protocol has no way for that.
+    pub never_stops: bool,
     /// Whether what it does, and asks, is cancelled when the person leaves it.
     pub ends_with_us: bool,
     /// Whether it was started and has yet to say that it can be told what to do.
@@ -334,6 +336,8 @@ pub struct Start {
     pub folder: String,
     /// What it is to do at once.
     pub prompt: Option<String>,
+    /// The path of its server that takes what it is to do, where no protocol says how it is told.
+    pub prompts_at: Option<String>,
     /// Which conversation of before it is to go on with.
     pub earlier: Earlier,
     /// Whether somebody else carries the person's decisions out, to whom they can be handed.
@@ -362,6 +366,7 @@ impl Start {
             identity: None,
             folder: String::new(),
             prompt: None,
+            prompts_at: None,
             earlier: Earlier::None,
             handler: false,
         }

@@ -117,19 +117,19 @@ pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "page_back",
         key: "Page Up",
-        does: "go back in the history by ten",
+        does: "go back in the history by ten; in an answer, to the heading or code before",
         command: || Command::PageBack,
     },
     Binding {
         name: "page_forward",
         key: "Page Down",
-        does: "go forward in the history by ten",
+        does: "go forward in the history by ten; in an answer, to the next heading or code",
         command: || Command::PageForward,
     },
     Binding {
         name: "read_on",
         key: ".",
-        does: "show the next part of a long announcement, a change, an output or a plan",
+        does: "show the next part of a long announcement, an answer, a change, an output or a plan",
         command: || Command::ReadOn,
     },
     Binding {
@@ -153,13 +153,13 @@ pub const BINDINGS: &[Binding] = &[
     Binding {
         name: "copy",
         key: "z",
-        does: "copy the address in what is looked at",
+        does: "copy what is read, what is asked for, an address or an answer",
         command: || Command::Copy,
     },
     Binding {
         name: "whole_turn",
         key: "w",
-        does: "hear all of an agent's last text",
+        does: "hear all of an agent's last answer, and read it in parts",
         command: || Command::WholeTurn,
     },
     Binding {
@@ -400,12 +400,17 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         group: "What the agent does",
         line: ".",
-        does: "read the next part of a change, an output or a plan",
+        does: "read the next part of an answer, a change, an output or a plan",
     },
     LineCommand {
         group: "What the agent does",
         line: ",",
         does: "read the part before, or the last one",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: ".., ,,",
+        does: "go to the next heading or code of an answer, or to the one before",
     },
     LineCommand {
         group: "What is going on",
@@ -490,7 +495,7 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         group: "Looking back",
         line: "w",
-        does: "read all of an agent's last text",
+        does: "read all of an agent's last answer, and then its parts",
     },
     LineCommand {
         group: "Looking back",
@@ -520,7 +525,12 @@ pub const LINES: &[LineCommand] = &[
     LineCommand {
         group: "Looking back",
         line: "z",
-        does: "copy the address in what is looked at",
+        does: "copy what is read, what is asked for, an address or an answer",
+    },
+    LineCommand {
+        group: "Looking back",
+        line: "z answer, z code",
+        does: "copy the last answer, or the last code in it",
     },
     LineCommand {
         group: "The voice",

@@ -61,7 +61,7 @@ pub use machine::{
 };
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use problem::{Datum, Kind, Problem};
-pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response};
+pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response, user_message};
 pub use texts::{Texts, bare};
 pub use translated::{NOT_STATED, TRANSLATED};
 pub use variants::{Part, UNDETERMINED, Wanted, direction_of};

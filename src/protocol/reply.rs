@@ -86,6 +86,14 @@ impl Reply {
     }
 }
 
+/// Writes what a person wants an agent to do, as the servers of AAEP's public producers take it. The protocol itself has no
+/// word for it.
+pub fn user_message(text: &str) -> String {
+    let mut map = Map::new();
+    map.insert("user_message".to_owned(), text.into());
+    Value::Object(map).to_string()
+}
+
 /// Writes a whole number without a fraction, because a person who types 67 means 67.
 fn number_value(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9.0e15 {

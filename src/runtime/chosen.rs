@@ -79,6 +79,11 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
 }
 
 impl Own {
+    /// Gives the path of its server that takes what its agent is to do, where one is named.
+    pub(super) fn prompts_at(&self) -> Option<String> {
+        self.0.prompt.clone()
+    }
+
     /// Gives how its agents are announced, where that is not as for all.
     pub(super) fn announce(&self) -> SourceAnnounce {
         self.0.announce()

@@ -67,6 +67,7 @@ pub fn watch(
         }
         if let Some(own) = &one.own {
             about.announce = own.announce();
+            about.prompts_at = own.prompts_at();
             about.handshake = Some(own.handshake(&config));
         }
         described.push(about);
@@ -250,6 +251,7 @@ pub async fn demo(
     let described = SourceSetup {
         name: phrases(&config)?.text("source.demo", &[]),
         answerable: true,
+        prompts_at: Some(demo::PROMPTS.to_owned()),
         ..described_as(&source, &config.links)?
     };
     let plan = plan(

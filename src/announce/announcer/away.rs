@@ -1,7 +1,7 @@
-//! Looking back: what happened while the person was away, a whole turn, a search.
+//! Looking back: what happened while the person was away, a search.
 //!
 //! Responsibilities: counting and collecting entries of the history, and the words for the counts.
-//! Not here: how long the person was away (`app`), the history itself (`history`).
+//! Not here: how long the person was away (`app`), the history itself (`history`), a whole turn (`turn`).
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,6 @@ use crate::announce::announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Kind, Weight,
 };
 use crate::announce::words::phrase::Arg;
-use crate::announce::words::segment::{Mark, Segment};
-
-/// How many characters of a whole turn are said; the rest is counted, and stays in the history.
-const LONGEST_TURN: usize = 20_000;
 
 /// Counts what happened in a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,8 +65,8 @@ impl Counts {
 
 impl Announcer {
     /// Tells in three sentences what happened since a moment: what ended and what was done, what was
-    /// written and asked, and what waits for the person now.
-    pub fn away(&self, since: Duration, now: Now, sessions: &Sessions) -> String {
+    /// written and asked, and how many questions (`open`) wait for the person now.
+    pub fn away(&self, (since, now): (Duration, Now), open: usize, sessions: &Sessions) -> String {
         let mut counts = Counts::default();
         let recent = self.history().iter().rev();
         for told in recent.take_while(|told| told.at.monotonic >= since) {
@@ -103,10 +99,6 @@ impl Announcer {
             ("away.tools", counts.tools),
             ("away.sentences", counts.sentences),
         ]);
-        let open = sessions
-            .open_prompts()
-            .filter(|prompt| prompt.is_answerable())
-            .count();
         let running = sessions
             .iter()
             .filter(|session| !session.is_ended())
@@ -122,56 +114,6 @@ impl Announcer {
                 ("running", Arg::own(running)),
             ],
         )
-    }
-
-    /// Gives all that an agent wrote in the turn that an entry belongs to, or in the last one: back to
-    /// the session's start, or to the person's last answer, whichever is nearer.
-    pub fn whole_turn(&self, at: Option<AnnouncementId>) -> Option<Vec<Segment>> {
-        let is_text = |told: &Announcement| {
-            told.kind == Kind::Output && told.is_agents_text() && told.class != Class::Response
-        };
-        let entries: Vec<&Arc<Announcement>> = self.history().iter().collect();
-        let upto = at.map_or(entries.len(), |at| {
-            entries.partition_point(|told| told.id <= at)
-        });
-        // The turn goes on behind the entry that is looked at.
-        let anchor = entries[..upto]
-            .iter()
-            .rposition(|told| is_text(told))
-            .or_else(|| entries.iter().position(|told| is_text(told)))?;
-        let key = entries[anchor].key.clone();
-        let ends_turn = |told: &Announcement| {
-            (told.kind == Kind::SessionStarted && told.key == key)
-                || (told.kind == Kind::Reply && told.about.is_some())
-        };
-        let first = entries[..anchor]
-            .iter()
-            .rposition(|told| ends_turn(told))
-            .map_or(0, |at| at + 1);
-        let last = entries[anchor..]
-            .iter()
-            .position(|told| ends_turn(told))
-            .map_or(entries.len(), |at| anchor + at);
-        let agent = entries[anchor].agent.clone().unwrap_or_default();
-        let mut segments = self.fill("turn", self.verbosity(), &[("agent", Arg::Name(agent))]);
-        let (mut said, mut left) = (0, 0_u64);
-        for told in &entries[first..last] {
-            if told.key != key || !is_text(told) {
-                continue;
-            }
-            said += told.size();
-            if said > LONGEST_TURN {
-                left += 1;
-                continue;
-            }
-            let own = |segment: &&Segment| segment.mark == Mark::Agent;
-            segments.extend(told.segments.iter().filter(own).cloned());
-        }
-        if left > 0 {
-            let args = [("n", Arg::own(left))];
-            segments.extend(self.fill("output.folded", self.verbosity(), &args));
-        }
-        Some(segments)
     }
 
     /// Finds the nearest entry before a place, or before the end, whose shown words hold a text in any

@@ -23,13 +23,15 @@ mod reading;
 mod rule;
 mod tongues;
 mod trust;
+mod turn;
 mod ways;
 mod whole;
 mod wording;
+mod written;
 
 pub use answerable::{hides_something, label_of, takes_two_steps};
 pub use draft::Manner;
-pub use parts::{Reads, Whole};
+pub use parts::{Copied, Reads, Turn, TurnPart, Whole};
 pub use trust::Trust;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -69,6 +71,8 @@ pub(super) struct OutputState {
     pub(super) coalescer: Coalescer,
     reader: Reader,
     readable: Readable,
+    /// White space that came since the last words.
+    blank: String,
     agent: String,
     urgency: Urgency,
     /// Whether something was said since it became urgent.
@@ -213,12 +217,14 @@ impl Announcer {
             What::SessionEnded(_) => {
                 // What was not yet said of its text comes before the end.
                 told.extend(self.flush_session(&change.key, change.at, sessions));
+                let waited = self.at_the_end(change, sessions);
                 let drafts = self.worded(change, sessions);
                 told.extend(
                     drafts
                         .into_iter()
                         .map(|draft| self.publish(change, sessions, draft)),
                 );
+                told.extend(waited);
             }
             What::SessionStarted(_)
             | What::SessionJoined
@@ -353,6 +359,7 @@ impl Announcer {
                 }),
                 reader: Reader::default(),
                 readable: Readable::default(),
+                blank: String::new(),
                 agent: change.agent.clone(),
                 urgency: change.urgency,
                 said: true,
@@ -490,9 +497,14 @@ impl Announcer {
                     language: piece.language.as_deref().map(str::to_owned),
                     ways: false,
                 };
-                let draft =
+                let mut draft =
                     Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
+                let state = self.outputs.get_mut(key);
+                let before = state.map(|state| std::mem::take(&mut state.blank));
+                draft.facts.written = written::written(&before.unwrap_or_default(), &piece.text);
                 told.push(self.publish(&change, sessions, draft));
+            } else if let Some(state) = self.outputs.get_mut(key) {
+                written::keep_blank(&mut state.blank, &piece.text);
             }
             if let Boundary::LeftOut(count) = piece.ends {
                 told.push(self.tell_left_out(key, &change, count, sessions));

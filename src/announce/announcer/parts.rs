@@ -1,5 +1,8 @@
-//! What is told in parts, one by one: all of a question, and what belongs to it.
+//! What is told in parts, one by one: all of a question, what belongs to it, all that an agent wrote.
 
+use std::sync::Arc;
+
+use crate::announce::announcement::AnnouncementId;
 use crate::announce::words::segment::Segment;
 
 /// Holds all of a question, in parts.
@@ -20,4 +23,40 @@ pub enum Reads {
     Output,
     /// What the agent plans.
     Plan,
+}
+
+/// Holds all that an agent wrote in a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// What is said of it, and then all of it.
+    pub words: Vec<Segment>,
+    /// Its parts, in their order.
+    pub parts: Vec<TurnPart>,
+    /// What is copied where no part is meant: all of it, then its blocks of code.
+    pub copied: Arc<[Copied]>,
+    /// The newest entry of the history that belongs to it.
+    pub last: AnnouncementId,
+}
+
+/// Holds a part of what an agent wrote.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TurnPart {
+    /// What is said of it.
+    pub words: Vec<Segment>,
+    /// Whether it is a heading, the beginning of a block of code, or what follows one.
+    pub is_landmark: bool,
+    /// How far a line of code is moved to the right, and how that is said; absent for everything else, and for an empty
+    /// line.
+    pub indent: Option<(String, Vec<Segment>)>,
+    /// What is copied where this part is meant: the paragraph, then each inline code in it; or the block of code.
+    pub copied: Arc<[Copied]>,
+}
+
+/// Holds what can be given to the clipboard.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Copied {
+    /// The text, cleaned of what could not be seen.
+    pub text: Arc<str>,
+    /// The sentence that says that it is given to the clipboard.
+    pub words: Vec<Segment>,
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::config::{Load, Verbosity};
+use crate::config::{AnswersChoice, Load, Verbosity};
 use crate::protocol::{Now, Urgency, direction_of};
 use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 
@@ -61,6 +61,8 @@ impl Announcer {
                 announcement.aloud = Aloud::Echo;
             } else if change.replayed {
                 announcement.aloud = Aloud::Shown;
+            } else if self.waits_for_end(&announcement) {
+                announcement.aloud = Aloud::Seen;
             }
         }
         if announcement.aloud == Aloud::Yes && self.is_named(&change.key, &change.agent, sessions) {
@@ -147,6 +149,43 @@ impl Announcer {
         let announcement = Arc::new(announcement);
         self.history.push(Arc::clone(&announcement));
         announcement
+    }
+
+    /// Tells whether an announcement is of an agent's text, and the person hears that at the end of the turn.
+    fn waits_for_end(&self, told: &Announcement) -> bool {
+        let at_end = self.settings.answers == AnswersChoice::AtTheEnd;
+        at_end && is_of_text(told)
+    }
+
+    /// Gives what an agent wrote in a turn that is over, for whoever hears it only then.
+    pub(super) fn at_the_end(
+        &mut self,
+        change: &Change,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let quiet = self.settings.quiet || self.is_muted(&change.key, &change.agent);
+        if self.settings.answers != AnswersChoice::AtTheEnd || quiet || change.replayed {
+            return Vec::new();
+        }
+        let key = Some(&change.key);
+        let begins =
+            |told: &Announcement| told.key.as_ref() == key && told.kind == Kind::SessionStarted;
+        let turn = self.history.iter().rev().take_while(|told| !begins(told));
+        let waited = turn.filter(|told| {
+            told.key.as_ref() == key && told.aloud == Aloud::Seen && is_of_text(told)
+        });
+        let mut waited: Vec<Announcement> = waited
+            .map(|told| Announcement {
+                aloud: Aloud::Yes,
+                at: change.at,
+                ..Announcement::clone(told)
+            })
+            .collect();
+        waited.reverse();
+        if self.is_named(&change.key, &change.agent, sessions) {
+            waited.iter_mut().for_each(|told| self.name_speaker(told));
+        }
+        waited.into_iter().map(Arc::new).collect()
     }
 
     /// With several agents, the one who speaks is named when it is another than before, and always
@@ -249,6 +288,31 @@ impl Announcer {
         } else {
             self.verbosity_of(link)
         }
+    }
+}
+
+/// Tells whether an announcement is of an agent's text: words of it, what introduces them, or a word in place of some.
+fn is_of_text(told: &Announcement) -> bool {
+    match told.kind {
+        Kind::Output => matches!(told.class, Class::Stream | Class::Outcome),
+        Kind::Anomaly => told.class == Class::Stream,
+        Kind::SessionStarted
+        | Kind::SessionCompleted
+        | Kind::SessionErrored
+        | Kind::SessionCancelled
+        | Kind::State
+        | Kind::Progress
+        | Kind::ToolInvoked
+        | Kind::ToolCompleted
+        | Kind::Confirmation
+        | Kind::Clarification
+        | Kind::Handoff
+        | Kind::Unknown
+        | Kind::Connection
+        | Kind::Reply
+        | Kind::Danger
+        | Kind::Hint
+        | Kind::Heartbeat => false,
     }
 }
 

@@ -5,7 +5,7 @@
 
 pub mod coalesce;
 pub mod direction;
-mod markdown;
+pub(super) mod markdown;
 pub mod normalise;
 pub mod sentence;
 pub mod speakable;

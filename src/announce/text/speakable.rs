@@ -73,6 +73,18 @@ impl Lexicon {
         self.pronounced(reader.read(passage(piece), &self.words, now))
     }
 
+    /// Turns a passage of a text that is all there into the words that are spoken, and those that are shown.
+    pub fn read_whole(&self, text: &str, now: Option<Timestamp>) -> (String, String) {
+        let spoken = Reader::default().read(Passage::new(text), &self.words, now);
+        let shown = Readable::default().show(Passage::new(text), &self.words);
+        (self.pronounced(spoken), shown)
+    }
+
+    /// Gives the name of a programming language by the words behind the marks that open a block of code.
+    pub fn code_language(&self, info: &str) -> Option<String> {
+        normalise::language_name(info, &self.words)
+    }
+
     /// Spells a text sign by sign, by name; with `phonetic`, letters by words that begin with them.
     pub fn spell(&self, text: &str, phonetic: bool) -> String {
         normalise::spell(text, &self.words, phonetic)

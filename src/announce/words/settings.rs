@@ -136,6 +136,7 @@ impl Phrases {
                 ];
                 self.text("settings.source.both", &args)
             }
+            SourceFault::Prompt(name) => self.text("settings.source.prompt", &[named(name)]),
             SourceFault::Languages(name) => self.text("settings.source.languages", &[named(name)]),
             SourceFault::Range {
                 name,

@@ -70,6 +70,7 @@ impl Links {
                 identity: source.identity.clone(),
                 folder: source.folder.clone(),
                 prompt: source.prompt.clone(),
+                prompts_at: source.prompts_at.clone(),
                 earlier: source.earlier,
                 handler: source.handler,
             };

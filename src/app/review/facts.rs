@@ -1,19 +1,24 @@
-//! What more is known of something that was told, and the address in it.
+//! What more is known of something that was told, and what is copied: an address, an answer, code, a command.
 //!
 //! Responsibilities: finding it, reading it, wishing it to be copied. Not here: the facts themselves
 //! (`announce`), how the terminal is asked (`runtime`).
 
 use std::sync::Arc;
 
-use crate::announce::{Announcement, Arg, Class, Facts, Kind};
+use crate::announce::{Announcement, Arg, Class, Copied, Facts, Kind};
 use crate::config::Verbosity;
 use crate::protocol::Now;
+use crate::session::Question;
 
 use crate::app::{App, Effect};
 
 /// How long an address may be that is copied, in bytes: browsers take no longer ones, and terminals drop
 /// long sequences.
 const LONGEST_ADDRESS: usize = 2048;
+
+/// How long a text may be that is copied, in bytes: terminals take sequences of 100,000 bytes, of which the text has
+/// three quarters.
+const LONGEST_COPY: usize = 74_994;
 
 impl App {
     /// Finds what is looked back at, or else the newest of what was told, where more is known of it.
@@ -53,10 +58,33 @@ impl App {
         self.emit(answer, now);
     }
 
-    /// Gives the address that is looked at to the terminal's clipboard.
+    /// Copies what is meant: what is read of an answer, what the shown question asks for, else the address that is
+    /// looked at or the last answer, whichever is newer.
     pub(in crate::app) fn copy(&mut self, now: Now) {
+        if let Some(copied) = self.reading.copy() {
+            self.give(&copied, now);
+            return;
+        }
+        let asked = self.shown().filter(|_| self.review.at().is_none());
+        if let Some(Question::Confirmation(asked)) = asked.map(|(_, prompt)| &prompt.question) {
+            let copied = self.announcer.copied_exactly(&asked.action);
+            self.give(&copied, now);
+            return;
+        }
         let found = self.with_facts(|facts| facts.address.is_some());
-        let Some(address) = found.and_then(|told| told.facts.address.clone()) else {
+        let newest = match self.review.at() {
+            None => self.announcer.turn(None).map(|turn| turn.last),
+            Some(_) => None,
+        };
+        match found.filter(|found| newest.is_none_or(|newest| found.id > newest)) {
+            Some(found) => self.copy_address(&found, now),
+            None if newest.is_some() => self.copy_answer(now),
+            None => self.respond("copy.nothing", &[], now),
+        }
+    }
+
+    fn copy_address(&mut self, found: &Announcement, now: Now) {
+        let Some(address) = found.facts.address.clone() else {
             self.respond("copy.nothing", &[], now);
             return;
         };
@@ -68,6 +96,40 @@ impl App {
             let args = [("address", Arg::Agent(address.clone(), None))];
             self.respond("copy.done", &args, now);
             self.effects.push(Effect::Copy(address));
+        }
+    }
+
+    /// Copies all that an agent wrote in the turn that is looked at, or in the last one.
+    pub(in crate::app) fn copy_answer(&mut self, now: Now) {
+        let turn = self.announcer.turn(self.review.at());
+        match turn.and_then(|turn| turn.copied.first().cloned()) {
+            Some(copied) => self.give(&copied, now),
+            None => self.respond("turn.none", &[], now),
+        }
+    }
+
+    /// Copies the last block of code in it.
+    pub(in crate::app) fn copy_code(&mut self, now: Now) {
+        let turn = self.announcer.turn(self.review.at());
+        let code = turn.and_then(|turn| turn.copied.get(1..)?.last().cloned());
+        match code {
+            Some(copied) => self.give(&copied, now),
+            None => self.respond("copy.no_code", &[], now),
+        }
+    }
+
+    /// Gives a text to the terminal's clipboard.
+    fn give(&mut self, copied: &Copied, now: Now) {
+        if !self.face.copies() {
+            self.respond("copy.nowhere", &[], now);
+        } else if copied.text.len() > LONGEST_COPY {
+            self.respond("copy.text_too_long", &[], now);
+        } else {
+            let told =
+                self.announcer
+                    .aside(Class::Response, Kind::Reply, copied.words.clone(), now);
+            self.emit(told, now);
+            self.effects.push(Effect::Copy(copied.text.to_string()));
         }
     }
 }

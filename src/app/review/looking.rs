@@ -49,6 +49,15 @@ impl App {
             };
             return;
         }
+        let in_turn = match leap {
+            Leap::Back => self.leap_part(false, now),
+            Leap::Forward => self.leap_part(true, now),
+            Leap::First => false,
+        };
+        if in_turn {
+            return;
+        }
+        self.reading.close();
         let worth = |told: &&Arc<Announcement>| told.class != Class::Response;
         let history = self.announcer.history();
         let review = self.review.at();
@@ -221,13 +230,16 @@ impl App {
         self.respond("history.end", &[], now);
     }
 
-    /// Says all that the agent wrote in the turn that is looked at, or in the last one.
+    /// Says all that the agent wrote in the turn that is looked at, or in the last one, and opens it to be read in
+    /// parts.
     pub(in crate::app) fn whole_turn(&mut self, now: Now) {
-        match self.announcer.whole_turn(self.review.at()) {
-            Some(segments) => {
+        match self.announcer.turn(self.review.at()) {
+            Some(mut turn) => {
+                let words = std::mem::take(&mut turn.words);
+                self.reading.open_turn(turn);
                 let told = self
                     .announcer
-                    .aside(Class::Response, Kind::Output, segments, now);
+                    .aside(Class::Response, Kind::Output, words, now);
                 self.emit(told, now);
             }
             None => self.respond("turn.none", &[], now),
@@ -237,7 +249,9 @@ impl App {
     /// Tells in three sentences what happened while the person was away.
     pub(in crate::app) fn away(&mut self, now: Now) {
         let since = self.review.away_since();
-        let words = self.announcer.away(since, now, &self.sessions);
+        let words = self
+            .announcer
+            .away((since, now), self.waiting(), &self.sessions);
         self.respond("fault.other", &[("reason", Arg::Own(words))], now);
     }
 

@@ -37,7 +37,7 @@ impl App {
         let shown = self.questions.shown_id();
         let open = match self.reading.of() {
             Some(Of::Question(id)) => Some(id) == shown,
-            Some(Of::Told) => true,
+            Some(Of::Told | Of::Turn) => true,
             None => false,
         };
         if !open {
@@ -48,7 +48,36 @@ impl App {
                 return false;
             }
         }
-        match self.reading.step(on) {
+        let stepped = self.reading.step(on);
+        self.tell_step(stepped, now)
+    }
+
+    /// Leaps in all that an agent wrote; false where nothing of that is read.
+    pub(in crate::app) fn leap_part(&mut self, on: bool, now: Now) -> bool {
+        if self.reading.of() != Some(Of::Turn) {
+            return false;
+        }
+        let stepped = self.reading.leap(on);
+        if let Some(Stepped::AtEnd | Stepped::AtStart) = stepped {
+            let key = match on {
+                true => "turn.no_more",
+                false => "turn.no_before",
+            };
+            self.respond(key, &[], now);
+            return true;
+        }
+        self.tell_step(stepped, now)
+    }
+
+    /// Leaps likewise by a line, where nothing else is leaped in.
+    pub(in crate::app) fn leap_line(&mut self, on: bool, now: Now) {
+        if !self.leap_part(on, now) {
+            self.respond("reading.none", &[], now);
+        }
+    }
+
+    fn tell_step(&mut self, stepped: Option<Stepped>, now: Now) -> bool {
+        match stepped {
             Some(Stepped::To(words)) => match self.reading.of() {
                 // Beside a question each speaker has lines of their own: a line of a file is none of hearken's.
                 Some(Of::Question(id)) => {
@@ -59,7 +88,7 @@ impl App {
                         .say_about(class, Kind::Reply, about, words, now);
                     self.emit(told, now);
                 }
-                Some(Of::Told) | None => self.answer_with_words(words, now),
+                Some(Of::Told | Of::Turn) | None => self.answer_with_words(words, now),
             },
             Some(Stepped::AtEnd) => self.respond("reading.end", &[], now),
             Some(Stepped::AtStart) => self.respond("reading.start", &[], now),

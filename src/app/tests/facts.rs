@@ -133,7 +133,7 @@ fn the_status_tells_what_is_at_stake_and_how_long_it_takes() {
 fn only_an_address_is_copied_clean_and_where_there_is_a_terminal() {
     let mut stage = Stage::new(PIPE);
     stage.type_line("z");
-    assert!(stage.heard("There is no address to copy."));
+    assert!(stage.heard("There is nothing to copy."));
     stage.event("session.started", json!({}));
     stage.event(
         "session.completed",

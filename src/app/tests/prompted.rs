@@ -284,3 +284,86 @@ fn an_agent_that_starts_slowly_is_not_called_idle() {
     stage.wait(120_000);
     assert_eq!(stage.lines, [""; 0]);
 }
+
+/// A source of AAEP whose server takes prompts, and which says something.
+fn served(options: Options) -> Stage {
+    let source = SourceSetup {
+        name: "served".into(),
+        answerable: true,
+        prompts_at: Some("/sessions".to_owned()),
+        ..SourceSetup::default()
+    };
+    let mut stage = Stage::of(options, vec![source]);
+    stage.link(0, LinkEvent::Connected);
+    stage.wait(2000);
+    stage.lines.clear();
+    stage
+}
+
+fn answers(stage: &mut Stage, status: u16) {
+    let (request, call) = stage.calls.last().cloned().unwrap();
+    assert_eq!(call.path, "/sessions");
+    let answer = crate::link::HttpAnswer {
+        status,
+        location: None,
+        retry_after: None,
+        body: "a secret".to_owned(),
+    };
+    let outcome = Ok(answer);
+    stage.link(0, LinkEvent::Answered { request, outcome });
+}
+
+#[test]
+fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is_told() {
+    for (status, told) in [
+        (202, "The agent has it."),
+        (
+            404,
+            "It was not taken: nothing is at that address (status 404).",
+        ),
+        (500, "Perhaps it was taken, and perhaps not:"),
+    ] {
+        let mut stage = served(PIPE);
+        stage.type_line("> run \"it\"");
+        let body = stage.calls.last().unwrap().1.body.clone().unwrap();
+        let body: Value = serde_json::from_str(&body.text).unwrap();
+        assert_eq!(body, json!({"user_message": "run \"it\""}));
+        answers(&mut stage, status);
+        assert!(stage.heard(told), "{told}: {:?}", stage.lines);
+        assert!(!stage.heard("secret"));
+        // It runs on, and nothing stops it from here: that is said, and no first step is taken.
+        stage.event("session.started", json!({"summary_normal": "Off we go"}));
+        stage.type_line("stop");
+        assert!(
+            stage.heard("This agent can't be stopped from here"),
+            "{:?}",
+            stage.lines
+        );
+        assert!(stage.frames.is_empty());
+    }
+    let mut stage = served(KEYS);
+    stage.press('>');
+    for c in "do it".chars() {
+        stage.press(c);
+    }
+    stage.code(KeyCode::Enter);
+    answers(&mut stage, 200);
+    assert!(stage.heard("The agent has it."), "{:?}", stage.lines);
+}
+
+#[test]
+fn a_stop_says_what_becomes_of_the_prompt_that_waits() {
+    let mut stage = Stage::prompted(PIPE);
+    stage.type_line("> second");
+    assert!(stage.heard("It waits, and is sent when the agent is done."));
+    stage.type_line("stop");
+    stage.type_line("stop");
+    assert!(
+        stage.heard("The agent was asked to stop. Then your prompt that waits is sent."),
+        "{:?}",
+        stage.lines
+    );
+    assert_eq!(stage.prompts(0).len(), 1);
+    stage.turn_ends();
+    assert_eq!(stage.prompts(0).last().unwrap().1, "second");
+}

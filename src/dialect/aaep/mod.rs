@@ -15,13 +15,14 @@
 //! consent the first one that comes; a producer that sends events instead has no handshake.
 //!
 //! The folder: `handshake` (from the first request to the consent), `agreement` (what was agreed, and whether it
-//! is kept), `terms` (what is asked for), `refusal`, `proof`, `ways` (which way is tried next), `lines` (JSON-RPC
+//! is kept), `terms` (what is asked for), `refusal`, `proof`, `prompts` (what the agent is told to do), `ways` (which way is tried next), `lines` (JSON-RPC
 //! of a program's lines), `addresses` (where a producer has what).
 
 mod addresses;
 mod agreement;
 mod handshake;
 mod lines;
+mod prompts;
 mod proof;
 mod refusal;
 mod terms;
@@ -42,6 +43,7 @@ pub use addresses::{Addresses, WEBSOCKET};
 
 use agreement::Agreement;
 use lines::{Line, Lines};
+use prompts::Prompts;
 use terms::Difference;
 pub(super) use ways::is_of_the_way;
 use ways::{Search, Way};
@@ -115,6 +117,8 @@ pub(super) struct Aaep {
     terms_told: Vec<Difference>,
     /// Which way it was last told to go, where that shows only on the connection itself.
     way_told: Option<&'static str>,
+    /// What the agent is told to do.
+    prompts: Prompts,
 }
 
 impl Aaep {
@@ -134,6 +138,7 @@ impl Aaep {
             identity: _,
             folder: _,
             prompt: _,
+            prompts_at,
             earlier: _,
             handler: _,
         } = start;
@@ -165,6 +170,7 @@ impl Aaep {
             left_out: Vec::new(),
             terms_told: Vec::new(),
             way_told: None,
+            prompts: Prompts::at(prompts_at),
         }
     }
 
@@ -281,7 +287,9 @@ impl Dialect for Aaep {
                 }
             }
             LinkEvent::Answered { request, outcome } => {
-                self.answered(*request, outcome.clone(), now, out);
+                if !self.prompts.answered(*request, outcome, out) {
+                    self.answered(*request, outcome.clone(), now, out);
+                }
             }
             LinkEvent::Remark { .. }
             | LinkEvent::Silent { .. }
@@ -305,8 +313,9 @@ impl Dialect for Aaep {
                 self.wanted = terms.clone();
                 self.renew_terms(out);
             }
-            // What an agent is to do is told it where it runs, and not over this protocol.
-            Wish::Prompt(_) | Wish::Stop => {}
+            Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, out),
+            // The protocol has no word for it, and nobody is told that it can be done.
+            Wish::Stop => {}
         }
     }
 
@@ -329,8 +338,9 @@ impl Dialect for Aaep {
             // Only where a stream was asked for, a server that is well may answer with its first event.
             may_answer_late: asked && self.ways.is_stream(),
             leaves_out: self.leaves_out(),
-            takes_prompts: false,
+            takes_prompts: self.prompts.are_taken(),
             in_turn: false,
+            never_stops: self.prompts.are_taken(),
             ends_with_us: false,
             gets_ready: false,
         }

@@ -59,6 +59,7 @@ fn start(carrier: Carrier) -> Start {
         identity: None,
         folder: String::new(),
         prompt: None,
+        prompts_at: None,
         earlier: Default::default(),
         handler: false,
         carrier,

@@ -27,7 +27,7 @@ use crate::protocol::{Answer, Now, Reply, object};
 use super::agent;
 use super::call;
 use super::earlier::Stage;
-use super::ending::End;
+use super::ending::{End, asked_to_stop};
 use super::options;
 use super::permission::{Permission, Sending};
 use super::read::{self, Update, text};
@@ -401,7 +401,7 @@ impl Acp {
         }
         let cancel = cancel(conversation);
         // Said first: what follows comes of it.
-        out.push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
+        out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
         let open = turn.stop(&mut self.teller, now, out);
         self.send(cancel, out);
         for permission in open {

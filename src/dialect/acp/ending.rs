@@ -16,6 +16,14 @@ use super::turn::{Teller, Turn};
 /// How many of the files that were edited are named at the end; of the others it is said how many there are.
 const NAMED: usize = 3;
 
+/// Says that the agent was asked to stop, and what becomes of a prompt that waits.
+pub fn asked_to_stop(nothing_waits: bool) -> Phrase {
+    Phrase::new(match nothing_waits {
+        true => "stop_turn.asked_to_stop",
+        false => "stop_turn.asked_to_stop.then",
+    })
+}
+
 /// Says how a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {

@@ -12,6 +12,7 @@ fn start() -> Start {
         identity: None,
         folder: String::new(),
         prompt: None,
+        prompts_at: None,
         earlier: Default::default(),
         handler: false,
         carrier: Carrier::OneWay,

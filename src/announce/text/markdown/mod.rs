@@ -11,6 +11,7 @@
 
 mod fence;
 mod line;
+mod outline;
 mod span;
 mod table;
 #[cfg(test)]
@@ -19,5 +20,6 @@ mod tests;
 pub use fence::Begins;
 pub(super) use fence::{Closes, Fence};
 pub(super) use line::{Block, LOOK, Line, block, is_bullet};
+pub(in crate::announce) use outline::{Is, inline_code, outline};
 pub(super) use span::{Span, TICKS, may_open, spans, ticks, unclosed};
 pub(super) use table::{COLUMNS, HEADER, Table, cells, is_delimiter};

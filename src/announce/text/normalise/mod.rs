@@ -31,7 +31,7 @@ mod tests;
 pub use clean::{balance, clean, clean_lines, hides};
 pub use hidden::is_hidden;
 pub use pronunciation::Pronunciation;
-pub use prose::{Passage, Reader, prose, prose_at};
+pub use prose::{Passage, Reader, language_name, prose, prose_at};
 pub use readable::Readable;
 pub use signs::{command, exact};
 pub use spell::{key, spell, spellable};

@@ -322,7 +322,7 @@ fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
 }
 
 /// Gives the name of a programming language by the words behind a fence.
-pub(super) fn language_name(info: &str, words: &Words) -> Option<String> {
+pub fn language_name(info: &str, words: &Words) -> Option<String> {
     let tag: String = info
         .chars()
         .take_while(|c| c.is_alphanumeric() || matches!(c, '+' | '#' | '-' | '_' | '.'))

@@ -1,0 +1,195 @@
+//! What a whole text is made of: headings, paragraphs, blocks of code.
+//!
+//! Responsibilities: cutting a text that is all there into what a person goes through. Not here: what is said of any
+//! of it (`announce::announcer`).
+
+use super::fence::{Closes, Fence};
+use super::line::Line;
+use super::span::spans;
+
+/// Is one thing that a person goes to in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::announce) struct Section<'a> {
+    /// All of it, as it was written.
+    pub(in crate::announce) written: &'a str,
+    /// What it is.
+    pub(in crate::announce) is: Is<'a>,
+}
+
+/// Says what a section is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::announce) enum Is<'a> {
+    /// A heading.
+    Heading,
+    /// Lines of prose, items or a table, up to the next empty line.
+    Paragraph,
+    /// A block of code: the words behind its marks, and its lines without what they stand in.
+    Code {
+        /// The words behind the marks that open it.
+        info: &'a str,
+        /// The lines between the marks.
+        lines: Vec<&'a str>,
+    },
+}
+
+/// What stands open while the lines are gone through.
+enum Open<'a> {
+    Nothing,
+    Paragraph {
+        start: usize,
+    },
+    Code {
+        start: usize,
+        fence: Fence,
+        /// How far the marks that open it are moved to the right.
+        indent: usize,
+        info: &'a str,
+        lines: Vec<&'a str>,
+    },
+}
+
+/// Gives the sections of a text, in their order; a block of code without an end reaches to the end of the text.
+pub(in crate::announce) fn outline(text: &str) -> Vec<Section<'_>> {
+    let mut sections = Vec::new();
+    let mut open = Open::Nothing;
+    let mut at = 0;
+    for whole in text.split_inclusive('\n') {
+        let start = at;
+        at += whole.len();
+        let line = whole.trim_end_matches(['\n', '\r']);
+        if let Open::Code {
+            fence,
+            indent,
+            lines,
+            ..
+        } = &mut open
+        {
+            match fence.closes(line) {
+                Closes::Not => {
+                    lines.push(moved_back(fence.bare(line), *indent));
+                    continue;
+                }
+                Closes::Here => {
+                    close(&mut open, text, at, &mut sections);
+                    continue;
+                }
+                Closes::Before => close(&mut open, text, start, &mut sections),
+            }
+        }
+        if let Some((fence, info, _)) = Fence::opened_by(line) {
+            close(&mut open, text, start, &mut sections);
+            let indent = line.find(['`', '~']).unwrap_or_default();
+            let quoted = line.trim_start().starts_with('>');
+            open = Open::Code {
+                start,
+                fence,
+                indent: if quoted { 0 } else { indent },
+                info,
+                lines: Vec::new(),
+            };
+            continue;
+        }
+        match Line::at(line, true) {
+            Some(Line::Blank) => close(&mut open, text, start, &mut sections),
+            Some(Line::Heading) => {
+                close(&mut open, text, start, &mut sections);
+                sections.push(Section {
+                    written: line,
+                    is: Is::Heading,
+                });
+            }
+            Some(Line::Item | Line::Row | Line::Rule | Line::Fence(_) | Line::Text) | None => {
+                if let Open::Nothing = open {
+                    open = Open::Paragraph { start };
+                }
+            }
+        }
+    }
+    close(&mut open, text, text.len(), &mut sections);
+    sections
+}
+
+/// Gives the inline code of a paragraph, without its marks.
+pub(in crate::announce) fn inline_code(text: &str) -> Vec<&str> {
+    let of_line = |line| {
+        let all = spans(line).into_iter();
+        all.filter_map(move |span| line.get(span.inner).map(str::trim))
+    };
+    text.lines().flat_map(of_line).collect()
+}
+
+fn close<'a>(open: &mut Open<'a>, text: &'a str, end: usize, sections: &mut Vec<Section<'a>>) {
+    let (start, is) = match std::mem::replace(open, Open::Nothing) {
+        Open::Nothing => return,
+        Open::Paragraph { start } => (start, Is::Paragraph),
+        Open::Code {
+            start, info, lines, ..
+        } => (start, Is::Code { info, lines }),
+    };
+    let written = text
+        .get(start..end)
+        .unwrap_or_default()
+        .trim_end_matches(['\n', '\r']);
+    sections.push(Section { written, is });
+}
+
+/// Takes as many spaces from the beginning of a line of code as the marks before it had (CommonMark 4.5).
+fn moved_back(line: &str, indent: usize) -> &str {
+    let spaces = line.bytes().take(indent).take_while(|b| *b == b' ').count();
+    line.get(spaces..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_falls_into_headings_paragraphs_and_code() {
+        let text = "# One\nfirst\nstill first\n\n- a\n- b\n```rust\nfn x() {\n\n    y\n}\n```\nbehind\n\n  ```\n    z\n  ```\r\n> ```sh\n> ls\nafter\n```\nno end";
+        let all: Vec<String> = outline(text)
+            .into_iter()
+            .map(|section| match section.is {
+                Is::Heading => "heading".to_owned(),
+                Is::Paragraph => section.written.to_owned(),
+                Is::Code { info, lines } => format!("code {info}: {}", lines.join("/")),
+            })
+            .collect();
+        assert_eq!(
+            all,
+            [
+                "heading",
+                "first\nstill first",
+                "- a\n- b",
+                "code rust: fn x() {//    y/}",
+                "behind",
+                "code :   z",
+                "code sh: ls",
+                "after",
+                "code : no end",
+            ]
+        );
+        assert_eq!(outline("\n \n"), []);
+    }
+
+    #[test]
+    fn nothing_that_was_written_is_lost_between_sections() {
+        for text in [
+            "a\n\nb",
+            "# h\nx\n```\ny\n```\nz",
+            "> ```\n> a\nb\n",
+            "1. ```\n   x\n   ```\n",
+        ] {
+            let kept: usize = outline(text)
+                .iter()
+                .map(|section| section.written.trim().len())
+                .sum();
+            let all: String = text.split_whitespace().collect();
+            let of_sections: String = outline(text)
+                .iter()
+                .flat_map(|section| section.written.split_whitespace())
+                .collect();
+            assert_eq!(of_sections, all, "{text:?}");
+            assert!(kept <= text.len());
+        }
+    }
+}
