@@ -23,6 +23,8 @@ pub enum Dialect {
     Sage,
     /// The Agent Client Protocol
     Acp,
+    /// opencode, attached to its server
+    Opencode,
 }
 
 /// Settings of the links to sources.

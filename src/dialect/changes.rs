@@ -10,6 +10,12 @@ use crate::protocol::{ChangedLine, FileChange, Hunk};
 /// The most pairs of lines that one edit is worth; a larger middle counts as changed whole.
 const MOST_PAIRS: usize = 16_000_000;
 
+/// How many files of one patch are read: as many as are named before they are changed.
+const MOST_FILES: usize = 512;
+
+/// What stands in a patch where there is no file.
+const NO_FILE: &str = "/dev/null";
+
 /// How many lines around what differs show where it is.
 const CONTEXT: usize = 2;
 
@@ -53,6 +59,83 @@ pub fn between(path: &str, before: Option<&str>, after: &str) -> FileChange {
     change
 }
 
+/// Reads a patch in the unified form: one change for each file in it.
+pub fn of_patch(patch: &str) -> Vec<FileChange> {
+    let mut changes: Vec<FileChange> = Vec::new();
+    // How many lines of the file before and after the place that is read still has.
+    let mut rest = (0_u64, 0_u64);
+    let mut before = "";
+    for line in patch.lines() {
+        if rest == (0, 0) {
+            if let Some(path) = line.strip_prefix("--- ") {
+                before = path;
+            } else if let Some(path) = line.strip_prefix("+++ ") {
+                if changes.len() == MOST_FILES {
+                    return changes;
+                }
+                let name = |path: &str| path.split('\t').next().unwrap_or_default().to_owned();
+                let (before, after) = (name(before), name(path));
+                let (is_new, is_gone) = (before == NO_FILE, after == NO_FILE);
+                changes.push(FileChange {
+                    path: if is_gone { before } else { after },
+                    is_new,
+                    ..FileChange::default()
+                });
+            } else if let (Some(place), Some(change)) = (place(line), changes.last_mut()) {
+                rest = (place.0.1, place.1.1);
+                change.is_new |= place.0 == (0, 0) && change.hunks.is_empty();
+                change.places += 1;
+                change.hunks.push(Hunk {
+                    line: place.1.0,
+                    ..Hunk::default()
+                });
+            }
+            continue;
+        }
+        let Some(change) = changes.last_mut() else {
+            continue;
+        };
+        let Some(hunk) = change.hunks.last_mut() else {
+            continue;
+        };
+        let (sign, words) = match line.chars().next() {
+            Some(sign) => (sign, line.get(1..).unwrap_or_default().to_owned()),
+            None => (' ', String::new()),
+        };
+        match sign {
+            '-' => {
+                change.removed += 1;
+                rest.0 = rest.0.saturating_sub(1);
+                hunk.lines.push(ChangedLine::Removed(words));
+            }
+            '+' => {
+                change.added += 1;
+                rest.1 = rest.1.saturating_sub(1);
+                hunk.lines.push(ChangedLine::Added(words));
+            }
+            ' ' => {
+                rest = (rest.0.saturating_sub(1), rest.1.saturating_sub(1));
+                hunk.lines.push(ChangedLine::Kept(words));
+            }
+            // That the last line has no end is no line.
+            '\\' => {}
+            _ => rest = (0, 0),
+        }
+    }
+    changes
+}
+
+/// Reads where a place is: its first line and how many it has, before and after.
+fn place(line: &str) -> Option<((u64, u64), (u64, u64))> {
+    let range = |text: &str, sign: char| {
+        let text = text.strip_prefix(sign)?;
+        let (first, count) = text.split_once(',').unwrap_or((text, "1"));
+        Some((first.parse().ok()?, count.parse().ok()?))
+    };
+    let mut words = line.strip_prefix("@@ ")?.split(' ');
+    Some((range(words.next()?, '-')?, range(words.next()?, '+')?))
+}
+
 /// Gives the steps from one to the other.
 fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
     let same = |pair: &(&&str, &&str)| pair.0 == pair.1;
@@ -88,6 +171,35 @@ fn operations(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_patch_says_what_changes_in_each_of_its_files() {
+        let patch = "Index: /w/b.txt\n===\n--- /w/b.txt\n+++ /w/b.txt\n@@ -0,0 +1,2 @@\n+one\n+two\n\
+            --- a/c.txt\t2026\n+++ b/c.txt\t2026\n@@ -3,3 +3,2 @@ fn f()\n x\n--- gone\n-y\n+z\n\\ No newline at end of file\n\
+            @@ -9 +8 @@\n-p\n+q\n--- d\n+++ /dev/null\n@@ -1 +0,0 @@\n-d\n";
+        let read = of_patch(patch);
+        let counts: Vec<(&str, bool, u64, u64, u64)> = read
+            .iter()
+            .map(|it| (it.path.as_str(), it.is_new, it.added, it.removed, it.places))
+            .collect();
+        let wanted = [
+            ("/w/b.txt", true, 2, 0, 1),
+            ("b/c.txt", false, 2, 3, 2),
+            ("d", false, 0, 1, 1),
+        ];
+        assert_eq!(counts, wanted);
+        assert_eq!(read[1].hunks[0].line, 3);
+        let gone = ChangedLine::Removed("-- gone".to_owned());
+        assert_eq!(read[1].hunks[0].lines[1], gone);
+        for odd in [
+            "",
+            "@@ -1 +1 @@\n+x",
+            "--- a\n+++ b\n@@ -x +1 @@\n+q",
+            "--- a\n+++ b\n@@ -1,9 +1,9 @@\nodd",
+        ] {
+            assert!(of_patch(odd).iter().all(|it| it.added == 0), "{odd}");
+        }
+    }
 
     #[test]
     fn lines_are_counted_where_they_differ_and_nowhere_else() {

@@ -25,6 +25,7 @@ pub mod changes;
 mod foreign;
 mod meeting;
 mod numbers;
+mod opencode;
 mod recognise;
 pub mod rpc;
 pub mod sage;
@@ -35,6 +36,7 @@ pub use aaep::{Addresses, WEBSOCKET};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use foreign::Foreign;
 pub use numbers::Numbers;
+pub use opencode::events as opencode_events;
 pub use recognise::{Kind, Sign, open, recognise};
 pub use wording::{Said, Wording, Words};
 
@@ -144,6 +146,13 @@ pub enum Out {
         /// The state that its session would have gone to.
         to: &'static str,
     },
+    /// The question under this token is over for a reason that no event says.
+    Over {
+        /// The token that it was asked under.
+        token: String,
+        /// Why.
+        how: Over,
+    },
     /// Who has proven their name over this connection; `None` when nobody has.
     Proven(Option<String>),
     /// Tell the person this; `source` is filled in with the source's name.
@@ -225,9 +234,14 @@ pub enum Standing {
     PerhapsBack,
     /// The agreement under which they were asked has ended: they are decided by their defaults.
     Decided,
-    /// The person stopped what the agent did, and that cancelled them.
+}
+
+/// Says why a question is over, where no event says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Over {
+    /// The person stopped what the agent did, and that cancelled it.
     Stopped,
-    /// The agent took them back.
+    /// The agent took it back.
     TakenBack,
 }
 

@@ -32,6 +32,7 @@ use super::aaep::Aaep;
 use super::acp::Acp;
 use super::asp::Asp;
 use super::meeting::Meeting;
+use super::opencode::Opencode;
 use super::sage::Sage;
 use super::{Carrier, Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
 
@@ -61,11 +62,13 @@ pub enum Kind {
     Sage,
     /// The Agent Client Protocol.
     Acp,
+    /// opencode's own events.
+    Opencode,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 4] = [Self::Aaep, Self::Asp, Self::Sage, Self::Acp];
+    pub const ALL: [Self; 5] = [Self::Aaep, Self::Asp, Self::Sage, Self::Acp, Self::Opencode];
 
     /// Asks a dialect about a text.
     fn judge(self, text: &str) -> Sign {
@@ -74,6 +77,7 @@ impl Kind {
             Self::Asp => super::asp::recognise(text),
             Self::Sage => super::sage::recognise(text),
             Self::Acp => super::acp::recognise(text),
+            Self::Opencode => super::opencode::recognise(text),
         }
     }
 
@@ -84,6 +88,7 @@ impl Kind {
             Self::Asp => Box::new(Asp::new(start)),
             Self::Sage => Box::new(Sage::new(start)),
             Self::Acp => Box::new(Acp::new(start)),
+            Self::Opencode => Box::new(Opencode::new(start)),
         }
     }
 }
@@ -127,6 +132,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Asp => Kind::Asp.machine(start),
         config::Dialect::Sage => Kind::Sage.machine(start),
         config::Dialect::Acp => Kind::Acp.machine(start),
+        config::Dialect::Opencode => Kind::Opencode.machine(start),
     }
 }
 

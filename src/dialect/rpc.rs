@@ -45,6 +45,21 @@ impl Id {
         (text.len() <= LONGEST_ID && text.starts_with(begins)).then(|| Self(text.to_owned()))
     }
 
+    /// Takes the name of a request of another protocol that has texts for its names.
+    pub fn of_name(name: &str) -> Self {
+        Self(Value::from(name).to_string())
+    }
+
+    /// Gives such a name.
+    pub fn name(&self) -> Option<String> {
+        serde_json::from_str(&self.0).ok()
+    }
+
+    /// Tells whether it is such a name.
+    pub fn is_name(&self, name: &str) -> bool {
+        self.is(&Value::from(name))
+    }
+
     /// Tells whether it is the id that stands in another message, however that writes it.
     pub fn is(&self, other: &Value) -> bool {
         serde_json::from_str::<Value>(&self.0).is_ok_and(|own| own == *other)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::report::{Finding, Part, cause, own as name_of};
 use crate::config::{Config, SourceConfig};
 use crate::link::{Fault, LinkEvent, Phrase, Word};
-use crate::runtime::settings::token_of;
+use crate::runtime::settings::{credential, token_of};
 use crate::runtime::sources;
 use crate::transport::{self, LinkSettings, LinkSink, Source, Tls};
 
@@ -58,9 +58,15 @@ pub async fn look(
     for (word, own) in meant {
         tell(match own {
             Some(own) => of_the_settings(own, config, settings, alone).await,
-            None => match sources::read(word, &settings.config) {
-                Err(error) => refused(&sources::unknown(word, error, config)),
-                Ok(_) => attempt(None, word, settings).await,
+            None => match (
+                sources::read(word, &settings.config),
+                sources::with_own(word, config),
+            ) {
+                (Err(error), _) => refused(&sources::unknown(word, error, config)),
+                (Ok(source), Some(own)) if source.is_live() => {
+                    of_the_settings(&own, config, settings, alone).await
+                }
+                (Ok(_), _) => attempt(None, word, settings).await,
             },
         });
     }
@@ -73,6 +79,7 @@ async fn of_the_settings(
     settings: &LinkSettings,
     alone: bool,
 ) -> Finding {
+    let own = &sources::spelled_out(own.clone());
     let name = &own.name;
     let Some(url) = &own.url else {
         // Starting a program is no look.
@@ -84,6 +91,7 @@ async fn of_the_settings(
     };
     let links = own.over(&config.links);
     let token = token_of(own, || Ok(settings.token.clone()), alone);
+    let token = token.and_then(|token| credential(links.dialect, token));
     let remedy = "doctor.source.own.remedy";
     let failed = |why: String| {
         Phrase::new("doctor.source.failed")
@@ -120,6 +128,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     let (sink, mut news) = LinkSink::channel(0, NEWS);
     let shakes = !settings.config.plain_pair;
     let addresses = sources::addresses(&source);
+    let own = sources::own_stream(&source, settings.config.dialect);
     let settings = sources::prepared(settings.clone());
     let is_stream = matches!(source, Source::Http(_));
     let handle = transport::open(source, settings, sink);
@@ -132,7 +141,9 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     return Reached::Failed(fault);
                 }
                 Some((_, LinkEvent::Connecting { .. })) => {
-                    if is_stream && shakes {
+                    if let Some(stream) = own.clone().filter(|_| is_stream) {
+                        handle.follow(stream);
+                    } else if is_stream && shakes {
                         handle.call(0, addresses.manifest());
                     } else if is_stream {
                         handle.follow(addresses.plain());

@@ -84,6 +84,7 @@ impl Checker {
                 | Out::Settled { .. }
                 | Out::Standing(_)
                 | Out::Decided { .. }
+                | Out::Over { .. }
                 | Out::Proven(_) => {}
             }
         }

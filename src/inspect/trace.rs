@@ -354,6 +354,7 @@ impl Tracer {
                 | Out::Settled { .. }
                 | Out::Standing(_)
                 | Out::Decided { .. }
+                | Out::Over { .. }
                 | Out::Proven(_) => {}
             }
         }

@@ -37,12 +37,16 @@ pub(super) fn meant(
     for word in words {
         chosen.push(match config.source.iter().find(|own| own.name == *word) {
             Some(own) => named(own, config)?,
-            None => Chosen {
-                source: sources::read(word, &config.links)
-                    .map_err(|error| anyhow!(sources::unknown(word, error, config)))?,
-                name: None,
-                own: None,
-            },
+            None => {
+                let source = sources::read(word, &config.links)
+                    .map_err(|error| anyhow!(sources::unknown(word, error, config)))?;
+                let own = sources::with_own(word, config).filter(|_| source.is_live());
+                Chosen {
+                    source,
+                    name: None,
+                    own: own.map(Own),
+                }
+            }
         });
     }
     if !program.is_empty() {
@@ -74,7 +78,7 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
     Ok(Chosen {
         source,
         name: Some(own.name.clone()),
-        own: Some(Own(own.clone())),
+        own: Some(Own(sources::spelled_out(own.clone()))),
     })
 }
 
@@ -109,6 +113,7 @@ impl Own {
             || settings::token(options.token_env.as_deref(), options.token_file.as_deref());
         let about = || format!("the source {}", self.0.name);
         let token = settings::token_of(&self.0, of_the_call, alone).with_context(about)?;
+        let token = settings::credential(links.dialect, token).with_context(about)?;
         let tls = Tls::load(&links).with_context(about)?;
         // The seed is laid over when the link is opened.
         Ok(LinkSettings::new(links, token, tls, 0))

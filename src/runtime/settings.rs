@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
-use crate::config::{self, AnswerRule, Config, Delivery, KeysConfig, SourceConfig};
+use crate::config::{self, AnswerRule, Config, Delivery, Dialect, KeysConfig, SourceConfig};
 use crate::protocol::KeyRing;
 use crate::transport::{self, Secret};
 
@@ -145,6 +145,32 @@ pub fn token(variable: Option<&str>, file: Option<&Path>) -> anyhow::Result<Opti
         bail!("the token is empty");
     }
     Ok(Some(Secret::new(&text)))
+}
+
+/// The variables in which opencode itself has its password, and the user whose it is.
+const OPENCODE: (&str, &str) = ("OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USERNAME");
+/// Who that user is where nobody says it.
+const OPENCODE_USER: &str = "opencode";
+
+/// Gives what a source is shown of who we are: the token that is named for it. A protocol with passwords takes it for one,
+/// and where none is named, the one of its own variable.
+///
+/// # Errors
+/// When the password is empty.
+pub fn credential(dialect: Dialect, named: Option<Secret>) -> anyhow::Result<Option<Secret>> {
+    match dialect {
+        Dialect::Auto | Dialect::Aaep | Dialect::Asp | Dialect::Sage | Dialect::Acp => Ok(named),
+        Dialect::Opencode => {
+            let (password, user) = OPENCODE;
+            let own = std::env::var_os(password).map(|_| password);
+            let secret = match named {
+                Some(named) => Some(named),
+                None => token(own, None)?,
+            };
+            let user = std::env::var(user).unwrap_or_else(|_| OPENCODE_USER.to_owned());
+            Ok(secret.map(|secret| secret.of_user(&user)))
+        }
+    }
 }
 
 /// Gives the token of a source of the settings: its own where it names one, an environment variable before a file.

@@ -7,22 +7,56 @@
 use std::path::Path;
 
 use crate::announce::normalise::clean;
-use crate::config::{Config, Dialect, LinkConfig, closest};
-use crate::dialect::{Addresses, Carrier, WEBSOCKET};
-use crate::link::WebSocketTerms;
+use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
+use crate::dialect::{Addresses, Carrier, WEBSOCKET, opencode_events};
+use crate::link::{Stream, WebSocketTerms};
 use crate::transport::{LinkSettings, Source, SourceError};
 
 /// How many sources of the settings an error names.
 const MOST_LISTED: usize = 8;
+
+/// What stands before an address whose protocol is named with it.
+const PREFIXES: [(&str, Dialect); 1] = [("opencode:", Dialect::Opencode)];
+
+/// Parts a SOURCE from the protocol that is named before it.
+fn parted(text: &str) -> (Option<Dialect>, &str) {
+    let named = PREFIXES
+        .iter()
+        .find_map(|(prefix, dialect)| Some((*dialect, text.strip_prefix(prefix)?)));
+    named.map_or((None, text), |(dialect, rest)| (Some(dialect), rest))
+}
+
+/// Gives a source of the settings with the protocol apart that stands before its address.
+pub(crate) fn spelled_out(mut own: SourceConfig) -> SourceConfig {
+    if let (Some(dialect), rest) = own.url.as_deref().map_or((None, ""), parted) {
+        (own.dialect, own.url) = (Some(dialect), Some(rest.to_owned()));
+    }
+    own
+}
+
+/// Gives a word of the command line that needs settings of its own, as a source of the settings: its protocol is named
+/// with it, or is one for all that has passwords.
+pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
+    let (named, url) = parted(word);
+    let for_all = Some(config.links.dialect).filter(|dialect| *dialect == Dialect::Opencode);
+    Some(SourceConfig {
+        name: word.to_owned(),
+        url: Some(url.to_owned()),
+        dialect: Some(named.or(for_all)?),
+        ..SourceConfig::default()
+    })
+}
 
 /// Reads a SOURCE as it stands on the command line or in the settings.
 ///
 /// # Errors
 /// See [`SourceError`].
 pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceError> {
+    let (named, text) = parted(text);
     let source = Source::parse(text, config)?;
+    let dialect = named.unwrap_or(config.dialect);
     match source.path() {
-        Some((_, true)) if is_met_in_aaep(config.dialect) && !addresses(&source).takes_query() => {
+        Some((_, true)) if is_met_in_aaep(dialect) && !addresses(&source).takes_query() => {
             Err(SourceError::Query)
         }
         Some(_) | None => Ok(source),
@@ -98,6 +132,14 @@ pub(crate) fn path(source: &Source) -> &str {
     source.path().map(|(path, _)| path).unwrap_or_default()
 }
 
+/// Gives the stream of a source whose protocol has a place of its own for it.
+pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
+    match dialect {
+        Dialect::Opencode => Some(opencode_events(path(source))),
+        Dialect::Auto | Dialect::Aaep | Dialect::Asp | Dialect::Sage | Dialect::Acp => None,
+    }
+}
+
 /// Says what carries the frames of a source.
 pub(crate) fn carrier(source: &Source) -> Carrier {
     match source {
@@ -113,7 +155,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
 fn is_met_in_aaep(dialect: Dialect) -> bool {
     match dialect {
         Dialect::Auto | Dialect::Aaep => true,
-        Dialect::Asp | Dialect::Sage | Dialect::Acp => false,
+        Dialect::Asp | Dialect::Sage | Dialect::Acp | Dialect::Opencode => false,
     }
 }
 

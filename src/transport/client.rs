@@ -105,7 +105,7 @@ impl SharedClient {
     }
 }
 
-/// Makes the Authorization header of a token.
+/// Makes the Authorization header of a token or a password.
 ///
 /// # Errors
 /// [`Fault::Unusable`] when the token holds a character that no header can carry.
@@ -113,8 +113,8 @@ pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Faul
     let Some(token) = token else {
         return Ok(None);
     };
-    let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
-        .map_err(|_| Fault::Unusable(Cause::Token))?;
+    let mut value =
+        HeaderValue::from_str(&token.expose()).map_err(|_| Fault::Unusable(Cause::Token))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

@@ -1,23 +1,45 @@
 //! A credential that can't be printed by accident.
 //!
-//! Responsibilities: holding a bearer token so that no log, error or debug view shows it. Not here:
-//! where the token is read from.
+//! Responsibilities: holding a bearer token, or the password of a user, so that no log, error or debug view shows it. Not
+//! here: where it is read from.
 
 use std::fmt;
 
-/// Holds a bearer token; its debug form is `…` and it has no display form.
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// Holds a bearer token or a password; its debug form is `…` and it has no display form.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret {
+    text: String,
+    /// Whose password it is; a token is nobody's.
+    user: Option<String>,
+}
 
 impl Secret {
     /// Takes a token, without the white space around it (a token file usually ends in a line break).
     pub fn new(token: &str) -> Self {
-        Self(token.trim().to_owned())
+        Self {
+            text: token.trim().to_owned(),
+            user: None,
+        }
     }
 
-    /// Shows the token, for the one place that sends it.
-    pub(super) fn expose(&self) -> &str {
-        &self.0
+    /// Makes it the password of a user, for a server that wants both (RFC 7617).
+    #[must_use]
+    pub fn of_user(self, user: &str) -> Self {
+        Self {
+            user: Some(user.to_owned()),
+            ..self
+        }
+    }
+
+    /// Gives what stands in the header, for the one place that sends it.
+    pub(super) fn expose(&self) -> String {
+        match &self.user {
+            None => format!("Bearer {}", self.text),
+            Some(user) => format!("Basic {}", STANDARD.encode(format!("{user}:{}", self.text))),
+        }
     }
 }
 
@@ -34,7 +56,10 @@ mod tests {
     #[test]
     fn a_secret_is_trimmed_and_never_printed() {
         let secret = Secret::new("  s3cret\n");
-        assert_eq!(secret.expose(), "s3cret");
+        assert_eq!(secret.expose(), "Bearer s3cret");
         assert_eq!(format!("{secret:?}"), "…");
+        let password = secret.of_user("opencode");
+        assert_eq!(password.expose(), "Basic b3BlbmNvZGU6czNjcmV0");
+        assert_eq!(format!("{password:?}"), "…");
     }
 }

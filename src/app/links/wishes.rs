@@ -4,7 +4,7 @@
 //! there are (`dialect`), events (`reading`).
 
 use crate::announce::{Class, Kind};
-use crate::dialect::{self, Out, Standing};
+use crate::dialect::{self, Out, Over, Standing};
 use crate::link::{LinkId, Way};
 use crate::protocol::Now;
 use crate::session::{self, Closing};
@@ -79,6 +79,14 @@ impl App {
                 let changes = self.sessions.decided(id, &token, &how, now);
                 self.tell(changes, now);
             }
+            Out::Over { token, how } => {
+                let how = match how {
+                    Over::Stopped => Closing::Stopped,
+                    Over::TakenBack => Closing::TakenBack,
+                };
+                let changes = self.sessions.decided(id, &token, &how, now);
+                self.tell(changes, now);
+            }
             Out::Proven(agent) => self.announcer.trust_mut().prove(id, agent),
             Out::Tell(phrase) => {
                 let args = self.told_args(id, &phrase);
@@ -114,17 +122,13 @@ impl App {
         let back = match standing {
             Standing::Back => session::Standing::Live,
             Standing::PerhapsBack => session::Standing::Resumed,
-            Standing::Decided => return self.over(id, &Closing::Unsubscribed, now),
-            Standing::Stopped => return self.over(id, &Closing::Stopped, now),
-            Standing::TakenBack => return self.over(id, &Closing::TakenBack, now),
+            Standing::Decided => {
+                let changes = self.sessions.over(id, &Closing::Unsubscribed, now);
+                return self.tell(changes, now);
+            }
         };
         if let Some(view) = self.links.get_mut(id) {
             view.resumed(back, now);
         }
-    }
-
-    fn over(&mut self, id: LinkId, how: &Closing, now: Now) {
-        let changes = self.sessions.over(id, how, now);
-        self.tell(changes, now);
     }
 }

@@ -141,7 +141,8 @@ impl Acp {
     /// Gives the ids of the permissions that are open.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> Vec<Id> {
-        self.turn.as_ref().map(Turn::open).unwrap_or_default()
+        let turn = self.turn.iter();
+        turn.flat_map(Turn::requests).cloned().collect()
     }
 
     pub(super) fn ask(
@@ -273,6 +274,7 @@ impl Acp {
         let permission = Permission {
             id: id.clone(),
             call: call::key(&news.id),
+            clarifies: None,
             choices,
             token: String::new(),
             sending: None,

@@ -9,19 +9,23 @@
 //! belongs to is named in its events. A permission that the agent requests is a question of AAEP, asked one after the
 //! other. Nothing is ever answered in the person's name: what they did not decide stays open, but for `cancelled` after
 //! they stopped the turn, and for a refusal of what the agent itself withdrew.
+//!
+//! A turn, its calls and its permissions are what other agents have, too, whose protocols say the same in other messages:
+//! `opencode` tells its turns with what stands here.
 
 mod agent;
-mod call;
+mod asking;
+pub(super) mod call;
 mod client;
 mod earlier;
-mod ending;
+pub(super) mod ending;
 mod meeting;
-mod options;
-mod permission;
-mod read;
+pub(super) mod options;
+pub(super) mod permission;
+pub(super) mod read;
 #[cfg(test)]
 mod tests;
-mod turn;
+pub(super) mod turn;
 
 pub use client::Acp;
 

@@ -5,20 +5,22 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::dialect::Words;
 use crate::dialect::rpc::{self, Id};
 use crate::dialect::written;
+use crate::dialect::{Out, Over, Words};
 
 use super::call::Call;
 use super::options::Choice;
 
-/// Holds a request for a permission.
+/// Holds a request for a permission, or for an answer in words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Permission {
     /// The agent's id of the request.
     pub id: Id,
-    /// The call that it is for, by AAEP's name.
+    /// The call that it is for, by AAEP's name; empty where it is for none.
     pub call: String,
+    /// What is asked in words, as fields of a clarification; absent where it is a permission.
+    pub clarifies: Option<Map<String, Value>>,
     /// What can be answered.
     pub choices: Vec<Choice>,
     /// Under which token it is asked; empty before.
@@ -39,8 +41,33 @@ pub struct Sending {
 }
 
 impl Permission {
+    /// Gives what it is asked as, with its fields.
+    pub fn asks(&self, call: &Call, words: &Words) -> (&'static str, Map<String, Value>) {
+        match &self.clarifies {
+            None => ("awaiting.confirmation", self.question(call, words)),
+            Some(fields) => {
+                let mut fields = fields.clone();
+                fields.insert("reply_token".to_owned(), self.token.as_str().into());
+                ("awaiting.clarification", fields)
+            }
+        }
+    }
+
+    /// Tells whether anything can be answered.
+    pub fn takes_answers(&self) -> bool {
+        self.clarifies.is_some() || !self.choices.is_empty()
+    }
+
+    /// Says why its question is over.
+    pub fn over(&self, how: Over) -> Out {
+        Out::Over {
+            token: self.token.clone(),
+            how,
+        }
+    }
+
     /// Gives the fields of the question.
-    pub fn question(&self, call: &Call, words: &Words) -> Map<String, Value> {
+    fn question(&self, call: &Call, words: &Words) -> Map<String, Value> {
         let mut fields = Map::new();
         let mut put = |name: &str, value: Value| {
             fields.insert(name.to_owned(), value);

@@ -86,6 +86,16 @@ pub struct CallNews {
     pub inputs: Option<Vec<(String, String)>>,
 }
 
+impl CallNews {
+    /// Tells whether it is of a call that is not over.
+    pub fn is_under_way(&self) -> bool {
+        match self.status {
+            Some(Status::Pending | Status::InProgress) => true,
+            Some(Status::Completed | Status::Failed) | None => false,
+        }
+    }
+}
+
 /// Gives a text member.
 pub fn text<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     map.get(name).and_then(Value::as_str)

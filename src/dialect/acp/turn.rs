@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::dialect::written::{self, Writer};
-use crate::dialect::{Out, Standing, Words};
+use crate::dialect::{Out, Words};
 use crate::link::{Phrase, Word};
 use crate::protocol::{Attached, Now, PlanStage, PlanStep};
 
@@ -28,7 +28,7 @@ const MOST_CALLS: usize = 256;
 /// How many calls that are over are remembered, so that late news of one is not told as another call.
 const MOST_OVER: usize = 256;
 /// How many permissions wait to be asked; an agent that requests more at once is answered by an error.
-const MOST_PERMISSIONS: usize = 64;
+pub(super) const MOST_PERMISSIONS: usize = 64;
 /// After how long without news a turn is over that nobody prompted.
 const QUIET: Duration = Duration::from_secs(5);
 /// How many characters of a request stand in the event of its start.
@@ -222,7 +222,7 @@ impl Turn {
     }
 
     /// Takes what is said of a call; tells whether there is room for it.
-    fn know(&mut self, key: &str, mut news: CallNews, folder: &str) -> bool {
+    pub(super) fn know(&mut self, key: &str, mut news: CallNews, folder: &str) -> bool {
         if !self.calls.contains_key(key) && self.calls.len() >= MOST_CALLS {
             self.left_out += 1;
             return false;
@@ -249,7 +249,13 @@ impl Turn {
     }
 
     /// Tells that a call runs.
-    fn tell_call(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn tell_call(
+        &mut self,
+        key: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
@@ -332,179 +338,9 @@ impl Turn {
         }
     }
 
-    /// Takes a request for a permission; it is asked when none before it is open. False where there is no room.
-    pub fn request(
-        &mut self,
-        permission: Permission,
-        news: CallNews,
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> bool {
-        self.heard = now.monotonic;
-        if self.waiting.len() >= MOST_PERMISSIONS {
-            return false;
-        }
-        let key = permission.call.clone();
-        // What was over is asked about: then it is another call.
-        let again = self.over.contains(&key);
-        self.over.retain(|over| *over != key);
-        if !self.know(&key, news, &teller.folder) {
-            return false;
-        }
-        if again && let Some(call) = self.calls.get_mut(&key) {
-            self.repeats += 1;
-            call.begin_again(self.repeats);
-        }
-        if let Some(call) = self.calls.get_mut(&key) {
-            call.stage = match call.stage {
-                Stage::Told => Stage::Told,
-                Stage::Unsaid
-                | Stage::Waiting(_)
-                | Stage::Asked
-                | Stage::Allowed
-                | Stage::Rejected => Stage::Asked,
-            };
-        }
-        self.waiting.push_back(permission);
-        self.ask_next(teller, now, out);
-        true
-    }
-
-    fn ask_next(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
-        if self.asking.is_some() {
-            return;
-        }
-        let Some(mut permission) = self.waiting.pop_front() else {
-            return;
-        };
-        permission.token = teller.writer.token();
-        self.close_output(teller, now, out);
-        self.enter("awaiting_input", teller, now, out);
-        let unknown = Call::new(&permission.call);
-        let call = self.calls.get(&permission.call).unwrap_or(&unknown);
-        let fields = permission.question(call, &teller.words);
-        let answerable = teller.answerable && !permission.choices.is_empty();
-        self.asking = Some(permission);
-        let text = teller.writer.event(
-            &mut self.session,
-            "awaiting.confirmation",
-            now.wall,
-            Value::Object(fields),
-        );
-        out.push(if answerable {
-            Out::Event(text)
-        } else {
-            Out::ViewOnly(text)
-        });
-    }
-
-    /// Gives the permission that is asked under a token.
-    pub fn asked_under(&mut self, token: &str) -> Option<&mut Permission> {
-        self.asking.as_mut().filter(|it| it.token == token)
-    }
-
-    /// Takes the word that an answer went out; gives why the person rejected, where they said so.
-    pub fn answered(
-        &mut self,
-        request: u64,
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Option<String> {
-        let is_it = |it: &&Permission| it.sending.as_ref().is_some_and(|it| it.request == request);
-        let permission = self.asking.as_ref().filter(is_it)?;
-        let (key, sending) = (permission.call.clone(), permission.sending.clone()?);
-        self.heard = now.monotonic;
-        let mut runs = false;
-        if let Some(call) = self
-            .calls
-            .get_mut(&key)
-            .filter(|it| it.stage != Stage::Told)
-        {
-            runs = sending.allows && call.status == Status::InProgress;
-            call.stage = match sending.allows {
-                true => Stage::Allowed,
-                false => Stage::Rejected,
-            };
-        }
-        let to = if sending.allows {
-            "calling_tool"
-        } else {
-            "thinking"
-        };
-        self.leave_question(to, teller, now, out);
-        if runs {
-            self.tell_call(&key, teller, now, out);
-        }
-        sending.reason
-    }
-
-    /// Takes the word that an answer did not go out: it can be given again. In a turn that is being stopped it is
-    /// too late for that; then the permission is given back, which is over.
-    pub fn unanswered(
-        &mut self,
-        request: u64,
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Option<Permission> {
-        let asking = self.asking.as_mut()?;
-        asking.sending.take_if(|it| it.request == request)?;
-        let over = self.asking.clone().filter(|_| self.stopping)?;
-        out.push(Out::Standing(Standing::Stopped));
-        self.leave_question("thinking", teller, now, out);
-        Some(over)
-    }
-
-    /// Takes back a permission that the agent withdraws; tells whether it was open and nothing was answered.
-    pub fn withdrawn(
-        &mut self,
-        id: &Value,
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) -> Option<Permission> {
-        if let Some(at) = self.waiting.iter().position(|it| it.id.is(id)) {
-            return self.waiting.remove(at);
-        }
-        if let Some(at) = self.passed.iter().position(|it| it.id.is(id)) {
-            return Some(self.passed.remove(at));
-        }
-        let open = |it: &&Permission| it.id.is(id) && it.sending.is_none();
-        let permission = self.asking.as_ref().filter(open)?.clone();
-        out.push(Out::Standing(Standing::TakenBack));
-        self.leave_question("thinking", teller, now, out);
-        Some(permission)
-    }
-
-    /// Takes the wish that it ends, and gives the permissions that are open: they are answered as cancelled.
-    pub fn stop(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) -> Vec<Permission> {
-        self.stopping = true;
-        let mut open: Vec<Permission> = self.waiting.drain(..).collect();
-        open.append(&mut self.passed);
-        // An answer that is on its way is the person's, and stays it.
-        if let Some(asking) = self.asking.as_ref().filter(|it| it.sending.is_none()) {
-            open.insert(0, asking.clone());
-            out.push(Out::Standing(Standing::Stopped));
-            self.leave_question("thinking", teller, now, out);
-        }
-        open
-    }
-
-    /// Gives the ids of the permissions that are open.
-    #[cfg(test)]
-    pub fn open(&self) -> Vec<crate::dialect::rpc::Id> {
-        let all = self.asking.iter().chain(&self.waiting);
-        let all = all.chain(&self.passed);
-        all.map(|permission| permission.id.clone()).collect()
-    }
-
-    /// Leaves the question that is asked, and asks the next one.
-    fn leave_question(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
-        self.asking = None;
-        self.enter(to, teller, now, out);
-        self.ask_next(teller, now, out);
+    /// Takes note that its end will be said, whoever began it.
+    pub fn will_end(&mut self) {
+        self.prompted = true;
     }
 
     /// Takes its end; it is told by [`Turn::is_over`] once nothing is asked any more.

@@ -107,7 +107,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
-const SPOKEN: [(Kind, &[&str]); 4] = [
+const SPOKEN: [(Kind, &[&str]); 5] = [
     (Kind::Aaep, &[EVENT, EVENT]),
     (
         Kind::Asp,
@@ -129,6 +129,13 @@ const SPOKEN: [(Kind, &[&str]); 4] = [
         Kind::Acp,
         &[
             r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Good morning."}}}}"#,
+        ],
+    ),
+    (
+        Kind::Opencode,
+        &[
+            r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
+            r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
         ],
     ),
 ];
@@ -160,7 +167,7 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
             let mut alone = kind.machine(Start {
                 numbers: match kind {
                     Kind::Aaep => Numbers::default(),
-                    Kind::Asp | Kind::Sage | Kind::Acp => Numbers::of_another(),
+                    Kind::Asp | Kind::Sage | Kind::Acp | Kind::Opencode => Numbers::of_another(),
                 },
                 ..start()
             });

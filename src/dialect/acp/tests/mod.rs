@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::app::EveryLanguage;
-use crate::dialect::{Carrier, Dialect, Earlier, Out, Standing, Start, Wish, Words};
+use crate::dialect::{Carrier, Dialect, Earlier, Out, Over, Start, Wish, Words};
 use crate::inspect::Checker;
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
@@ -37,7 +37,7 @@ pub(super) struct Run {
     pub settled: Vec<(u64, bool)>,
     pub faults: Vec<String>,
     pub closed: Vec<Fault>,
-    pub stood: Vec<Standing>,
+    pub over: Vec<Over>,
     pub now: Now,
 }
 
@@ -68,7 +68,7 @@ impl Run {
             settled: Vec::new(),
             faults: Vec::new(),
             closed: Vec::new(),
-            stood: Vec::new(),
+            over: Vec::new(),
             now: Now {
                 monotonic: Duration::ZERO,
                 wall: "2026-03-07T14:30:00Z".parse().unwrap(),
@@ -193,7 +193,7 @@ impl Run {
                     self.told.push(phrase.key);
                     self.phrases.push(phrase);
                 }
-                Out::Standing(standing) => self.stood.push(standing),
+                Out::Over { how, .. } => self.over.push(how),
                 Out::Close(fault) => self.closed.push(fault),
                 Out::Unread(..) | Out::LastWords(_) => {}
                 other => panic!("{other:?}"),

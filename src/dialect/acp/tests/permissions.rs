@@ -122,7 +122,7 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
         run.frames(),
         [CANCEL, &cancelled("1"), &cancelled("2"), &cancelled("3")]
     );
-    assert_eq!(run.stood, [Standing::Stopped], "only one was asked");
+    assert_eq!(run.over, [Over::Stopped], "only one was asked");
     run.wish(&Wish::Stop);
     assert_eq!(run.sent.len(), 4);
     run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}));
@@ -148,7 +148,7 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     run.wish(&Wish::Stop);
     assert_eq!(run.frames().len(), 2, "the answer and the stop");
     run.written(7, true);
-    assert_eq!((run.frames().len(), run.stood.len()), (2, 0));
+    assert_eq!((run.frames().len(), run.over.len()), (2, 0));
     // Where it did not go out, the stop's own answer is owed.
     let mut run = Run::prompted();
     run.asks(&json!(1), &json!({"toolCallId": "a"}));
@@ -157,7 +157,7 @@ fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     run.written(7, false);
     assert_eq!(run.frames()[2], outcome("1", r#"{"outcome":"cancelled"}"#));
     assert_eq!(run.settled, [(7, false)]);
-    assert_eq!(run.stood, [Standing::Stopped]);
+    assert_eq!(run.over, [Over::Stopped]);
 }
 
 #[test]
@@ -167,9 +167,9 @@ fn what_the_agent_takes_back_is_answered_by_a_refusal_and_is_open_no_more() {
     run.asks(&json!(1), &json!({"toolCallId": "a", "title": "one"}));
     run.asks(&json!(2), &json!({"toolCallId": "b", "title": "two"}));
     run.frame(take_back(2));
-    assert_eq!(run.stood, [], "it was never asked");
+    assert_eq!(run.over, [], "it was never asked");
     run.frame(take_back(1));
-    assert_eq!(run.stood, [Standing::TakenBack]);
+    assert_eq!(run.over, [Over::TakenBack]);
     run.frame(take_back(1));
     run.frame(take_back(55));
     let refused = |id: &str| {

@@ -1,0 +1,186 @@
+//! What of a text was said already, so that nothing is said twice and nothing is left out.
+//!
+//! Responsibilities: the pieces of each part that are to be said now. Not here: saying them (`acp::turn`).
+//!
+//! Mental model: a part is announced, grows piece by piece, and comes whole at its end. Pieces say nothing of what kind of
+//! part they belong to, nor where they stand. So those of a part that was not announced, or of which some may have been
+//! missed, are not said: it is said, or said on, when it comes whole.
+
+use std::collections::VecDeque;
+
+/// How many parts are remembered; of those that grow at once there are a few.
+const MOST: usize = 256;
+
+/// Holds the parts of one conversation.
+#[derive(Debug, Clone, Default)]
+pub struct Parts {
+    known: VecDeque<Part>,
+}
+
+/// Holds what was said of one part.
+#[derive(Debug, Clone)]
+struct Part {
+    id: String,
+    grows: Grows,
+    /// What was said: so many bytes, and their sum.
+    said: (usize, u64),
+    /// The same without the space at its end, which is taken off when it is whole.
+    bare: (usize, u64),
+}
+
+/// Says what is done with more of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Grows {
+    /// It is said.
+    Aloud,
+    /// It waits until the part comes whole.
+    Unheard,
+    /// It is what the agent thinks, and is never said.
+    Silently,
+}
+
+/// The start of a sum (FNV-1a): it tells texts apart that one program wrote, and is no secret.
+const START: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn sum(start: u64, text: &str) -> u64 {
+    text.bytes().fold(start, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+impl Parts {
+    /// Finds a part, or begins to know one.
+    fn part(&mut self, id: &str, grows: Grows) -> Option<&mut Part> {
+        if let Some(at) = self.known.iter().position(|part| part.id == id) {
+            return self.known.get_mut(at);
+        }
+        if self.known.len() == MOST {
+            self.known.pop_front();
+        }
+        self.known.push_back(Part {
+            id: id.to_owned(),
+            grows,
+            said: (0, START),
+            bare: (0, START),
+        });
+        self.known.back_mut()
+    }
+
+    /// Takes a part that is no text for the person.
+    pub fn thinks(&mut self, id: &str) {
+        if let Some(part) = self.part(id, Grows::Silently) {
+            part.grows = Grows::Silently;
+        }
+    }
+
+    /// Takes more of a part; tells whether it is said now.
+    pub fn more(&mut self, id: &str, text: &str) -> bool {
+        let Some(part) = self.part(id, Grows::Unheard) else {
+            return false;
+        };
+        if part.grows != Grows::Aloud {
+            return false;
+        }
+        part.says(text);
+        true
+    }
+
+    /// Takes all of a part, as far as it is written; gives what of it was not said yet.
+    pub fn whole<'a>(&mut self, id: &str, text: &'a str) -> &'a str {
+        let Some(part) = self.part(id, Grows::Aloud) else {
+            return "";
+        };
+        part.grows = Grows::Aloud;
+        let (bytes, said) = part.said;
+        let begins = text
+            .get(..bytes)
+            .is_some_and(|start| sum(START, start) == said);
+        if begins {
+            let rest = text.get(bytes..).unwrap_or_default();
+            part.says(rest);
+            return rest;
+        }
+        if part.bare == (text.len(), sum(START, text)) {
+            return "";
+        }
+        // Somebody wrote it anew: it is another text.
+        (part.said, part.bare) = ((0, START), (0, START));
+        part.says(text);
+        text
+    }
+
+    /// Takes all of a part as if it had been said.
+    pub fn pass_over(&mut self, id: &str, text: &str) {
+        let _ = self.whole(id, text);
+        if let Some(part) = self.part(id, Grows::Unheard) {
+            part.grows = Grows::Unheard;
+        }
+    }
+
+    /// Takes note that pieces may be missed from now on.
+    pub fn interrupt(&mut self) {
+        for part in &mut self.known {
+            if part.grows == Grows::Aloud {
+                part.grows = Grows::Unheard;
+            }
+        }
+    }
+}
+
+impl Part {
+    fn says(&mut self, text: &str) {
+        let bare = text.trim_end();
+        if !bare.is_empty() {
+            self.bare = (self.said.0 + bare.len(), sum(self.said.1, bare));
+        }
+        self.said = (self.said.0 + text.len(), sum(self.said.1, text));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_is_not_said_again_and_the_rest_is() {
+        let mut parts = Parts::default();
+        assert_eq!(parts.whole("p", ""), "");
+        assert!(parts.more("p", "One. ") && parts.more("p", "Two. "));
+        assert_eq!(parts.whole("p", "One. Two. Three. "), "Three. ");
+        assert_eq!(
+            parts.whole("p", "One. Two. Three."),
+            "",
+            "only its end was taken off"
+        );
+        assert_eq!(parts.whole("p", "Four."), "Four.", "another text");
+    }
+
+    #[test]
+    fn what_may_have_gaps_waits_until_it_is_whole() {
+        let mut parts = Parts::default();
+        assert!(!parts.more("p", "middle "), "nobody said what it is");
+        assert_eq!(parts.whole("p", "start middle end"), "start middle end");
+        assert_eq!(parts.whole("q", "a "), "a ");
+        parts.interrupt();
+        assert!(!parts.more("q", "c "));
+        assert_eq!(parts.whole("q", "a b c "), "b c ");
+        assert!(parts.more("q", "d"), "now nothing is missing");
+        parts.pass_over("r", "old ");
+        assert!(!parts.more("r", "and "));
+        assert_eq!(parts.whole("r", "old and new"), "and new");
+    }
+
+    #[test]
+    fn thoughts_are_never_said_and_what_is_remembered_is_bounded() {
+        let mut parts = Parts::default();
+        parts.thinks("t");
+        assert!(!parts.more("t", "secret"));
+        parts.more("u", "x");
+        parts.thinks("u");
+        assert!(!parts.more("u", "y"));
+        for n in 0..3 * MOST {
+            parts.whole(&n.to_string(), "x");
+        }
+        assert_eq!(parts.known.len(), MOST);
+    }
+}

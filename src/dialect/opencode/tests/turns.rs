@@ -1,0 +1,216 @@
+//! Turns: what is told of them, and that nothing is told twice.
+
+use super::*;
+
+#[test]
+fn a_turn_is_told_from_the_words_that_began_it_to_its_end() {
+    let mut run = Run::new();
+    run.person("msg_1", "do it");
+    run.works("ses_a");
+    run.works("ses_a");
+    run.text("prt_1", "");
+    run.more("prt_1", "Hello ");
+    run.more("prt_1", "there. ");
+    run.text("prt_1", "Hello there.");
+    run.rests("ses_a");
+    run.rests("ses_a");
+    let wanted = [
+        "session.started",
+        "thinking",
+        "writing_output",
+        "output.streaming",
+        "output.streaming",
+        "output.streaming",
+        "thinking",
+        "session.completed",
+    ];
+    assert_eq!(run.kinds(), wanted);
+    assert_eq!(run.said(), "Hello there. ");
+    assert_eq!(run.last("session.started")["request_text"], "do it");
+    assert_eq!(
+        run.last("session.started")["extensions"]["hearken"]["thread"],
+        "ses_a"
+    );
+    assert_eq!(run.told, ["opencode.prompted"], "somebody else said it");
+    // What comes late begins nothing.
+    run.text("prt_1", "Hello there. ");
+    run.shell("c", "error");
+    run.says(
+        "session.error",
+        json!({"sessionID": "ses_a", "error": {"name": "MessageAbortedError", "data": {}}}),
+    );
+    assert_eq!(run.kinds().len(), wanted.len());
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn thoughts_are_never_said() {
+    let mut run = Run::busy();
+    run.more("prt_r", "a secret ");
+    run.part(
+        json!({"id": "prt_r", "messageID": "msg_2", "type": "reasoning", "text": "a secret "}),
+    );
+    run.more("prt_r", "thought");
+    run.part(json!({"id": "prt_r", "messageID": "msg_2", "type": "reasoning", "text": "a secret thought"}));
+    run.text("prt_1", "Said.");
+    assert_eq!(run.said(), "Said.");
+}
+
+#[test]
+fn a_call_is_told_once_it_is_known_that_nobody_asks_for_it() {
+    let mut run = Run::busy();
+    run.shell("c", "pending");
+    run.shell("c", "running");
+    assert_eq!(run.count("tool.invoked"), 0);
+    run.after(Duration::from_secs(1));
+    assert_eq!(run.last("tool.invoked")["tool"], "bash");
+    run.shell("c", "completed");
+    assert_eq!(run.last("tool.completed")["status"], "success");
+    run.part(json!({"id": "p", "messageID": "m", "type": "tool", "tool": "write", "callID": "w", "state": {
+        "status": "completed", "input": {"filePath": "b.txt", "content": "one\ntwo\n"}, "output": "Wrote it.",
+        "metadata": {"filepath": "/w/b.txt", "exists": false}, "title": "b.txt"}}));
+    let change = &run.last("tool.completed")["extensions"]["hearken"]["changes"][0];
+    assert_eq!(
+        (&change["path"], &change["added"]),
+        (&json!("/w/b.txt"), &json!(2))
+    );
+    // Questions and plans are told as what they are.
+    for tool in ["question", "todowrite"] {
+        run.part(json!({"id": "p", "messageID": "m", "type": "tool", "tool": tool, "callID": tool, "state": {"status": "completed"}}));
+    }
+    assert_eq!(run.count("tool.completed"), 2);
+    run.says("todo.updated", json!({"sessionID": "ses_a", "todos": [
+        {"content": "Read", "status": "completed"}, {"content": "Write", "status": "in_progress"}]}));
+    assert_eq!(run.last("progress.updated")["progress"]["step"], 2);
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn an_end_says_what_went_wrong() {
+    for (error, kind) in [
+        (
+            json!({"name": "MessageAbortedError", "data": {"message": "Aborted"}}),
+            "session.cancelled",
+        ),
+        (
+            json!({"name": "APIError", "data": {"message": "no money"}}),
+            "session.errored",
+        ),
+    ] {
+        let mut run = Run::busy();
+        run.says(
+            "session.error",
+            json!({"sessionID": "ses_a", "error": error}),
+        );
+        run.rests("ses_a");
+        assert_eq!(run.kinds().last().unwrap(), kind);
+        run.works("ses_a");
+        run.rests("ses_a");
+        assert_eq!(
+            run.kinds().last().unwrap(),
+            "session.completed",
+            "that was the last turn's"
+        );
+    }
+    let mut run = Run::busy();
+    for _ in 0..2 {
+        run.says(
+            "session.status",
+            json!({"sessionID": "ses_a", "status": {"type": "retry", "message": "too busy"}}),
+        );
+    }
+    assert_eq!(run.told, ["opencode.retry"]);
+}
+
+#[test]
+fn several_conversations_are_several_and_an_agent_that_works_for_one_is_none() {
+    let mut run = Run::busy();
+    run.works("ses_b");
+    assert_eq!(run.count("session.started"), 2);
+    let agents: std::collections::BTreeSet<String> = run
+        .events
+        .iter()
+        .map(|event| event["producer"]["agent_id"].to_string())
+        .collect();
+    assert_eq!(agents.len(), 2);
+    run.says(
+        "session.created",
+        json!({"info": {"id": "ses_c", "parentID": "ses_a", "directory": "/w"}}),
+    );
+    run.works("ses_c");
+    run.part(json!({"id": "p", "messageID": "m", "sessionID": "ses_c", "type": "text", "text": "for the agent"}));
+    let mut asks = touch("per_1", "d");
+    asks["sessionID"] = "ses_c".into();
+    run.says("permission.asked", asks);
+    run.rests("ses_c");
+    assert_eq!(
+        (run.count("session.started"), run.count("session.completed")),
+        (2, 0)
+    );
+    assert_eq!(run.said(), "");
+    let asked = run.last("awaiting.confirmation");
+    assert_eq!(asked["extensions"]["hearken"]["thread"], "ses_a");
+    run.rests("ses_b");
+    assert_eq!(run.over, [], "the question is another conversation's");
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("do it".to_owned()));
+    assert_eq!(run.posted(), ("/session", json!({})));
+    run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
+    let sent = json!({"parts": [{"type": "text", "text": "do it"}]});
+    assert_eq!(run.posted(), ("/session/ses_a/prompt_async", sent));
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.wish(&Wish::Prompt("and this".to_owned()));
+    run.person("msg_1", "do it");
+    run.works("ses_a");
+    let posts = |run: &Run| run.calls.iter().filter(|call| call.1 == "POST").count();
+    assert_eq!(
+        (posts(&run), run.told.as_slice()),
+        (2, &["prompt.held"][..])
+    );
+    run.rests("ses_a");
+    assert_eq!(
+        (posts(&run), run.posted().1["parts"][0]["text"].as_str()),
+        (3, Some("and this"))
+    );
+    run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
+    assert_eq!(run.told, ["prompt.held", "opencode.prompt_unknown"]);
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+}
+
+#[test]
+fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
+    let mut run = Run::busy();
+    run.shell("c", "running");
+    run.says("permission.asked", touch("per_1", "c"));
+    run.wish(&Wish::Stop);
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
+    assert_eq!(run.posted().0, "/session/ses_a/abort");
+    run.says("permission.asked", touch("per_2", "d"));
+    assert_eq!(
+        run.count("awaiting.confirmation"),
+        1,
+        "nothing is asked while it stops"
+    );
+    run.says(
+        "session.error",
+        json!({"sessionID": "ses_a", "error": {"name": "MessageAbortedError", "data": {}}}),
+    );
+    run.rests("ses_a");
+    run.answers("/session/ses_a/abort", 200, &json!(true));
+    assert_eq!(run.over, [Over::Stopped]);
+    assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
+    // A stop that did not arrive leaves everything as it was, and asks what it left out.
+    let mut run = Run::busy();
+    run.wish(&Wish::Stop);
+    run.fails("/session/ses_a/abort", Fault::Refused);
+    assert_eq!(run.told.last(), Some(&"opencode.stop_failed"));
+    run.says("permission.asked", touch("per_2", "d"));
+    assert_eq!(run.count("awaiting.confirmation"), 1);
+}
