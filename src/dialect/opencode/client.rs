@@ -241,7 +241,7 @@ impl Opencode {
                     ));
                 }
             }
-            News::Asks(wants) => self.wants(wants, now, out),
+            News::Asks(wants) => self.wants(*wants, now, out),
             News::Wonders(wonders) => self.wonders(wonders, now, out),
             News::Decided(id, request, allowed) => self.decided(&id, &request, allowed, now, out),
             News::Quiet => {}

@@ -218,7 +218,7 @@ impl Conversation {
                 if self.inputs.len() < MOST && !input.is_empty() {
                     self.inputs.insert(news.id.clone(), input);
                 }
-                self.update(Update::Calls(news), now, out);
+                self.update(Update::Calls(*news), now, out);
             }
             Part::Quiet => {}
         }
@@ -293,7 +293,7 @@ impl Conversation {
                 // What is over was over before.
                 Part::Calls(news, input) if news.is_under_way() => {
                     self.inputs.insert(news.id.clone(), input);
-                    self.update(Update::Calls(news), now, out);
+                    self.update(Update::Calls(*news), now, out);
                 }
                 Part::Text { .. } | Part::Calls(..) | Part::Quiet => {}
             }

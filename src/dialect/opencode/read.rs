@@ -43,7 +43,7 @@ pub enum News {
         text: String,
     },
     /// Somebody is asked for a permission.
-    Asks(Wants),
+    Asks(Box<Wants>),
     /// Somebody is asked for answers in words.
     Wonders(Wonders),
     /// A request is decided: in which conversation, which one, and whether it was allowed, where that is a permission.
@@ -114,7 +114,7 @@ pub enum Part {
     /// What the agent thinks: the part's name.
     Thinks(String),
     /// A call of a tool, and what it is called with to the letter.
-    Calls(CallNews, Map<String, Value>),
+    Calls(Box<CallNews>, Map<String, Value>),
     /// Nothing that anybody needs to hear.
     Quiet,
 }
@@ -239,7 +239,7 @@ pub fn event(frame: &str) -> Option<News> {
                 _ => News::Quiet,
             }
         }
-        "permission.asked" => wants(what).map_or(News::Quiet, News::Asks),
+        "permission.asked" => wants(what).map_or(News::Quiet, |it| News::Asks(Box::new(it))),
         "question.asked" => wonders(what).map_or(News::Quiet, News::Wonders),
         "permission.replied" | "question.replied" | "question.rejected" => {
             let allowed = text(what, "reply").map(|reply| reply != "reject");
@@ -382,7 +382,9 @@ fn part(part: &Map<String, Value>) -> Part {
                 .any(|flag| part.get(*flag) == Some(&Value::Bool(true))),
         },
         Some("reasoning") => Part::Thinks(id),
-        Some("tool") => call(part).map_or(Part::Quiet, |(news, input)| Part::Calls(news, input)),
+        Some("tool") => call(part).map_or(Part::Quiet, |(news, input)| {
+            Part::Calls(Box::new(news), input)
+        }),
         Some(_) | None => Part::Quiet,
     }
 }
