@@ -1,5 +1,6 @@
 //! Random hands at the real program in a pseudo-terminal, against a server that asks one question after the
-//! other: every acceptance that arrives there is explained by what was written to the terminal, and when.
+//! other, and above an agent that wants one permission after the other: every acceptance that arrives there is
+//! explained by what was written to the terminal, and when.
 //!
 //! A real clock can't be explained to the millisecond. What is written is read after the write began, and
 //! before the terminal was seen empty and before the answer arrived: an acceptance is unexplained only if no
@@ -8,9 +9,12 @@
 
 #![allow(clippy::print_stderr, reason = "the figures are what it is run for")]
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::hands::{Dice, SENT};
 use crate::latency::{Flood, event};
@@ -191,10 +195,116 @@ impl Hands {
     }
 }
 
+/// Is an agent that is run below the program: its standard input and output end here, by a socket.
+struct Below {
+    lines: TcpStream,
+    answers: Receiver<(Instant, Value)>,
+}
+
+impl Below {
+    /// Gives the program, with the agent below it and its conversation open.
+    fn start() -> (Terminal, Self) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let agent = format!("exec 3<>/dev/tcp/127.0.0.1/{port}; cat <&3 & exec cat >&3");
+        let arguments = [
+            "run", "--face", "full", "--voice", "none", "--", "bash", "-c", &agent,
+        ];
+        let mut terminal = Terminal::start(100, 30, &arguments);
+        let (lines, _) = listener.accept().unwrap();
+        let (sender, answers) = channel();
+        let mut back = lines.try_clone().unwrap();
+        std::thread::spawn(move || {
+            let read = BufReader::new(back.try_clone().unwrap()).lines();
+            for line in read.map_while(Result::ok) {
+                let arrived = Instant::now();
+                let message: Value = serde_json::from_str(&line).unwrap();
+                let result = match message["method"].as_str() {
+                    Some("initialize") => json!({"protocolVersion": 1}),
+                    Some("session/new") => json!({"sessionId": "s"}),
+                    // What is typed as a prompt is taken, and never done.
+                    Some(_) => continue,
+                    None => {
+                        if sender.send((arrived, message)).is_err() {
+                            return;
+                        }
+                        continue;
+                    }
+                };
+                let answer = json!({"jsonrpc": "2.0", "id": message["id"], "result": result});
+                if writeln!(back, "{answer}").is_err() {
+                    return;
+                }
+            }
+        });
+        terminal.wait("The agent is ready.");
+        (terminal, Self { lines, answers })
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.lines, "{message}").unwrap();
+    }
+
+    fn wants(&mut self, n: u64) {
+        let option = |id: &str, kind: &str| json!({"optionId": id, "name": id, "kind": kind});
+        let options = [option("once", "allow_once"), option("no", "reject_once")];
+        let command = json!({"command": format!("touch f{n}")});
+        let call = json!({"toolCallId": format!("c{n}"), "kind": "execute", "rawInput": command});
+        let params = json!({"sessionId": "s", "toolCall": call, "options": options});
+        self.say(&json!({"jsonrpc": "2.0", "id": n, "method": "session/request_permission", "params": params}));
+    }
+
+    fn is_done(&mut self, n: u64) {
+        let update = json!({"sessionUpdate": "tool_call_update", "status": "completed", "toolCallId": format!("c{n}")});
+        let params = json!({"sessionId": "s", "update": update});
+        self.say(&json!({"jsonrpc": "2.0", "method": "session/update", "params": params}));
+    }
+}
+
+/// Asks one question after the other.
+enum Asker {
+    Producer(Flood),
+    Agent(Below),
+}
+
+/// Is what arrived as an answer.
+struct Reply {
+    arrived: Instant,
+    /// Whether it answers the question that is open.
+    is_of_it: bool,
+    accepts: bool,
+    words: String,
+}
+
+impl Asker {
+    fn reply(&self, asked: u64) -> Option<Reply> {
+        let (arrived, reply, is_of_it, accepts) = match self {
+            Self::Producer(flood) => {
+                let (arrived, reply) = flood.replies.try_recv().ok()?;
+                let is_of_it = reply["reply_token"] == format!("rpl_{asked}").as_str();
+                let accepts = reply["decision"] == "accept";
+                (arrived, reply, is_of_it, accepts)
+            }
+            Self::Agent(below) => {
+                let (arrived, reply) = below.answers.try_recv().ok()?;
+                let chosen = reply["result"]["outcome"]["optionId"].clone();
+                // Anything but a plain rejection is a permission, or what nobody wanted.
+                (arrived, reply.clone(), reply["id"] == asked, chosen != "no")
+            }
+        };
+        Some(Reply {
+            arrived,
+            is_of_it,
+            accepts,
+            words: reply.to_string(),
+        })
+    }
+}
+
 /// A person at the program, with a question open, always.
 struct Rig {
     terminal: Terminal,
-    flood: Flood,
+    asker: Asker,
     hands: Hands,
     asked: u64,
     sight: Instant,
@@ -205,15 +315,24 @@ struct Rig {
 }
 
 impl Rig {
-    fn new() -> Self {
+    fn at_a_producer() -> Self {
         // A few events a second besides the questions.
         let flood = Flood::start(5);
         let arguments = ["watch", &flood.url, "--face", "full", "--voice", "none"];
         let mut terminal = Terminal::start(100, 30, &arguments);
         terminal.wait("Connected");
+        Self::new(terminal, Asker::Producer(flood))
+    }
+
+    fn above_an_agent() -> Self {
+        let (terminal, below) = Below::start();
+        Self::new(terminal, Asker::Agent(below))
+    }
+
+    fn new(terminal: Terminal, asker: Asker) -> Self {
         let mut rig = Self {
             terminal,
-            flood,
+            asker,
             hands: Hands::default(),
             asked: 0,
             sight: Instant::now(),
@@ -227,7 +346,11 @@ impl Rig {
     }
 
     fn two_steps(&self) -> bool {
-        self.asked.is_multiple_of(2)
+        match self.asker {
+            Asker::Producer(_) => self.asked.is_multiple_of(2),
+            // It states no risk.
+            Asker::Agent(_) => true,
+        }
     }
 
     fn ask(&mut self) {
@@ -241,7 +364,10 @@ impl Rig {
         });
         self.sight = Instant::now();
         let asked = event(&format!("q{n}"), "asks", "awaiting.confirmation", fields);
-        self.flood.asked.send(asked).unwrap();
+        match &mut self.asker {
+            Asker::Producer(flood) => flood.asked.send(asked).unwrap(),
+            Asker::Agent(below) => below.wants(n),
+        }
     }
 
     /// Writes, and waits until it was read.
@@ -277,23 +403,25 @@ impl Rig {
 
     /// Explains what arrived; a question that was decided closes, and the next one is asked.
     fn judge(&mut self) {
-        while let Ok((arrived, reply)) = self.flood.replies.try_recv() {
-            let token = format!("rpl_{}", self.asked);
-            let explained = if reply["reply_token"] != token.as_str() {
+        while let Some(reply) = self.asker.reply(self.asked) {
+            let explained = if !reply.is_of_it {
                 Err("it is not the question".to_owned())
-            } else if reply["decision"] == "accept" {
+            } else if reply.accepts {
                 self.accepted += 1;
-                self.hands.explain(self.two_steps(), arrived)
+                self.hands.explain(self.two_steps(), reply.arrived)
             } else {
                 Ok(())
             };
             if let Err(why) = explained {
-                self.unexplained.push(format!("{reply}: {why}"));
+                self.unexplained.push(format!("{}: {why}", reply.words));
             }
             let fields = json!({"from_state": "awaiting_input", "to_state": "thinking"});
             let id = format!("s{}", self.asked);
             let settled = event(&id, "asks", "state.changed", fields);
-            self.flood.asked.send(settled).unwrap();
+            match &mut self.asker {
+                Asker::Producer(flood) => flood.asked.send(settled).unwrap(),
+                Asker::Agent(below) => below.is_done(self.asked),
+            }
             self.ask();
         }
     }
@@ -353,10 +481,18 @@ fn roll(dice: &mut Dice) -> Vec<u8> {
 
 #[test]
 fn every_acceptance_of_the_program_in_a_terminal_is_explained() {
+    among_hands(Rig::at_a_producer());
+}
+
+#[test]
+fn every_permission_that_an_agent_below_the_program_gets_is_explained() {
+    among_hands(Rig::above_an_agent());
+}
+
+fn among_hands(mut rig: Rig) {
     let seconds = std::env::var("HEARKEN_PTY_SECONDS").map_or(300, |it| it.parse().unwrap());
     let seed = std::env::var("HEARKEN_FUZZ_SEED").map_or(2026, |seed| seed.parse().unwrap());
     let mut dice = Dice(seed);
-    let mut rig = Rig::new();
     let until = Instant::now() + Duration::from_secs(seconds);
     while Instant::now() < until {
         if dice.one_in(6) {
