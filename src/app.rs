@@ -25,6 +25,7 @@ mod helping;
 mod holding;
 mod input;
 mod links;
+mod offering;
 mod prompting;
 mod prompts;
 mod questions;

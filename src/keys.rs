@@ -90,6 +90,10 @@ pub enum Command {
     GoTo(Option<usize>),
     /// Go to the next conversation.
     NextConversation,
+    /// Have something of an agent set otherwise: what the person calls it, where they said so.
+    Set(Option<String>),
+    /// Read an agent's commands, of those that begin with a text where there is one.
+    Commands(Option<String>),
     /// Leave a question's or the last speaker's source.
     Leave,
     /// Read what a started program wrote to its standard error.
@@ -221,6 +225,8 @@ pub enum Edit {
     ReadLine,
     /// Begin a new line, in a prompt.
     NewLine,
+    /// Complete the command that a prompt begins with.
+    Complete,
     /// Take up the prompt before.
     Older,
     /// Take up the prompt after, or what was being typed.
@@ -272,6 +278,7 @@ fn prompt(key: KeyEvent, control: bool) -> Option<Command> {
         KeyCode::Char('j') if control => Edit::NewLine,
         KeyCode::Up => Edit::Older,
         KeyCode::Down => Edit::Newer,
+        KeyCode::Tab => Edit::Complete,
         _ => return None,
     };
     Some(Command::Edit(edit))
@@ -319,6 +326,7 @@ pub fn line(text: &str) -> Option<Command> {
         (_, Ok(number)) => Some(make(Some(number))),
         (_, Err(_)) => not_understood(),
     };
+    let given = || Some(rest.to_owned()).filter(|rest| !rest.is_empty());
     let alone = |command: Command| {
         if rest.is_empty() {
             Some(command)
@@ -382,6 +390,8 @@ pub fn line(text: &str) -> Option<Command> {
             (_, Err(_)) => not_understood(),
         },
         "sessions" => alone(Command::Conversations),
+        "set" => Some(Command::Set(given())),
+        "commands" => Some(Command::Commands(given())),
         "go" => match (rest, rest.parse()) {
             ("", _) => Some(Command::GoTo(None)),
             (_, Ok(number)) => Some(Command::GoTo(Some(number))),

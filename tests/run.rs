@@ -8,6 +8,8 @@ use crate::support::terminal::Terminal;
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/acp/agent.sh");
 
+const WHOLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/acp/whole.sh");
+
 /// A folder of its own for a test: what the agent read is written there.
 struct Folder(PathBuf);
 
@@ -95,6 +97,79 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
             outcome(r#"{"outcome":"cancelled"}"#),
             prompt(5, "later"),
             outcome(r#"{"outcome":"selected","optionId":"no"}"#),
+        ]
+    );
+}
+
+#[test]
+fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
+    let folder = Folder::new("whole");
+    let arguments = [
+        "run",
+        "--voice",
+        "none",
+        "--cwd",
+        folder.path(),
+        "--face",
+        "linear",
+        "--prompt",
+        "go",
+        "--",
+        "sh",
+        WHOLE,
+        "heard",
+    ];
+    let mut hearken = Hearken::start(&arguments);
+    let mut wait = |words: &'static str, say: &str| {
+        hearken.wait(words, |line| line.contains(words));
+        if !say.is_empty() {
+            hearken.say(say);
+        }
+    };
+    // One way does not work, another one does.
+    wait("The agent wants you to sign in. How?", "o 1 2");
+    wait("MOCK_KEY is not set", "");
+    wait("The agent wants you to sign in. How?", "o 2 1");
+    wait("You are signed in.", "");
+    wait("Mode of the agent: Ask.", "");
+    // The prompt that waited asks for a form.
+    wait("How shall I do it? Part 1 of 2: How many.", "a 3 7");
+    wait("This can't be taken. A number from 1 up to 5.", "");
+    wait("Part 1 of 2: How many", "a 4 2");
+    wait("Part 2 of 2: how", "o 5 2");
+    wait("Is it right so? How many: 2; how: fast", "o 6 1");
+    wait("At mock.example: Allow it there.", "y 7");
+    wait("Open it in your browser: https://mock.example/connect", "");
+    wait("Then I do it so.", "");
+    wait("Finished", "commands");
+    wait("/review: Reviews what changed.", "set");
+    wait("Mode is Ask. To what do you want to change it?", "o 8 2");
+    wait(
+        "The agent says of it: Approves everything by itself.",
+        "y 9",
+    );
+    wait("Mode of the agent: Yolo.", "q");
+    let (code, errors, _) = hearken.exit();
+    assert_eq!((code, errors.as_str()), (0, ""));
+    let heard = folder.heard();
+    let heard: Vec<&str> = heard.iter().map(String::as_str).collect();
+    let new = |id: u64| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/new","params":{{"cwd":"{}","mcpServers":[]}}}}"#,
+            folder.path()
+        )
+    };
+    assert_eq!(
+        heard,
+        [
+            &new(2),
+            r#"{"jsonrpc":"2.0","id":3,"method":"authenticate","params":{"methodId":"key"}}"#,
+            r#"{"jsonrpc":"2.0","id":4,"method":"authenticate","params":{"methodId":"page"}}"#,
+            &new(5),
+            r#"{"jsonrpc":"2.0","id":6,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"go"}]}}"#,
+            r#"{"jsonrpc":"2.0","id":"f-1","result":{"action":"accept","content":{"count":2,"how":"fast"}}}"#,
+            r#"{"jsonrpc":"2.0","id":"u-1","result":{"action":"accept"}}"#,
+            r#"{"jsonrpc":"2.0","id":7,"method":"session/set_mode","params":{"sessionId":"s1","modeId":"yolo"}}"#,
         ]
     );
 }

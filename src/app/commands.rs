@@ -69,6 +69,8 @@ impl App {
             Command::Conversations => self.read_conversations(now),
             Command::GoTo(number) => self.go_to_conversation(number, now),
             Command::NextConversation => self.next_conversation(now),
+            Command::Set(what) => self.change_setting(what, now),
+            Command::Commands(text) => self.read_commands(text.as_deref(), now),
             Command::Leave => self.leave(now),
             Command::Stop => self.stop(now),
             Command::Escape => self.escape(now),

@@ -23,7 +23,7 @@ impl App {
 
     /// Gives the source whose agent is meant: the one that the person went to, else the last one that said something, of
     /// those that can be told what to do.
-    fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
+    pub(super) fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
         let can = |link: &LinkId| {
             self.links.get(*link).is_some_and(|view| {
                 let connection = view.connection();
@@ -106,11 +106,12 @@ impl App {
         if let Some(agent) = self.name_of_prompted(link) {
             self.respond("prompt.to", &[("agent", Arg::Name(agent))], now);
         }
+        self.check_command(link, text, now);
         self.want(link, &Wish::Prompt(text.to_owned()), now);
     }
 
     /// Tells a source what is wanted; what it has to say of that is the answer to the person.
-    fn want(&mut self, link: LinkId, wish: &Wish, now: Now) {
+    pub(super) fn want(&mut self, link: LinkId, wish: &Wish, now: Now) {
         for wish in self.links.want(link, wish, now) {
             match wish {
                 Out::Tell(phrase) => {

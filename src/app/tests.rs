@@ -33,6 +33,7 @@ mod load;
 mod long;
 mod names;
 mod newcomer;
+mod offering;
 mod own;
 mod parts;
 mod plain;

@@ -78,6 +78,11 @@ pub trait Dialect: Debug + Send {
 
     /// Says how the other side is spoken with at present, for whoever looks.
     fn connection(&self) -> Connection;
+
+    /// Gives the commands that it takes in the place of a prompt.
+    fn offers(&self) -> &[Offered] {
+        &[]
+    }
 }
 
 /// Hands a text that stands for itself to a dialect, as the frame that it came in.
@@ -245,6 +250,17 @@ pub enum Over {
     TakenBack,
 }
 
+/// Is a command that an agent takes in the place of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Offered {
+    /// Its name, without the slash before it.
+    pub name: String,
+    /// What it does, in the agent's words.
+    pub says: String,
+    /// What is written behind it, in the agent's words; empty where nothing is.
+    pub takes: String,
+}
+
 /// Is what the person wants of an agent beside answering it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wish {
@@ -254,6 +270,8 @@ pub enum Wish {
     Prompt(String),
     /// That it stops what it does.
     Stop,
+    /// That something is set otherwise: what the person calls it, where they said so.
+    Set(Option<String>),
 }
 
 /// Says which conversation of before an agent is to go on with.

@@ -34,7 +34,7 @@ use super::asp::Asp;
 use super::meeting::Meeting;
 use super::opencode::Opencode;
 use super::sage::Sage;
-use super::{Carrier, Connection, Dialect, Numbers, Out, Start, Texts, Wish, bare};
+use super::{Carrier, Connection, Dialect, Numbers, Offered, Out, Start, Texts, Wish, bare};
 
 /// How many frames are kept of a source that is not recognised: a program may greet with some lines, and a
 /// server with some signs of life, before it begins.
@@ -352,7 +352,7 @@ impl Dialect for Undecided {
     fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
         match (wish, &mut self.open) {
             (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
-            (Wish::Terms(_), None) | (Wish::Prompt(_) | Wish::Stop, _) => {}
+            (Wish::Terms(_), None) | (Wish::Prompt(_) | Wish::Stop | Wish::Set(_), _) => {}
         }
         self.machine.wish(wish, now, out);
     }
@@ -384,6 +384,10 @@ impl Dialect for Undecided {
             true => Connection::default(),
             false => self.machine.connection(),
         }
+    }
+
+    fn offers(&self) -> &[Offered] {
+        self.machine.offers()
     }
 }
 

@@ -17,6 +17,9 @@ use serde_json::value::RawValue;
 /// The code of JSON-RPC for a method that is not there.
 pub const NO_SUCH_METHOD: i64 = -32601;
 
+/// The code of JSON-RPC for what a method does not take.
+pub const INVALID: i64 = -32602;
+
 /// The code of JSON-RPC for what can't be done for a reason of one's own.
 pub const INTERNAL: i64 = -32603;
 

@@ -25,7 +25,15 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         head: "What the agent does",
-        names: &["next_conversation", "prompt", "stop_turn", "output", "plan"],
+        names: &[
+            "next_conversation",
+            "prompt",
+            "stop_turn",
+            "set",
+            "commands",
+            "output",
+            "plan",
+        ],
     },
     Group {
         head: "What is going on",

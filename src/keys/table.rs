@@ -295,6 +295,18 @@ pub const BINDINGS: &[Binding] = &[
         command: || Command::StopTurn,
     },
     Binding {
+        name: "set",
+        key: "F9",
+        does: "change the agent's mode, model or another setting of it",
+        command: || Command::Set(None),
+    },
+    Binding {
+        name: "commands",
+        key: "F12",
+        does: "hear the commands that the agent takes in a prompt",
+        command: || Command::Commands(None),
+    },
+    Binding {
         name: "leave",
         key: "x",
         does: "leave the agent's source",
@@ -376,6 +388,16 @@ pub const LINES: &[LineCommand] = &[
         group: "What the agent does",
         line: "stop, stop 2",
         does: "stop what the agent does, or that of conversation 2; twice",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: "set, set mode",
+        does: "change the agent's mode, model or another setting of it",
+    },
+    LineCommand {
+        group: "What the agent does",
+        line: "commands, commands TEXT",
+        does: "read the commands that the agent takes in a prompt, or those that begin with TEXT",
     },
     LineCommand {
         group: "What the agent does",

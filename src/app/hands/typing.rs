@@ -69,6 +69,10 @@ impl App {
                 self.take_up(newer, "prompt.no_newer", now);
                 return;
             }
+            Edit::Complete => {
+                self.complete(now);
+                return;
+            }
             // Sending is no change.
             Edit::Submit => return,
         };
@@ -98,7 +102,12 @@ impl App {
                 let word = rest.unicode_words().next().unwrap_or_default().to_owned();
                 self.echo(&word, "editor.end", now);
             }
-            Edit::ReadLine | Edit::Submit | Edit::NewLine | Edit::Older | Edit::Newer => {}
+            Edit::ReadLine
+            | Edit::Submit
+            | Edit::NewLine
+            | Edit::Complete
+            | Edit::Older
+            | Edit::Newer => {}
         }
     }
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::dialect::{Connection, Dialect};
+use crate::dialect::{Connection, Dialect, Offered};
 use crate::link::LinkId;
 use crate::protocol::Now;
 use crate::session::Standing;
@@ -155,6 +155,11 @@ impl LinkView {
     pub(super) fn steady_due(&self) -> Option<Duration> {
         let resumed = self.back.resumed_at.map(|(at, _)| at);
         [self.back.steady_at, resumed].into_iter().flatten().min()
+    }
+
+    /// Gives the commands that it takes in the place of a prompt.
+    pub(in crate::app) fn offers(&self) -> &[Offered] {
+        self.dialect.offers()
     }
 
     /// Gives how the other side is spoken with.

@@ -49,7 +49,7 @@ impl Stage {
         self.input(Input::Deadline);
     }
 
-    fn update(&mut self, link: usize, update: Value) {
+    pub(super) fn update(&mut self, link: usize, update: Value) {
         let text = json!({"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": "s", "update": update}});
         self.link(link, LinkEvent::Frame(Frame::of(text.to_string())));
     }

@@ -1,9 +1,7 @@
 //! What the agent says of itself when it is met.
 //!
-//! Responsibilities: its name, the version it speaks, the ways in which one signs in, its modes. Not here: when it is met
+//! Responsibilities: its name, the version it speaks, the ways in which one signs in, what it keeps. Not here: when it is met
 //! (`client`).
-
-use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
@@ -12,11 +10,10 @@ use crate::protocol::object;
 
 use super::earlier::Keeps;
 use super::read::text;
+use super::signing::WayIn;
 
 /// The version of the protocol that is spoken.
 pub const VERSION: u64 = 1;
-/// How many ways to sign in, or modes, are known; no agent has nearly as many.
-const MOST: usize = 32;
 /// The longest name, in characters.
 const LONGEST: usize = 200;
 
@@ -27,8 +24,8 @@ pub struct Greeting {
     pub version: u64,
     /// Whose events they are.
     pub agent: written::Agent,
-    /// The names of the ways to sign in.
-    pub ways_in: Vec<String>,
+    /// The ways to sign in.
+    pub ways_in: Vec<WayIn>,
     /// What it keeps of the conversations of before.
     pub keeps: Keeps,
 }
@@ -41,12 +38,13 @@ pub fn is_greeting(result: &str) -> bool {
     })
 }
 
-/// Writes what we say of ourselves. No capability is offered: files and commands are the agent's own business, and each
-/// of its requests for one would be a deed in the person's name.
+/// Writes what we say of ourselves. Files and commands are not offered: they are the agent's own business, and each of its
+/// requests for one would be a deed in the person's name. Nor is a terminal to sign in from, which would have to be given over.
 pub fn greeting() -> String {
     json!({
         "protocolVersion": VERSION,
-        "clientCapabilities": {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false},
+        "clientCapabilities": {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false,
+            "session": {"configOptions": {"boolean": {}}}, "elicitation": {"form": {}, "url": {}}},
         "clientInfo": {"name": "hearken", "title": "hearken", "version": env!("CARGO_PKG_VERSION")},
     })
     .to_string()
@@ -60,9 +58,6 @@ impl Greeting {
         let id = of_info("name");
         let name = Some(of_info("title")).filter(|title| !title.trim().is_empty());
         let name = name.unwrap_or(id);
-        let ways = map.get("authMethods").and_then(Value::as_array);
-        let ways = ways.into_iter().flatten().filter_map(Value::as_object);
-        let ways = ways.filter_map(|way| text(way, "name").or_else(|| text(way, "id")));
         Self {
             version: map
                 .get("protocolVersion")
@@ -74,7 +69,7 @@ impl Greeting {
                 model: None,
             },
             keeps: Keeps::read(map.get("agentCapabilities").and_then(Value::as_object)),
-            ways_in: ways.take(MOST).map(|way| cut(way, LONGEST)).collect(),
+            ways_in: WayIn::read(map),
         }
     }
 }
@@ -87,38 +82,4 @@ fn named(name: &str) -> String {
     } else {
         cut(name, LONGEST)
     }
-}
-
-/// Reads the modes of a session: the name of each, and the one that it is in. An agent may have them among its options.
-pub fn modes(map: &Map<String, Value>) -> (BTreeMap<String, String>, Option<String>) {
-    let modes = map.get("modes").and_then(Value::as_object);
-    let options = map.get("configOptions").and_then(Value::as_array);
-    let options = options.into_iter().flatten().filter_map(Value::as_object);
-    let mut options = options.filter(|option| text(option, "category") == Some("mode"));
-    let (all, now) = match (modes, options.next()) {
-        (Some(modes), _) => (
-            named_by(modes, "availableModes", "id"),
-            text(modes, "currentModeId"),
-        ),
-        (None, Some(option)) => (
-            named_by(option, "options", "value"),
-            text(option, "currentValue"),
-        ),
-        (None, None) => (BTreeMap::new(), None),
-    };
-    (all, now.map(|now| cut(now, LONGEST)))
-}
-
-fn named_by(map: &Map<String, Value>, list: &str, id: &str) -> BTreeMap<String, String> {
-    let all = map
-        .get(list)
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let all = all.filter_map(Value::as_object).filter_map(|mode| {
-        let id = text(mode, id)?;
-        let name = text(mode, "name").unwrap_or(id);
-        Some((cut(id, LONGEST), cut(name, LONGEST)))
-    });
-    all.take(MOST).collect()
 }

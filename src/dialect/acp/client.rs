@@ -11,51 +11,58 @@
 //! Of a capture nothing is known but what the agent wrote: then nothing is sent, and an answer with a stop reason ends the
 //! turn that is told.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::dialect::rpc::{self, Asked, Id, Message, Text};
 use crate::dialect::written::{self, Writer};
 use crate::dialect::{
-    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Out, Start, Wish,
+    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start, Wish,
 };
-use crate::link::{Fault, LastWords, LinkEvent, Phrase, Receipt, Undelivered, Word};
+use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply, object};
 
 use super::agent;
 use super::call;
-use super::earlier::Stage;
-use super::ending::{End, asked_to_stop};
+use super::changing::Changing;
+use super::earlier::{Keeps, Stage};
+use super::forms::Elicited;
 use super::options;
 use super::permission::{Permission, Sending};
 use super::read::{self, Update, text};
+use super::settings::Settings;
+use super::signing::{Signing, WayIn};
 use super::turn::{Teller, Turn};
 
 /// The name of this dialect.
 pub(super) const NAME: &str = "acp";
-/// How many prompts are held; a person who writes ahead writes a few.
-const MOST_HELD: usize = 16;
 /// How many kinds of messages that are not known are told, each once.
 const MOST_UNKNOWN: usize = 64;
 
 /// Is a request of ours.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ours {
     /// The first message.
     Greeting,
     /// For a conversation.
     Opening,
     /// For the conversations of before.
-    Listing {
-        /// Whether one is opened again by being loaded.
-        loads: bool,
-    },
+    Listing,
     /// For one of them.
     Going,
     /// For a turn.
     Prompt,
+    /// To sign the person in.
+    SigningIn,
+    /// To set something.
+    Setting {
+        /// The agent's name for it.
+        id: String,
+        /// The agent's name for what it is set to.
+        value: String,
+    },
 }
 
 /// Says how far the agent is met.
@@ -80,17 +87,25 @@ pub struct Acp {
     pub(super) listens: bool,
     pub(super) phase: Phase,
     pub(super) asked: Asked<Ours>,
-    pub(super) ways_in: Vec<String>,
-    pub(super) modes: BTreeMap<String, String>,
-    /// The mode that was told last.
-    pub(super) mode: String,
+    pub(super) ways_in: Vec<WayIn>,
+    pub(super) signing: Signing,
+    /// The id of the last request to sign in.
+    pub(super) signing_id: u64,
+    pub(super) settings: Settings,
+    pub(super) changing: Option<Changing>,
+    pub(super) commands: Vec<Offered>,
+    pub(super) elicited: Vec<Elicited>,
+    /// The addresses that the person wanted to open, by the agent's names, with their hosts.
+    pub(super) opened: VecDeque<(String, String)>,
     /// Which conversation the person wants to go on with.
     pub(super) wanted: Earlier,
-    /// Whether the agent opens one again by loading it.
-    pub(super) loads: bool,
+    /// What the agent keeps of those of before.
+    pub(super) keeps: Keeps,
     pub(super) earlier: Stage,
     pub(super) turn: Option<Turn>,
     pub(super) held: VecDeque<String>,
+    /// What was prompted last.
+    pub(super) prompted: String,
     /// The number under which the prompt of this turn goes out.
     pub(super) prompting: Option<u64>,
     pub(super) unknown: BTreeSet<String>,
@@ -118,13 +133,19 @@ impl Acp {
             phase: Phase::Unmet,
             asked: Asked::default(),
             ways_in: Vec::new(),
-            modes: BTreeMap::new(),
-            mode: String::new(),
+            signing: Signing::Idle,
+            signing_id: 0,
+            settings: Settings::default(),
+            changing: None,
+            commands: Vec::new(),
+            elicited: Vec::new(),
+            opened: VecDeque::new(),
             wanted: start.earlier,
-            loads: false,
+            keeps: Keeps::default(),
             earlier: Stage::Idle,
             turn: None,
             held: start.prompt.into_iter().collect(),
+            prompted: String::new(),
             prompting: None,
             unknown: BTreeSet::new(),
         }
@@ -138,11 +159,12 @@ impl Acp {
         request
     }
 
-    /// Gives the ids of the permissions that are open.
+    /// Gives the ids of the agent's requests that are open.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> Vec<Id> {
         let turn = self.turn.iter();
-        turn.flat_map(Turn::requests).cloned().collect()
+        let permissions = turn.flat_map(Turn::requests).cloned();
+        permissions.chain(self.waiting_elicited()).collect()
     }
 
     pub(super) fn ask(
@@ -192,6 +214,7 @@ impl Acp {
         match method {
             "session/update" => self.updated(params, now, out),
             "$/cancel_request" => self.took_back(params, now, out),
+            "elicitation/complete" => self.opened_and_done(params, out),
             // A protocol of its own beside this one, which nobody need know.
             other if other.starts_with('_') || other.starts_with("$/") => {}
             other => self.not_known(other, out),
@@ -203,16 +226,23 @@ impl Acp {
         if self.said_before(&update) {
             return;
         }
-        match &update {
-            Update::Mode(mode) => self.in_mode(mode, out),
-            Update::Options(options) => self.has_options(options, out),
-            Update::Unknown(kind) => self.not_known(kind, out),
+        match update {
+            Update::Commands { offers, left_out } => {
+                self.commands = offers;
+                if left_out > 0 {
+                    let n = Word::Own(left_out.to_string());
+                    out.push(Out::Tell(Phrase::new("acp.commands_left_out").with("n", n)));
+                }
+            }
+            Update::Mode(mode) => self.in_mode(&mode, out),
+            Update::Options(options) => self.has_options(&options, out),
+            Update::Unknown(kind) => self.not_known(&kind, out),
             Update::Echoes(_) | Update::Quiet => {}
-            Update::Says { .. }
+            update @ (Update::Says { .. }
             | Update::Shows(_)
             | Update::Thinks
             | Update::Calls(_)
-            | Update::Plans { .. } => {
+            | Update::Plans { .. }) => {
                 let conversation = text(params, "sessionId").unwrap_or_default().to_owned();
                 let (turn, teller) = self.turn(&conversation, now, out);
                 turn.update(update, teller, now, out);
@@ -243,6 +273,9 @@ impl Acp {
         now: Now,
         out: &mut Vec<Out>,
     ) {
+        if method == "elicitation/create" {
+            return self.elicited(id, params, now, out);
+        }
         if method != "session/request_permission" {
             self.send(rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"), out);
             if self.notes(method) {
@@ -295,7 +328,13 @@ impl Acp {
 
     /// Takes the word that the agent no longer wants an answer.
     fn took_back(&mut self, params: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
-        let (Some(id), Some(turn)) = (params.get("requestId"), &mut self.turn) else {
+        let Some(id) = params.get("requestId") else {
+            return;
+        };
+        if self.took_back_elicited(id, now, out) {
+            return;
+        }
+        let Some(turn) = &mut self.turn else {
             return;
         };
         let Some(permission) = turn.withdrawn(id, &mut self.teller, now, out) else {
@@ -319,9 +358,11 @@ impl Acp {
         match what {
             Some(Ours::Greeting) => self.greeted(result, out),
             Some(Ours::Opening) => self.opened(result, now, out),
-            Some(Ours::Listing { loads }) => self.listed(result, loads, now, out),
+            Some(Ours::Listing) => self.listed(result, now, out),
             Some(Ours::Going) => self.went_on(result, now, out),
             Some(Ours::Prompt) => self.turn_ends(result, now, out),
+            Some(Ours::SigningIn) => self.signed_in(now, out),
+            Some(Ours::Setting { id, value }) => self.is_set(&id, &value, result, out),
             None if self.listens => match text(result, "sessionId") {
                 Some(_) => {}
                 None if result.contains_key("stopReason") => self.turn_ends(result, now, out),
@@ -330,148 +371,6 @@ impl Acp {
             },
             None => self.not_known("result", out),
         }
-    }
-
-    fn turn_ends(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
-        if let Some(turn) = &mut self.turn {
-            let reason = text(result, "stopReason").unwrap_or_default();
-            turn.end(End::by_reason(reason, turn.stopping));
-        }
-        self.prompting = None;
-        self.go_on(now, out);
-    }
-
-    /// Ends turns that are over, and sends what was held.
-    pub(super) fn go_on(&mut self, now: Now, out: &mut Vec<Out>) {
-        if let Some(turn) = self.turn.take_if(|turn| turn.is_over()) {
-            turn.finish(&mut self.teller, now, out);
-            out.push(Out::LastWords(None));
-        }
-        if self.turn.is_some() {
-            return;
-        }
-        let Phase::Open(conversation) = self.phase.clone() else {
-            return;
-        };
-        let Some(prompt) = self.held.pop_front() else {
-            return;
-        };
-        let blocks = json!([{"type": "text", "text": prompt}]);
-        let params = json!({"sessionId": conversation, "prompt": blocks}).to_string();
-        self.prompting = Some(self.ask(Ours::Prompt, "session/prompt", &params, out));
-        out.push(Out::LastWords(Some(LastWords::Message(cancel(
-            &conversation,
-        )))));
-        let prompt = Some(prompt.as_str());
-        self.turn = Some(Turn::begin(
-            &conversation,
-            prompt,
-            &mut self.teller,
-            now,
-            out,
-        ));
-    }
-
-    fn prompt(&mut self, prompt: &str, now: Now, out: &mut Vec<Out>) {
-        let key = match (&self.phase, &self.turn) {
-            (Phase::Over, _) => return out.push(Out::Tell(Phrase::new("prompt.nobody"))),
-            (_, _) if self.held.len() >= MOST_HELD => {
-                return out.push(Out::Tell(Phrase::new("prompt.too_many")));
-            }
-            (Phase::Open(_), None) => None,
-            (Phase::Open(_), Some(turn)) if self.prompting.is_none() && turn.is_idle() => None,
-            (Phase::Open(_), Some(turn)) if turn.stopping => Some("prompt.after_stop"),
-            (Phase::Open(_), Some(_)) => Some("prompt.held"),
-            (Phase::Unmet | Phase::Meeting, _) => Some("prompt.early"),
-        };
-        self.held.push_back(prompt.to_owned());
-        let unprompted = self.prompting.is_none();
-        if let Some(turn) = self.turn.as_mut().filter(|it| unprompted && it.is_idle()) {
-            // Nothing would ever say that it is over: what is said to the agent now begins another.
-            turn.end(End::Done);
-        }
-        out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
-        self.go_on(now, out);
-    }
-
-    fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
-        let (Phase::Open(conversation), Some(turn)) = (&self.phase, &mut self.turn) else {
-            return out.push(Out::Tell(Phrase::new("stop_turn.none")));
-        };
-        if turn.stopping {
-            return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
-        }
-        let cancel = cancel(conversation);
-        // Said first: what follows comes of it.
-        out.push(Out::Tell(asked_to_stop(self.held.is_empty())));
-        let open = turn.stop(&mut self.teller, now, out);
-        self.send(cancel, out);
-        for permission in open {
-            self.send(permission.cancelled(), out);
-        }
-        if self.prompting.is_none()
-            && let Some(turn) = &mut self.turn
-        {
-            // It was not prompted, so no answer to a prompt will say that it has stopped.
-            turn.end(End::Stopped { wanted: true });
-        }
-        self.go_on(now, out);
-    }
-
-    fn replied(
-        &mut self,
-        request: u64,
-        outcome: &Result<Receipt, Undelivered>,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        if Numbers::is_own(request) {
-            if let (Err(undelivered), true) = (outcome, self.prompting == Some(request)) {
-                self.prompting = None;
-                if let Some(turn) = &mut self.turn {
-                    turn.end(End::Failed(undelivered.to_string()));
-                }
-                self.go_on(now, out);
-            }
-            return;
-        }
-        out.push(Out::Settled {
-            request,
-            outcome: outcome.clone(),
-        });
-        self.choice_went(request, outcome.is_ok(), now, out);
-        let Some(turn) = &mut self.turn else {
-            return;
-        };
-        match outcome {
-            Ok(_) => {
-                if let Some(reason) = turn.answered(request, &mut self.teller, now, out) {
-                    // The protocol has no place for a reason: the agent is told in the next prompt.
-                    self.held.push_front(reason);
-                    out.push(Out::Tell(Phrase::new("acp.reason_follows")));
-                }
-            }
-            Err(undelivered) => {
-                let open = turn.unanswered(request, &mut self.teller, now, out);
-                // Where a byte of the answer may have left, another one could contradict it.
-                let left = matches!(undelivered, Undelivered::Unknown(_));
-                if let Some(permission) = open.filter(|_| !left) {
-                    self.send(permission.cancelled(), out);
-                }
-            }
-        }
-        self.go_on(now, out);
-    }
-
-    /// Ends what can't go on without the agent.
-    fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
-        self.phase = Phase::Over;
-        self.prompting = None;
-        self.leave_earlier(now, out);
-        if let Some(turn) = self.turn.take() {
-            turn.finish(&mut self.teller, now, out);
-        }
-        self.tell_unsent(out);
     }
 
     /// Takes note of a kind of message that is not known; tells whether it is a new one.
@@ -497,14 +396,9 @@ fn members(json: Option<&str>) -> Map<String, Value> {
 
 /// Tells whether a method that is not done here is one that an agent may ask of a client.
 fn is_of_the_protocol(method: &str) -> bool {
-    ["fs/", "terminal/", "elicitation/", "mcp/"]
+    ["fs/", "terminal/", "mcp/"]
         .iter()
         .any(|group| method.starts_with(group))
-}
-
-fn cancel(conversation: &str) -> String {
-    let params = json!({"sessionId": conversation}).to_string();
-    rpc::notification("session/cancel", &params)
 }
 
 impl Dialect for Acp {
@@ -533,7 +427,7 @@ impl Dialect for Acp {
         }
     }
 
-    fn reply(&mut self, request: u64, reply: &Reply, _: Now, out: &mut Vec<Out>) {
+    fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>) {
         let (decision, reason) = match &reply.answer {
             Answer::Decision {
                 decision,
@@ -543,6 +437,14 @@ impl Dialect for Acp {
         };
         if let Some(frame) = self.chosen(request, reply.token.reveal(), &reply.answer) {
             out.push(Out::Send { request, frame });
+            return;
+        }
+        let (token, answer) = (reply.token.reveal(), &reply.answer);
+        if !self.listens
+            && (self.signs_in(request, token, answer, now, out)
+                || self.changes(request, token, answer, now, out)
+                || self.fills_in(request, token, answer, now, out))
+        {
             return;
         }
         let turn = self.turn.as_mut();
@@ -571,6 +473,7 @@ impl Dialect for Acp {
         match wish {
             Wish::Prompt(prompt) => self.prompt(prompt, now, out),
             Wish::Stop => self.stop(now, out),
+            Wish::Set(what) => self.change(what.as_deref(), now, out),
             // The protocol has no words for how somebody wants to hear an agent.
             Wish::Terms(_) => {}
         }
@@ -590,10 +493,14 @@ impl Dialect for Acp {
     fn connection(&self) -> Connection {
         Connection {
             takes_prompts: !self.listens && self.phase != Phase::Over,
-            in_turn: self.turn.is_some(),
+            in_turn: self.turn.is_some() || matches!(self.signing, Signing::Waits { .. }),
             ends_with_us: !self.listens,
             gets_ready: !self.listens && matches!(self.phase, Phase::Unmet | Phase::Meeting),
             ..Connection::default()
         }
+    }
+
+    fn offers(&self) -> &[Offered] {
+        &self.commands
     }
 }

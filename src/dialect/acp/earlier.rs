@@ -13,15 +13,15 @@ use serde_json::{Map, Value, json};
 use crate::dialect::written::{self, cut};
 use crate::dialect::{Earlier, Out};
 use crate::link::{Phrase, Word};
-use crate::protocol::{Answer, Now, Response};
+use crate::protocol::{Answer, Now};
 
+use super::aside::{self, Aside, Asks};
 use super::call::first;
 use super::client::{Acp, Ours};
-use super::ending::sentence;
 use super::read::{Update, text};
 
-/// How many conversations can be chosen from: AAEP takes 32 choices.
-const MOST: usize = 32;
+/// How many conversations can be chosen from.
+const MOST: usize = aside::MOST_CHOICES;
 /// How many are looked through for the last one; an agent that lists more lists the newest first.
 const MOST_READ: usize = 1000;
 /// The longest title, in characters.
@@ -78,11 +78,10 @@ pub(super) enum Stage {
 /// Holds the question which one.
 #[derive(Debug)]
 pub(super) struct Asked {
-    session: written::Session,
-    token: String,
+    aside: Aside,
     kept: Vec<Kept>,
-    /// The number of the person's answer that is on its way, and what it chose.
-    sending: Option<(u64, Kept)>,
+    /// What the answer that is on its way chose.
+    chosen: Option<Kept>,
 }
 
 /// Holds one that the agent opens again.
@@ -114,12 +113,8 @@ impl Opens {
 
 impl Acp {
     /// Asks for a conversation: a new one, or those of before. What is not possible comes back as a reason.
-    pub(super) fn want_conversation(
-        &mut self,
-        keeps: Keeps,
-        out: &mut Vec<Out>,
-    ) -> Result<(), Phrase> {
-        let folder = self.teller.folder.clone();
+    pub(super) fn want_conversation(&mut self, out: &mut Vec<Out>) -> Result<(), Phrase> {
+        let (folder, keeps) = (self.teller.folder.clone(), self.keeps);
         match self.wanted {
             Earlier::None => {
                 let params = json!({"cwd": folder, "mcpServers": []}).to_string();
@@ -130,26 +125,14 @@ impl Acp {
                     return Err(Phrase::new("acp.earlier.never"));
                 }
                 let params = json!({"cwd": folder}).to_string();
-                self.ask(
-                    Ours::Listing { loads: keeps.loads },
-                    "session/list",
-                    &params,
-                    out,
-                );
+                self.ask(Ours::Listing, "session/list", &params, out);
             }
         }
         Ok(())
     }
 
     /// Takes the list of those that the agent keeps.
-    pub(super) fn listed(
-        &mut self,
-        result: &Map<String, Value>,
-        loads: bool,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
-        self.loads = loads;
+    pub(super) fn listed(&mut self, result: &Map<String, Value>, now: Now, out: &mut Vec<Out>) {
         let mut kept = read(result, &self.teller.folder);
         if self.wanted == Earlier::Last {
             kept.truncate(1);
@@ -170,7 +153,7 @@ impl Acp {
     fn opening(&mut self, kept: &Kept) -> String {
         let params = json!({"sessionId": kept.id, "cwd": self.teller.folder, "mcpServers": []});
         let id = self.asked.ask(Ours::Going);
-        let method = if self.loads {
+        let method = if self.keeps.loads {
             "session/load"
         } else {
             "session/resume"
@@ -182,7 +165,7 @@ impl Acp {
         let left_out = kept.len().saturating_sub(MOST);
         kept.truncate(MOST);
         let words = &self.teller.words;
-        let choices = kept.iter().enumerate().map(|(at, kept)| {
+        let labels = kept.iter().map(|kept| {
             let title = if kept.title.is_empty() {
                 &kept.id
             } else {
@@ -190,39 +173,20 @@ impl Acp {
             };
             // The day is enough to know one again, and the same in every zone that matters here.
             let day: String = kept.at.chars().take_while(|c| *c != 'T').collect();
-            let label = first(words, "acp.earlier.one", &[("title", title), ("day", &day)]);
-            json!({"value": (at + 1).to_string(), "label": label})
+            first(words, "acp.earlier.one", &[("title", title), ("day", &day)])
         });
-        let choices: Vec<Value> = choices.collect();
-        let question = first(words, "acp.earlier.which", &[]);
-        let started = sentence(words, "acp.earlier.asks", &[]);
-        let writer = &mut self.teller.writer;
-        let token = writer.token();
-        let mut session = writer.session("conversations", "");
-        let fields = json!({"question": question, "reply_token": token,
-            "accepted_response_kinds": ["multiple_choice"], "choices": choices});
-        let state = json!({"from_state": "idle", "to_state": "awaiting_input"});
-        for (kind, fields) in [
-            ("session.started", Value::Object(started)),
-            ("state.changed", state),
-            ("awaiting.clarification", fields),
-        ] {
-            out.push(Out::Event(writer.event(
-                &mut session,
-                kind,
-                now.wall,
-                fields,
-            )));
-        }
+        let asks = Asks::one_of(first(words, "acp.earlier.which", &[]), labels.collect());
+        let teller = &mut self.teller;
+        let mut aside = Aside::begin("conversations", "", "acp.earlier.asks", teller, now, out);
+        aside.ask(asks, teller, now, out);
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
             out.push(Out::Tell(Phrase::new("acp.earlier.left_out").with("n", n)));
         }
         self.earlier = Stage::Asked(Asked {
-            session,
-            token,
+            aside,
             kept,
-            sending: None,
+            chosen: None,
         });
     }
 
@@ -231,15 +195,13 @@ impl Acp {
         let Stage::Asked(asked) = &self.earlier else {
             return None;
         };
-        let free = asked.token == token && asked.sending.is_none();
-        let Answer::Response(Response::Text(value)) = answer else {
-            return None;
-        };
-        let at: usize = value.parse().ok()?;
-        let kept = asked.kept.get(at.checked_sub(1)?).filter(|_| free)?.clone();
+        let free = asked.aside.takes(token);
+        let kept = asked.kept.get(aside::place(answer)?);
+        let kept = kept.filter(|_| free)?.clone();
         let frame = self.opening(&kept);
         if let Stage::Asked(asked) = &mut self.earlier {
-            asked.sending = Some((request, kept));
+            asked.aside.sends(request);
+            asked.chosen = Some(kept);
         }
         Some(frame)
     }
@@ -249,36 +211,34 @@ impl Acp {
         let Stage::Asked(asked) = &mut self.earlier else {
             return;
         };
-        let Some((_, kept)) = asked.sending.take_if(|(number, _)| *number == request) else {
-            return;
-        };
-        if !went {
+        if !asked.aside.went(request) {
             return;
         }
-        self.leave_which("session.completed", json!({}), now, out);
-        self.earlier = Stage::Opens(Opens::new(kept));
-    }
-
-    /// Ends the session in which it is asked which one.
-    fn leave_which(&mut self, kind: &str, fields: Value, now: Now, out: &mut Vec<Out>) {
-        let Stage::Asked(mut asked) = std::mem::replace(&mut self.earlier, Stage::Idle) else {
-            return;
-        };
-        let state = json!({"from_state": "awaiting_input", "to_state": "thinking"});
-        for (kind, fields) in [("state.changed", state), (kind, fields)] {
-            let text = self
-                .teller
-                .writer
-                .event(&mut asked.session, kind, now.wall, fields);
-            out.push(Out::Event(text));
+        let chosen = asked.chosen.take();
+        if let (true, Some(kept)) = (went, chosen)
+            && let Stage::Asked(asked) =
+                std::mem::replace(&mut self.earlier, Stage::Opens(Opens::new(kept)))
+        {
+            asked.aside.end(&mut self.teller, now, out);
         }
     }
 
     /// Takes the end of the agent.
     pub(super) fn leave_earlier(&mut self, now: Now, out: &mut Vec<Out>) {
-        let mut fields = sentence(&self.teller.words, "acp.end.gone", &[]);
-        fields.insert("error_category".to_owned(), "unknown".into());
-        self.leave_which("session.errored", Value::Object(fields), now, out);
+        if let Stage::Asked(asked) = std::mem::replace(&mut self.earlier, Stage::Idle) {
+            asked.aside.lose(&mut self.teller, now, out);
+        }
+    }
+
+    /// Asks once more for the conversation that was chosen; tells whether one was.
+    pub(super) fn open_again(&mut self, out: &mut Vec<Out>) -> bool {
+        let Stage::Opens(opens) = &self.earlier else {
+            return false;
+        };
+        let kept = opens.kept.clone();
+        let frame = self.opening(&kept);
+        self.send(frame, out);
+        true
     }
 
     /// Takes an update; tells whether it says again what was said before.
@@ -293,7 +253,11 @@ impl Acp {
             | Update::Thinks
             | Update::Calls(_)
             | Update::Plans { .. } => {}
-            Update::Mode(_) | Update::Options(_) | Update::Quiet | Update::Unknown(_) => {
+            Update::Mode(_)
+            | Update::Options(_)
+            | Update::Commands { .. }
+            | Update::Quiet
+            | Update::Unknown(_) => {
                 return false;
             }
         }

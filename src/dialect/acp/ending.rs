@@ -136,6 +136,15 @@ impl Turn {
     }
 }
 
+/// Closes what stands before another sentence, where it is not closed.
+pub(super) fn closed(text: &str) -> String {
+    let ends = |text: &str| text.is_empty() || text.ends_with(['.', '!', '?', ':', '…', '。']);
+    match text.trim_end() {
+        text if ends(text) => text.to_owned(),
+        text => format!("{text}."),
+    }
+}
+
 /// Words a sentence into the fields of its event, in every language and at each verbosity.
 pub(super) fn sentence(words: &Words, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
     let mut fields = Map::new();

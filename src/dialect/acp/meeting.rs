@@ -23,12 +23,13 @@ impl Acp {
         let greeting = Greeting::read(result);
         self.teller.writer = Writer::new(NAME, greeting.agent.clone(), !self.seed);
         self.ways_in = greeting.ways_in;
+        self.keeps = greeting.keeps;
         if greeting.version != agent::VERSION {
             let version = Word::Own(greeting.version.to_string());
             return self.give_up(Phrase::new("acp.version").with("version", version), out);
         }
         if !self.listens
-            && let Err(reason) = self.want_conversation(greeting.keeps, out)
+            && let Err(reason) = self.want_conversation(out)
         {
             self.give_up(reason, out);
         }
@@ -58,27 +59,6 @@ impl Acp {
         self.go_on(now, out);
     }
 
-    /// Takes what can be set, and tells the mode where it is another one.
-    pub(super) fn has_options(&mut self, map: &Map<String, Value>, out: &mut Vec<Out>) {
-        let (modes, mode) = agent::modes(map);
-        if !modes.is_empty() {
-            self.modes = modes;
-        }
-        if let Some(mode) = mode {
-            self.in_mode(&mode, out);
-        }
-    }
-
-    pub(super) fn in_mode(&mut self, mode: &str, out: &mut Vec<Out>) {
-        if self.mode == mode {
-            return;
-        }
-        mode.clone_into(&mut self.mode);
-        let name = self.modes.get(mode).map_or(mode, String::as_str);
-        let name = Word::Name(name.to_owned());
-        out.push(Out::Tell(Phrase::new("acp.mode").with("mode", name)));
-    }
-
     /// Takes the refusal of a request of ours.
     pub(super) fn refused(
         &mut self,
@@ -90,19 +70,25 @@ impl Acp {
     ) {
         let words = Word::Agent(written::short(message));
         match what {
-            Ours::Greeting | Ours::Opening | Ours::Listing { .. } | Ours::Going
-                if code == SIGN_IN =>
-            {
-                let ways = Word::Names(self.ways_in.clone());
-                self.give_up(Phrase::new("acp.sign_in").with("ways", ways), out);
+            Ours::Greeting | Ours::Opening | Ours::Listing | Ours::Going if code == SIGN_IN => {
+                self.wants_sign_in(now, out);
             }
             Ours::Greeting | Ours::Opening => {
                 self.give_up(Phrase::new("acp.no_start").with("words", words), out);
             }
-            Ours::Listing { .. } | Ours::Going => {
+            Ours::Listing | Ours::Going => {
                 self.give_up(Phrase::new("acp.earlier.refused").with("words", words), out);
             }
+            Ours::SigningIn => self.not_signed_in(words, now, out),
+            Ours::Setting { id, .. } => self.is_not_set(&id, words, out),
             Ours::Prompt => {
+                if code == SIGN_IN && !self.ways_in.is_empty() {
+                    // Where nothing of it was done it is not lost; what was begun is not done twice.
+                    if self.turn.as_ref().is_none_or(|turn| turn.made == 0) {
+                        self.held.push_front(std::mem::take(&mut self.prompted));
+                    }
+                    self.wants_sign_in(now, out);
+                }
                 if let Some(turn) = &mut self.turn {
                     let cancelled = code == rpc::CANCELLED && turn.stopping;
                     turn.end(match cancelled {

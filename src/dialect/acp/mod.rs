@@ -13,16 +13,24 @@
 //! A turn, its calls and its permissions are what other agents have, too, whose protocols say the same in other messages:
 //! `opencode` tells its turns with what stands here.
 
+mod address;
 mod agent;
+mod aside;
 mod asking;
 pub(super) mod call;
+mod changing;
 mod client;
 mod earlier;
 pub(super) mod ending;
+mod form;
+mod forms;
 mod meeting;
 pub(super) mod options;
 pub(super) mod permission;
+mod prompting;
 pub(super) mod read;
+mod settings;
+mod signing;
 #[cfg(test)]
 mod tests;
 pub(super) mod turn;

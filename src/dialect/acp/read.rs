@@ -5,8 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::dialect::changes;
-use crate::dialect::written::cut;
+use crate::dialect::written::{self, cut};
+use crate::dialect::{Offered, changes};
 use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
 
 /// How many edits, places and inputs of one call are looked at: each is named before it is allowed.
@@ -17,6 +17,8 @@ const LONGEST_PATH: usize = 4096;
 const LONGEST_NAME: usize = 512;
 /// The longest input of a call that is kept, in characters: what a field of AAEP takes.
 const LONGEST_TEXT: usize = 4000;
+/// How many commands are known; agents offer dozens.
+const MOST_COMMANDS: usize = 512;
 /// How many entries of a plan are counted.
 const MOST_ENTRIES: usize = 512;
 
@@ -44,6 +46,13 @@ pub enum Update {
     Mode(String),
     /// What can be set, and how it is set now.
     Options(Map<String, Value>),
+    /// The commands that it takes in the place of a prompt.
+    Commands {
+        /// Which.
+        offers: Vec<Offered>,
+        /// How many more there are.
+        left_out: usize,
+    },
     /// What it counts or offers; of no interest by itself.
     Quiet,
     /// An update of a kind that is not known here.
@@ -129,12 +138,39 @@ pub fn update(params: &Map<String, Value>) -> Update {
         },
         "plan" => plan(update),
         "current_mode_update" => {
-            Update::Mode(name(text(update, "currentModeId").unwrap_or_default()))
+            // One page of the protocol has it by the other name.
+            let mode = text(update, "currentModeId").or_else(|| text(update, "modeId"));
+            Update::Mode(name(mode.unwrap_or_default()))
         }
         "config_option_update" => Update::Options(update.clone()),
-        "available_commands_update" | "usage_update" | "session_info_update" => Update::Quiet,
+        "available_commands_update" => commands(update),
+        "usage_update" | "session_info_update" => Update::Quiet,
         other => Update::Unknown(name(other)),
     }
+}
+
+/// Reads the commands that are offered; one whose name can't be typed is none.
+fn commands(update: &Map<String, Value>) -> Update {
+    let list = update.get("availableCommands").and_then(Value::as_array);
+    let list = list.into_iter().flatten().filter_map(Value::as_object);
+    let list = list.filter_map(|command| {
+        let typed = |name: &&str| !name.is_empty() && !name.contains(char::is_whitespace);
+        let called = text(command, "name").map(|name| name.trim_start_matches('/'));
+        let called = called
+            .filter(typed)
+            .filter(|name| cut(name, LONGEST_NAME) == *name)?;
+        let line = |text: &str| written::short(&cut(text, LONGEST_NAME));
+        let takes = object(command, "input").and_then(|input| text(input, "hint"));
+        Some(Offered {
+            name: called.to_owned(),
+            says: line(text(command, "description").unwrap_or_default()),
+            takes: line(takes.unwrap_or_default()),
+        })
+    });
+    let mut offers: Vec<Offered> = list.collect();
+    let left_out = offers.len().saturating_sub(MOST_COMMANDS);
+    offers.truncate(MOST_COMMANDS);
+    Update::Commands { offers, left_out }
 }
 
 fn says(update: &Map<String, Value>) -> Update {

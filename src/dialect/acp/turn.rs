@@ -144,6 +144,7 @@ impl Turn {
             Update::Echoes(_)
             | Update::Mode(_)
             | Update::Options(_)
+            | Update::Commands { .. }
             | Update::Quiet
             | Update::Unknown(_) => {}
         }

@@ -366,6 +366,7 @@ impl Dialect for Opencode {
         match wish {
             Wish::Prompt(prompt) => self.prompt(prompt, now, out),
             Wish::Stop => self.stop(out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
             // It has no words for how somebody wants to hear it.
             Wish::Terms(_) => {}
         }

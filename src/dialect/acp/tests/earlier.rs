@@ -58,7 +58,7 @@ fn the_last_one_of_this_folder_is_opened_and_what_was_said_in_it_is_counted_and_
     assert_eq!((run.events.len(), run.told.len()), (0, 0));
     run.frame(
         json!({"jsonrpc": "2.0", "id": 3, "result": {"modes": {"currentModeId": "ask",
-        "availableModes": [{"id": "ask", "name": "Ask"}]}}}),
+        "availableModes": [{"id": "ask", "name": "Ask"}, {"id": "code"}]}}}),
     );
     assert_eq!(run.told, ["acp.earlier.open", "acp.mode"]);
     let said = format!("{:?}", run.phrases[0]);

@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod changing;
 mod earlier;
+mod forms;
 mod meeting;
 mod permissions;
 mod schema;
+mod signing;
 mod streams;
 mod turns;
 
@@ -141,7 +144,7 @@ impl Run {
     /// Decides the question that was asked last.
     pub fn decide(&mut self, request: u64, decision: &str, reason: Option<&str>) {
         let reply = Reply {
-            token: ReplyToken::new(self.last_token()),
+            token: ReplyToken::new(self.token()),
             answer: Answer::Decision {
                 decision: Decision::parse(decision),
                 rationale: reason.map(str::to_owned),
@@ -156,9 +159,23 @@ impl Run {
 
     /// Answers a question that is none of a permission.
     pub fn respond(&mut self, request: u64, token: &str, value: &str) {
+        self.answer(request, token, Response::Text(value.to_owned()));
+    }
+
+    /// Answers the question that was asked last with yes or no.
+    pub fn yes(&mut self, request: u64, yes: bool) {
+        self.answer(request, &self.token(), Response::YesNo(yes));
+    }
+
+    /// Answers it with a number.
+    pub fn number(&mut self, request: u64, number: f64) {
+        self.answer(request, &self.token(), Response::Number(number));
+    }
+
+    fn answer(&mut self, request: u64, token: &str, response: Response) {
         let reply = Reply {
             token: ReplyToken::new(token.to_owned()),
-            answer: Answer::Response(Response::Text(value.to_owned())),
+            answer: Answer::Response(response),
             timestamp: self.now.wall,
             decided_by: "user:local".to_owned(),
         };
@@ -210,7 +227,8 @@ impl Run {
         self.events.push(serde_json::from_str(text).unwrap());
     }
 
-    fn last_token(&self) -> String {
+    /// Gives the token of the question that was asked last.
+    pub fn token(&self) -> String {
         let mut asked = self.events.iter().rev();
         let asked = asked.find_map(|event| event["reply_token"].as_str());
         asked.unwrap_or("none").to_owned()

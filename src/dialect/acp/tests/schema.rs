@@ -10,7 +10,7 @@ use super::*;
 const SCHEMA: &str = include_str!("../../../../tests/fixtures/acp/schema.json");
 
 /// What goes out, and what the schema calls it.
-const OUT: [(&str, &str); 7] = [
+const OUT: [(&str, &str); 11] = [
     ("initialize", "InitializeRequest"),
     ("session/new", "NewSessionRequest"),
     ("session/list", "ListSessionsRequest"),
@@ -18,13 +18,21 @@ const OUT: [(&str, &str); 7] = [
     ("session/resume", "ResumeSessionRequest"),
     ("session/prompt", "PromptRequest"),
     ("session/cancel", "CancelNotification"),
+    ("session/set_mode", "SetSessionModeRequest"),
+    ("session/set_config_option", "SetSessionConfigOptionRequest"),
+    ("authenticate", "AuthenticateRequest"),
+    ("$/cancel_request", "CancelRequestNotification"),
 ];
 
 /// Knows each kind of message by its name, read once.
 static VALIDATORS: LazyLock<BTreeMap<&str, Validator>> = LazyLock::new(|| {
     let schema: Value = serde_json::from_str(SCHEMA).unwrap();
     let names = OUT.iter().map(|(_, name)| *name);
-    let names = names.chain(["RequestPermissionResponse", "Error"]);
+    let names = names.chain([
+        "RequestPermissionResponse",
+        "CreateElicitationResponse",
+        "Error",
+    ]);
     let validator = |name: &str| {
         let schema = json!({"$schema": schema["$schema"], "$defs": schema["$defs"],
             "$ref": format!("#/$defs/{name}")});
@@ -48,7 +56,10 @@ fn wrong(frame: &str) -> Vec<String> {
             (*name, &map["params"], whole)
         }
         (None, Some(result), None) => (
-            "RequestPermissionResponse",
+            match result.get("action") {
+                Some(_) => "CreateElicitationResponse",
+                None => "RequestPermissionResponse",
+            },
             result,
             known(&["jsonrpc", "id", "result"]) && map.contains_key("id"),
         ),
@@ -82,6 +93,9 @@ fn what_is_not_of_the_protocol_is_found() {
         r#"{"jsonrpc":"2.0","id":1,"method":"session/cancel","params":{"sessionId":"s"}}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"selected"}}}"#,
         r#"{"jsonrpc":"2.0","id":1,"result":{"outcome":{"outcome":"allowed"}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"action":"accept","content":{"a":{}}}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/set_config_option","params":{"sessionId":"s","configId":"c","value":true}}"#,
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":"x","message":"y"}}"#,
         r#"{"id":1,"error":{"code":-32601,"message":"y"}}"#,
     ] {

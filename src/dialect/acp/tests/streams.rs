@@ -15,8 +15,13 @@ enum Step {
     TakesBack(u8),
     Decides(&'static str),
     Written(bool),
+    /// The agent asks for a form.
+    Elicits(u8),
+    /// The person answers what is asked of such a kind.
+    Fills(&'static str),
     Prompt,
     Stop,
+    Set,
     Wait(u16),
     Ends(&'static str),
 }
@@ -75,7 +80,11 @@ fn step() -> impl Strategy<Value = Step> {
         1 => odd,
         1 => "\\PC{0,12}".prop_map(Step::Text),
         4 => (0..12_u8, 0..4_u8).prop_map(|(id, call)| Step::Asks(id, call)),
+        2 => (0..12_u8).prop_map(Step::Elicits),
         1 => (0..12_u8).prop_map(Step::TakesBack),
+        3 => prop_oneof![Just("1"), Just("2"), Just("3"), Just("hearken.decline"), Just("hearken.cancel"), Just("odd")]
+            .prop_map(Step::Fills),
+        1 => Just(Step::Set),
         4 => prop_oneof![Just("accept"), Just("reject"), Just("allow from now on: Every touch"), Just("odd")]
             .prop_map(Step::Decides),
         4 => prop::bool::weighted(0.8).prop_map(Step::Written),
@@ -134,6 +143,26 @@ proptest! {
                         run.written(number, *went);
                     }
                 }
+                Step::Elicits(id) => {
+                    if requests.get(id) == Some(&Fate::Open) {
+                        continue;
+                    }
+                    requests.insert(*id, Fate::Open);
+                    run.elicits(&json!(id), &json!({"properties": {"a": {"type": "string", "enum": ["x", "y"]}}}));
+                }
+                Step::Fills(value) => {
+                    if decided.iter().any(|(number, _)| !run.settled.iter().any(|(it, _)| it == number)) {
+                        continue;
+                    }
+                    request += 1;
+                    decided.push((request, value));
+                    run.respond(request, &run.token(), value);
+                }
+                Step::Set => {
+                    run.update(json!({"sessionUpdate": "config_option_update", "configOptions": [{"id": "m", "name": "M",
+                        "type": "select", "currentValue": "x", "options": [{"value": "x"}, {"value": "y"}]}]}));
+                    run.wish(&Wish::Set(None));
+                }
                 Step::Prompt => run.wish(&Wish::Prompt("more".to_owned())),
                 Step::Stop => {
                     stops += 1;
@@ -155,7 +184,19 @@ proptest! {
                 let id = u8::try_from(id).unwrap();
                 prop_assert_eq!(requests.get(&id), Some(&Fate::Open), "answered without being open: {}", frame);
                 let outcome = &frame["result"]["outcome"]["outcome"];
-                if outcome == "selected" {
+                let action = &frame["result"]["action"];
+                if action == "cancel" && !matches!(&step, Step::Fills(_)) {
+                    prop_assert!(stops > 0, "nobody stopped: {frame}");
+                } else if action.is_string() {
+                    let is_said = match &step {
+                        Step::Fills("1") => action == "accept",
+                        Step::Fills("hearken.decline" | "3") => action == "decline",
+                        Step::Fills("hearken.cancel") => action == "cancel",
+                        _ => false,
+                    };
+                    prop_assert!(is_said, "nobody said so: {frame} by {step:?}");
+                    continue;
+                } else if outcome == "selected" {
                     let is_decided = matches!(&step, Step::Decides("accept" | "reject" | "allow from now on: Every touch"));
                     prop_assert!(is_decided, "nobody decided: {frame}");
                     let option = frame["result"]["outcome"]["optionId"].as_str().unwrap();

@@ -1,0 +1,199 @@
+//! A question that belongs to no turn: a session of AAEP of its own, in which one thing is asked after the other.
+//!
+//! Responsibilities: the events of such a session, under which token something is asked, which answer is on its way. Not
+//! here: what is asked, and what an answer becomes (`earlier`, `signing`, `changing`, `forms`).
+
+use serde_json::{Map, Value, json};
+
+use crate::dialect::written;
+use crate::dialect::{Out, Over};
+use crate::protocol::{Answer, Now, Response};
+
+use super::ending::sentence;
+use super::turn::Teller;
+
+/// How many answers a question can be given to choose from (AAEP takes 32).
+pub const MOST_CHOICES: usize = 32;
+
+/// Holds such a session.
+#[derive(Debug)]
+pub struct Aside {
+    session: written::Session,
+    /// Under which token something is asked; empty where nothing is.
+    token: String,
+    /// The number of the person's answer that is on its way.
+    sending: Option<u64>,
+}
+
+/// Says what is asked.
+#[derive(Debug, Default)]
+pub struct Asks {
+    /// The question.
+    pub question: String,
+    /// What more is to be known of it.
+    pub context: String,
+    /// Which kinds of answers it takes, by AAEP's names.
+    pub kinds: Vec<&'static str>,
+    /// The answers to choose from: what comes back, and what is said.
+    pub choices: Vec<(String, String)>,
+    /// Whether several of them may be taken.
+    pub several: bool,
+}
+
+impl Asks {
+    /// Asks for one of several things, which come back by their numbers from 1.
+    pub fn one_of(question: String, labels: Vec<String>) -> Self {
+        let numbered = labels.into_iter().enumerate();
+        Self {
+            question,
+            kinds: vec!["multiple_choice"],
+            choices: numbered
+                .map(|(at, label)| ((at + 1).to_string(), label))
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Asks for yes or no.
+    pub fn whether(question: String) -> Self {
+        Self {
+            question,
+            kinds: vec!["yes_no"],
+            ..Self::default()
+        }
+    }
+}
+
+impl Aside {
+    /// Begins one; the phrase says what it is about.
+    pub fn begin(
+        name: &str,
+        thread: &str,
+        about: &str,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) -> Self {
+        let mut aside = Self {
+            session: teller.writer.session(name, thread),
+            token: String::new(),
+            sending: None,
+        };
+        let started = sentence(&teller.words, about, &[]);
+        aside.event("session.started", Value::Object(started), teller, now, out);
+        aside.state("idle", "awaiting_input", teller, now, out);
+        aside
+    }
+
+    /// Asks, in the place of what was asked before.
+    pub fn ask(&mut self, asks: Asks, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if !self.token.is_empty() {
+            // What was answered is over also for whoever reads a recording of it.
+            self.state("awaiting_input", "thinking", teller, now, out);
+            self.state("thinking", "awaiting_input", teller, now, out);
+        }
+        self.sending = None;
+        self.token = teller.writer.token();
+        let choices: Vec<Value> = asks
+            .choices
+            .into_iter()
+            .take(MOST_CHOICES)
+            .map(|(value, label)| json!({"value": value, "label": label}))
+            .collect();
+        let mut fields = json!({"question": asks.question, "context": asks.context, "reply_token": self.token,
+            "accepted_response_kinds": asks.kinds, "choices": choices});
+        if asks.several {
+            fields["multi_select"] = true.into();
+        }
+        let text = teller.writer.event(
+            &mut self.session,
+            "awaiting.clarification",
+            now.wall,
+            fields,
+        );
+        out.push(match teller.answerable {
+            true => Out::Event(text),
+            false => Out::ViewOnly(text),
+        });
+    }
+
+    /// Tells whether an answer is one to what is asked, and none is on its way.
+    pub fn takes(&self, token: &str) -> bool {
+        !self.token.is_empty() && self.token == token && self.sending.is_none()
+    }
+
+    /// Takes note that an answer is on its way.
+    pub fn sends(&mut self, request: u64) {
+        self.sending = Some(request);
+    }
+
+    /// Takes what became of an answer; tells whether it was on its way from here.
+    pub fn went(&mut self, request: u64) -> bool {
+        self.sending.take_if(|number| *number == request).is_some()
+    }
+
+    /// Tells whether an answer is on its way.
+    pub fn is_sending(&self) -> bool {
+        self.sending.is_some()
+    }
+
+    /// Says that what is asked is over without an answer.
+    pub fn is_over(&self, how: Over, out: &mut Vec<Out>) {
+        if !self.token.is_empty() {
+            let token = self.token.clone();
+            out.push(Out::Over { token, how });
+        }
+    }
+
+    /// Ends it.
+    pub fn end(self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        self.end_with(Map::new(), teller, now, out);
+    }
+
+    /// Ends it with something to be told.
+    pub fn end_with(
+        mut self,
+        told: Map<String, Value>,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        self.event("session.completed", Value::Object(told), teller, now, out);
+    }
+
+    /// Ends it because its agent is gone.
+    pub fn lose(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let mut fields = sentence(&teller.words, "acp.end.gone", &[]);
+        fields.insert("error_category".to_owned(), "unknown".into());
+        self.event("session.errored", Value::Object(fields), teller, now, out);
+    }
+
+    fn state(&mut self, from: &str, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        let fields = json!({"from_state": from, "to_state": to});
+        self.event("state.changed", fields, teller, now, out);
+    }
+
+    fn event(
+        &mut self,
+        kind: &str,
+        fields: Value,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let text = teller
+            .writer
+            .event(&mut self.session, kind, now.wall, fields);
+        out.push(Out::Event(text));
+    }
+}
+
+/// Reads an answer as the place of a choice, from 0.
+pub fn place(answer: &Answer) -> Option<usize> {
+    match answer {
+        Answer::Response(Response::Text(value)) => value.parse::<usize>().ok()?.checked_sub(1),
+        Answer::Response(Response::YesNo(_) | Response::Number(_)) | Answer::Decision { .. } => {
+            None
+        }
+    }
+}
