@@ -119,8 +119,8 @@ impl App {
     fn command_words(&self, command: &Offered) -> String {
         let args = [
             ("name", Arg::Name(command.name.clone())),
-            ("says", Arg::Agent(command.says.clone(), None)),
-            ("takes", Arg::Agent(command.takes.clone(), None)),
+            ("says", unclosed(&command.says)),
+            ("takes", unclosed(&command.takes)),
         ];
         self.phrases().text("commands.one", &args)
     }
@@ -131,6 +131,12 @@ impl App {
             *line = tui_input::Input::new(text);
         }
     }
+}
+
+/// Says an agent's text as a part of a sentence of ours, which closes it.
+fn unclosed(text: &str) -> Arg {
+    let text = crate::announce::speakable::one_line(text);
+    Arg::Own(text.trim_end_matches('.').to_owned())
 }
 
 /// Says names one after the other, each as one harmless word group.

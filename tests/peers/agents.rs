@@ -445,6 +445,55 @@ fn codex_is_prompted_answered_and_stopped() {
     story(&CODEX);
 }
 
+/// Nobody has signed in to this one, and one of the two keys that it could read is there.
+const CODEX_WITHOUT_ACCOUNT: Agent = Agent {
+    settle: |home, _| {
+        write(home, ".codex/config.toml", "");
+        vec![("OPENAI_API_KEY", "x".to_owned())]
+    },
+    ..CODEX
+};
+
+#[test]
+fn codex_is_signed_in_to_by_a_way_that_works_after_one_that_does_not() {
+    let scene = Scene::new(&CODEX_WITHOUT_ACCOUNT);
+    let mut hearken = scene.start(&CODEX_WITHOUT_ACCOUNT, &[]);
+    hearken.announced("clarification", "The agent wants you to sign in. How?");
+    hearken.say("o 1 2");
+    hearken.announced(
+        "connection",
+        "Signing in did not work, by Use CODEX_API_KEY",
+    );
+    hearken.announced("clarification", "The agent wants you to sign in. How?");
+    hearken.say("o 2 3");
+    hearken.announced("connection", "You are signed in.");
+    hearken.announced("connection", "Mode of the agent: Read Only.");
+    hearken.announced("connection", "The agent is ready.");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
+
+#[test]
+fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
+    let scene = Scene::new(&QWEN);
+    let mut hearken = scene.start(&QWEN, &[]);
+    hearken.announced("connection", "Mode of the agent: Default.");
+    hearken.announced("connection", "The agent is ready.");
+    hearken.say("set mode");
+    hearken.announced(
+        "clarification",
+        "Mode is Default. To what do you want to change it?",
+    );
+    hearken.say("o 1 4");
+    hearken.announced("clarification", "Mode: Auto. The agent says of it:");
+    hearken.say("y 2");
+    hearken.announced("connection", "Mode of the agent: Auto.");
+    hearken.say("commands ini");
+    hearken.announced("reply", "/init: ");
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
+
 #[test]
 fn codex_is_killed() {
     killed(&CODEX);

@@ -139,6 +139,7 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
         stage.lines
     );
     stage.press('y');
+    stage.wait(2000);
     stage.press('o');
     stage.press('2');
     assert!(

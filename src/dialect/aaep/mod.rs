@@ -314,8 +314,9 @@ impl Dialect for Aaep {
                 self.renew_terms(out);
             }
             Wish::Prompt(text) => self.prompts.send(text, &mut self.numbers, out),
-            // The protocol has no word for these, and nobody is told that they can be done.
-            Wish::Stop | Wish::Set(_) => {}
+            // The protocol has no word for it, and nobody is told that it can be done.
+            Wish::Stop => {}
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
         }
     }
 

@@ -119,7 +119,7 @@ impl Acp {
         }
         let all: Vec<Setting> = self.settings.choosable().cloned().collect();
         if all.is_empty() {
-            return out.push(tell("acp.set.none"));
+            return out.push(tell("settings.none"));
         }
         let meant = match what {
             None if all.len() == 1 => all.first(),

@@ -230,7 +230,7 @@ fn what_can_not_be_set_is_said() {
         [
             "acp.set.early",
             "acp.ready",
-            "acp.set.none",
+            "settings.none",
             "prompt.nobody"
         ]
     );
