@@ -207,7 +207,7 @@ impl App {
                     Class::Outcome,
                     Kind::Connection,
                     "record.failed",
-                    &[("reason", self.reason(&reason))],
+                    &[("reason", self.because(&reason))],
                     now,
                 );
             }

@@ -13,7 +13,7 @@ use clap_complete::Shell;
 
 use crate::app::Until;
 use crate::config::{
-    Config, Dialect, FaceChoice, Load, ReaderChoice, ThemeChoice, TimesChoice, Verbosity,
+    Config, Dialect, FaceChoice, Load, ReaderChoice, SetBy, ThemeChoice, TimesChoice, Verbosity,
     VoiceChoice,
 };
 
@@ -378,11 +378,30 @@ const SETTINGS: [(&str, &str); 15] = [
     ("client_key", "links.client_key"),
 ];
 
-/// Gives the settings that a command line or the environment sets, each with the flag or the variable
-/// in words.
+/// Says why a value can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadValue {
+    /// It says no end of a run.
+    #[error("ended, or idle: and seconds")]
+    Until,
+    /// The seconds of idling are outside their range.
+    #[error("1 to 86400 seconds")]
+    Idle,
+    /// It is no width.
+    #[error("a whole number from 20 to 65535")]
+    Width,
+    /// It is no number of attempts.
+    #[error("a whole number from 0 to 4294967295")]
+    Retries,
+    /// It is no speed.
+    #[error("a number from 0.01 to 1000")]
+    Speed,
+}
+
+/// Gives the settings that a command line or the environment sets, each with the flag or the variable.
 ///
 /// A command line that can't be used gives none.
-pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, String)> {
+pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy)> {
     let command = Cli::command();
     let Ok(matches) = command.clone().try_get_matches_from(arguments) else {
         return Vec::new();
@@ -401,11 +420,11 @@ pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, Strin
         };
         let how = match matches.value_source(id) {
             Some(ValueSource::CommandLine) => {
-                format!("the flag --{}", argument.get_long().unwrap_or(id))
+                SetBy::Flag(format!("--{}", argument.get_long().unwrap_or(id)))
             }
             Some(ValueSource::EnvVariable) => {
                 let variable = argument.get_env().unwrap_or_default().to_string_lossy();
-                format!("the environment variable {variable}")
+                SetBy::Variable(variable.into_owned())
             }
             Some(_) | None => continue,
         };
@@ -414,35 +433,34 @@ pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, Strin
     said
 }
 
-fn until(text: &str) -> Result<Until, String> {
+fn until(text: &str) -> Result<Until, BadValue> {
     match text.strip_prefix("idle:") {
         None if text == "ended" => Ok(Until::Ended),
-        None => Err("say ended, or idle: and a number of seconds, as in idle:30".to_owned()),
+        None => Err(BadValue::Until),
         Some(seconds) => match seconds.parse::<u64>() {
             Ok(seconds) if (1..=86_400).contains(&seconds) => {
                 Ok(Until::Idle(Duration::from_secs(seconds)))
             }
-            Ok(_) | Err(_) => Err("idle: wants a number of seconds from 1 to 86400".to_owned()),
+            Ok(_) | Err(_) => Err(BadValue::Idle),
         },
     }
 }
 
-fn width(text: &str) -> Result<u16, String> {
+fn width(text: &str) -> Result<u16, BadValue> {
     match text.parse::<u16>() {
         Ok(width) if width >= 20 => Ok(width),
-        Ok(_) | Err(_) => Err("the width is a whole number from 20 to 65535".to_owned()),
+        Ok(_) | Err(_) => Err(BadValue::Width),
     }
 }
 
-fn retries(text: &str) -> Result<u32, String> {
-    let number = text.parse::<u32>();
-    number.map_err(|_| "it is a whole number from 0 to 4294967295".to_owned())
+fn retries(text: &str) -> Result<u32, BadValue> {
+    text.parse::<u32>().map_err(|_| BadValue::Retries)
 }
 
-fn speed(text: &str) -> Result<f64, String> {
+fn speed(text: &str) -> Result<f64, BadValue> {
     match text.parse::<f64>() {
         Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
-        Ok(_) | Err(_) => Err("the speed is a number from 0.01 to 1000".to_owned()),
+        Ok(_) | Err(_) => Err(BadValue::Speed),
     }
 }
 
@@ -487,12 +505,12 @@ mod tests {
         let said = |line: &str| said(line.split(' ').map(OsString::from));
         let flags = "hearken doctor --face linear --quiet --language de,en --screen-reader no";
         let names = [
-            ("screen.face", "the flag --face"),
-            ("screen.reader", "the flag --screen-reader"),
-            ("announce.languages", "the flag --language"),
-            ("announce.quiet", "the flag --quiet"),
+            ("screen.face", "--face"),
+            ("screen.reader", "--screen-reader"),
+            ("announce.languages", "--language"),
+            ("announce.quiet", "--quiet"),
         ];
-        let mut wanted = names.map(|(name, how)| (name.to_owned(), how.to_owned()));
+        let mut wanted = names.map(|(name, flag)| (name.to_owned(), SetBy::Flag(flag.to_owned())));
         let mut found = said(flags);
         wanted.sort();
         found.sort();

@@ -107,15 +107,37 @@ pub enum VoiceChoice {
 }
 
 impl TryFrom<String> for VoiceChoice {
-    type Error = String;
-    fn try_from(text: String) -> Result<Self, String> {
+    type Error = NoVoice;
+    fn try_from(text: String) -> Result<Self, NoVoice> {
         text.parse()
     }
 }
 
+/// Says by what of a call a setting was set.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SetBy {
+    /// A flag, as it is written.
+    Flag(String),
+    /// An environment variable.
+    Variable(String),
+    /// Something of it.
+    Call,
+}
+
+/// Says why a word names no voice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoVoice {
+    /// `command:` without a program behind it.
+    #[error("command: without a program")]
+    NoProgram,
+    /// No voice has this name.
+    #[error("no voice has this name")]
+    Unknown,
+}
+
 impl std::str::FromStr for VoiceChoice {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = NoVoice;
+    fn from_str(text: &str) -> Result<Self, NoVoice> {
         match text {
             "auto" => Ok(Self::Auto),
             "speech-dispatcher" => Ok(Self::SpeechDispatcher),
@@ -125,12 +147,8 @@ impl std::str::FromStr for VoiceChoice {
                 Some(command) if !command.trim().is_empty() => {
                     Ok(Self::Command(command.to_owned()))
                 }
-                Some(_) => Err(
-                    "command: wants a program after the colon, as in command:espeak-ng".to_owned(),
-                ),
-                None => Err(format!(
-                    "there is no voice called {other:?}; choose auto, speech-dispatcher, system, command:PROGRAM or none"
-                )),
+                Some(_) => Err(NoVoice::NoProgram),
+                None => Err(NoVoice::Unknown),
             },
         }
     }

@@ -23,7 +23,7 @@ use crate::config::{Knob, Load};
 
 pub use choosing::ChoiceMove;
 pub use filter::{Filter, Pass, Press};
-pub use map::{Chord, KeyError, Keymap};
+pub use map::{Chord, Kept, KeyError, Keymap, names as command_names};
 pub use reader::{LineFeed, Reader};
 pub use scan::{Scan, ScanKey};
 pub use stroke::{Stroke, Struck};

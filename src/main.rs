@@ -12,7 +12,7 @@ use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime::{self, Earlier, Serving, Unwritten, Wanted};
+use hearken::runtime::{self, Earlier, Failure, Serving, Unwritten, Wanted};
 
 fn main() -> ExitCode {
     // A shell may only ask for names.
@@ -76,7 +76,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
                     // Errors are an answer, not a fault of the call: the same code as for a lost source.
                     Verdict::Bad => Exit::NoSource,
                     Verdict::Unusable => {
-                        anyhow::bail!("there is no event in {}", runtime::shown(&file))
+                        anyhow::bail!(
+                            Failure::new("call.no_event").with("name", runtime::shown(&file))
+                        )
                     }
                 },
             )
@@ -185,7 +187,8 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             let engine = runtime::say(&text.join(" "), voice, config.as_deref()).await?;
             print(format!("Said by {engine}.\n").as_bytes())
         }
-        Command::SystemVoice => anyhow::bail!("the system's own speech has a process of its own"),
+        // It has a process of its own, which was told apart before.
+        Command::SystemVoice => Ok(Exit::Clean),
         Command::Doctor {
             sources,
             silent,
@@ -229,10 +232,9 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             }
             match guide::sheet(page.as_deref(), &words) {
                 Some(page) => print(page.text.as_bytes()),
-                None => anyhow::bail!(
-                    "there is no command {:?}; hearken --help lists them",
-                    page.unwrap_or_default()
-                ),
+                None => {
+                    anyhow::bail!(Failure::new("call.page").with("name", page.unwrap_or_default()))
+                }
             }
         }
     }

@@ -11,6 +11,7 @@ mod chosen;
 mod decisions;
 mod desk;
 mod facing;
+mod failure;
 mod feed;
 mod input;
 mod keyboard;
@@ -29,7 +30,7 @@ mod writer;
 
 use std::time::{Duration, Instant};
 
-use crate::announce::Utterance;
+use crate::announce::{Reason, Utterance};
 use crate::app::{App, Effect, Exit, Input, Kept, VoiceWish};
 use crate::dialect;
 use crate::link::{Frame, LinkEvent, LinkId};
@@ -44,6 +45,8 @@ pub use crate::voice::system::run_child as system_voice;
 pub use agents::{Wanted, agents};
 pub use facing::Face;
 pub(crate) use facing::{Terminals, choose_face};
+pub use failure::Failure;
+pub(crate) use failure::{source as of_source, tls as of_tls};
 pub use live::check;
 pub use look::{shown, trace};
 pub use pages::{scenario_names, source_names, write_pages};
@@ -292,8 +295,8 @@ struct Shell {
     recorder: Option<Recorder>,
     voice: Option<VoiceHandle>,
     exit: Option<Exit>,
-    failures: Vec<String>,
-    remembered: Option<Result<String, String>>,
+    failures: Vec<Reason>,
+    remembered: Option<Result<String, Reason>>,
 }
 
 impl Shell {
@@ -307,7 +310,7 @@ impl Shell {
             return;
         }
         if let Err(error) = recorder.news(at.wall, link.0, event) {
-            self.failures.push(error.to_string());
+            self.failures.push(failure::recording(&error));
         }
     }
 
@@ -326,7 +329,7 @@ impl Shell {
             Kept::Reply { request, body } => recorder.reply(at.wall, link.0, *request, body),
         };
         if let Err(error) = recorded {
-            self.failures.push(error.to_string());
+            self.failures.push(failure::recording(&error));
         }
     }
 
@@ -382,7 +385,7 @@ impl Shell {
                 Effect::Title(title) => output.title(title.as_deref()),
                 Effect::Remember(delivery) => {
                     let outcome = settings::remember(&delivery);
-                    self.remembered = Some(outcome.map_err(|error| format!("{error:#}")));
+                    self.remembered = Some(outcome.map_err(|failure| failure.reason().clone()));
                 }
                 // The loop did it: what reads the input is not here.
                 Effect::FlushInput => {}

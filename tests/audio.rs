@@ -378,7 +378,7 @@ async fn next(events: &mut mpsc::Receiver<VoiceEvent>) -> VoiceEvent {
 
 async fn ready(events: &mut mpsc::Receiver<VoiceEvent>) {
     match next(events).await {
-        VoiceEvent::Ready { engine } => assert_eq!(engine, "speech-dispatcher"),
+        VoiceEvent::Ready { engine } => assert_eq!(engine, "speech-dispatcher".into()),
         other => panic!("not ready: {other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::announce::Announcement;
+use crate::announce::{Announcement, Reason};
 use crate::keys::Stroke;
 use crate::link::{LinkEvent, LinkId};
 use crate::voice::VoiceEvent;
@@ -58,7 +58,7 @@ pub enum Input {
     /// An interrupt from outside the keyboard reader.
     Interrupt,
     /// Something went wrong with the recording.
-    RecordingFailed(String),
+    RecordingFailed(Reason),
     /// What became of [`super::Effect::Remember`]: the file's place, or why there is none.
-    Remembered(Result<String, String>),
+    Remembered(Result<String, Reason>),
 }

@@ -41,11 +41,6 @@ impl App {
         Arg::Own(self.announcer.phrases().because(reason))
     }
 
-    /// Gives what another room says of itself in the person's language.
-    pub(super) fn reason(&self, english: &str) -> Arg {
-        Arg::Own(self.announcer.phrases().reason(english))
-    }
-
     /// Shows an announcement and hands it to the voice.
     pub(super) fn emit(&mut self, announcement: Arc<Announcement>, now: Now) {
         if announcement.kind != Kind::Heartbeat {

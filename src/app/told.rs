@@ -3,7 +3,7 @@
 //! Responsibilities: wording what a room without words wants said, with everything that stands in it. Not here: saying
 //! it (`links`, `doctor`).
 
-use crate::announce::{Arg, Phrases};
+use crate::announce::{Arg, Phrases, Reason};
 use crate::link::{Detail, Fault, Phrase, Word};
 
 /// Words a phrase.
@@ -35,7 +35,6 @@ fn arg_of(phrases: &Phrases, word: &Word) -> Arg {
         Word::Phrase(phrase) => Arg::Own(told(phrases, phrase)),
         Word::Phrases(all) => Arg::Own(all_told(phrases, all)),
         Word::Fault(fault) => Arg::Own(fault_told(phrases, fault)),
-        Word::System(text) => Arg::Own(phrases.reason(text)),
     }
 }
 
@@ -45,7 +44,10 @@ fn caused(phrases: &Phrases, key: &str, details: Vec<(&'static str, Detail)>) ->
         .into_iter()
         .map(|(name, detail)| match detail {
             Detail::Own(text) => (name, Arg::Own(text)),
-            Detail::System(text) => (name, Arg::Own(phrases.reason(&text))),
+            Detail::Kind(kind) => {
+                let said = Reason::of_kind(kind).unwrap_or_else(|| Reason::said(kind));
+                (name, Arg::Own(phrases.because(&said)))
+            }
             Detail::Agent(words) => (name, Arg::Agent(words, None)),
         })
         .collect();

@@ -269,7 +269,7 @@ impl App {
             VoiceState::Checking => phrases.text("headline.voice.checking", &[]),
             VoiceState::Ready { engine } => phrases.text(
                 "headline.voice.ready",
-                &[("engine", Arg::Own(phrases.reason(engine)))],
+                &[("engine", Arg::Own(phrases.because(engine)))],
             ),
             VoiceState::Lost => phrases.text("headline.voice.lost", &[]),
             VoiceState::None => phrases.text("headline.voice.none", &[]),

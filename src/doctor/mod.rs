@@ -11,8 +11,8 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::announce::{Arg, Phrases};
-use crate::config::{Config, ReaderChoice};
+use crate::announce::Phrases;
+use crate::config::{Config, ReaderChoice, SetBy};
 use crate::link::{Phrase, Word};
 use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
@@ -25,7 +25,7 @@ pub mod sources;
 pub mod terminal;
 pub mod voices;
 
-use report::{Finding, Part, Tally, cause, own as name_of};
+use report::{Finding, Part, Tally, because, own as name_of};
 use settings::{Origin, Settings};
 use terminal::Terminal;
 use voices::Sentence;
@@ -37,8 +37,8 @@ pub struct Request {
     pub sources: Vec<String>,
     /// The settings file that was named.
     pub file: Option<PathBuf>,
-    /// The settings that flags or variables set, each with the flag or variable in words.
-    pub said: Vec<(String, String)>,
+    /// The settings that flags or variables set, each with the flag or variable.
+    pub said: Vec<(String, SetBy)>,
     /// The environment variable that has the token.
     pub token_env: Option<String>,
     /// The file that has the token.
@@ -188,7 +188,7 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
     let first = match survey.present() {
         Some(reader) => Finding::fine(
             part,
-            Phrase::new("doctor.reader").with("name", cause(reader.name())),
+            Phrase::new("doctor.reader").with("name", because(&reader.name())),
         ),
         None if ssh => Finding::weak(part, "doctor.reader.ssh", "doctor.reader.ssh.remedy"),
         None => Finding::fine(part, "doctor.reader.none"),
@@ -200,17 +200,17 @@ fn surveyed(survey: &Survey, ssh: bool) -> Vec<Finding> {
             Sight::Present(reader) => found.push(Finding::fine(
                 part,
                 Phrase::new("doctor.reader.shown")
-                    .with("place", cause(&look.place))
-                    .with("name", cause(reader.name())),
+                    .with("place", because(&look.place))
+                    .with("name", because(&reader.name())),
             )),
             Sight::Absent => {
-                absent.push(Phrase::new("fault.other").with("reason", cause(&look.place)))
+                absent.push(Phrase::new("fault.other").with("reason", because(&look.place)))
             }
             Sight::Unknown { reason } => found.push(Finding::weak(
                 part,
                 Phrase::new("doctor.reader.unknown")
-                    .with("place", cause(&look.place))
-                    .with("reason", cause(reason)),
+                    .with("place", because(&look.place))
+                    .with("reason", because(reason)),
                 "doctor.reader.unknown.remedy",
             )),
         }
@@ -279,14 +279,11 @@ fn sentence(config: &Config) -> Result<Sentence, Box<Finding>> {
     let phrases = Phrases::for_languages(&config.announce.languages).map_err(|error| {
         Box::new(Finding::broken(
             Part::Settings,
-            Phrase::new("doctor.words").with("why", cause(error)),
+            Phrase::new("doctor.words").with("why", name_of(error)),
             "doctor.words.remedy",
         ))
     })?;
-    Ok(Sentence {
-        text: phrases.text("doctor.test", &[("engine", Arg::own("{engine}"))]),
-        language: phrases.voice_language().map(str::to_owned),
-    })
+    Ok(Sentence(phrases))
 }
 
 /// Reads what sources are reached with; `None` after telling what of it is not there.
@@ -302,7 +299,7 @@ fn links<W: Write>(
         Err(error) => {
             report.tell(Finding::broken(
                 Part::Source,
-                Phrase::new("doctor.token").with("why", cause(format!("{error:#}"))),
+                Phrase::new("doctor.token").with("why", because(error.reason())),
                 "doctor.token.remedy",
             ));
             return None;
@@ -313,7 +310,7 @@ fn links<W: Write>(
         Err(error) => {
             report.tell(Finding::broken(
                 Part::Source,
-                Phrase::new("doctor.tls").with("why", cause(format!("{error:#}"))),
+                Phrase::new("doctor.tls").with("why", because(&runtime::of_tls(&error))),
                 "doctor.tls.remedy",
             ));
             None

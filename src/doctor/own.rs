@@ -100,11 +100,12 @@ mod tests {
     use std::io::Write as _;
 
     use super::*;
+    use crate::config::SetBy;
 
     fn settings(text: &str) -> Settings {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(text.as_bytes()).unwrap();
-        let said = [("announce.load".to_owned(), "the flag --load".to_owned())];
+        let said = [("announce.load".to_owned(), SetBy::Flag("--load".to_owned()))];
         Settings::read(
             Some(file.path()),
             &said,

@@ -157,17 +157,11 @@ pub(super) fn because(reason: &Reason) -> Word {
     for (name, detail) in reason.details() {
         let word = match detail {
             Detail::Own(text) => Word::Own(text.clone()),
-            Detail::System(text) => Word::System(text.clone()),
             Detail::Reason(cause) => because(cause),
         };
         phrase = phrase.with(name, word);
     }
     Word::Phrase(phrase)
-}
-
-/// Puts why something is so into a phrase; its English words are looked up.
-pub(super) fn cause(english: impl ToString) -> Word {
-    Word::System(english.to_string())
 }
 
 /// Makes a safe sentence: no control character, a capital, one full stop.

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::report::{Finding, Part, cause, own};
-use crate::config::Config;
+use super::report::{Finding, Part, because, own};
+use crate::config::{Config, SetBy};
 use crate::link::{Phrase, Word};
-use crate::runtime::{self, settings};
+use crate::runtime::{self, Failure, settings};
 
 /// The longest value that is shown, in characters: a line is to be listened to.
 const LONGEST_VALUE: usize = 80;
@@ -23,8 +23,8 @@ pub enum Origin {
     File,
     /// What hearken was asked to remember of the voice.
     Remembered,
-    /// A flag or an environment variable, in English words that are looked up.
-    Said(String),
+    /// A flag or an environment variable.
+    Said(SetBy),
 }
 
 impl Origin {
@@ -34,7 +34,13 @@ impl Origin {
             Self::Default => Phrase::new("doctor.origin.default"),
             Self::File => Phrase::new("doctor.origin.file"),
             Self::Remembered => Phrase::new("doctor.origin.remembered"),
-            Self::Said(how) => Phrase::new("doctor.origin.said").with("how", cause(how)),
+            Self::Said(SetBy::Flag(name)) => {
+                Phrase::new("doctor.origin.flag").with("name", own(name))
+            }
+            Self::Said(SetBy::Variable(name)) => {
+                Phrase::new("doctor.origin.variable").with("name", own(name))
+            }
+            Self::Said(SetBy::Call) => Phrase::new("doctor.origin.call"),
         };
         Word::Phrase(phrase)
     }
@@ -87,8 +93,8 @@ impl Settings {
     /// variable that set each, and `lay` puts the values in.
     pub fn read(
         named: Option<&Path>,
-        said: &[(String, String)],
-        recall: impl FnOnce(&mut Config) -> anyhow::Result<()>,
+        said: &[(String, SetBy)],
+        recall: impl FnOnce(&mut Config) -> Result<(), Failure>,
         lay: impl FnOnce(&mut Config),
     ) -> Self {
         let (base, file) = match settings::text(named) {
@@ -99,14 +105,14 @@ impl Settings {
                         |error| error.to_string(),
                         |phrases| phrases.settings_fault(&error),
                     );
-                    (None, unreadable(&path, &why))
+                    (None, unreadable(&path, own(why)))
                 }
             },
             Ok(None) => (None, absent(settings::own_file())),
             Err(error) => {
                 let place = named.map(Path::to_owned).or_else(settings::own_file);
                 let place = place.unwrap_or_default();
-                (None, unreadable(&place, &error.root_cause().to_string()))
+                (None, unreadable(&place, because(error.cause())))
             }
         };
         let (base, text) = base.unwrap_or_default();
@@ -114,7 +120,7 @@ impl Settings {
         let memory = recall(&mut remembered).err().map(|error| {
             Finding::broken(
                 Part::Settings,
-                Phrase::new("fault.other").with("reason", cause(format!("{error:#}"))),
+                Phrase::new("fault.other").with("reason", because(error.reason())),
                 "doctor.memory.remedy",
             )
         });
@@ -171,12 +177,12 @@ fn absent(place: Option<PathBuf>) -> Finding {
     Finding::fine(Part::Settings, text)
 }
 
-fn unreadable(path: &Path, why: &str) -> Finding {
+fn unreadable(path: &Path, why: Word) -> Finding {
     Finding::broken(
         Part::Settings,
         Phrase::new("doctor.file.unusable")
             .with("path", own(path.display()))
-            .with("why", cause(why)),
+            .with("why", why),
         "doctor.file.remedy",
     )
 }
@@ -186,7 +192,7 @@ fn unreadable(path: &Path, why: &str) -> Finding {
 fn origins(
     stages: [&Config; 3],
     written: &BTreeMap<String, Value>,
-    said: &[(String, String)],
+    said: &[(String, SetBy)],
 ) -> BTreeMap<String, (Value, Origin)> {
     let [base, remembered, config] = stages.map(|config| {
         let table = toml::Table::try_from(config);
@@ -198,9 +204,7 @@ fn origins(
             let how = said.iter().find(|(setting, _)| *setting == name);
             let origin = match how {
                 Some((_, how)) => Origin::Said(how.clone()),
-                None if remembered.get(&name) != Some(&value) => {
-                    Origin::Said("the command line".to_owned())
-                }
+                None if remembered.get(&name) != Some(&value) => Origin::Said(SetBy::Call),
                 None if base.get(&name) != Some(&value) => Origin::Remembered,
                 None if written.contains_key(&name) => Origin::File,
                 None => Origin::Default,
@@ -260,7 +264,7 @@ mod tests {
         let file = file("[announce]\nverbosity = \"terse\"\nfold = true\n[voice]\nrate = 10\n");
         let said = [(
             "announce.verbosity".to_owned(),
-            "the flag --verbosity".to_owned(),
+            SetBy::Flag("--verbosity".to_owned()),
         )];
         let recall = |config: &mut Config| {
             config.voice.volume = Some(30);
@@ -272,7 +276,7 @@ mod tests {
         });
         assert_eq!(
             *origin(&settings, "announce.verbosity"),
-            Origin::Said("the flag --verbosity".to_owned())
+            Origin::Said(SetBy::Flag("--verbosity".to_owned()))
         );
         assert_eq!(*origin(&settings, "voice.rate"), Origin::File);
         assert_eq!(
@@ -286,7 +290,7 @@ mod tests {
         );
         assert_eq!(
             *origin(&settings, "announce.quiet"),
-            Origin::Said("the command line".to_owned()),
+            Origin::Said(SetBy::Call),
             "a value that nobody names a flag for is no default"
         );
         assert_eq!(*origin(&settings, "screen.width"), Origin::Default);
@@ -305,7 +309,10 @@ mod tests {
     #[test]
     fn a_memory_that_can_not_be_used_is_a_problem() {
         let file = file("");
-        let recall = |_: &mut Config| Err(anyhow::anyhow!("the memory can't be used"));
+        let recall = |_: &mut Config| {
+            let why = crate::announce::Reason::new("call.memory.range");
+            Err(Failure::new("call.memory").with("path", "x").because(why))
+        };
         let settings = Settings::read(Some(file.path()), &[], recall, |_| {});
         let found = settings.findings(false);
         assert!(line(&found[1]).contains("memory"), "{found:?}");

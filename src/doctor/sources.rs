@@ -5,7 +5,8 @@
 
 use std::time::Duration;
 
-use super::report::{Finding, Part, cause, own as name_of};
+use super::report::{Finding, Part, because, own as name_of};
+use crate::announce::Reason;
 use crate::config::{Config, SourceConfig};
 use crate::link::{Fault, LinkEvent, Phrase, Word};
 use crate::runtime::settings::{credential, token_of};
@@ -62,7 +63,7 @@ pub async fn look(
                 sources::read(word, &settings.config),
                 sources::with_own(word, config),
             ) {
-                (Err(error), _) => refused(&sources::unknown(word, error, config)),
+                (Err(error), _) => refused(sources::unknown(word, error, config).reason()),
                 (Ok(source), Some(own)) if source.is_live() => {
                     of_the_settings(&own, config, settings, alone).await
                 }
@@ -93,27 +94,31 @@ async fn of_the_settings(
     let token = token_of(own, || Ok(settings.token.clone()), alone);
     let token = token.and_then(|token| credential(links.dialect, token));
     let remedy = "doctor.source.own.remedy";
-    let failed = |why: String| {
+    let failed = |why: &Reason| {
         Phrase::new("doctor.source.failed")
             .with("name", name_of(name))
-            .with("why", cause(why))
+            .with("why", because(why))
     };
     let token = match token {
         Ok(token) => token,
         Err(error) => {
-            return Finding::broken(Part::Source, failed(format!("{error:#}")), remedy);
+            return Finding::broken(Part::Source, failed(error.reason()), remedy);
         }
     };
     match Tls::load(&links) {
         Ok(tls) => attempt(Some(name), url, &LinkSettings::new(links, token, tls, 0)).await,
-        Err(error) => Finding::broken(Part::Source, failed(error.to_string()), remedy),
+        Err(error) => Finding::broken(
+            Part::Source,
+            failed(&crate::runtime::of_tls(&error)),
+            remedy,
+        ),
     }
 }
 
 /// Tries one source.
 async fn attempt(name: Option<&str>, text: &str, settings: &LinkSettings) -> Finding {
     match sources::read(text, &settings.config) {
-        Err(error) => refused(&error.to_string()),
+        Err(error) => refused(&crate::runtime::of_source(&error)),
         Ok(Source::Stdin) => Finding::fine(Part::Source, "doctor.source.stdin"),
         Ok(source) => {
             let dialect = settings.config.dialect;
@@ -176,10 +181,10 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
     reached.unwrap_or(Reached::Silent)
 }
 
-fn refused(error: &str) -> Finding {
+fn refused(why: &Reason) -> Finding {
     Finding::broken(
         Part::Source,
-        Phrase::new("fault.other").with("reason", cause(error)),
+        Phrase::new("fault.other").with("reason", because(why)),
         "doctor.source.refused.remedy",
     )
 }

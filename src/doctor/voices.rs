@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
 
-use super::report::{Finding, Part, because, cause, own};
+use super::report::{Finding, Part, because, own};
 use crate::announce::Sound as Manner;
-use crate::announce::{Class, Mark, Reason, Utterance, UtteranceId};
+use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
 use crate::voice::{self, VoiceEvent, VoiceSink};
@@ -85,7 +85,7 @@ pub enum Tried {
     /// It is there.
     There {
         /// Its name as a person knows it.
-        engine: String,
+        engine: Reason,
         /// What the person should know about it.
         notices: Vec<Reason>,
         /// Whether it sounds.
@@ -98,13 +98,15 @@ pub enum Tried {
     },
 }
 
-/// Holds the sentence that is said, and its language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sentence {
-    /// The words, with `{engine}` where the engine's name belongs.
-    pub text: String,
-    /// The language's tag.
-    pub language: Option<String>,
+/// Holds the sentence that is said, in the person's words.
+#[derive(Debug, Clone)]
+pub struct Sentence(pub Phrases);
+
+impl Sentence {
+    fn text(&self, engine: &Reason) -> String {
+        let engine = Arg::Own(self.0.because(engine));
+        self.0.text("doctor.test", &[("engine", engine)])
+    }
 }
 
 /// Looks at the voices one after the other and hands each finding over as soon as it is there.
@@ -150,7 +152,8 @@ pub async fn look(
 fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
     let found = match chosen {
         Tried::There { engine, .. } => {
-            engine == name || engine.strip_prefix("command ") == Some(name)
+            *engine == Reason::said(name)
+                || *engine == Reason::new("voice.engine.command").with("name", name)
         }
         Tried::Missing { .. } => false,
     };
@@ -173,7 +176,7 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
         } => (engine, notices, sound),
         Tried::Missing { reason } => return vec![of_none(choice, reader, reason)],
     };
-    let say = |key| Phrase::new(key).with("engine", cause(engine));
+    let say = |key| Phrase::new(key).with("engine", because(engine));
     let mut found = vec![match sound {
         Sound::NotTried => Finding::fine(Part::Voice, say("doctor.voice.there")),
         Sound::Said { took } => Finding::fine(
@@ -266,8 +269,8 @@ async fn attempt(
                     handle.speak(Utterance {
                         id: UtteranceId(1),
                         class: Class::Response,
-                        text: sentence.text.replace("{engine}", &engine),
-                        language: sentence.language.clone(),
+                        text: sentence.text(&engine),
+                        language: sentence.0.voice_language().map(str::to_owned),
                         mark: Mark::Own,
                         sound: Manner::default(),
                     });
@@ -298,7 +301,7 @@ async fn attempt(
 async fn ready(
     news: &mut mpsc::Receiver<VoiceEvent>,
     notices: &mut Vec<Reason>,
-) -> Result<String, Reason> {
+) -> Result<Reason, Reason> {
     loop {
         match news.recv().await {
             Some(VoiceEvent::Ready { engine } | VoiceEvent::Recovered { engine }) => {
@@ -368,7 +371,7 @@ mod tests {
 
     fn there(sound: Sound) -> Tried {
         Tried::There {
-            engine: "speech-dispatcher".to_owned(),
+            engine: "speech-dispatcher".into(),
             notices: Vec::new(),
             sound,
         }
@@ -439,7 +442,7 @@ mod tests {
         assert!(taken(&chosen, &VoiceChoice::Auto, "speech-dispatcher"));
         assert!(!taken(&chosen, &VoiceChoice::Auto, "espeak-ng"));
         let program = Tried::There {
-            engine: "command espeak-ng".to_owned(),
+            engine: Reason::new("voice.engine.command").with("name", "espeak-ng"),
             notices: Vec::new(),
             sound: Sound::NotTried,
         };
@@ -450,16 +453,16 @@ mod tests {
     #[tokio::test]
     async fn a_program_that_speaks_is_tried_and_one_that_fails_is_named() {
         let config = VoiceConfig::default();
-        let sentence = Sentence {
-            text: "This is {engine}.".to_owned(),
-            language: None,
-        };
+        let sentence = Sentence(Phrases::english().unwrap());
         let choice = VoiceChoice::Command("cat".to_owned());
         let tried = attempt(&choice, &config, false, Some(&sentence)).await;
         let Tried::There { engine, sound, .. } = tried else {
             panic!("{tried:?}");
         };
-        assert_eq!(engine, "command cat");
+        assert_eq!(
+            engine,
+            Reason::new("voice.engine.command").with("name", "cat")
+        );
         assert!(matches!(sound, Sound::Said { .. }), "{sound:?}");
         let choice = VoiceChoice::Command("false".to_owned());
         let tried = attempt(&choice, &config, false, Some(&sentence)).await;

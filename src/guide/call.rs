@@ -11,7 +11,8 @@ use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
 use crate::announce::normalise::clean;
 use crate::announce::{Arg as Word, Phrases};
-use crate::cli::Cli;
+use crate::cli::{BadValue, Cli};
+use crate::config::NoVoice;
 
 /// Says why a call can't be used. `arguments` are those of the call, the program's name first.
 pub fn fault(error: &Error, arguments: &[OsString], words: &Phrases) -> String {
@@ -66,8 +67,10 @@ impl Call<'_> {
                 self.say("call.value", &[&args[..], &[("close", close)]].concat())
             }
             ErrorKind::ValueValidation => {
-                let why = self.error.source().map(ToString::to_string);
-                let why = self.words.reason(&why.unwrap_or_default());
+                let why = self
+                    .error
+                    .source()
+                    .map_or_else(String::new, |why| self.why(why));
                 let args = [("name", given), ("given", value), ("why", why)];
                 self.say("call.value.wrong", &args)
             }
@@ -90,6 +93,24 @@ impl Call<'_> {
             // Nothing that hearken takes can fail in another way; clap may learn new ones.
             _ => self.say("call.unusable", &[]),
         }
+    }
+
+    /// Says why a value can't be used; what has no words of ours has its own.
+    fn why(&self, why: &(dyn std::error::Error + 'static)) -> String {
+        let key = match (
+            why.downcast_ref::<BadValue>(),
+            why.downcast_ref::<NoVoice>(),
+        ) {
+            (Some(BadValue::Until), _) => "call.misfit.until",
+            (Some(BadValue::Idle), _) => "call.misfit.idle",
+            (Some(BadValue::Width), _) => "call.misfit.width",
+            (Some(BadValue::Retries), _) => "call.misfit.retries",
+            (Some(BadValue::Speed), _) => "call.misfit.speed",
+            (None, Some(NoVoice::NoProgram)) => "call.misfit.voice.program",
+            (None, Some(NoVoice::Unknown)) => "call.misfit.voice",
+            (None, None) => return why.to_string(),
+        };
+        self.words.text(key, &[])
     }
 
     fn say(&self, key: &str, args: &[(&'static str, String)]) -> String {

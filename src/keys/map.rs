@@ -43,14 +43,14 @@ pub enum KeyError {
         name: String,
     },
     /// The key has a meaning that can't be changed.
-    #[error("{command}: {name} can't be used: {why}")]
+    #[error("{command}: {name} can't be used")]
     Reserved {
         /// The command.
         command: String,
         /// The key's name.
         name: String,
         /// Why.
-        why: &'static str,
+        why: Kept,
     },
     /// Two commands want the same key.
     #[error("the key {name} is given to both {first} and {second}")]
@@ -71,6 +71,15 @@ pub enum KeyError {
     /// The keys of scanning are not a pair.
     #[error("scanning needs a key that selects, and a key that steps or a time (scanning.auto_ms)")]
     HalfAScan,
+}
+
+/// Says why a key keeps its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Enter and Space do nothing by themselves, so that they never answer.
+    Idle,
+    /// The terminal needs it, or tells it as another key.
+    Terminal,
 }
 
 /// Names one key with its modifiers.
@@ -131,13 +140,13 @@ impl Chord {
         code == self.code && key.modifiers & chord == self.modifiers
     }
 
-    fn reserved(self) -> Option<&'static str> {
+    fn reserved(self) -> Option<Kept> {
         if self.code == KeyCode::Enter || self.code == KeyCode::Char(' ') {
-            Some("Enter and Space never do anything by themselves, so that they never answer")
+            Some(Kept::Idle)
         } else if self.modifiers == KeyModifiers::CONTROL
             && matches!(self.code, KeyCode::Char('c' | 'z' | 'm' | 'i' | 'j' | '['))
         {
-            Some("the terminal needs it, or tells it as another key")
+            Some(Kept::Terminal)
         } else {
             None
         }
@@ -288,7 +297,8 @@ impl Keymap {
     }
 }
 
-fn names() -> Vec<&'static str> {
+/// Names every command.
+pub fn names() -> Vec<&'static str> {
     BINDINGS.iter().map(|binding| binding.name).collect()
 }
 
@@ -353,15 +363,9 @@ mod tests {
                 "accept = [\"n\"]",
                 "the key n is given to both accept and reject",
             ),
-            (
-                "accept = [\"Enter\"]",
-                "Enter can't be used: Enter and Space never",
-            ),
+            ("accept = [\"Enter\"]", "Enter can't be used"),
             ("accept = [\"Space\"]", "Space can't be used"),
-            (
-                "mute = [\"Ctrl-c\"]",
-                "Ctrl-c can't be used: the terminal needs it",
-            ),
+            ("mute = [\"Ctrl-c\"]", "Ctrl-c can't be used"),
             ("quit = []", "quit has no key"),
             ("accept = [\"F13\"]", "there is no key \"F13\""),
         ] {

@@ -10,8 +10,8 @@ use std::io::ErrorKind;
 pub enum Detail {
     /// A name, a number or an address, as it can be said.
     Own(String),
-    /// What the system says of itself.
-    System(String),
+    /// What the system says of an attempt.
+    Kind(ErrorKind),
     /// What the other side says in its own words.
     Agent(String),
 }
@@ -46,23 +46,13 @@ impl From<&&'static [&'static str]> for Detail {
 
 impl From<&ErrorKind> for Detail {
     fn from(kind: &ErrorKind) -> Self {
-        Self::System(kind.to_string())
+        Self::Kind(*kind)
     }
 }
 
 impl From<&TheirWords> for Detail {
     fn from(TheirWords(words): &TheirWords) -> Self {
         Self::Agent(words.clone())
-    }
-}
-
-/// Says why an address is refused, in the words that a person hears of their own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal(pub String);
-
-impl From<&Refusal> for Detail {
-    fn from(Refusal(words): &Refusal) -> Self {
-        Self::System(words.clone())
     }
 }
 
@@ -199,11 +189,13 @@ causes! {
     RedirectToPlain => "cause.redirect.plain";
     /// A redirect to what is no server of pages.
     RedirectNoHttp => "cause.redirect.no_http";
-    /// A redirect to an address that would be refused from a person, too.
-    RedirectRefused {
-        /// Why, as it is said to a person.
-        reason: Refusal
-    } => "cause.redirect.refused";
+    /// A redirect to another machine that is not secure.
+    RedirectOpen {
+        /// The machine.
+        host: String
+    } => "cause.redirect.open";
+    /// A redirect to an address that holds a credential.
+    RedirectCredential => "cause.redirect.credential";
     /// Nothing is to be started.
     NoProgram => "cause.program.none";
     /// A program is not there.

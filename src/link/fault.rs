@@ -172,8 +172,6 @@ pub enum Word {
     Phrases(Vec<Phrase>),
     /// Why something did not work.
     Fault(Fault),
-    /// What the system says of itself.
-    System(String),
 }
 
 impl Phrase {

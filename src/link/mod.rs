@@ -13,7 +13,7 @@ mod news;
 mod opening;
 
 pub use call::{Body, Call, HttpAnswer, LastWords, Method, Request};
-pub use cause::{Cause, Detail, NoTls, NoWebSocket, Refusal, TheirWords};
+pub use cause::{Cause, Detail, NoTls, NoWebSocket, TheirWords};
 pub use delivery::{Receipt, Undelivered};
 pub use fault::{Fault, Phrase, Reason, Word};
 pub use news::{Frame, LinkEvent};

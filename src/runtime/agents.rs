@@ -7,15 +7,15 @@ use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use serde::Deserialize;
 
 use crate::announce::normalise::clean;
-use crate::announce::{Arg, Phrases};
+use crate::announce::{Arg, Phrases, Reason};
 use crate::config::closest;
 use crate::dialect::Earlier;
 
-use super::settings::unreadable;
+use super::failure::Failure;
 
 /// The known agents, as data.
 const KNOWN: &str = include_str!("../../assets/agents.toml");
@@ -123,7 +123,7 @@ pub(super) enum AgentFault {
 }
 
 fn known() -> anyhow::Result<Vec<Agent>> {
-    let known: Known = toml::from_str(KNOWN).context("the known agents can't be read")?;
+    let known: Known = toml::from_str(KNOWN)?;
     Ok(known.agent)
 }
 
@@ -244,15 +244,13 @@ fn prompt(text: Option<String>, file: Option<&Path>) -> anyhow::Result<Option<St
         (None, None) => return Ok(None),
         (Some(text), _) => text,
         (None, Some(file)) => {
-            let about = || format!("{} can't be read", super::shown(file));
-            let open = std::fs::File::open(file)
-                .map_err(unreadable)
-                .with_context(about)?;
+            let about =
+                |error: std::io::Error| Failure::unreadable(file, Reason::of_reading(&error));
+            let open = std::fs::File::open(file).map_err(about)?;
             let mut text = String::new();
             open.take(LONGEST_PROMPT + 1)
                 .read_to_string(&mut text)
-                .map_err(unreadable)
-                .with_context(about)?;
+                .map_err(about)?;
             if text.len() as u64 > LONGEST_PROMPT {
                 bail!(AgentFault::LongPrompt {
                     file: super::shown(file),

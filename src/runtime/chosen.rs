@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::bail;
 
+use crate::announce::Reason;
 use crate::cli::Options;
 use crate::config::{Config, HandshakeConfig, SourceAnnounce, SourceConfig};
 use crate::transport::{LinkSettings, Source, Tls};
 
+use super::failure::{self, Failure};
 use super::{settings, sources};
 
 /// Is a source that is to be followed.
@@ -39,7 +41,7 @@ pub(super) fn meant(
             Some(own) => named(own, config)?,
             None => {
                 let source = sources::read(word, &config.links)
-                    .map_err(|error| anyhow!(sources::unknown(word, error, config)))?;
+                    .map_err(|error| sources::unknown(word, error, config))?;
                 let own = sources::with_own(word, config).filter(|_| source.is_live());
                 Chosen {
                     source,
@@ -62,9 +64,8 @@ pub(super) fn meant(
         }
     }
     if chosen.is_empty() {
-        bail!(
-            "there is nothing to watch: name a SOURCE, or -- and a program, or write a [[source]] into your settings"
-        );
+        // As it is written in the file; brackets of a phrase would mean something else.
+        bail!(Failure::new("call.nothing").with("table", "[[source]]"));
     }
     Ok(chosen)
 }
@@ -72,7 +73,7 @@ pub(super) fn meant(
 fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
     let source = match &own.url {
         Some(url) => sources::read(url, &own.over(&config.links))
-            .with_context(|| format!("the source {}", own.name))?,
+            .map_err(|error| about(&own.name, failure::source(&error)))?,
         None => Source::Program(own.command.iter().map(OsString::from).collect()),
     };
     Ok(Chosen {
@@ -80,6 +81,13 @@ fn named(own: &SourceConfig, config: &Config) -> anyhow::Result<Chosen> {
         name: Some(own.name.clone()),
         own: Some(Own(sources::spelled_out(own.clone()))),
     })
+}
+
+/// Says of a source of the settings why it can't be used.
+fn about(name: &str, why: Reason) -> Failure {
+    Failure::new("call.source.own")
+        .with("name", name)
+        .because(why)
 }
 
 impl Own {
@@ -111,10 +119,11 @@ impl Own {
         let links = self.0.over(&config.links);
         let of_the_call =
             || settings::token(options.token_env.as_deref(), options.token_file.as_deref());
-        let about = || format!("the source {}", self.0.name);
-        let token = settings::token_of(&self.0, of_the_call, alone).with_context(about)?;
-        let token = settings::credential(links.dialect, token).with_context(about)?;
-        let tls = Tls::load(&links).with_context(about)?;
+        let about = |why: Reason| about(&self.0.name, why);
+        let token = settings::token_of(&self.0, of_the_call, alone)
+            .and_then(|token| settings::credential(links.dialect, token))
+            .map_err(|failure| about(failure.reason().clone()))?;
+        let tls = Tls::load(&links).map_err(|error| about(failure::tls(&error)))?;
         // The seed is laid over when the link is opened.
         Ok(LinkSettings::new(links, token, tls, 0))
     }
@@ -146,6 +155,10 @@ mod tests {
             .collect())
     }
 
+    fn told(error: &anyhow::Error) -> String {
+        crate::runtime::fault(error, &crate::announce::Phrases::english().unwrap())
+    }
+
     #[test]
     fn a_word_is_a_name_first_and_none_means_all() {
         let config = config();
@@ -155,7 +168,7 @@ mod tests {
         );
         assert_eq!(names(&[], &config).unwrap(), ["planner", "helper"]);
         let nothing = names(&[], &Config::default()).unwrap_err();
-        assert!(nothing.to_string().contains("nothing to watch"));
+        assert!(told(&nothing).contains("nothing to watch"));
     }
 
     #[test]
@@ -166,20 +179,16 @@ mod tests {
             ("Helper", "did you mean helper?"),
             ("zebra", "the sources there are planner, helper"),
         ] {
-            let error = names(&[word], &config).unwrap_err().to_string();
+            let error = told(&names(&[word], &config).unwrap_err());
             assert!(
                 error.contains(words) && error.contains("nor a source of your settings"),
                 "{error}"
             );
         }
-        let error = names(&["localhost:80"], &config).unwrap_err().to_string();
+        let error = told(&names(&["localhost:80"], &config).unwrap_err());
         assert!(error.ends_with("http://localhost:80"), "{error}");
         let alone = names(&["plannr"], &Config::default()).unwrap_err();
-        assert!(
-            alone
-                .to_string()
-                .starts_with("there is no file called plannr; a source is")
-        );
+        assert!(told(&alone).starts_with("there is no file called plannr; a source is"));
     }
 
     #[test]

@@ -3,28 +3,33 @@
 //! Responsibilities: reading the identity of the settings, judging the handler's address. Not here: what is signed and
 //! sent (`dialect`).
 
-use anyhow::Context;
-
+use crate::announce::Reason;
 use crate::config::LinkConfig;
 use crate::dialect::Identity;
 use crate::transport::{Source, SourceError};
 
+use super::failure::{self, Failure};
+
 /// Reads the identity that speaks for the person, where one is set.
-pub(super) fn identity(links: &LinkConfig) -> anyhow::Result<Option<Identity>> {
+pub(super) fn identity(links: &LinkConfig) -> Result<Option<Identity>, Failure> {
     let (Some(agent), Some(file)) = (&links.identity, &links.identity_key) else {
         return Ok(None);
     };
-    let about = || format!("the key of the identity in {}", file.display());
-    let text = std::fs::read_to_string(file).with_context(about)?;
-    Ok(Some(Identity::new(agent, &text).with_context(about)?))
+    let about = |why: Reason| {
+        let failure = Failure::new("call.identity").with("file", file.display());
+        failure.because(why)
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| about(Reason::of_reading(&error)))?;
+    let read = Identity::new(agent, &text);
+    Ok(Some(read.map_err(|error| about(failure::identity(error)))?))
 }
 
 /// Tells whether somebody else carries the person's decisions out; their address is one that can be used.
-pub(super) fn handler(links: &LinkConfig) -> anyhow::Result<bool> {
+pub(super) fn handler(links: &LinkConfig) -> Result<bool, Failure> {
     let Some(address) = &links.handler else {
         return Ok(false);
     };
     let judged = Source::parse(address, links).map(|source| matches!(source, Source::Http(_)));
     let fits = judged.and_then(|fits| fits.then_some(true).ok_or(SourceError::BadAddress));
-    fits.context("the address of the handler")
+    fits.map_err(|error| Failure::new("call.handler").because(failure::source(&error)))
 }

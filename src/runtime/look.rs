@@ -8,16 +8,16 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 
-use anyhow::Context;
 use jiff::Timestamp;
 
+use crate::announce::Reason;
 use crate::announce::normalise::clean;
 use crate::inspect::{
     Checker, Format, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
 };
 use crate::protocol::Answer;
 
-use super::settings::unreadable;
+use super::failure::Failure;
 
 /// The longest line that is read, in bytes: as large as the largest frame by default.
 const LONGEST_LINE: usize = 4 * 1024 * 1024;
@@ -168,7 +168,7 @@ pub fn trace(file: &Path, format: Format, wording: &dyn Wording) -> anyhow::Resu
     }))?;
     let text = tracer
         .finish(format, wording)
-        .with_context(|| format!("there is no event in {}", shown(file)))?;
+        .ok_or_else(|| Failure::new("call.no_event").with("name", shown(file)))?;
     let mut out = io::stdout().lock();
     let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     listens(written.map_err(Stop::Write))?;
@@ -207,7 +207,8 @@ fn listens(result: Result<(), Stop>) -> anyhow::Result<bool> {
         Err(Stop::Write(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(Stop::Write(error)) => Err(super::Unwritten(error).into()),
         Err(Stop::Read(error, name)) => {
-            Err(unreadable(error)).with_context(|| format!("{name} can't be read"))
+            let failure = Failure::new("call.unreadable").with("name", name);
+            Err(failure.because(Reason::of_reading(&error)).into())
         }
     }
 }

@@ -5,8 +5,7 @@
 
 use std::path::Path;
 
-use anyhow::Context;
-
+use super::failure::Failure;
 use super::{plan, settings};
 
 /// Gives every scenario of the demo with its title.
@@ -30,12 +29,11 @@ pub fn source_names(named: Option<&Path>) -> Vec<String> {
 pub fn write_pages(
     folder: &Path,
     pages: impl IntoIterator<Item = (String, String)>,
-) -> anyhow::Result<()> {
-    let about = |path: &Path| format!("{} can't be written", path.display());
-    std::fs::create_dir_all(folder).with_context(|| about(folder))?;
+) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::unwritable(folder, &error))?;
     for (file, text) in pages {
         let path = folder.join(file);
-        std::fs::write(&path, text).with_context(|| about(&path))?;
+        std::fs::write(&path, text).map_err(|error| Failure::unwritable(&path, &error))?;
     }
     Ok(())
 }

@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
-
 use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
-use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Utterance, UtteranceId};
+use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
 use crate::cli::Options;
 use crate::config::{Config, Dialect, LinkConfig, VoiceChoice, closest};
@@ -25,6 +23,7 @@ use super::agents::{self, Wanted};
 use super::chosen;
 use super::decisions::{handler, identity};
 use super::facing::{Face, Terminals, choose_face, reader_present, wish};
+use super::failure::Failure;
 use super::feed::Feed;
 use super::signs::takes_long_ones;
 use super::{settings, sources};
@@ -224,11 +223,11 @@ pub async fn demo(
     let mut infos = scenarios();
     if !infos.any(|info| info.name == scenario) {
         let names: Vec<&str> = scenarios().map(|info| info.name.as_str()).collect();
-        let remedy = match closest(scenario, names.iter().copied()) {
-            Some(close) => format!("did you mean {close}?"),
-            None => format!("choose one of {}", names.join(", ")),
+        let failure = match closest(scenario, names.iter().copied()) {
+            Some(close) => Failure::new("call.scenario.close").with("close", close),
+            None => Failure::new("call.scenario.names").with("names", names.join(", ")),
         };
-        anyhow::bail!("there is no scenario {scenario:?}; {remedy}");
+        anyhow::bail!(failure.with("name", scenario));
     }
     let config = configured(options)?;
     let script = demo::scripts()
@@ -239,7 +238,7 @@ pub async fn demo(
     }
     let running = demo::serve("127.0.0.1:0", demo::Settings::live(seed()?))
         .await
-        .context("the demo can't listen on this machine")?;
+        .map_err(|error| Failure::new("call.demo").because(Reason::of_system(&error)))?;
     let source = sources::read(&running.url(), &config.links)?;
     let producer = running.producer().clone();
     let name = scenario.to_owned();
@@ -273,7 +272,8 @@ pub(super) fn scenarios() -> impl Iterator<Item = &'static demo::ScenarioInfo> {
 
 /// Follows a scenario in another protocol: its agents are this program once more, spoken with by pipes.
 fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow::Result<Plan> {
-    let program = std::env::current_exe().context("this program can't find itself")?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new("call.itself").because(Reason::of_system(&error)))?;
     let command = ["demo", "--serve", "-", "--scenario", &script.info().name].map(OsString::from);
     let source = Source::Program(
         std::iter::once(program.into_os_string())
@@ -283,7 +283,7 @@ fn scripted(script: &demo::Script, config: Config, options: &Options) -> anyhow:
     let described = SourceSetup {
         name: phrases(&config)?.text("source.demo", &[]),
         dialect: <Dialect as clap::ValueEnum>::from_str(script.dialect(), true)
-            .map_err(|_| anyhow::anyhow!("the demo does not speak {}", script.dialect()))?,
+            .map_err(|_| Failure::new("call.demo.dialect").with("dialect", script.dialect()))?,
         identity: Some(Identity::new(demo::PERSON, &demo::private_key()?)?),
         ..described_as(&source, &config.links)?
     };
@@ -332,7 +332,7 @@ pub async fn say(
     let outcome = loop {
         match news.recv().await {
             Some(VoiceEvent::Ready { engine: name } | VoiceEvent::Recovered { engine: name }) => {
-                engine = name;
+                engine = phrases.because(&name);
                 voice.speak(Utterance {
                     id: UtteranceId(1),
                     class: Class::Response,
@@ -343,12 +343,9 @@ pub async fn say(
                 });
             }
             Some(VoiceEvent::Ended(_)) => break Ok(engine),
-            Some(VoiceEvent::Cut(_)) => break Err(anyhow::anyhow!("the voice was cut short")),
+            Some(VoiceEvent::Cut(_)) => break Err(Failure::new("call.voice.cut").into()),
             Some(VoiceEvent::Lost { reason } | VoiceEvent::None { reason }) => {
-                break Err(anyhow::anyhow!(
-                    "there is no voice: {}",
-                    phrases.because(&reason)
-                ));
+                break Err(Failure::new("call.voice").because(reason).into());
             }
             Some(
                 VoiceEvent::Begun(_)
@@ -356,7 +353,7 @@ pub async fn say(
                 | VoiceEvent::Adjustable { .. }
                 | VoiceEvent::Cues { .. },
             ) => {}
-            None => break Err(anyhow::anyhow!("the voice is gone")),
+            None => break Err(Failure::new("call.voice.gone").into()),
         }
     };
     voice.close(Duration::ZERO).await;
@@ -398,9 +395,7 @@ fn plan(
     };
     let (face, why) = choose_face(config.screen.face, terminals, reader);
     if face == Face::Full && !(std::io::stdout().is_terminal() && std::io::stdin().is_terminal()) {
-        anyhow::bail!(
-            "the full face needs a terminal for its input and its output; use --face linear"
-        );
+        anyhow::bail!(Failure::new("call.full_face"));
     }
     let key = match face {
         Face::Full => "start.face.full",
@@ -426,8 +421,8 @@ fn plan(
     let token = settings::token(options.token_env.as_deref(), options.token_file.as_deref())?;
     let tls = Tls::load(&config.links)?;
     let seed = seed()?;
-    let keymap = Keymap::new(&config.keys).context("the keys can't be used")?;
-    let scan = Scan::new(&config.scanning, &keymap).context("the keys can't be used")?;
+    let keymap = Keymap::new(&config.keys)?;
+    let scan = Scan::new(&config.scanning, &keymap)?;
     let phrases = phrases(&config)?.keyed(&keymap.names());
     let trusted = settings::trusted_keys(config.handshake.keys.as_deref())?;
     Ok(Plan {
@@ -464,6 +459,6 @@ fn plan(
 pub(super) fn seed() -> anyhow::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("this machine gives no random numbers: {error}"))?;
+        .map_err(|error| Failure::new("call.random").because(Reason::said(error)))?;
     Ok(u64::from_le_bytes(bytes))
 }

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::announce::{Arg, Phrases};
+use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
 use crate::transport;
+
+use super::failure::Failure;
 
 /// How many lines of the log may wait for a reader who is slow; what is more is counted.
 const WAITING_LINES: usize = 256;
@@ -47,16 +48,13 @@ pub async fn serve(
             .iter()
             .any(|script| script.info().name == *name)
     {
-        anyhow::bail!("there is no scenario {name:?}; hearken demo --list names them");
+        anyhow::bail!(Failure::new("call.scenario").with("name", name));
     }
     let script = demo::scripts()
         .iter()
         .find(|script| serving.scenario.as_ref() == Some(&script.info().name));
     if let Some(script) = script {
-        anyhow::ensure!(
-            serving.places == ["-"],
-            "this scenario is in another protocol and is only served at -"
-        );
+        anyhow::ensure!(serving.places == ["-"], Failure::new("call.scenario.pipes"));
         let settings = demo::Settings::live(super::plan::seed()?);
         let input = tokio::io::BufReader::new(tokio::io::stdin());
         script
@@ -69,13 +67,15 @@ pub async fn serve(
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
         std::fs::write(file, signer.public_pem())
-            .with_context(|| format!("{} can't be written", file.display()))?;
+            .map_err(|error| Failure::unwritable(file, &error))?;
         settings.signer = Some(Arc::new(signer));
     }
     settings.hearer = Some(log(words.clone()));
-    let mut running = demo::serve_at(&places, settings)
-        .await
-        .with_context(|| format!("{} can't be listened on", serving.places.join(" or ")))?;
+    let mut running = demo::serve_at(&places, settings).await.map_err(|error| {
+        Failure::new("call.listening")
+            .with("names", serving.places.join(", "))
+            .because(Reason::of_system(&error))
+    })?;
     // Without an address nobody can post a request that starts a run.
     let posts = places
         .iter()

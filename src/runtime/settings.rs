@@ -2,11 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::Context;
 
+use crate::announce::Reason;
 use crate::config::{self, AnswerRule, Config, Delivery, Dialect, KeysConfig, SourceConfig};
 use crate::protocol::KeyRing;
-use crate::transport::{self, Secret};
+use crate::transport::Secret;
+
+use super::failure::{self, Failure};
 
 /// The largest settings or token file that is read.
 const LARGEST: u64 = 1024 * 1024;
@@ -26,7 +29,7 @@ pub fn load(named: Option<&Path>) -> anyhow::Result<Config> {
 ///
 /// # Errors
 /// When the file can't be read.
-pub fn text(named: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
+pub fn text(named: Option<&Path>) -> Result<Option<(PathBuf, String)>, Failure> {
     let path = match named {
         Some(path) => path.to_owned(),
         None => match own_file() {
@@ -34,7 +37,7 @@ pub fn text(named: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
             Some(_) | None => return Ok(None),
         },
     };
-    let text = read(&path).with_context(|| format!("{} can't be read", path.display()))?;
+    let text = read(&path).map_err(|why| Failure::unreadable(&path, why))?;
     Ok(Some((path, text)))
 }
 
@@ -42,26 +45,24 @@ pub fn text(named: Option<&Path>) -> anyhow::Result<Option<(PathBuf, String)>> {
 ///
 /// # Errors
 /// When the file is there and can't be read; it is named, and can be taken away.
-pub fn recall(config: &mut Config) -> anyhow::Result<()> {
+pub fn recall(config: &mut Config) -> Result<(), Failure> {
     let Some(path) = state_file().filter(|path| path.exists()) else {
         return Ok(());
     };
-    let delivery = recalled(&path).with_context(|| {
-        format!(
-            "the remembered settings of the voice, {}, can't be used; remove the file",
-            path.display()
-        )
+    let delivery = recalled(&path).map_err(|why| {
+        let failure = Failure::new("call.memory").with("path", path.display());
+        failure.because(why)
     })?;
     config.voice.take(&delivery);
     Ok(())
 }
 
-fn recalled(path: &Path) -> anyhow::Result<Delivery> {
+fn recalled(path: &Path) -> Result<Delivery, Reason> {
     let Ok(delivery) = toml::from_str::<Delivery>(&read(path)?) else {
-        bail!("it is not what hearken wrote");
+        return Err(Reason::new("call.memory.foreign"));
     };
     if !delivery.is_sound() {
-        bail!("a value in it is out of range");
+        return Err(Reason::new("call.memory.range"));
     }
     Ok(delivery)
 }
@@ -70,16 +71,16 @@ fn recalled(path: &Path) -> anyhow::Result<Delivery> {
 ///
 /// # Errors
 /// When there is no place for it, or it can't be written.
-pub fn remember(delivery: &Delivery) -> anyhow::Result<String> {
-    let path = state_file().context("neither XDG_STATE_HOME nor HOME is set")?;
-    written(&path, delivery).with_context(|| path.display().to_string())?;
+pub fn remember(delivery: &Delivery) -> Result<String, Failure> {
+    let path = state_file().ok_or_else(|| Failure::new("call.memory.no_place"))?;
+    written(&path, delivery).map_err(|error| Failure::unwritable(&path, &error))?;
     Ok(path.display().to_string())
 }
 
-fn written(path: &Path, delivery: &Delivery) -> anyhow::Result<()> {
+fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
     use std::io::Write as _;
     use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
-    let folder = path.parent().context("it has no folder")?;
+    let folder = path.parent().unwrap_or(Path::new("/"));
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -88,7 +89,7 @@ fn written(path: &Path, delivery: &Delivery) -> anyhow::Result<()> {
     let beside = path.with_extension(format!("new-{}", std::process::id()));
     let text = format!(
         "# Written by hearken when it was asked to remember. Remove it to forget.\n{}",
-        toml::to_string(delivery)?
+        toml::to_string(delivery).map_err(std::io::Error::other)?
     );
     let outcome = std::fs::OpenOptions::new()
         .write(true)
@@ -105,7 +106,7 @@ fn written(path: &Path, delivery: &Delivery) -> anyhow::Result<()> {
         // What could not be finished must not lie about; the first fault is the one that counts.
         let _ = std::fs::remove_file(&beside);
     }
-    Ok(outcome?)
+    outcome
 }
 
 /// Gives the place of what is remembered of the voice.
@@ -132,17 +133,16 @@ pub fn own_file() -> Option<PathBuf> {
 ///
 /// # Errors
 /// When it is asked for and not there. The error names the place, never the token.
-pub fn token(variable: Option<&str>, file: Option<&Path>) -> anyhow::Result<Option<Secret>> {
+pub fn token(variable: Option<&str>, file: Option<&Path>) -> Result<Option<Secret>, Failure> {
     let text = match (variable, file) {
-        (Some(name), _) => std::env::var(name)
-            .with_context(|| format!("the environment variable {name} is not set"))?,
-        (None, Some(path)) => {
-            read(path).with_context(|| format!("{} can't be read", path.display()))?
+        (Some(name), _) => {
+            std::env::var(name).map_err(|_| Failure::new("call.variable").with("name", name))?
         }
+        (None, Some(path)) => read(path).map_err(|why| Failure::unreadable(path, why))?,
         (None, None) => return Ok(None),
     };
     if text.trim().is_empty() {
-        bail!("the token is empty");
+        return Err(Failure::new("call.token.empty"));
     }
     Ok(Some(Secret::new(&text)))
 }
@@ -157,7 +157,7 @@ const OPENCODE_USER: &str = "opencode";
 ///
 /// # Errors
 /// When the password is empty.
-pub fn credential(dialect: Dialect, named: Option<Secret>) -> anyhow::Result<Option<Secret>> {
+pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secret>, Failure> {
     match dialect {
         Dialect::Auto | Dialect::Aaep | Dialect::Asp | Dialect::Sage | Dialect::Acp => Ok(named),
         Dialect::Opencode => {
@@ -181,9 +181,9 @@ pub fn credential(dialect: Dialect, named: Option<Secret>) -> anyhow::Result<Opt
 /// When a token is asked for and not there.
 pub fn token_of(
     own: &SourceConfig,
-    of_the_call: impl FnOnce() -> anyhow::Result<Option<Secret>>,
+    of_the_call: impl FnOnce() -> Result<Option<Secret>, Failure>,
     alone: bool,
-) -> anyhow::Result<Option<Secret>> {
+) -> Result<Option<Secret>, Failure> {
     match (own.token_env.as_deref(), own.token_file.as_deref()) {
         (None, None) if alone => of_the_call(),
         (variable, file) => token(variable, file),
@@ -195,7 +195,7 @@ pub fn token_of(
 /// # Errors
 /// When it can't be read or holds anything else than commands with lists of keys.
 pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
-    let text = read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    let text = read(path).map_err(|why| Failure::unreadable(path, why))?;
     config::read(&text).with_context(|| path.display().to_string())
 }
 
@@ -204,7 +204,7 @@ pub fn keys(path: &Path) -> anyhow::Result<KeysConfig> {
 /// # Errors
 /// When it can't be read, or holds a rule that is not sound: what a script meant to answer must not be guessed.
 pub fn answers(path: &Path) -> anyhow::Result<Vec<AnswerRule>> {
-    let text = read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    let text = read(path).map_err(|why| Failure::unreadable(path, why))?;
     config::answers(&text).with_context(|| path.display().to_string())
 }
 
@@ -214,7 +214,7 @@ pub fn answers(path: &Path) -> anyhow::Result<Vec<AnswerRule>> {
 /// # Errors
 /// When the folder or a key in it can't be read: a key that is silently left out would let somebody
 /// else speak for its agent.
-pub fn trusted_keys(folder: Option<&Path>) -> anyhow::Result<KeyRing> {
+pub fn trusted_keys(folder: Option<&Path>) -> Result<KeyRing, Failure> {
     let mut ring = KeyRing::default();
     let Some(folder) = folder else {
         return Ok(ring);
@@ -232,22 +232,24 @@ pub fn trusted_keys(folder: Option<&Path>) -> anyhow::Result<KeyRing> {
     Ok(ring)
 }
 
-fn add(ring: &mut KeyRing, agent: &str, path: &Path, kid: Option<&str>) -> anyhow::Result<()> {
+fn add(ring: &mut KeyRing, agent: &str, path: &Path, kid: Option<&str>) -> Result<(), Failure> {
     if path.extension().is_none_or(|extension| extension != "pem") {
         return Ok(());
     }
-    let pem = read(path).with_context(|| format!("{} can't be read", path.display()))?;
+    let pem = read(path).map_err(|why| Failure::unreadable(path, why))?;
     ring.add(agent, kid, &pem)
-        .with_context(|| path.display().to_string())
+        .map_err(|error| Failure::in_file(path, failure::trusted(error)))
 }
 
-fn listed(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder)
-        .map_err(unreadable)
-        .with_context(|| format!("{} can't be read", folder.display()))?;
-    let mut paths = entries
-        .map(|entry| Ok(entry?.path()))
-        .collect::<anyhow::Result<Vec<PathBuf>>>()?;
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let read = || {
+        let entries = std::fs::read_dir(folder)?;
+        entries
+            .map(|entry| Ok(entry?.path()))
+            .collect::<std::io::Result<Vec<PathBuf>>>()
+    };
+    let mut paths =
+        read().map_err(|error| Failure::unreadable(folder, Reason::of_reading(&error)))?;
     paths.sort();
     Ok(paths)
 }
@@ -257,20 +259,13 @@ fn name(part: Option<&std::ffi::OsStr>) -> String {
         .unwrap_or_default()
 }
 
-fn read(path: &Path) -> anyhow::Result<String> {
-    let about = std::fs::metadata(path).map_err(unreadable)?;
+fn read(path: &Path) -> Result<String, Reason> {
+    let failed = |error: std::io::Error| Reason::of_reading(&error);
+    let about = std::fs::metadata(path).map_err(failed)?;
     if about.len() > LARGEST {
-        bail!("it is larger than {LARGEST} bytes");
+        return Err(failure::too_large(LARGEST));
     }
-    std::fs::read_to_string(path).map_err(unreadable)
-}
-
-/// Says in words why a file can't be read, where that has a word.
-pub fn unreadable(error: std::io::Error) -> anyhow::Error {
-    match transport::unreadable(error.kind()) {
-        Some(words) => anyhow!(words),
-        None => error.into(),
-    }
+    std::fs::read_to_string(path).map_err(failed)
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use crate::dialect::{Addresses, Carrier, WEBSOCKET, opencode_events};
 use crate::link::{Stream, WebSocketTerms};
 use crate::transport::{LinkSettings, Source, SourceError};
 
+use super::failure::{self, Failure};
+
 /// How many sources of the settings an error names.
 const MOST_LISTED: usize = 8;
 
@@ -65,15 +67,15 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
 
 /// Says why a word on the command line is no source: where it is no address, it may be meant for the name of one
 /// that the person's settings have.
-pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> String {
+pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failure {
     match error {
         SourceError::NoSuchFile { name } if !config.source.is_empty() => {
             let names = || config.source.iter().map(|own| own.name.as_str());
-            let remedy = match closest(word, names()) {
-                Some(close) => format!("did you mean {close}?"),
-                None => format!("the sources there are {}", listed(names())),
+            let failure = match closest(word, names()) {
+                Some(close) => Failure::new("call.source.close").with("close", close),
+                None => Failure::new("call.source.names").with("names", listed(names())),
             };
-            format!("there is neither a file nor a source of your settings called {name}; {remedy}")
+            failure.with("name", name)
         }
         error @ (SourceError::NoSuchFile { .. }
         | SourceError::UnknownScheme { .. }
@@ -83,7 +85,7 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> String
         | SourceError::PlainHttp { .. }
         | SourceError::Query
         | SourceError::NoKind { .. }
-        | SourceError::IsSocket { .. }) => error.to_string(),
+        | SourceError::IsSocket { .. }) => failure::source(&error).into(),
     }
 }
 
@@ -101,8 +103,9 @@ pub(crate) fn only_captures(file: &Path, command: &str) -> anyhow::Result<()> {
     };
     anyhow::ensure!(
         !address || file.is_file(),
-        "{command} reads a FILE; record the stream first with: hearken watch {} --record FILE",
-        clean(&text)
+        Failure::new("call.no_file")
+            .with("command", command)
+            .with("address", clean(&text))
     );
     Ok(())
 }

@@ -12,6 +12,7 @@ use crate::protocol::Problem;
 use crate::session::{AnomalyKind, Danger};
 
 use super::agents::AgentFault;
+use super::failure::reason_of;
 
 /// Gives the phrases that the person's settings ask for. Who has to mend the settings must be able to read what
 /// is wrong with them: of a file that can't be used its languages are taken all the same, if they can be read.
@@ -59,7 +60,7 @@ fn languages_in(text: &str) -> Vec<String> {
     }
 }
 
-/// Gives what an error says as one line, each of its causes in the person's language.
+/// Gives what an error says as one line, with its causes, in the person's language.
 pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
     if let Some(settings) = error.downcast_ref::<ConfigError>() {
         // What stands around it is the name of the file.
@@ -68,8 +69,7 @@ pub fn fault(error: &anyhow::Error, words: &Phrases) -> String {
     if let Some(agent) = error.downcast_ref::<AgentFault>() {
         return agent_fault(agent, words);
     }
-    let causes = error.chain().map(|cause| words.reason(&cause.to_string()));
-    causes.collect::<Vec<_>>().join(": ")
+    words.because(&reason_of(error))
 }
 
 /// Words why no agent can be started.

@@ -46,7 +46,6 @@ pub use capture::{RecordError, Recorder};
 pub use handle::LinkHandle;
 pub use listening::{Listening, listen};
 pub use open::open;
-pub use opened::unreadable;
 pub use program::end_all_now;
 pub use recorded::{Recorded, RecordedAnswer};
 pub use secret::Secret;

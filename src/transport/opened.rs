@@ -13,18 +13,6 @@ use crate::link::{Cause, Fault};
 /// The longest file name in a fault, in characters.
 const NAME_CHARACTERS: usize = 120;
 
-/// Says in words why a file can't be read, where there are words for it.
-pub fn unreadable(kind: io::ErrorKind) -> Option<&'static str> {
-    match kind {
-        io::ErrorKind::NotFound => Some("there is no such file"),
-        io::ErrorKind::IsADirectory => Some("it is a folder"),
-        io::ErrorKind::NotADirectory => Some("it is no folder"),
-        io::ErrorKind::PermissionDenied => Some("you may not read it"),
-        io::ErrorKind::InvalidData => Some("it is no text"),
-        _ => None,
-    }
-}
-
 /// Opens a file for reading, or says why not.
 pub(super) fn open_file(path: &Path) -> Result<File, Fault> {
     let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);

@@ -26,12 +26,20 @@ const LARGEST: u64 = 4 * 1024 * 1024;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsError {
     /// A file can't be read.
-    #[error("{path} can't be read: {problem}")]
+    #[error("{path} can't be read: {kind}")]
     Unreadable {
         /// Which file.
         path: PathBuf,
         /// What is wrong.
-        problem: String,
+        kind: std::io::ErrorKind,
+    },
+    /// A file is larger than what is read of it.
+    #[error("{path} is larger than {limit} bytes")]
+    TooLarge {
+        /// Which file.
+        path: PathBuf,
+        /// The bound, in bytes.
+        limit: u64,
     },
     /// A file holds no certificate.
     #[error("{path} holds no certificate in PEM form")]
@@ -187,17 +195,16 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, TlsError> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
-    let unreadable = |problem: String| TlsError::Unreadable {
+    let failed = |error: std::io::Error| TlsError::Unreadable {
         path: path.to_owned(),
-        problem,
-    };
-    let failed = |error: std::io::Error| {
-        let words = super::opened::unreadable(error.kind());
-        unreadable(words.map_or_else(|| error.to_string(), str::to_owned))
+        kind: error.kind(),
     };
     let size = std::fs::metadata(path).map_err(failed)?.len();
     if size > LARGEST {
-        return Err(unreadable(format!("it is larger than {LARGEST} bytes")));
+        return Err(TlsError::TooLarge {
+            path: path.to_owned(),
+            limit: LARGEST,
+        });
     }
     std::fs::read(path).map_err(failed)
 }

@@ -151,7 +151,7 @@ pub(super) async fn run(
     match found {
         Found::SpeechDispatcher(voice) => {
             desk.tell(VoiceEvent::Ready {
-                engine: speech_dispatcher::NAME.to_owned(),
+                engine: Reason::said(speech_dispatcher::NAME),
             });
             desk.serve(Cued::new(*voice, player), limits).await;
         }

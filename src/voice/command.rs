@@ -110,7 +110,7 @@ impl CommandVoice {
         }
     }
 
-    pub(super) fn engine(&self) -> String {
+    pub(super) fn engine(&self) -> Reason {
         self.program.engine()
     }
 
@@ -172,7 +172,8 @@ impl CommandVoice {
             }
             Err(error) => self.failed(
                 id,
-                Reason::new("voice.cause.how.not_started").system("why", error),
+                Reason::new("voice.cause.how.not_started")
+                    .because("why", Reason::of_system(&error)),
             ),
         }
     }
@@ -262,11 +263,12 @@ impl CommandVoice {
                     }
                     Ok(status) => self.failed(
                         id,
-                        Reason::new("voice.cause.how.ended").system("status", status),
+                        Reason::new("voice.cause.how.ended").with("status", status),
                     ),
                     Err(error) => self.failed(
                         id,
-                        Reason::new("voice.cause.how.not_waited").system("why", error),
+                        Reason::new("voice.cause.how.not_waited")
+                            .because("why", Reason::of_system(&error)),
                     ),
                 }
             }

@@ -196,15 +196,20 @@ async fn play(player: Player, cue: Cue) -> Result<(), Reason> {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| Reason::new("voice.cause.how.not_started").system("why", error))?;
+            .map_err(|error| {
+                Reason::new("voice.cause.how.not_started").because("why", Reason::of_system(&error))
+            })?;
         if let Some(mut input) = child.stdin.take() {
             // One that does not read its input tells why by its end.
             let _ = input.write_all(&tone::samples(cue)).await;
         }
         match child.wait().await {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(Reason::new("voice.cause.how.ended").system("status", status)),
-            Err(error) => Err(Reason::new("voice.cause.how.not_waited").system("why", error)),
+            Ok(status) => Err(Reason::new("voice.cause.how.ended").with("status", status)),
+            Err(error) => {
+                let why = Reason::of_system(&error);
+                Err(Reason::new("voice.cause.how.not_waited").because("why", why))
+            }
         }
     };
     tokio::time::timeout(LONGEST, playing)

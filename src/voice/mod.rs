@@ -62,7 +62,7 @@ pub enum VoiceEvent {
     /// A voice is there and takes utterances.
     Ready {
         /// The engine's name as a person knows it: "speech-dispatcher", "command espeak-ng".
-        engine: String,
+        engine: Reason,
     },
     /// What of the voice can be changed while it is in use, and how it is without that.
     Adjustable {
@@ -97,7 +97,7 @@ pub enum VoiceEvent {
     /// The voice is back after [`VoiceEvent::Lost`].
     Recovered {
         /// The engine's name.
-        engine: String,
+        engine: Reason,
     },
     /// There is no voice, and none is tried again.
     None {
@@ -224,7 +224,7 @@ where
     V: Voice,
     F: FnOnce() -> V + Send + 'static,
 {
-    let engine = engine.to_owned();
+    let engine = Reason::said(engine);
     let mailbox = worker::start(sink.clone(), move |mut desk| async move {
         desk.tell(VoiceEvent::Ready { engine });
         desk.serve(make(), Limits::default()).await;

@@ -97,8 +97,8 @@ impl Program {
     }
 
     /// Gives the name that a person knows it by.
-    pub(super) fn engine(&self) -> String {
-        format!("command {}", self.name)
+    pub(super) fn engine(&self) -> Reason {
+        Reason::new("voice.engine.command").with("name", &self.name)
     }
 
     /// Gives the name as it was given.

@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Duration;
 
+use crate::announce::Reason;
+
 mod bus;
 #[cfg(test)]
 mod tests;
@@ -53,13 +55,13 @@ pub enum Reader {
 
 impl Reader {
     /// Gives its name as a person knows it.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> Reason {
         match self {
-            Self::Orca => "Orca",
-            Self::Brltty => "BRLTTY",
-            Self::Speakup => "Speakup",
-            Self::Fenrir => "Fenrir",
-            Self::Unnamed => "a screen reader",
+            Self::Orca => "Orca".into(),
+            Self::Brltty => "BRLTTY".into(),
+            Self::Speakup => "Speakup".into(),
+            Self::Fenrir => "Fenrir".into(),
+            Self::Unnamed => Reason::new("reader.unnamed"),
         }
     }
 }
@@ -73,8 +75,8 @@ pub enum Sight {
     Absent,
     /// It could not be looked at.
     Unknown {
-        /// Why, as a plain sentence without a full stop.
-        reason: String,
+        /// Why.
+        reason: Reason,
     },
 }
 
@@ -82,7 +84,7 @@ pub enum Sight {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Look {
     /// The place, as a person would name it.
-    pub place: String,
+    pub place: Reason,
     /// What it showed.
     pub sight: Sight,
 }
@@ -169,16 +171,16 @@ impl Signs {
                     Ok(Ok(bus::Told { enabled: true, .. })) => Sight::Present(Reader::Unnamed),
                     Ok(Ok(bus::Told { .. })) => Sight::Absent,
                     Ok(Err(error)) => Sight::Unknown {
-                        reason: error.to_string(),
+                        reason: error.reason(),
                     },
                     Err(_) => Sight::Unknown {
-                        reason: format!("no answer within {} ms", BUS_LIMIT.as_millis()),
+                        reason: Reason::new("reader.bus.mute").with("n", BUS_LIMIT.as_millis()),
                     },
                 }
             }
         };
         Look {
-            place: "the accessibility bus".to_owned(),
+            place: Reason::new("reader.bus"),
             sight,
         }
     }
@@ -192,11 +194,11 @@ impl Signs {
             },
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Sight::Absent,
             Err(error) => Sight::Unknown {
-                reason: error.to_string(),
+                reason: Reason::of_reading(&error),
             },
         };
         Look {
-            place: self.synth.display().to_string(),
+            place: Reason::said(self.synth.display()),
             sight,
         }
     }
@@ -219,14 +221,16 @@ impl Signs {
         PROCESSES
             .iter()
             .map(|(reader, name)| Look {
-                place: format!("a process called {name}"),
+                place: Reason::new("reader.process").with("name", name),
                 sight: match &names {
                     // Speakup's synthesizer serves consoles, never this desktop's terminal.
                     Ok(_) if *reader == Reader::Speakup && self.desktop => Sight::Absent,
                     Ok(names) if names.iter().any(|it| it == name) => Sight::Present(*reader),
                     Ok(_) => Sight::Absent,
                     Err(error) => Sight::Unknown {
-                        reason: format!("{}: {error}", self.processes.display()),
+                        reason: Reason::new("reader.unread")
+                            .with("path", self.processes.display())
+                            .because("why", Reason::of_reading(error)),
                     },
                 },
             })

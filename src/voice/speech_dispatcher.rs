@@ -188,7 +188,7 @@ impl SpeechDispatcher {
             News::Opened => match std::mem::replace(&mut self.health, Health::Well) {
                 Health::Well => None,
                 Health::Lost => Some(VoiceEvent::Recovered {
-                    engine: NAME.to_owned(),
+                    engine: Reason::said(NAME),
                 }),
             },
             News::Begun(id) => {
@@ -363,7 +363,7 @@ async fn connect(place: DaemonFiles, limits: Limits) -> Result<(UnixStream, Orig
         error.kind(),
         ErrorKind::NotFound | ErrorKind::ConnectionRefused
     ) {
-        return Err(Fault::Unreachable(Reason::said(error)));
+        return Err(Fault::Unreachable(Reason::of_system(&error)));
     }
     let Some(program) = &place.program else {
         return Err(Fault::Unreachable(Reason::new(
@@ -419,13 +419,16 @@ async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
         .status()
         .await
         .map_err(|error| {
-            Fault::Unreachable(Reason::new("voice.cause.daemon.not_started").system("why", error))
+            Fault::Unreachable(
+                Reason::new("voice.cause.daemon.not_started")
+                    .because("why", Reason::of_system(&error)),
+            )
         })?;
     if status.success() {
         Ok(())
     } else {
         Err(Fault::Unreachable(
-            Reason::new("voice.cause.daemon.does_not_start").system("status", status),
+            Reason::new("voice.cause.daemon.does_not_start").with("status", status),
         ))
     }
 }

@@ -42,14 +42,16 @@ where
             {
                 Ok(runtime) => runtime.block_on(work(desk)),
                 Err(error) => desk.tell(VoiceEvent::None {
-                    reason: Reason::new("voice.cause.not_started").system("why", error),
+                    reason: Reason::new("voice.cause.not_started")
+                        .because("why", Reason::of_system(&error)),
                 }),
             }
         });
     if let Err(error) = thread {
         // The thread that never was has dropped its desk, which has settled the mailbox.
         Outbox::new(sink).push(VoiceEvent::None {
-            reason: Reason::new("voice.cause.not_started").system("why", error),
+            reason: Reason::new("voice.cause.not_started")
+                .because("why", Reason::of_system(&error)),
         });
     }
     mailbox

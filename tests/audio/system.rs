@@ -55,7 +55,7 @@ fn open_system(rig: &Rig) -> (VoiceHandle, mpsc::Receiver<VoiceEvent>) {
 
 async fn system_ready(events: &mut mpsc::Receiver<VoiceEvent>) {
     match next(events).await {
-        VoiceEvent::Ready { engine } => assert_eq!(engine, "the system's speech"),
+        VoiceEvent::Ready { engine } => assert_eq!(engine.key(), "voice.engine.system"),
         other => panic!("not ready: {other:?}"),
     }
 }

@@ -10,7 +10,6 @@ pub(super) mod departure;
 pub(super) mod language;
 pub(super) mod naming;
 pub(super) mod phrase;
-pub(super) mod reason;
 pub(super) mod segment;
 mod settings;
 mod template;

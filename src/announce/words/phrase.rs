@@ -21,7 +21,6 @@ use crate::config::Verbosity;
 pub use super::arg::{Arg, Args};
 use super::language;
 use super::naming::{answer_of, name_of, words_of};
-use super::reason::Reasons;
 use super::segment::{Segment, join};
 use super::template::{Part, Template, rename_keys, template};
 use super::tongue::Tongue;
@@ -54,7 +53,6 @@ pub struct Phrases {
     tongue: Arc<Tongue>,
     phrases: BTreeMap<String, Leveled>,
     help: BTreeMap<String, String>,
-    reasons: Reasons,
     lexicon: Lexicon,
 }
 
@@ -73,9 +71,6 @@ struct File {
     /// The help's words by the English ones, which stand in the table of keys.
     #[serde(default)]
     help: BTreeMap<String, String>,
-    /// Why something failed, by the English words, which the code says it in.
-    #[serde(default)]
-    reasons: BTreeMap<String, String>,
     /// The normaliser's words; a file without them has the English ones.
     #[serde(default)]
     words: Words,
@@ -177,8 +172,6 @@ impl Phrases {
             };
             phrases.insert(key, leveled);
         }
-        let reasons = Reasons::new(file.reasons)
-            .map_err(|(key, problem)| PhraseError::Template { key, problem })?;
         Ok(Self {
             tongue: Arc::new(Tongue {
                 language: file.language,
@@ -186,7 +179,6 @@ impl Phrases {
             }),
             phrases,
             help: file.help,
-            reasons,
             lexicon: Lexicon::new(file.words, Pronunciation::default()),
         })
     }
@@ -222,12 +214,6 @@ impl Phrases {
     /// Gives what a key does in the language of the phrases; English words are their own.
     pub fn help<'a>(&'a self, does: &'a str) -> &'a str {
         self.help.get(does).map_or(does, String::as_str)
-    }
-
-    /// Gives why something failed in the language of the phrases. What the system says of itself, and
-    /// English words, are their own.
-    pub fn reason(&self, english: &str) -> String {
-        self.reasons.of(english)
     }
 
     /// Gives a name from the wire as it can stand in the program's own words.

@@ -102,7 +102,7 @@ fn every_timer_of_the_table_is_waited_for_and_fires_by_the_deadline_alone() {
 
     // An agent that works in silence, then writes without an end, and a frame of many events.
     let mut stage = Stage::new(speaks(Manner::Keys, None, Until::Asked));
-    let engine = "test".to_owned();
+    let engine = "test".into();
     stage.input(Input::Voice(VoiceEvent::Ready { engine }));
     stage.event("session.started", json!({}));
     say_all(&mut stage);

@@ -1,6 +1,6 @@
 //! News of the voice, and what is heard in its place: the bell for a fault, the beat of an agent at work.
 
-use crate::announce::{Aloud, Announcement, Class, Cue, HEARTBEAT_STALE, Kind};
+use crate::announce::{Aloud, Announcement, Class, Cue, HEARTBEAT_STALE, Kind, Reason};
 use crate::config::Load;
 use crate::protocol::Now;
 use crate::session::Phase;
@@ -62,12 +62,10 @@ impl App {
         self.note_said(now);
     }
 
-    fn voice_is_there(&mut self, engine: String, key: &str, now: Now) {
+    fn voice_is_there(&mut self, engine: Reason, key: &str, now: Now) {
         self.queue.enable();
-        self.tuning.set_voice(VoiceState::Ready {
-            engine: engine.clone(),
-        });
-        let args = [("engine", self.reason(&engine))];
+        let args = [("engine", self.because(&engine))];
+        self.tuning.set_voice(VoiceState::Ready { engine });
         self.say(Class::Outcome, Kind::Connection, key, &args, now);
         self.ask_again_after_voice(now);
     }

@@ -6,7 +6,7 @@
 //! What is said back is the first thing that sounds so. Nothing is kept over the end of the run unless
 //! the person asks for it, and the engine's own settings are never touched.
 
-use crate::announce::Arg;
+use crate::announce::{Arg, Reason};
 use crate::config::{Delivery, Knob, Punctuation, SCALE, is_voice_name};
 use crate::keys::Turn;
 use crate::protocol::Now;
@@ -89,7 +89,7 @@ impl App {
     }
 
     /// Tells whether they are, and where.
-    pub(in crate::app) fn remembered(&mut self, outcome: Result<String, String>, now: Now) {
+    pub(in crate::app) fn remembered(&mut self, outcome: Result<String, Reason>, now: Now) {
         match outcome {
             Ok(place) => {
                 let usual = self.queue.deliveries().usual().clone();
@@ -97,7 +97,7 @@ impl App {
                 self.respond("tune.remembered", &[("place", Arg::Own(place))], now);
             }
             Err(reason) => {
-                let reason = self.reason(&reason);
+                let reason = self.because(&reason);
                 self.respond("tune.not_remembered", &[("reason", reason)], now);
             }
         }

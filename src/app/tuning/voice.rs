@@ -1,5 +1,7 @@
 //! What is known of the voice.
 
+use crate::announce::Reason;
+
 /// Says what is known of the voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VoiceState {
@@ -12,7 +14,7 @@ pub enum VoiceState {
     /// It is there.
     Ready {
         /// The engine's name.
-        engine: String,
+        engine: Reason,
     },
     /// It failed and is tried again.
     Lost,

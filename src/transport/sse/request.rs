@@ -16,8 +16,8 @@ use sync_wrapper::{SyncFuture, SyncStream};
 
 use super::filter::Filter;
 use super::resume::SharedResume;
-use crate::link::{Body, Cause, Fault, Refusal, Stream};
-use crate::transport::address::check;
+use crate::link::{Body, Cause, Fault, Stream};
+use crate::transport::address::{SourceError, check};
 use crate::transport::clean::clean;
 use crate::transport::client::{SharedClient, bearer, fault_of, status_fault};
 use crate::transport::server::{Server, version_header};
@@ -229,8 +229,17 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
         }
     }
     check(&next, allow_plain).map_err(|error| {
-        let reason = Refusal(error.to_string());
-        Fault::Unusable(Cause::RedirectRefused { reason })
+        Fault::Unusable(match error {
+            SourceError::PlainHttp { host } => Cause::RedirectOpen { host },
+            SourceError::Credential => Cause::RedirectCredential,
+            SourceError::BadAddress
+            | SourceError::UnknownScheme { .. }
+            | SourceError::BadSocket
+            | SourceError::Query
+            | SourceError::NoKind { .. }
+            | SourceError::IsSocket { .. }
+            | SourceError::NoSuchFile { .. } => Cause::RedirectNowhere,
+        })
     })?;
     Ok(next)
 }

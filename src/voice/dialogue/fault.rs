@@ -43,7 +43,10 @@ impl Fault {
                 Reason::new("voice.cause.daemon.unreachable").because("why", why.clone())
             }
             Self::Closed => Reason::new("voice.cause.daemon.closed"),
-            Self::Broken(why) => Reason::new("voice.cause.daemon.broken").system("why", why),
+            Self::Broken(why) => {
+                let why = Reason::of_kind(*why).unwrap_or_else(|| Reason::said(why));
+                Reason::new("voice.cause.daemon.broken").because("why", why)
+            }
             Self::Mute => Reason::new("voice.cause.daemon.mute"),
             Self::Garbage => Reason::new("voice.cause.daemon.garbage"),
             Self::NoEvents => Reason::new("voice.cause.daemon.no_events"),

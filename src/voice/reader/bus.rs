@@ -9,6 +9,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
+use crate::announce::Reason;
+
 /// The largest answer that is taken in; a real one has about 100 bytes.
 const LARGEST: usize = 64 * 1024;
 
@@ -45,6 +47,19 @@ pub(super) enum BusError {
     /// The answer is none of D-Bus.
     #[error("the bus gave an answer that can't be read")]
     Answer,
+}
+
+impl BusError {
+    /// Names it for a person.
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::Address => Reason::new("reader.bus.address"),
+            Self::Socket(error) => {
+                Reason::new("reader.bus.socket").because("why", Reason::of_system(error))
+            }
+            Self::Answer => Reason::new("reader.bus.answer"),
+        }
+    }
 }
 
 /// Asks the bus at an address; each read and write may take as long as `limit`.

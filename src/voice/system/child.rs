@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
-use super::message::{Lines, Order, Told, Words, line};
+use super::message::{Lines, Name, Order, Told, Why, Words, line};
 
 /// How often an engine that does not tell the end of its words is looked at.
 const LOOK: Duration = Duration::from_millis(40);
@@ -48,7 +48,7 @@ pub(super) trait Engine {
     /// Numbers words.
     type Token: PartialEq + Send + 'static;
     /// Gives its name as a person knows it.
-    fn name(&self) -> String;
+    fn name(&self) -> Name;
     /// Says how the end of words is known.
     fn ends(&self) -> Ends;
     /// Begins to say words, and gives their number if it numbers them.
@@ -56,11 +56,11 @@ pub(super) trait Engine {
         &mut self,
         words: &Words,
         tell: &mut dyn FnMut(Told),
-    ) -> Result<Option<Self::Token>, String>;
+    ) -> Result<Option<Self::Token>, Why>;
     /// Falls silent.
-    fn stop(&mut self) -> Result<(), String>;
+    fn stop(&mut self) -> Result<(), Why>;
     /// Tells whether it speaks.
-    fn is_speaking(&mut self) -> Result<bool, String>;
+    fn is_speaking(&mut self) -> Result<bool, Why>;
 }
 
 /// What is being said.
@@ -74,7 +74,7 @@ struct Saying<T> {
 pub(super) fn serve<E: Engine>(
     input: impl Read + Send + 'static,
     output: &mut impl Write,
-    open: impl FnOnce(&mpsc::Sender<Item<E::Token>>) -> Result<E, String>,
+    open: impl FnOnce(&mpsc::Sender<Item<E::Token>>) -> Result<E, Why>,
     farewell: impl FnOnce() + Send + 'static,
 ) {
     let (items, waiting) = mpsc::channel();
@@ -87,14 +87,14 @@ pub(super) fn serve<E: Engine>(
     });
     let mut engine = match open(&items) {
         Ok(engine) => engine,
-        Err(reason) => return tell(output, &Told::Failed { reason }),
+        Err(why) => return tell(output, &Told::Failed { why }),
     };
     let ready = Told::Ready {
         engine: engine.name(),
     };
     tell(output, &ready);
-    if let Err(reason) = obey(&mut engine, &waiting, output) {
-        tell(output, &Told::Failed { reason });
+    if let Err(why) = obey(&mut engine, &waiting, output) {
+        tell(output, &Told::Failed { why });
     }
 }
 
@@ -102,7 +102,7 @@ fn obey<E: Engine>(
     engine: &mut E,
     waiting: &mpsc::Receiver<Item<E::Token>>,
     output: &mut impl Write,
-) -> Result<(), String> {
+) -> Result<(), Why> {
     let mut saying: Option<Saying<E::Token>> = None;
     loop {
         let item = match (&saying, engine.ends()) {

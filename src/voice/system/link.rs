@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::message::{Garbage, Lines, Order, Told, Words, line};
+use super::message::{Garbage, Lines, Order, Told, Why, Words, line};
 use crate::announce::{Reason, UtteranceId};
 use crate::voice::limits::Limits;
 use crate::voice::worker::at;
@@ -56,7 +56,7 @@ pub(in crate::voice) enum Fault {
     /// It told something else than was agreed.
     Garbage,
     /// Its engine failed, as it says itself.
-    Engine(String),
+    Engine(Why),
 }
 
 impl Fault {
@@ -71,7 +71,7 @@ impl Fault {
             Self::NeverBegan => Reason::new("voice.cause.system.never_began"),
             Self::NeverEnded => Reason::new("voice.cause.system.never_ended"),
             Self::Garbage => Reason::new("voice.cause.system.garbage"),
-            Self::Engine(words) => Reason::said(words),
+            Self::Engine(why) => why.reason(),
         }
     }
 }
@@ -108,7 +108,7 @@ pub(super) enum Stage {
 /// What a child has told, in the voice's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum News {
-    Opened(String),
+    Opened(Reason),
     Begun(UtteranceId),
     Ended(UtteranceId),
     Cut(UtteranceId),
@@ -149,7 +149,7 @@ impl Link {
             .process_group(0)
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| Fault::Start(Reason::said(error)))?;
+            .map_err(|error| Fault::Start(Reason::of_system(&error)))?;
         let group = child
             .id()
             .and_then(|id| i32::try_from(id).ok())
@@ -264,7 +264,7 @@ impl Link {
             Told::Ready { engine } => {
                 if matches!(self.stage, Stage::Starting { .. }) {
                     self.stage = Stage::Idle;
-                    return Ok(Some(News::Opened(engine)));
+                    return Ok(Some(News::Opened(engine.reason())));
                 }
             }
             Told::Taken { id } => {
@@ -320,8 +320,8 @@ impl Link {
                     *until = now + limits.list;
                 }
             }
-            Told::Notice { text } => return Ok(Some(News::Notice(Reason::said(text)))),
-            Told::Failed { reason } => return Err(Fault::Engine(reason)),
+            Told::Notice { what } => return Ok(Some(News::Notice(what.reason()))),
+            Told::Failed { why } => return Err(Fault::Engine(why)),
         }
         Ok(None)
     }

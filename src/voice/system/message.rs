@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::announce::{Mark, Utterance};
+use crate::announce::{Mark, Reason, Utterance};
 use crate::config::Delivery;
 
 /// Bounds a line. The longest order holds a text of 64 KiB, of which JSON may make six times as much.
@@ -61,8 +61,8 @@ impl Words {
 pub(super) enum Told {
     /// The engine is there.
     Ready {
-        /// Its name as a person knows it.
-        engine: String,
+        /// Which.
+        engine: Name,
     },
     /// The engine has the words.
     Taken {
@@ -90,14 +90,80 @@ pub(super) enum Told {
     Looking,
     /// Something that the person should know, once.
     Notice {
-        /// What, as a plain sentence without a full stop.
-        text: String,
+        /// What.
+        what: Notice,
     },
     /// The engine failed; the child ends.
     Failed {
-        /// Why, as a plain sentence without a full stop.
-        reason: String,
+        /// Why.
+        why: Why,
     },
+}
+
+/// Names an engine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Name {
+    /// The platform's own speech.
+    Platform,
+    /// One that has a name of its own.
+    Called(String),
+}
+
+/// Is something about the speech that the person should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Notice {
+    /// Its pitch stays as it is, so that nothing tells the program's own words from the agents'.
+    OnePitch,
+    /// No voice speaks the language of this tag.
+    NoLanguage(String),
+    /// There is no voice of this name.
+    NoVoice(String),
+}
+
+/// Says why there is no speech (any more).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::voice) enum Why {
+    /// This build has none.
+    NotBuilt,
+    /// It was closed, and can't be opened again.
+    NotReopened,
+    /// It failed, in its own words.
+    Failed(String),
+}
+
+impl Name {
+    /// Words it.
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::Platform => Reason::new("voice.engine.system"),
+            Self::Called(name) => Reason::said(name),
+        }
+    }
+}
+
+impl Notice {
+    /// Words it.
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::OnePitch => Reason::new("voice.cause.system.one_pitch"),
+            Self::NoLanguage(tag) => Reason::new("voice.cause.system.no_language").with("tag", tag),
+            Self::NoVoice(name) => Reason::new("voice.cause.system.no_voice").with("name", name),
+        }
+    }
+}
+
+impl Why {
+    /// Words it.
+    pub(super) fn reason(&self) -> Reason {
+        match self {
+            Self::NotBuilt => Reason::new("voice.cause.system.not_built"),
+            Self::NotReopened => Reason::new("voice.cause.system.not_reopened"),
+            Self::Failed(words) => Reason::new("voice.cause.system.failed").with("why", words),
+        }
+    }
 }
 
 /// Says that what came is no line of ours.

@@ -27,7 +27,7 @@ use std::time::Instant;
 use super::limits::Limits;
 use super::worker::at;
 use super::{Voice, VoiceEvent, ssip};
-use crate::announce::Utterance;
+use crate::announce::{Reason, Utterance};
 
 #[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
 mod child;
@@ -73,7 +73,7 @@ pub(super) struct SystemVoice {
     own_pitch: i32,
     limits: Limits,
     state: State,
-    engine: String,
+    engine: Reason,
     news: VecDeque<VoiceEvent>,
     attempt: u32,
     health: Health,
@@ -96,7 +96,7 @@ impl SystemVoice {
             place,
             own_pitch,
             limits,
-            engine: String::new(),
+            engine: Reason::said(""),
             news: VecDeque::new(),
             attempt: 0,
             health: Health::Well,
@@ -129,7 +129,7 @@ impl SystemVoice {
     }
 
     /// Gives the engine's name as the child told it.
-    pub(super) fn engine(&self) -> String {
+    pub(super) fn engine(&self) -> Reason {
         self.engine.clone()
     }
 
@@ -274,14 +274,10 @@ pub fn run_child() -> ExitCode {
 pub fn run_child() -> ExitCode {
     use std::io::Write as _;
     let told = message::Told::Failed {
-        reason: NOT_BUILT.to_owned(),
+        why: message::Why::NotBuilt,
     };
     match std::io::stdout().write_all(&message::line(&told)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
-
-/// What a build without the platform's own speech tells.
-#[cfg(not(any(feature = "system-voice", target_os = "macos", windows)))]
-const NOT_BUILT: &str = "this hearken was built without the system's own speech; build it with --features system-voice, which wants the packages libspeechd-dev and libclang-dev, or use --voice speech-dispatcher";

@@ -15,7 +15,7 @@ use std::sync::mpsc::Sender;
 use tts::{Tts, UtteranceId, Voice};
 
 use super::child::{Ends, Engine, Happening, Item};
-use super::message::{Told, Words};
+use super::message::{Name, Notice, Told, Why, Words};
 use crate::announce::{Mark, Sound};
 use crate::voice::language::covers;
 use crate::voice::pitch;
@@ -43,11 +43,11 @@ pub(super) struct Platform {
     voice: Option<String>,
     /// The tag of the person's own voice, as far as it can be known.
     home: String,
-    told: Vec<String>,
+    told: Vec<Notice>,
 }
 
 impl Platform {
-    pub(super) fn open(items: &Sender<Item<String>>) -> Result<Self, String> {
+    pub(super) fn open(items: &Sender<Item<String>>) -> Result<Self, Why> {
         let tts = fresh(items)?;
         let usual = Numbers {
             rate: tts.get_rate().unwrap_or_else(|_| tts.normal_rate()),
@@ -71,14 +71,12 @@ impl Platform {
         })
     }
 
-    fn tts(&mut self) -> Result<&mut Tts, String> {
-        self.tts
-            .as_mut()
-            .ok_or_else(|| "the system's speech could not be opened again".to_owned())
+    fn tts(&mut self) -> Result<&mut Tts, Why> {
+        self.tts.as_mut().ok_or(Why::NotReopened)
     }
 
     /// Brings rate, pitch and volume in line; what already is so is not set.
-    fn numbers(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), String> {
+    fn numbers(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), Why> {
         let (usual, now) = (self.usual, self.now);
         let tts = self.tts()?;
         let can = tts.supported_features();
@@ -107,27 +105,22 @@ impl Platform {
         }
         self.now = wanted;
         if !can.pitch && words.own && words.own_pitch != 0 {
-            self.once(
-                "the system's speech can't change its pitch, so hearken's own words sound like the agents'",
-                tell,
-            );
+            self.once(Notice::OnePitch, tell);
         }
         Ok(())
     }
 
     /// Tells something once, and no more than [`MOST_TOLD`] things in all.
-    fn once(&mut self, text: &str, tell: &mut dyn FnMut(Told)) {
-        if self.told.len() < MOST_TOLD && !self.told.iter().any(|told| told == text) {
-            self.told.push(text.to_owned());
-            tell(Told::Notice {
-                text: text.to_owned(),
-            });
+    fn once(&mut self, what: Notice, tell: &mut dyn FnMut(Told)) {
+        if self.told.len() < MOST_TOLD && !self.told.contains(&what) {
+            self.told.push(what.clone());
+            tell(Told::Notice { what });
         }
     }
 
     /// Brings the voice in line: the one that is named, else one of the words' language, else the
     /// engine's own.
-    fn choose(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), String> {
+    fn choose(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<(), Why> {
         let foreign = words
             .language
             .as_deref()
@@ -154,16 +147,11 @@ impl Platform {
             exact.or_else(|| voices.iter().find(|voice| speaks(primary, voice)))
         };
         let Some(found) = by_name.or_else(|| foreign.and_then(by_tag)).cloned() else {
-            let missing = named.map_or_else(
-                || {
-                    format!(
-                        "there is no voice for the language {}",
-                        foreign.unwrap_or("?")
-                    )
-                },
-                |name| format!("there is no voice called {name}"),
-            );
-            self.once(&format!("{missing}; the system's own voice speaks"), tell);
+            let missing = match (named, foreign) {
+                (Some(name), _) => Notice::NoVoice(name.to_owned()),
+                (None, tag) => Notice::NoLanguage(tag.unwrap_or("?").to_owned()),
+            };
+            self.once(missing, tell);
             return self.back_to_own();
         };
         if self.voice.as_deref() != Some(found.id().as_str()) {
@@ -177,7 +165,7 @@ impl Platform {
     }
 
     /// Goes back to the engine's own voice, by an instance that was never told another.
-    fn back_to_own(&mut self) -> Result<(), String> {
+    fn back_to_own(&mut self) -> Result<(), Why> {
         if self.voice.take().is_some() {
             self.tts = None;
             self.tts = Some(fresh(&self.items)?);
@@ -190,8 +178,8 @@ impl Platform {
 impl Engine for Platform {
     type Token = String;
 
-    fn name(&self) -> String {
-        "the system's speech".to_owned()
+    fn name(&self) -> Name {
+        Name::Platform
     }
 
     fn ends(&self) -> Ends {
@@ -207,7 +195,7 @@ impl Engine for Platform {
         }
     }
 
-    fn say(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<Option<String>, String> {
+    fn say(&mut self, words: &Words, tell: &mut dyn FnMut(Told)) -> Result<Option<String>, Why> {
         self.choose(words, tell)?;
         self.numbers(words, tell)?;
         let mut text = words.text.replace('\0', " ");
@@ -220,18 +208,18 @@ impl Engine for Platform {
             .map_err(|error| words_of(&error))
     }
 
-    fn stop(&mut self) -> Result<(), String> {
+    fn stop(&mut self) -> Result<(), Why> {
         let stopped = self.tts()?.stop().map(|_| ());
         stopped.map_err(|error| words_of(&error))
     }
 
-    fn is_speaking(&mut self) -> Result<bool, String> {
+    fn is_speaking(&mut self) -> Result<bool, Why> {
         self.tts()?.is_speaking().map_err(|error| words_of(&error))
     }
 }
 
 /// Opens the platform's speech and has it tell what becomes of words.
-fn fresh(items: &Sender<Item<String>>) -> Result<Tts, String> {
+fn fresh(items: &Sender<Item<String>>) -> Result<Tts, Why> {
     let tts = Tts::default().map_err(|error| words_of(&error))?;
     if tts.supported_features().utterance_callbacks {
         let heard = |happening| -> Option<Box<dyn FnMut(UtteranceId)>> {
@@ -265,9 +253,9 @@ fn token(id: UtteranceId) -> String {
     format!("{id:?}")
 }
 
-/// Gives an error of the crate as a plain sentence.
-fn words_of(error: &tts::Error) -> String {
-    format!("the system's speech failed: {error}")
+/// Takes an error of the crate.
+fn words_of(error: &tts::Error) -> Why {
+    Why::Failed(error.to_string())
 }
 
 /// Gives the language of this process's surroundings, which the platform's own voice usually speaks.

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
 
-use super::message::{Lines, Order, Told, line};
+use super::message::{Lines, Name, Order, Told, Why, line};
 use super::*;
 use crate::announce::{Mark, Sound, UtteranceId};
 use crate::config::Delivery;
@@ -26,7 +26,7 @@ use crate::voice::{VoiceHandle, VoiceSink};
 /// The beginning of a child that is ready, and a way to find the number of an order's words.
 const READY: &str = r#"
 echo "$$" >> "$0.pids"
-echo '{"told":"ready","engine":"a scripted engine"}'
+echo '{"told":"ready","engine":{"called":"a scripted engine"}}'
 id() { id=${line#*\"id\":}; id=${id%%[,\}]*}; }
 "#;
 
@@ -125,7 +125,7 @@ impl Stage {
     }
 
     async fn recovered(&mut self) {
-        let engine = "a scripted engine".to_owned();
+        let engine = "a scripted engine".into();
         self.ear.expect(VoiceEvent::Recovered { engine }).await;
     }
 }
@@ -286,8 +286,8 @@ async fn every_way_to_be_no_voice_is_told_in_words() {
             "the system's speech began to speak and got stuck",
         ),
         (
-            r#"read -r line; echo '{"told":"failed","reason":"the engine broke"}'; read -r line"#,
-            "the engine broke",
+            r#"read -r line; echo '{"told":"failed","why":{"failed":"the engine broke"}}'; read -r line"#,
+            "the system's speech failed: the engine broke",
         ),
         (
             "read -r line; exec yes",
@@ -321,8 +321,8 @@ async fn a_child_that_never_gets_ready_is_no_voice() {
         ("read -r line", "the system's speech does not answer"),
         ("exit 3", "the system's speech ended by itself"),
         (
-            r#"echo '{"told":"failed","reason":"there is none"}'"#,
-            "there is none",
+            r#"echo '{"told":"failed","why":"not_reopened"}'"#,
+            "the system's speech could not be opened again",
         ),
     ] {
         let folder = Folder::new();
@@ -373,27 +373,27 @@ struct Scripted {
 
 impl Engine for Scripted {
     type Token = u64;
-    fn name(&self) -> String {
-        "scripted".to_owned()
+    fn name(&self) -> Name {
+        Name::Called("scripted".to_owned())
     }
     fn ends(&self) -> Ends {
         self.ends
     }
-    fn say(&mut self, words: &Words, _: &mut dyn FnMut(Told)) -> Result<Option<u64>, String> {
+    fn say(&mut self, words: &Words, _: &mut dyn FnMut(Told)) -> Result<Option<u64>, Why> {
         if let Some(hang) = &self.hang {
             let _ = hang.recv();
         }
         self.done.send(format!("say {}", words.text)).unwrap();
         if words.text == "break" {
-            return Err("it broke".to_owned());
+            return Err(Why::Failed("it broke".to_owned()));
         }
         Ok(Some(words.id + 100))
     }
-    fn stop(&mut self) -> Result<(), String> {
+    fn stop(&mut self) -> Result<(), Why> {
         self.done.send("stop".to_owned()).unwrap();
         Ok(())
     }
-    fn is_speaking(&mut self) -> Result<bool, String> {
+    fn is_speaking(&mut self) -> Result<bool, Why> {
         Ok(false)
     }
 }
@@ -461,7 +461,7 @@ impl Inside {
 fn the_child_obeys_in_order_and_tells_only_of_the_words_in_force() {
     let mut inside = inside(Ends::Told, None);
     let ready = Told::Ready {
-        engine: "scripted".into(),
+        engine: Name::Called("scripted".into()),
     };
     assert_eq!(inside.tells(), Some(ready));
     inside.speak(1, "one");
@@ -507,7 +507,7 @@ fn a_failing_engine_is_told_and_never_called_again() {
     inside.tells();
     inside.speak(1, "break");
     let failed = Told::Failed {
-        reason: "it broke".into(),
+        why: Why::Failed("it broke".into()),
     };
     assert_eq!(inside.tells(), Some(failed));
     assert_eq!(inside.tells(), None, "the child is over");

@@ -80,7 +80,7 @@ impl Ear {
     pub async fn ready(&mut self) -> String {
         loop {
             match self.next().await {
-                VoiceEvent::Ready { engine } => return engine,
+                VoiceEvent::Ready { engine } => return in_words(&engine),
                 // What every program of a test's own is told of, and one test is about.
                 VoiceEvent::Notice { text } if in_words(&text).contains("HEARKEN_MARK") => {}
                 other => panic!("not ready: {other:?}"),

@@ -247,7 +247,7 @@ async fn a_daemon_that_falls_mute_is_lost_and_comes_back() {
     ear.expect(VoiceEvent::Cut(id(2))).await;
     server.answer_as_usual("SPEAK");
     ear.expect(VoiceEvent::Recovered {
-        engine: "speech-dispatcher".to_owned(),
+        engine: "speech-dispatcher".into(),
     })
     .await;
     handle.speak(utterance(3, "back"));
@@ -331,7 +331,7 @@ async fn a_killed_daemon_is_lost_once_and_recovered_once() {
     }
     server.listen();
     ear.expect(VoiceEvent::Recovered {
-        engine: "speech-dispatcher".to_owned(),
+        engine: "speech-dispatcher".into(),
     })
     .await;
     handle.speak(utterance(40, "back"));

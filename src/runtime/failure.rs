@@ -1,0 +1,217 @@
+//! Why what a person asked for can't be done, typed until it is worded.
+//!
+//! Responsibilities: such a failure as one value that travels like any error, and the words' keys for the errors of
+//! the rooms that have no words. Not here: the words (`announce`), when something is wrong with the call itself (`guide`).
+
+use std::io;
+use std::path::Path;
+
+use crate::announce::{Detail, Reason};
+use crate::demo::NoKey;
+use crate::dialect::BadKey;
+use crate::keys::{Kept, KeyError};
+use crate::protocol;
+use crate::transport::{RecordError, SourceError, TlsError};
+
+use super::{Unwritten, shown};
+
+/// Holds why something can't be done.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.key())]
+pub struct Failure(Reason);
+
+impl Failure {
+    /// Names it by the key of its words.
+    pub fn new(key: &'static str) -> Self {
+        Self(Reason::new(key))
+    }
+
+    /// Puts a name or a number into it.
+    #[must_use]
+    pub fn with(self, name: &'static str, text: impl ToString) -> Self {
+        Self(self.0.with(name, text))
+    }
+
+    /// Puts its own cause into it, as `why`.
+    #[must_use]
+    pub fn because(self, cause: Reason) -> Self {
+        Self(self.0.because("why", cause))
+    }
+
+    /// Says that a file can't be read.
+    pub(crate) fn unreadable(path: &Path, cause: Reason) -> Self {
+        let failure = Self::new("call.unreadable").with("name", shown(path));
+        failure.because(cause)
+    }
+
+    /// Says that a file can't be written.
+    pub(crate) fn unwritable(path: &Path, error: &io::Error) -> Self {
+        let failure = Self::new("call.unwritable").with("name", shown(path));
+        failure.because(Reason::of_system(error))
+    }
+
+    /// Says what in a file can't be used.
+    pub(crate) fn in_file(path: &Path, cause: Reason) -> Self {
+        let failure = Self::new("call.in_file").with("name", shown(path));
+        failure.because(cause)
+    }
+
+    /// Gives its own cause; itself where it has none.
+    pub fn cause(&self) -> &Reason {
+        let of_cause = |(_, detail): &'_ (_, Detail)| matches!(detail, Detail::Reason(_));
+        let cause = self.0.details().iter().find(|it| of_cause(it));
+        match cause {
+            Some((_, Detail::Reason(cause))) => cause,
+            Some((_, Detail::Own(_))) | None => &self.0,
+        }
+    }
+
+    /// Gives it as it is worded.
+    pub fn reason(&self) -> &Reason {
+        &self.0
+    }
+}
+
+impl From<Reason> for Failure {
+    fn from(reason: Reason) -> Self {
+        Self(reason)
+    }
+}
+
+/// Gives an error as it is worded. What nobody has words for says so itself.
+pub(crate) fn reason_of(error: &anyhow::Error) -> Reason {
+    if let Some(Failure(reason)) = error.downcast_ref() {
+        return reason.clone();
+    }
+    let known = error
+        .downcast_ref::<SourceError>()
+        .map(source)
+        .or_else(|| error.downcast_ref::<TlsError>().map(tls))
+        .or_else(|| error.downcast_ref::<RecordError>().map(no_recording))
+        .or_else(|| error.downcast_ref::<KeyError>().map(keys))
+        .or_else(|| {
+            error
+                .downcast_ref::<NoKey>()
+                .map(|_| Reason::new("call.no_new_key"))
+        })
+        .or_else(|| error.downcast_ref::<Unwritten>().map(unwritten))
+        .or_else(|| error.downcast_ref::<io::Error>().map(Reason::of_system));
+    known.unwrap_or_else(|| Reason::said(format!("{error:#}")))
+}
+
+fn unwritten(Unwritten(error): &Unwritten) -> Reason {
+    Reason::new("call.output").because("why", Reason::of_system(error))
+}
+
+/// Names why a SOURCE can't be used.
+pub(crate) fn source(error: &SourceError) -> Reason {
+    match error {
+        SourceError::UnknownScheme { scheme } => {
+            Reason::new("call.source.kind").with("scheme", scheme)
+        }
+        SourceError::BadAddress => Reason::new("call.source.address"),
+        SourceError::Credential => Reason::new("call.source.credential"),
+        SourceError::BadSocket => Reason::new("call.source.socket"),
+        SourceError::PlainHttp { host } => Reason::new("call.source.plain").with("host", host),
+        SourceError::Query => Reason::new("call.source.query"),
+        SourceError::NoKind { name, address } => Reason::new("call.source.no_kind")
+            .with("name", name)
+            .with("address", address),
+        SourceError::IsSocket { name } => Reason::new("call.source.is_socket").with("name", name),
+        SourceError::NoSuchFile { name } => Reason::new("call.source.no_file").with("name", name),
+    }
+}
+
+/// Names why certificates or a key can't be used.
+pub(crate) fn tls(error: &TlsError) -> Reason {
+    let at = |key, path: &Path| Reason::new(key).with("path", shown(path));
+    match error {
+        TlsError::Unreadable { path, kind } => {
+            Failure::unreadable(path, Reason::of_reading(&(*kind).into())).0
+        }
+        TlsError::TooLarge { path, limit } => Failure::unreadable(path, too_large(*limit)).0,
+        TlsError::NoCertificate { path } => at("call.tls.no_certificate", path),
+        TlsError::NoKey { path } => at("call.tls.no_key", path),
+        TlsError::Half => Reason::new("call.tls.half"),
+        TlsError::Mismatch { certificate, key } => Reason::new("call.tls.mismatch")
+            .with("key", shown(key))
+            .with("certificate", shown(certificate)),
+        TlsError::BadCertificate { path } => at("call.tls.bad_certificate", path),
+    }
+}
+
+/// Says that a file is larger than what is read of it.
+pub(crate) fn too_large(limit: u64) -> Reason {
+    Reason::new("call.too_large").with("limit", limit)
+}
+
+/// Names why there is no recording, or none to its end.
+fn no_recording(error: &RecordError) -> Reason {
+    match error {
+        RecordError::AlreadyExists { .. } | RecordError::Create { .. } => recording(error),
+        RecordError::Write(_) | RecordError::Full { .. } => {
+            Reason::new("record.stopped").because("why", recording(error))
+        }
+    }
+}
+
+/// Names why there is no recording (any more).
+pub(crate) fn recording(error: &RecordError) -> Reason {
+    match error {
+        RecordError::AlreadyExists { name } => Reason::new("record.exists").with("name", name),
+        RecordError::Create { name, source } => Reason::new("record.not_made")
+            .with("name", name)
+            .because("why", Reason::of_system(source)),
+        RecordError::Write(error) => {
+            Reason::new("record.unwritten").because("why", Reason::of_system(error))
+        }
+        RecordError::Full { limit } => Reason::new("record.full").with("limit", limit),
+    }
+}
+
+/// Names why the person's keys can't be used.
+pub(crate) fn keys(error: &KeyError) -> Reason {
+    let why = match error {
+        KeyError::UnknownCommand { name } => Reason::new("call.keys.command")
+            .with("name", name)
+            .with("names", crate::keys::command_names().join(", ")),
+        KeyError::UnknownKey { command, name } => Reason::new("call.keys.key")
+            .with("command", command)
+            .with("name", name),
+        KeyError::Reserved { command, name, why } => Reason::new("call.keys.reserved")
+            .with("command", command)
+            .with("name", name)
+            .because(
+                "why",
+                Reason::new(match why {
+                    Kept::Idle => "call.keys.idle",
+                    Kept::Terminal => "call.keys.terminal",
+                }),
+            ),
+        KeyError::Conflict {
+            name,
+            first,
+            second,
+        } => Reason::new("call.keys.conflict")
+            .with("name", name)
+            .with("first", first)
+            .with("second", second),
+        KeyError::Unreachable { name } => Reason::new("call.keys.needed").with("name", name),
+        KeyError::HalfAScan => Reason::new("call.keys.scan"),
+    };
+    Reason::new("call.keys").because("why", why)
+}
+
+/// Names why the key of an agent that the person trusts can't be used.
+pub(crate) fn trusted(error: protocol::KeyError) -> Reason {
+    Reason::new(match error {
+        protocol::KeyError::NotPem => "call.trusted.no_pem",
+        protocol::KeyError::Private => "call.trusted.private",
+        protocol::KeyError::OtherKind => "call.trusted.kind",
+    })
+}
+
+/// Names why the key of an identity can't be used.
+pub(crate) fn identity(BadKey: BadKey) -> Reason {
+    Reason::new("call.identity.no_key")
+}
