@@ -315,7 +315,7 @@ mod tests {
         };
         let settings = Settings::read(Some(file.path()), &[], recall, |_| {});
         let found = settings.findings(false);
-        assert!(line(&found[1]).contains("memory"), "{found:?}");
+        assert!(line(&found[1]).contains("remembered"), "{found:?}");
         assert!(matches!(found[1].grade, Grade::Broken { .. }), "{found:?}");
     }
 
