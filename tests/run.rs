@@ -133,9 +133,9 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("You are signed in.", "");
     wait("Mode of the agent: Ask.", "");
     // The prompt that waited asks for a form.
-    wait("How shall I do it? Part 1 of 2: How many.", "a 3 7");
+    wait("How shall I do it? Part 1 of 2: How many.", "a #3 7");
     wait("This can't be taken. A number from 1 up to 5.", "");
-    wait("Part 1 of 2: How many", "a 4 2");
+    wait("Part 1 of 2: How many", "a #4 2");
     wait("Part 2 of 2: how", "o 5 2");
     wait("Is it right so? How many: 2; how: fast", "o 6 1");
     wait("At mock.example: Allow it there.", "y 7");

@@ -29,7 +29,7 @@ impl Address {
     /// Reads one; nothing where it is none of the web, or holds what can't be told for what it is.
     pub fn read(whole: &str, message: &str) -> Option<Self> {
         let plain =
-            |c: char| c.is_ascii_graphic() && !"\\\"<>`{}|^".contains(c) || c.is_alphanumeric();
+            |c: char| c.is_ascii_graphic() && !"\\\u{22}<>`{}|^".contains(c) || c.is_alphanumeric();
         if whole.len() > LONGEST || !whole.chars().all(plain) {
             return None;
         }

@@ -88,8 +88,7 @@ impl Aside {
     /// Asks, in the place of what was asked before.
     pub fn ask(&mut self, asks: Asks, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         if !self.token.is_empty() {
-            // What was answered is over also for whoever reads a recording of it.
-            self.state("awaiting_input", "thinking", teller, now, out);
+            self.close(teller, now, out);
             self.state("thinking", "awaiting_input", teller, now, out);
         }
         self.sending = None;
@@ -145,6 +144,14 @@ impl Aside {
         }
     }
 
+    /// Leaves what is asked: it is over also for whoever reads a recording.
+    fn close(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if !self.token.is_empty() {
+            self.token.clear();
+            self.state("awaiting_input", "thinking", teller, now, out);
+        }
+    }
+
     /// Ends it.
     pub fn end(self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.end_with(Map::new(), teller, now, out);
@@ -158,11 +165,13 @@ impl Aside {
         now: Now,
         out: &mut Vec<Out>,
     ) {
+        self.close(teller, now, out);
         self.event("session.completed", Value::Object(told), teller, now, out);
     }
 
     /// Ends it because its agent is gone.
     pub fn lose(mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        self.close(teller, now, out);
         let mut fields = sentence(&teller.words, "acp.end.gone", &[]);
         fields.insert("error_category".to_owned(), "unknown".into());
         self.event("session.errored", Value::Object(fields), teller, now, out);
