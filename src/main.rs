@@ -233,7 +233,10 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             match guide::sheet(page.as_deref(), &words) {
                 Some(page) => print(page.text.as_bytes()),
                 None => {
-                    anyhow::bail!(Failure::new("call.page").with("name", page.unwrap_or_default()))
+                    anyhow::bail!(
+                        Failure::new("call.page")
+                            .with("name", format!("{:?}", page.unwrap_or_default()))
+                    )
                 }
             }
         }

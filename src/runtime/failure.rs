@@ -173,11 +173,11 @@ pub(crate) fn recording(error: &RecordError) -> Reason {
 pub(crate) fn keys(error: &KeyError) -> Reason {
     let why = match error {
         KeyError::UnknownCommand { name } => Reason::new("call.keys.command")
-            .with("name", name)
+            .with("name", format!("{name:?}"))
             .with("names", crate::keys::command_names().join(", ")),
         KeyError::UnknownKey { command, name } => Reason::new("call.keys.key")
             .with("command", command)
-            .with("name", name),
+            .with("name", format!("{name:?}")),
         KeyError::Reserved { command, name, why } => Reason::new("call.keys.reserved")
             .with("command", command)
             .with("name", name)

@@ -227,7 +227,7 @@ pub async fn demo(
             Some(close) => Failure::new("call.scenario.close").with("close", close),
             None => Failure::new("call.scenario.names").with("names", names.join(", ")),
         };
-        anyhow::bail!(failure.with("name", scenario));
+        anyhow::bail!(failure.with("name", format!("{scenario:?}")));
     }
     let config = configured(options)?;
     let script = demo::scripts()

@@ -48,7 +48,7 @@ pub async fn serve(
             .iter()
             .any(|script| script.info().name == *name)
     {
-        anyhow::bail!(Failure::new("call.scenario").with("name", name));
+        anyhow::bail!(Failure::new("call.scenario").with("name", format!("{name:?}")));
     }
     let script = demo::scripts()
         .iter()

@@ -231,9 +231,9 @@ fn a_call_that_can_not_be_used_is_one_sentence_in_each_language() {
         ),
         (
             "watch --voice loud",
-            "--voice can't be loud: there is no voice called \"loud\"; choose auto, speech-dispatcher, system, command:PROGRAM or none.",
-            "--voice kann nicht loud sein: es gibt keine Stimme namens \"loud\"; wählen Sie auto, speech-dispatcher, system, command:PROGRAMM oder none.",
-            "--voice no puede ser loud: no hay ninguna voz llamada \"loud\"; elija auto, speech-dispatcher, system, command:PROGRAMA o none.",
+            "--voice can't be loud: there is no such voice; choose auto, speech-dispatcher, system, command:PROGRAM or none.",
+            "--voice kann nicht loud sein: eine solche Stimme gibt es nicht; wählen Sie auto, speech-dispatcher, system, command:PROGRAMM oder none.",
+            "--voice no puede ser loud: no existe esa voz; elija auto, speech-dispatcher, system, command:PROGRAMA o none.",
         ),
         (
             "watch --retries many",
@@ -302,7 +302,7 @@ fn no_fault_of_a_call_is_a_sentence_in_the_code() {
     let rooms = ["src/runtime", "src/doctor"].into_iter();
     let inside = rooms.flat_map(|room| std::fs::read_dir(room).unwrap());
     files.extend(inside.map(|entry| entry.unwrap().path()));
-    assert!(files.len() > 30, "{files:?}");
+    assert!(files.len() > 25, "{files:?}");
     let mut sentences = Vec::new();
     for file in files {
         let code = std::fs::read_to_string(&file).unwrap();

@@ -95,6 +95,7 @@ fn the_phrase_file_and_the_code_agree() {
         "voice.own_pitch",
         "questions.arm_ms",
         "voice.toml",
+        "run.jsonl",
     ];
     missing.retain(|key| !protocol.contains(key));
     // Messages of a dialect look like keys, too.
@@ -256,13 +257,14 @@ fn every_reason_of_a_link_has_its_words_in_each_language() {
 #[test]
 fn no_voice_says_a_sentence_of_its_own() {
     /// What looks like words and reaches nobody as such.
-    const NO_WORDS: [&str; 9] = [
+    const NO_WORDS: [&str; 10] = [
         "HISTORY ",
         "SET SELF ",
         "LIST ",
         "GET ",
         "CANCEL ",
         "AUTH EXTERNAL",
+        "\\0AUTH EXTERNAL",
         "voice of {",
         "what came over the socket is not",
         "what came is not what was agreed",

@@ -36,17 +36,20 @@ pub(super) struct Told {
 }
 
 /// Says why the bus told nothing.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub(super) enum BusError {
     /// The address is of a kind that is not used here.
-    #[error("the bus address is none of a socket of this machine")]
     Address,
     /// The socket failed.
-    #[error("the bus can't be asked: {0}")]
-    Socket(#[from] io::Error),
+    Socket(io::Error),
     /// The answer is none of D-Bus.
-    #[error("the bus gave an answer that can't be read")]
     Answer,
+}
+
+impl From<io::Error> for BusError {
+    fn from(error: io::Error) -> Self {
+        Self::Socket(error)
+    }
 }
 
 impl BusError {
