@@ -4,7 +4,7 @@
 //! (`conversing`).
 //!
 //! Mental model: an agent that is told what to do from here is one conversation, whatever it does in it; of a source that
-//! is only listened to, each agent is one. A number is given when it is first asked for, and never to another one.
+//! is only listened to, or behind which several can be told what to do, each agent is one. A number is given when it is first asked for, and never to another one.
 
 use crate::link::LinkId;
 use crate::protocol::AgentId;

@@ -77,15 +77,27 @@ impl App {
     fn conversations_there(&mut self) -> Vec<usize> {
         let prompted = self.links.iter().filter(|view| !view.is_over());
         let prompted = prompted.filter(|view| view.connection().takes_prompts);
-        let prompted: Vec<LinkId> = prompted.map(|view| view.id).collect();
+        let (several, prompted): (Vec<_>, Vec<_>) =
+            prompted.partition(|view| view.connection().converses);
+        let links = |views: Vec<&super::LinkView>| -> Vec<LinkId> {
+            views.into_iter().map(|view| view.id).collect()
+        };
+        let (several, prompted) = (links(several), links(prompted));
+        let heard_on = |link: &LinkId| self.sessions.iter().any(|it| it.key.link == *link);
+        // Where nobody was heard yet, whoever is told something first is meant.
+        let unheard = several.iter().filter(|link| !heard_on(link));
         let mut all: Vec<Conversation> = prompted
             .iter()
+            .chain(unheard)
             .map(|link| Conversation {
                 link: *link,
                 agent: None,
             })
             .collect();
-        let heard = self.sessions.iter().filter(|session| !session.is_ended());
+        // A conversation that can be told something goes on behind the end of what it did.
+        let goes_on =
+            |session: &&Session| !session.is_ended() || several.contains(&session.key.link);
+        let heard = self.sessions.iter().filter(goes_on);
         for session in heard.filter(|session| !prompted.contains(&session.key.link)) {
             let conversation = Conversation {
                 link: session.key.link,
@@ -143,11 +155,36 @@ impl App {
         self.conversations.chosen().map(|chosen| chosen.link)
     }
 
-    /// Gives the source of the conversation with a number, if it can go on.
-    pub(super) fn link_of_conversation(&mut self, number: usize) -> Option<LinkId> {
+    /// Gives the conversation with a number, if it can go on.
+    pub(super) fn conversation_with(&mut self, number: usize) -> Option<Conversation> {
         let there = self.conversations_there().contains(&number);
-        let conversation = self.conversations.get(number).filter(|_| there);
-        conversation.map(|conversation| conversation.link)
+        self.conversations.get(number).filter(|_| there).cloned()
+    }
+
+    /// Gives whom somebody means who says something to a source: the one that they went to, else the one that was heard
+    /// last, where there are several behind it.
+    pub(super) fn meant_on(&self, link: LinkId) -> Conversation {
+        let several = self
+            .links
+            .get(link)
+            .is_some_and(|view| view.connection().converses);
+        let chosen = self
+            .conversations
+            .chosen()
+            .filter(|chosen| chosen.link == link);
+        let agent = match chosen.and_then(|chosen| chosen.agent.clone()) {
+            Some(agent) => Some(agent),
+            None => {
+                let mut history = self.announcer.history().iter().rev();
+                let last =
+                    history.find_map(|told| told.key.as_ref().filter(|key| key.link == link));
+                last.map(|key| key.agent.clone())
+            }
+        };
+        Conversation {
+            link,
+            agent: agent.filter(|_| several),
+        }
     }
 
     /// Gives the session that the person is with.
@@ -156,14 +193,18 @@ impl App {
         self.session_of(chosen).map(|session| session.key.clone())
     }
 
-    /// Names who is told what to do on a source; nobody where it can only be one.
-    pub(super) fn name_of_prompted(&self, link: LinkId) -> Option<String> {
+    /// Names who is told what to do; nobody where it can only be one.
+    pub(super) fn name_of_prompted(&self, conversation: &Conversation) -> Option<String> {
         let can = |view: &&super::LinkView| !view.is_over() && view.connection().takes_prompts;
-        if self.links.iter().filter(can).count() < 2 {
+        let link = conversation.link;
+        let others = conversation.agent.as_ref().is_some_and(|agent| {
+            let mut heard = self.sessions.iter();
+            heard.any(|it| it.key.link == link && it.key.agent != *agent)
+        });
+        if self.links.iter().filter(can).count() < 2 && !others {
             return None;
         }
-        let conversation = Conversation { link, agent: None };
-        let session = self.session_of(&conversation);
+        let session = self.session_of(conversation);
         Some(match session {
             Some(session) => {
                 self.announcer

@@ -56,10 +56,10 @@ impl App {
 
     /// Completes the command that is typed, and says what it does.
     pub(super) fn complete(&mut self, now: Now) {
-        let Doing::Prompting { link, line } = &self.doing else {
+        let Doing::Prompting { whom, line } = &self.doing else {
             return;
         };
-        let (link, typed) = (*link, line.value().to_owned());
+        let (link, typed) = (whom.link, line.value().to_owned());
         let begun = typed.strip_prefix('/');
         let Some(begun) = begun.filter(|it| !it.contains(char::is_whitespace)) else {
             self.respond("commands.complete", &[], now);

@@ -12,6 +12,7 @@ use crate::link::LinkId;
 use crate::protocol::Now;
 
 use super::App;
+use super::conversations::Conversation;
 use super::doing::Doing;
 use super::questions::gate::By;
 
@@ -54,20 +55,20 @@ impl App {
         };
         let meant = match number {
             Some(number) => {
-                let link = self.link_of_conversation(number);
-                if link.is_none() {
+                let whom = self.conversation_with(number);
+                if whom.is_none() {
                     self.no_such_conversation(number, now);
                     return;
                 }
-                link.filter(|link| {
+                whom.filter(|whom| {
                     self.links
-                        .get(*link)
+                        .get(whom.link)
                         .is_some_and(|it| it.connection().takes_prompts)
                 })
             }
-            None => self.prompted_link(false),
+            None => self.prompted_link(false).map(|link| self.meant_on(link)),
         };
-        let Some(link) = meant else {
+        let Some(whom) = meant else {
             let key = match number.is_some() || self.chosen_link().is_some() {
                 true => "prompt.not_this",
                 false => "prompt.nobody",
@@ -77,37 +78,46 @@ impl App {
         };
         match text {
             Some(text) if text.trim().is_empty() => self.respond("prompt.lines", &[], now),
-            Some(text) => self.send_prompt(link, &text, now),
+            Some(text) => self.send_prompt(&whom, &text, now),
             None => {
                 self.prompts.begin();
-                self.doing = Doing::prompting(link);
-                let agent = self.name_of_prompted(link).unwrap_or_default();
+                let agent = self.name_of_prompted(&whom).unwrap_or_default();
+                self.doing = Doing::prompting(whom);
                 self.respond("prompt.editing", &[("agent", Arg::Name(agent))], now);
             }
         }
     }
 
     /// Sends what was typed.
-    pub(super) fn submit_prompt(&mut self, link: LinkId, text: &str, now: Now) {
+    pub(super) fn submit_prompt(&mut self, whom: &Conversation, text: &str, now: Now) {
         if text.is_empty() {
             self.respond("prompt.empty", &[], now);
             return;
         }
         self.doing = Doing::Watching;
-        self.send_prompt(link, text, now);
+        self.send_prompt(whom, text, now);
     }
 
-    fn send_prompt(&mut self, link: LinkId, text: &str, now: Now) {
-        if self.links.get(link).is_none_or(|view| view.is_over()) {
+    fn send_prompt(&mut self, whom: &Conversation, text: &str, now: Now) {
+        if self.links.get(whom.link).is_none_or(|view| view.is_over()) {
             self.respond("prompt.nobody", &[], now);
             return;
         }
         self.prompts.keep(text);
-        if let Some(agent) = self.name_of_prompted(link) {
+        if let Some(agent) = self.name_of_prompted(whom) {
             self.respond("prompt.to", &[("agent", Arg::Name(agent))], now);
         }
-        self.check_command(link, text, now);
-        self.want(link, &Wish::Prompt(text.to_owned()), now);
+        self.check_command(whom.link, text, now);
+        self.want_of(whom, Wish::Prompt(text.to_owned()), now);
+    }
+
+    /// Tells one of those behind a source what is wanted of them.
+    fn want_of(&mut self, whom: &Conversation, wish: Wish, now: Now) {
+        let wish = match &whom.agent {
+            Some(agent) => Wish::Of(agent.clone(), Box::new(wish)),
+            None => wish,
+        };
+        self.want(whom.link, &wish, now);
     }
 
     /// Tells a source what is wanted; what it has to say of that is the answer to the person.
@@ -127,24 +137,24 @@ impl App {
     pub(super) fn stop_turn(&mut self, number: Option<usize>, by: By, now: Now) {
         let meant = match number {
             Some(number) => {
-                let link = self.link_of_conversation(number);
-                if link.is_none() {
+                let whom = self.conversation_with(number);
+                if whom.is_none() {
                     self.stopping.forget();
                     self.no_such_conversation(number, now);
                     return;
                 }
-                let busy = |link: &LinkId| {
-                    let view = self.links.get(*link);
+                let busy = |whom: &Conversation| {
+                    let view = self.links.get(whom.link);
                     view.is_some_and(|view| view.connection().in_turn)
                 };
-                link.filter(busy)
+                whom.filter(busy)
             }
-            None => self.prompted_link(true),
+            None => self.prompted_link(true).map(|link| self.meant_on(link)),
         };
-        let Some(link) = meant else {
+        let Some(whom) = meant else {
             self.stopping.forget();
             let prompted = match number {
-                Some(number) => self.link_of_conversation(number),
+                Some(number) => self.conversation_with(number).map(|whom| whom.link),
                 None => self.prompted_link(false),
             };
             let never = prompted.and_then(|link| self.links.get(link));
@@ -163,21 +173,21 @@ impl App {
         };
         let second = match by {
             // A key that is held is no decision.
-            By::Key(press) => !press.again && self.stopping.key(link, press.read),
-            By::Line { read } => self.stopping.line(link, read),
+            By::Key(press) => !press.again && self.stopping.key(&whom, press.read),
+            By::Line { read } => self.stopping.line(&whom, read),
             By::Begun => false,
         };
         if !second {
             let key = self
                 .face
                 .pick("stop_turn.first.keys", "stop_turn.first.lines");
-            let agent = self.name_of_prompted(link).unwrap_or_default();
+            let agent = self.name_of_prompted(&whom).unwrap_or_default();
             let number = number.map(|number| number.to_string()).unwrap_or_default();
             let args = [("agent", Arg::Name(agent)), ("n", Arg::Own(number))];
             self.respond(key, &args, now);
             return;
         }
-        self.want(link, &Wish::Stop, now);
+        self.want_of(&whom, Wish::Stop, now);
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::link::LinkId;
+use super::conversations::Conversation;
 
 /// The second step counts only this long after the first: a key that bounces, or is held, is no decision.
 const APART: Duration = Duration::from_millis(150);
@@ -13,27 +13,27 @@ const APART: Duration = Duration::from_millis(150);
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Holds the first step of a stop.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Stopping(Option<(LinkId, Duration)>);
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stopping(Option<(Conversation, Duration)>);
 
 impl Stopping {
     /// Takes a step by a key; tells whether it is the second one.
-    pub(super) fn key(&mut self, link: LinkId, at: Duration) -> bool {
-        self.step(link, at, APART)
+    pub(super) fn key(&mut self, whose: &Conversation, at: Duration) -> bool {
+        self.step(whose, at, APART)
     }
 
     /// Takes a step by a line, which can't bounce.
-    pub(super) fn line(&mut self, link: LinkId, at: Duration) -> bool {
-        self.step(link, at, Duration::ZERO)
+    pub(super) fn line(&mut self, whose: &Conversation, at: Duration) -> bool {
+        self.step(whose, at, Duration::ZERO)
     }
 
-    fn step(&mut self, link: LinkId, at: Duration, apart: Duration) -> bool {
-        let second = self.0.is_some_and(|(first, since)| {
-            first == link && at >= since + apart && at <= since + PATIENCE
+    fn step(&mut self, whose: &Conversation, at: Duration, apart: Duration) -> bool {
+        let second = self.0.as_ref().is_some_and(|(first, since)| {
+            first == whose && at >= *since + apart && at <= *since + PATIENCE
         });
         self.0 = match second {
             true => None,
-            false => Some((link, at)),
+            false => Some((whose.clone(), at)),
         };
         second
     }
@@ -47,21 +47,33 @@ impl Stopping {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::link::LinkId;
+    use crate::protocol::AgentId;
 
     #[test]
     fn a_stop_takes_two_steps_that_are_neither_too_close_nor_too_far_apart() {
         let ms = Duration::from_millis;
-        let link = LinkId(0);
+        let of = |link: usize, agent: Option<&str>| Conversation {
+            link: LinkId(link),
+            agent: agent.map(AgentId::from),
+        };
+        let (link, other) = (&of(0, None), &of(1, None));
         let mut stopping = Stopping::default();
         assert!(!stopping.key(link, ms(1000)));
         assert!(!stopping.key(link, ms(1100)), "a bounce");
         assert!(stopping.key(link, ms(1400)));
         assert!(!stopping.key(link, ms(2000)), "it was used up");
         assert!(!stopping.key(link, ms(20_000)), "too late");
-        assert!(!stopping.key(LinkId(1), ms(21_000)), "another agent");
-        assert!(stopping.key(LinkId(1), ms(22_000)));
+        assert!(!stopping.key(other, ms(21_000)), "another agent");
+        assert!(stopping.key(other, ms(22_000)));
         stopping.key(link, ms(30_000));
         assert!(stopping.line(link, ms(30_001)), "two lines are no bounce");
+        stopping.key(link, ms(30_000));
+        stopping.key(&of(0, Some("a")), ms(29_000));
+        assert!(
+            !stopping.key(&of(0, Some("b")), ms(30_000)),
+            "another conversation"
+        );
         stopping.key(link, ms(30_000));
         stopping.forget();
         assert!(!stopping.key(link, ms(31_000)), "something else came");

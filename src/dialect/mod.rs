@@ -48,8 +48,8 @@ use crate::link::{
     Address, Call, Fault, Frame, LastWords, LinkEvent, Phrase, Receipt, Stream, Undelivered, Way,
 };
 use crate::protocol::{
-    DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher, decode,
-    object,
+    AgentId, DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher,
+    decode, object,
 };
 pub use crate::protocol::{Texts, bare, recordable};
 
@@ -272,6 +272,8 @@ pub enum Wish {
     Stop,
     /// That something is set otherwise: what the person calls it, where they said so.
     Set(Option<String>),
+    /// That one of several agents behind the source does what is wished.
+    Of(AgentId, Box<Wish>),
 }
 
 /// Says which conversation of before an agent is to go on with.
@@ -312,6 +314,8 @@ pub struct Connection {
     pub leaves_out: bool,
     /// Whether it can be told what to do, and to stop.
     pub takes_prompts: bool,
+    /// Whether each agent behind it is a conversation of its own, so that it matters whom a wish is for.
+    pub converses: bool,
     /// Whether it does something that can be stopped.
     pub in_turn: bool,
     /// Whether it can be told what to do, and not to stop, because its protocol has no way for that.

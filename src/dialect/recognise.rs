@@ -352,7 +352,8 @@ impl Dialect for Undecided {
     fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
         match (wish, &mut self.open) {
             (Wish::Terms(terms), Some(open)) => open.start.terms.clone_from(terms),
-            (Wish::Terms(_), None) | (Wish::Prompt(_) | Wish::Stop | Wish::Set(_), _) => {}
+            (Wish::Terms(_), None)
+            | (Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..), _) => {}
         }
         self.machine.wish(wish, now, out);
     }

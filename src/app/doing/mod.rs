@@ -10,6 +10,8 @@ use crate::keys::Mode;
 use crate::link::LinkId;
 use crate::session::PromptId;
 
+use super::conversations::Conversation;
+
 use choices::Choices;
 use second_step::SecondStep;
 
@@ -34,8 +36,8 @@ pub(super) enum Doing {
     Searching(tui_input::Input),
     /// Typing what an agent is to do.
     Prompting {
-        /// On which source.
-        link: LinkId,
+        /// Whom.
+        whom: Conversation,
         /// What is typed so far.
         line: tui_input::Input,
     },
@@ -65,9 +67,9 @@ impl Doing {
     }
 
     /// Begins what an agent is to do, with nothing typed.
-    pub(super) fn prompting(link: LinkId) -> Self {
+    pub(super) fn prompting(whom: Conversation) -> Self {
         Self::Prompting {
-            link,
+            whom,
             line: tui_input::Input::default(),
         }
     }
@@ -80,7 +82,7 @@ impl Doing {
             Self::Answering { prompt, .. } => Mode::Editing(prompt.0),
             Self::Choosing(choices) => Mode::Choosing(choices.prompt().0, choices.typed()),
             Self::Searching(_) => Mode::Searching,
-            Self::Prompting { link, .. } => Mode::Prompting(link.0),
+            Self::Prompting { whom, .. } => Mode::Prompting(whom.link.0),
             Self::Helping { .. } => Mode::Help,
             Self::Quitting => Mode::Quitting,
             Self::Leaving(link) => Mode::Leaving(link.0),

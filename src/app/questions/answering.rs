@@ -181,9 +181,9 @@ impl App {
                 let typed = line.value().trim().to_owned();
                 self.submit_search(typed, now);
             }
-            Doing::Prompting { link, line } => {
-                let (link, typed) = (*link, line.value().trim().to_owned());
-                self.submit_prompt(link, &typed, now);
+            Doing::Prompting { whom, line } => {
+                let (whom, typed) = (whom.clone(), line.value().trim().to_owned());
+                self.submit_prompt(&whom, &typed, now);
             }
             Doing::Answering { prompt, line } => {
                 let (id, text) = (*prompt, line.value().trim().to_owned());

@@ -317,6 +317,8 @@ impl Dialect for Aaep {
             // The protocol has no word for it, and nobody is told that it can be done.
             Wish::Stop => {}
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            // Where prompts are taken, a run of its own begins with each.
+            Wish::Of(_, wish) => self.wish(wish, _now, out),
         }
     }
 
@@ -344,6 +346,7 @@ impl Dialect for Aaep {
             never_stops: self.prompts.are_taken(),
             ends_with_us: false,
             gets_ready: false,
+            converses: false,
         }
     }
 }

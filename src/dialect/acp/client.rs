@@ -474,6 +474,8 @@ impl Dialect for Acp {
             Wish::Prompt(prompt) => self.prompt(prompt, now, out),
             Wish::Stop => self.stop(now, out),
             Wish::Set(what) => self.change(what.as_deref(), now, out),
+            // There is only one agent.
+            Wish::Of(_, wish) => self.wish(wish, now, out),
             // The protocol has no words for how somebody wants to hear an agent.
             Wish::Terms(_) => {}
         }

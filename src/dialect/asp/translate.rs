@@ -542,7 +542,7 @@ impl Dialect for Asp {
         match wish {
             // Every sentence stands in the events at each verbosity and in each language already.
             // Whoever listens to the sessions of others neither prompts nor stops them.
-            Wish::Terms(_) | Wish::Prompt(_) | Wish::Stop | Wish::Set(_) => {}
+            Wish::Terms(_) | Wish::Prompt(_) | Wish::Stop | Wish::Set(_) | Wish::Of(..) => {}
         }
     }
 

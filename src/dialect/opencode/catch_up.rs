@@ -252,6 +252,12 @@ impl Opencode {
         if stale > 0 {
             out.push(Out::Detail(Phrase::new("opencode.stale")));
         }
+        let all: Vec<String> = self.conversations.keys().cloned().collect();
+        if self.was_lost {
+            for id in &all {
+                self.send_held(id, now, out);
+            }
+        }
         if catch_up.missed {
             out.push(Out::Tell(Phrase::new("opencode.missed")));
         }

@@ -41,6 +41,11 @@ fn base(path: &str) -> &str {
     path.strip_suffix(EVENTS).unwrap_or(path)
 }
 
+/// Gives the name of the agent as which a conversation is heard.
+pub(super) fn agent(conversation: &str) -> String {
+    written::id("opencode_", conversation)
+}
+
 /// Gives the stream of events of the server at a path.
 pub fn events(path: &str) -> Stream {
     Stream::at(Address::GivenAt(format!("{}{EVENTS}", base(path))))
@@ -162,7 +167,7 @@ impl Opencode {
             }
             self.made += 1;
             let agent = Agent {
-                id: written::id("opencode_", &root),
+                id: agent(&root),
                 name: NAME.to_owned(),
                 model: None,
             };
@@ -326,6 +331,8 @@ impl Dialect for Opencode {
                 self.was_lost = true;
                 self.catch_up = None;
                 for conversation in self.conversations.values_mut() {
+                    // Whatever became of them, they begin nothing that is waited for.
+                    conversation.ours.clear();
                     conversation.interrupt();
                 }
             }
@@ -367,6 +374,7 @@ impl Dialect for Opencode {
             Wish::Prompt(prompt) => self.prompt(prompt, now, out),
             Wish::Stop => self.stop(out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, now, out),
             // It has no words for how somebody wants to hear it.
             Wish::Terms(_) => {}
         }
@@ -391,6 +399,7 @@ impl Dialect for Opencode {
     fn connection(&self) -> Connection {
         Connection {
             takes_prompts: !self.listens && !self.is_over,
+            converses: true,
             in_turn: self.conversations.values().any(|it| it.turn.is_some()),
             ..Connection::default()
         }

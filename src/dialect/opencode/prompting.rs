@@ -5,12 +5,12 @@
 
 use serde_json::json;
 
-use crate::dialect::Out;
+use crate::dialect::{Out, Wish};
 use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Undelivered, Word};
-use crate::protocol::{Now, object};
+use crate::protocol::{AgentId, Now, object};
 
 use super::asking::segment;
-use super::client::{Asked, Opencode};
+use super::client::{Asked, Opencode, agent};
 use super::conversation::MOST_HELD;
 use super::deciding::delivered;
 use super::read;
@@ -25,6 +25,20 @@ impl Opencode {
         match last.map(|it| it.id.clone()) {
             Some(id) => self.prompt_in(&id, prompt, now, out),
             None => self.prompt_new(prompt, out),
+        }
+    }
+
+    /// Does what is wished of one of the conversations.
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+        let mut all = self.conversations.keys();
+        let id = all.find(|id| agent(id) == whom.as_str()).cloned();
+        let id = id.unwrap_or_default();
+        match wish {
+            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, now, out),
+            Wish::Stop => self.stop_in(&id, out),
+            Wish::Of(whom, wish) => self.wish_of(whom, wish, now, out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Terms(_) => {}
         }
     }
 

@@ -16,7 +16,7 @@ use crate::app::EveryLanguage;
 use crate::dialect::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish, Words};
 use crate::inspect::Checker;
 use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
-use crate::protocol::{Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
+use crate::protocol::{AgentId, Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
 
 use super::Opencode;
 

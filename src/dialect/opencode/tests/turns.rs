@@ -214,3 +214,25 @@ fn a_stop_is_asked_for_once_and_told_when_it_is_done() {
     run.says("permission.asked", touch("per_2", "d"));
     assert_eq!(run.count("awaiting.confirmation"), 1);
 }
+
+#[test]
+fn a_wish_for_one_conversation_goes_to_that_one() {
+    let mut run = Run::busy();
+    run.works("ses_b");
+    let of = |run: &Run, id: &str, wish: Wish| {
+        let is = |event: &&Value| event["extensions"]["hearken"]["thread"] == id;
+        let event = run.events.iter().find(is).unwrap();
+        let agent = event["producer"]["agent_id"].as_str().unwrap();
+        Wish::Of(AgentId::from(agent), Box::new(wish))
+    };
+    let stop = of(&run, "ses_a", Wish::Stop);
+    run.wish(&stop);
+    assert_eq!(run.posted().0, "/session/ses_a/abort");
+    run.rests("ses_b");
+    let prompt = of(&run, "ses_b", Wish::Prompt("more".to_owned()));
+    run.wish(&prompt);
+    assert_eq!(run.posted().0, "/session/ses_b/prompt_async");
+    let nobody = Wish::Of(AgentId::from("x"), Box::new(Wish::Stop));
+    run.wish(&nobody);
+    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+}
