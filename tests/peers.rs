@@ -16,6 +16,8 @@ mod blips;
 #[path = "support/child.rs"]
 #[allow(dead_code, reason = "not every test that shares it uses all of it")]
 mod child;
+#[path = "peers/codex.rs"]
+mod codex;
 mod conformance;
 #[path = "peers/duplex.rs"]
 mod duplex;

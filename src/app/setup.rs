@@ -98,6 +98,8 @@ pub struct SourceSetup {
     pub identity: Option<Identity>,
     /// Whether somebody else carries the person's decisions out, who has an address of their own.
     pub handler: bool,
+    /// The one conversation of the source that the person wants, where they name one.
+    pub conversation: Option<String>,
     /// Whether the person wants no handshake with it.
     pub plain: bool,
     /// The folder in which its agent works, where one is started here; else empty.

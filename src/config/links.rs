@@ -25,6 +25,8 @@ pub enum Dialect {
     Acp,
     /// opencode, attached to its server
     Opencode,
+    /// Codex, attached to its app-server
+    Codex,
 }
 
 /// Settings of the links to sources.

@@ -22,6 +22,7 @@ mod aaep;
 mod acp;
 mod asp;
 pub mod changes;
+mod codex;
 mod foreign;
 mod meeting;
 mod numbers;
@@ -378,6 +379,8 @@ pub struct Start {
     pub earlier: Earlier,
     /// Whether somebody else carries the person's decisions out, to whom they can be handed.
     pub handler: bool,
+    /// The one conversation of the source that the person wants, where they name one.
+    pub conversation: Option<String>,
 }
 
 impl Start {
@@ -405,6 +408,7 @@ impl Start {
             prompts_at: None,
             earlier: Earlier::None,
             handler: false,
+            conversation: None,
         }
     }
 }

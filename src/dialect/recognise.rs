@@ -31,6 +31,7 @@ use crate::protocol::{Now, Reply};
 use super::aaep::Aaep;
 use super::acp::Acp;
 use super::asp::Asp;
+use super::codex::Codex;
 use super::meeting::Meeting;
 use super::opencode::Opencode;
 use super::sage::Sage;
@@ -64,11 +65,20 @@ pub enum Kind {
     Acp,
     /// opencode's own events.
     Opencode,
+    /// Codex's app-server.
+    Codex,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 5] = [Self::Aaep, Self::Asp, Self::Sage, Self::Acp, Self::Opencode];
+    pub const ALL: [Self; 6] = [
+        Self::Aaep,
+        Self::Asp,
+        Self::Sage,
+        Self::Acp,
+        Self::Opencode,
+        Self::Codex,
+    ];
 
     /// Asks a dialect about a text.
     fn judge(self, text: &str) -> Sign {
@@ -78,6 +88,7 @@ impl Kind {
             Self::Sage => super::sage::recognise(text),
             Self::Acp => super::acp::recognise(text),
             Self::Opencode => super::opencode::recognise(text),
+            Self::Codex => super::codex::recognise(text),
         }
     }
 
@@ -89,6 +100,7 @@ impl Kind {
             Self::Sage => Box::new(Sage::new(start)),
             Self::Acp => Box::new(Acp::new(start)),
             Self::Opencode => Box::new(Opencode::new(start)),
+            Self::Codex => Box::new(Codex::new(start)),
         }
     }
 }
@@ -133,6 +145,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Sage => Kind::Sage.machine(start),
         config::Dialect::Acp => Kind::Acp.machine(start),
         config::Dialect::Opencode => Kind::Opencode.machine(start),
+        config::Dialect::Codex => Kind::Codex.machine(start),
     }
 }
 

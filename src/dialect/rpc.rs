@@ -175,26 +175,39 @@ pub fn read(text: &str) -> Text {
     if envelope.jsonrpc.is_none() {
         return Text::Object;
     }
+    Text::Rpc(opened(envelope))
+}
+
+/// Reads an envelope of a protocol that leaves its version out: what has none of its members is another object.
+pub fn read_bare(text: &str) -> Text {
+    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
+        return Text::Other;
+    };
+    match opened(envelope) {
+        Message::Nothing => Text::Object,
+        message => Text::Rpc(message),
+    }
+}
+
+fn opened(envelope: Envelope<'_>) -> Message {
     let id = envelope.id.map(Id::new);
     let own = |raw: &RawValue| raw.get().to_owned();
     let params = envelope.params.map(own);
-    Text::Rpc(
-        match (envelope.method, id, envelope.result, envelope.error) {
-            (Some(method), None, _, _) => Message::Notification { method, params },
-            (Some(method), Some(Some(id)), _, _) => Message::Request { id, method, params },
-            (None, id, Some(result), _) => Message::Result {
-                id: id.flatten(),
-                result: own(result),
-            },
-            (None, id, None, Some(error)) => Message::Error {
-                id: id.flatten(),
-                code: error.code,
-                message: error.words(),
-            },
-            // Nobody can be answered under an id that is none.
-            (Some(_), Some(None), _, _) | (None, _, None, None) => Message::Nothing,
+    match (envelope.method, id, envelope.result, envelope.error) {
+        (Some(method), None, _, _) => Message::Notification { method, params },
+        (Some(method), Some(Some(id)), _, _) => Message::Request { id, method, params },
+        (None, id, Some(result), _) => Message::Result {
+            id: id.flatten(),
+            result: own(result),
         },
-    )
+        (None, id, None, Some(error)) => Message::Error {
+            id: id.flatten(),
+            code: error.code,
+            message: error.words(),
+        },
+        // Nobody can be answered under an id that is none.
+        (Some(_), Some(None), _, _) | (None, _, None, None) => Message::Nothing,
+    }
 }
 
 /// Keeps our own requests until they are answered.
@@ -228,6 +241,11 @@ impl<T> Asked<T> {
     /// Takes the answer to a request, and gives what was asked; once.
     pub fn answered(&mut self, id: Option<&Id>) -> Option<T> {
         self.open.remove(&id?.number()?)
+    }
+
+    /// Forgets what is open: whoever was asked is gone. No id is given a second time.
+    pub fn forget(&mut self) {
+        self.open.clear();
     }
 
     /// Tells whether an id is one that we gave out at some time.

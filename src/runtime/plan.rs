@@ -124,6 +124,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         answerable: source.takes_answers(),
         carrier: sources::carrier(source),
         path: sources::path(source).to_owned(),
+        conversation: source.fragment().map(str::to_owned),
         dialect: links.dialect,
         plain: links.plain_pair,
         recording: match source {

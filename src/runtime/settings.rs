@@ -159,7 +159,12 @@ const OPENCODE_USER: &str = "opencode";
 /// When the password is empty.
 pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secret>, Failure> {
     match dialect {
-        Dialect::Auto | Dialect::Aaep | Dialect::Asp | Dialect::Sage | Dialect::Acp => Ok(named),
+        Dialect::Auto
+        | Dialect::Aaep
+        | Dialect::Asp
+        | Dialect::Sage
+        | Dialect::Acp
+        | Dialect::Codex => Ok(named),
         Dialect::Opencode => {
             let (password, user) = OPENCODE;
             let own = std::env::var_os(password).map(|_| password);

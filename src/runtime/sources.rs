@@ -18,7 +18,8 @@ use super::failure::{self, Failure};
 const MOST_LISTED: usize = 8;
 
 /// What stands before an address whose protocol is named with it.
-const PREFIXES: [(&str, Dialect); 1] = [("opencode:", Dialect::Opencode)];
+const PREFIXES: [(&str, Dialect); 2] =
+    [("opencode:", Dialect::Opencode), ("codex:", Dialect::Codex)];
 
 /// Parts a SOURCE from the protocol that is named before it.
 fn parted(text: &str) -> (Option<Dialect>, &str) {
@@ -139,7 +140,12 @@ pub(crate) fn path(source: &Source) -> &str {
 pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
     match dialect {
         Dialect::Opencode => Some(opencode_events(path(source))),
-        Dialect::Auto | Dialect::Aaep | Dialect::Asp | Dialect::Sage | Dialect::Acp => None,
+        Dialect::Auto
+        | Dialect::Aaep
+        | Dialect::Asp
+        | Dialect::Sage
+        | Dialect::Acp
+        | Dialect::Codex => None,
     }
 }
 
@@ -158,7 +164,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
 fn is_met_in_aaep(dialect: Dialect) -> bool {
     match dialect {
         Dialect::Auto | Dialect::Aaep => true,
-        Dialect::Asp | Dialect::Sage | Dialect::Acp | Dialect::Opencode => false,
+        Dialect::Asp | Dialect::Sage | Dialect::Acp | Dialect::Opencode | Dialect::Codex => false,
     }
 }
 

@@ -122,6 +122,17 @@ impl Source {
         }
     }
 
+    /// Gives what stands behind the `#` of the address that the person gave: it stays here, and names a part of what is
+    /// there.
+    pub fn fragment(&self) -> Option<&str> {
+        match self {
+            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
+                url.fragment().filter(|fragment| !fragment.is_empty())
+            }
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin => None,
+        }
+    }
+
     /// Tells whether answers can go out to it.
     pub fn takes_answers(&self) -> bool {
         match self {

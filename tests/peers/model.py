@@ -5,6 +5,7 @@ was asked last, one JSON object a line, in the file that its argument names.
 
   say hello     two sentences, word by word
   touch FILE    one sentence, then a call of whatever tool runs commands; after its result one more
+  ask: touch …  the same, and the call wants to run outside of the agent's sandbox, about which it has to ask
   write FILE    the same with whatever tool writes files
   wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
 """
@@ -74,7 +75,8 @@ class Asked:
             path = "filePath" if "filePath" in takes else "file_path"
             return {path: name, "content": "one\ntwo\n"}
         if "cmd" in takes:
-            return {"cmd": "touch " + name}
+            wants = {"sandbox_permissions": "require_escalated", "justification": "May I?", "prefix_rule": ["touch"]}
+            return {"cmd": "touch " + name, **(wants if "ask: " in self.words else {})}
         command = "touch " + name
         listed = (takes.get("command") or {}).get("type") == "array"
         more = {"command": ["sh", "-c", command] if listed else command}

@@ -73,6 +73,7 @@ impl Links {
                 prompts_at: source.prompts_at.clone(),
                 earlier: source.earlier,
                 handler: source.handler,
+                conversation: source.conversation.clone(),
             };
             // Far from each other: a dialect draws as many numbers as it needs.
             seed = seed.wrapping_add(0xa076_1d64_78bd_642f);

@@ -141,6 +141,7 @@ impl Aaep {
             prompts_at,
             earlier: _,
             handler: _,
+            conversation: _,
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {

@@ -62,6 +62,7 @@ fn start(carrier: Carrier) -> Start {
         prompts_at: None,
         earlier: Default::default(),
         handler: false,
+        conversation: None,
         carrier,
         path: String::new(),
         plain: false,

@@ -64,6 +64,16 @@ impl Turn {
         permission.token = teller.writer.token();
         self.close_output(teller, now, out);
         self.enter("awaiting_input", teller, now, out);
+        self.put_question(permission, teller, now, out);
+    }
+
+    fn put_question(
+        &mut self,
+        permission: Permission,
+        teller: &mut Teller,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
         let unknown = Call::new(&permission.call);
         let call = self.calls.get(&permission.call).unwrap_or(&unknown);
         let (kind, fields) = permission.asks(call, &teller.words);
@@ -78,6 +88,13 @@ impl Turn {
         } else {
             Out::ViewOnly(text)
         });
+    }
+
+    /// Asks once more, under the token that it has, what is asked: it was asked of us once more.
+    pub fn ask_again(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if let Some(asking) = self.asking.take() {
+            self.put_question(asking, teller, now, out);
+        }
     }
 
     /// Takes a request for an answer in words; it is asked when none before it is open, `next` where it goes on with what
@@ -298,13 +315,7 @@ impl Turn {
     }
 
     /// Leaves the question that is asked, and asks the next one.
-    pub(super) fn leave_question(
-        &mut self,
-        to: &str,
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn leave_question(&mut self, to: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         self.asking = None;
         self.enter(to, teller, now, out);
         self.ask_next(teller, now, out);

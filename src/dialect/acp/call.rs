@@ -56,6 +56,7 @@ pub struct Call {
     places: Vec<String>,
     command: Option<String>,
     inputs: Vec<(String, String)>,
+    also: Vec<String>,
 }
 
 /// Makes AAEP's name for a call of the agent's.
@@ -77,6 +78,7 @@ impl Call {
             places: Vec::new(),
             command: None,
             inputs: Vec::new(),
+            also: Vec::new(),
         }
     }
 
@@ -97,6 +99,7 @@ impl Call {
             places,
             command,
             inputs,
+            also,
         } = news;
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
@@ -104,6 +107,7 @@ impl Call {
         self.edits = edits.unwrap_or(std::mem::take(&mut self.edits));
         self.output = output.unwrap_or(std::mem::take(&mut self.output));
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
+        self.also = also.unwrap_or(std::mem::take(&mut self.also));
         if let Some(inputs) = inputs {
             // What it is called with comes as a whole: a command that is not in it any more is none.
             self.inputs = inputs;
@@ -131,7 +135,8 @@ impl Call {
             return command.clone();
         }
         // Where it says which lines change, it is that and nothing else, too.
-        let edits: Vec<String> = self.edits.iter().map(|edit| edits(edit, words)).collect();
+        let mut edits: Vec<String> = self.edits.iter().map(|edit| edits(edit, words)).collect();
+        edits.extend(self.also.iter().cloned());
         let mut action = match edits.is_empty() {
             true => self.title(),
             false => edits.join("; "),
@@ -196,7 +201,7 @@ impl Call {
         Deed {
             command: self.command.clone(),
             paths: all.into_iter().map(str::to_owned).collect(),
-            edits: !self.edits.is_empty() && self.command.is_none(),
+            edits: !self.edits.is_empty() && self.command.is_none() && self.also.is_empty(),
         }
     }
 

@@ -308,6 +308,7 @@ impl Acp {
             id: id.clone(),
             call: call::key(&news.id),
             clarifies: None,
+            context: Vec::new(),
             choices,
             token: String::new(),
             sending: None,

@@ -21,6 +21,8 @@ pub struct Permission {
     pub call: String,
     /// What is asked in words, as fields of a clarification; absent where it is a permission.
     pub clarifies: Option<Map<String, Value>>,
+    /// What else is known of it, to be read in full.
+    pub context: Vec<(String, String)>,
     /// What can be answered.
     pub choices: Vec<Choice>,
     /// Under which token it is asked; empty before.
@@ -55,7 +57,10 @@ impl Permission {
 
     /// Tells whether anything can be answered.
     pub fn takes_answers(&self) -> bool {
-        self.clarifies.is_some() || !self.choices.is_empty()
+        match &self.clarifies {
+            Some(fields) => fields.contains_key("accepted_response_kinds"),
+            None => !self.choices.is_empty(),
+        }
     }
 
     /// Says why its question is over.
@@ -82,7 +87,12 @@ impl Permission {
             .map(|choice| choice.decision.as_str())
             .collect();
         put("allowed_replies", decisions.into());
-        put("extra_context", Value::Object(call.more()));
+        let mut more = call.more();
+        for (key, value) in &self.context {
+            more.entry(key.clone())
+                .or_insert_with(|| value.as_str().into());
+        }
+        put("extra_context", Value::Object(more));
         put(written::ATTACHED, call.attached(true));
         fields
     }

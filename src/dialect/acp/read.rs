@@ -93,6 +93,8 @@ pub struct CallNews {
     pub command: Option<String>,
     /// Everything that it was called with, by name.
     pub inputs: Option<Vec<(String, String)>>,
+    /// What else it does to files, in our words: what no change of lines says.
+    pub also: Option<Vec<String>>,
 }
 
 impl CallNews {
@@ -257,6 +259,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             // A tool of its own may take anything at all.
             other => Some(vec![("input".to_owned(), cut(&plain(other), LONGEST_TEXT))]),
         }),
+        also: None,
     })
 }
 
@@ -299,7 +302,7 @@ fn command(input: &Map<String, Value>) -> Option<String> {
 }
 
 /// Writes one word of a command so that it can't be taken for two.
-fn word(word: &Value) -> String {
+pub fn word(word: &Value) -> String {
     let text = plain(word);
     let simple = |c: char| c.is_alphanumeric() || "-_./:=,@%+".contains(c);
     if !text.is_empty() && text.chars().all(simple) {
@@ -309,7 +312,7 @@ fn word(word: &Value) -> String {
     }
 }
 
-fn inputs(input: &Map<String, Value>) -> Vec<(String, String)> {
+pub fn inputs(input: &Map<String, Value>) -> Vec<(String, String)> {
     let entries = input.iter().take(MOST_PARTS);
     entries
         .map(|(key, value)| (name(key), cut(&plain(value), LONGEST_TEXT)))

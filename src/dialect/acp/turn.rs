@@ -65,13 +65,16 @@ pub struct Turn {
     pub(super) began: Duration,
     pub(super) heard: Duration,
     pub(super) said: String,
-    pub(super) calls: BTreeMap<String, Call>,
+    /// The calls that are followed, by AAEP's names.
+    pub calls: BTreeMap<String, Call>,
     pub(super) over: VecDeque<String>,
     pub(super) output: Option<Output>,
     pub(super) outputs: u64,
     pub(super) plan: Vec<PlanStep>,
-    pub(super) asking: Option<Permission>,
-    pub(super) waiting: VecDeque<Permission>,
+    /// What is asked.
+    pub asking: Option<Permission>,
+    /// What is asked next.
+    pub waiting: VecDeque<Permission>,
     /// What is no longer asked, because its call went on without an answer: its agent may still wait for one.
     pub(super) passed: Vec<Permission>,
     pub(super) end: Option<End>,
@@ -118,6 +121,11 @@ impl Turn {
         turn.event("session.started", fields, teller, now, out);
         turn.enter("thinking", teller, now, out);
         turn
+    }
+
+    /// Takes note that its end will be said, whoever began it.
+    pub fn will_end(&mut self) {
+        self.prompted = true;
     }
 
     /// Takes an update; tells whether it is one that is known here.
@@ -331,17 +339,13 @@ impl Turn {
         }
     }
 
-    fn forget(&mut self, key: &str) {
+    /// Takes a call for over, of which nothing more is told.
+    pub fn forget(&mut self, key: &str) {
         self.calls.remove(key);
         self.over.push_back(key.to_owned());
         if self.over.len() > MOST_OVER {
             self.over.pop_front();
         }
-    }
-
-    /// Takes note that its end will be said, whoever began it.
-    pub fn will_end(&mut self) {
-        self.prompted = true;
     }
 
     /// Takes its end; it is told by [`Turn::is_over`] once nothing is asked any more.

@@ -15,6 +15,7 @@ fn start() -> Start {
         prompts_at: None,
         earlier: Default::default(),
         handler: false,
+        conversation: None,
         carrier: Carrier::OneWay,
         path: String::new(),
         plain: false,
@@ -107,7 +108,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
-const SPOKEN: [(Kind, &[&str]); 5] = [
+const SPOKEN: [(Kind, &[&str]); 6] = [
     (Kind::Aaep, &[EVENT, EVENT]),
     (
         Kind::Asp,
@@ -136,6 +137,12 @@ const SPOKEN: [(Kind, &[&str]); 5] = [
         &[
             r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}"#,
             r#"{"id":"evt_2","type":"message.part.updated","properties":{"part":{"id":"prt_1","sessionID":"ses_1","messageID":"msg_1","type":"text","text":"Good morning."}}}"#,
+        ],
+    ),
+    (
+        Kind::Codex,
+        &[
+            r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
         ],
     ),
 ];
@@ -167,7 +174,9 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
             let mut alone = kind.machine(Start {
                 numbers: match kind {
                     Kind::Aaep => Numbers::default(),
-                    Kind::Asp | Kind::Sage | Kind::Acp | Kind::Opencode => Numbers::of_another(),
+                    Kind::Asp | Kind::Sage | Kind::Acp | Kind::Opencode | Kind::Codex => {
+                        Numbers::of_another()
+                    }
                 },
                 ..start()
             });

@@ -1,0 +1,267 @@
+use super::*;
+
+fn decisions(run: &Run) -> Vec<String> {
+    let asked = run.last("awaiting.confirmation")["allowed_replies"]
+        .as_array()
+        .unwrap();
+    asked
+        .iter()
+        .map(|it| it.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_command_is_asked_with_all_its_decisions_and_told_as_running_only_when_it_is_allowed() {
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.after(Duration::from_secs(5));
+    let asked = run.last("awaiting.confirmation");
+    assert_eq!(
+        (&asked["action"], &asked["risk_level"]),
+        (&json!("touch a.txt"), &Value::Null)
+    );
+    assert_eq!(
+        asked["extra_context"]["reason"],
+        "Do you want to make the file?"
+    );
+    assert_eq!(
+        decisions(&run),
+        [
+            "accept",
+            "allow from now on, and every command that begins with: touch",
+            "reject, and stop the turn",
+            "reject"
+        ]
+    );
+    assert_eq!(run.count("tool.invoked"), 0);
+    run.decide(1, "accept", None);
+    assert_eq!(run.answers(), [(json!(0), json!({"decision": "accept"}))]);
+    run.written(1, true);
+    assert!(
+        run.settled.is_empty(),
+        "the server has not said that it took it"
+    );
+    run.resolved(json!(0));
+    assert_eq!(run.settled, [(1, Ok(Receipt::Taken))]);
+    assert_eq!(run.count("tool.invoked"), 1);
+    run.item("item/completed", "u", touch("c", "completed"));
+    assert_eq!(run.last("tool.completed")["status"], "success");
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn every_decision_goes_out_as_the_server_wrote_it() {
+    let rule = json!({"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["touch"]}});
+    for (decision, wanted) in [
+        ("reject", json!("decline")),
+        ("reject, and stop the turn", json!("cancel")),
+        (
+            "allow from now on, and every command that begins with: touch",
+            rule,
+        ),
+    ] {
+        let mut run = Run::in_turn();
+        run.asks(json!("q"), "c");
+        run.decide(1, decision, None);
+        assert_eq!(run.answers(), [(json!("q"), json!({"decision": wanted}))]);
+    }
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.decide(1, "odd", None);
+    assert!(run.answers().is_empty());
+    assert!(run.settled[0].1.is_err());
+}
+
+#[test]
+fn without_a_list_of_decisions_those_of_the_schema_are_offered() {
+    let mut run = Run::in_turn();
+    run.request(json!(0), "item/commandExecution/requestApproval", json!({"turnId": "u", "itemId": "c", "command": "curl x",
+        "networkApprovalContext": {"host": "x.example", "protocol": "https"},
+        "proposedNetworkPolicyAmendments": [{"host": "x.example", "action": "allow"}, {"host": "x.example", "action": "deny"}, {"host": "x", "action": "odd"}]}));
+    assert_eq!(
+        run.last("awaiting.confirmation")["action"],
+        "Connects to x.example by https (command: curl x)"
+    );
+    assert_eq!(
+        decisions(&run),
+        [
+            "accept",
+            "allow for the rest of this conversation, and the same again without asking",
+            "allow from now on everything to x.example",
+            "reject from now on everything to x.example",
+            "reject",
+            "reject, and stop the turn",
+        ]
+    );
+    assert_eq!(
+        run.told,
+        ["codex.left_out"],
+        "what is not known is not offered"
+    );
+    // A rule that can't be said whole is none that can be chosen.
+    let long = vec!["x"; 300];
+    run.request(json!(1), "item/commandExecution/requestApproval", json!({"turnId": "u", "itemId": "d", "command": "ls",
+        "availableDecisions": ["accept", {"acceptWithExecpolicyAmendment": {"execpolicy_amendment": long}}]}));
+    run.resolved(json!(0));
+    assert_eq!(
+        decisions(&run),
+        ["accept", "reject", "reject, and stop the turn"]
+    );
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn rights_are_named_one_by_one_and_given_as_they_were_asked_for() {
+    let mut run = Run::in_turn();
+    let wanted = json!({"network": {"enabled": true}, "fileSystem": {"read": ["/etc"], "write": ["/b"],
+        "entries": [{"path": {"type": "path", "path": "/etc"}, "access": "read"}]}});
+    run.request(
+        json!(0),
+        "item/permissions/requestApproval",
+        json!({"turnId": "u", "itemId": "c", "cwd": "/work/a",
+        "reason": "I need it", "permissions": wanted}),
+    );
+    assert_eq!(
+        run.last("awaiting.confirmation")["action"],
+        "Gets more rights for this turn: use the network; read /etc; write in /b"
+    );
+    run.decide(1, "accept", None);
+    assert_eq!(
+        run.answers(),
+        [(json!(0), json!({"permissions": wanted, "scope": "turn"}))]
+    );
+    run.written(1, true);
+    run.resolved(json!(0));
+    run.request(
+        json!(1),
+        "item/permissions/requestApproval",
+        json!({"turnId": "u", "itemId": "d", "permissions": {"network": {"enabled": true}}}),
+    );
+    run.decide(2, "reject", None);
+    assert_eq!(
+        run.answers()[1],
+        (json!(1), json!({"permissions": {}, "scope": "turn"}))
+    );
+    assert_eq!(run.count("tool.invoked"), 0);
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn what_another_client_answers_is_decided_elsewhere() {
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.asks(json!(1), "d");
+    assert_eq!(run.count("awaiting.confirmation"), 1, "one after the other");
+    run.resolved(json!(1));
+    run.resolved(json!(0));
+    assert_eq!(run.count("awaiting.confirmation"), 1);
+    assert_eq!(run.kinds().last().unwrap(), "thinking");
+    assert_eq!(
+        run.count("tool.invoked"),
+        0,
+        "nobody said how it was decided"
+    );
+    run.item("item/completed", "u", touch("c", "declined"));
+    assert_eq!(run.told, ["codex.declined"]);
+    run.after(Duration::from_secs(2));
+    assert_eq!(run.count("tool.invoked"), 1, "the other one runs");
+    assert!(run.answers().is_empty());
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn a_reason_goes_to_the_agent_behind_the_rejection() {
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.decide(1, "reject", Some("keep it"));
+    run.written(1, true);
+    run.resolved(json!(0));
+    let frame = &run.sent.last().unwrap().1;
+    assert_eq!(
+        (&frame["method"], &frame["params"]["input"][0]["text"]),
+        (&json!("turn/steer"), &json!("keep it"))
+    );
+    assert_eq!(run.told, ["codex.reason_follows"]);
+    run.item("item/completed", "u", touch("c", "declined"));
+    assert_eq!(run.told.len(), 1, "who rejected it knows");
+}
+
+#[test]
+fn an_answer_that_is_lost_on_its_way_is_perhaps_there_until_the_server_asks_again() {
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.decide(1, "accept", None);
+    run.written(1, true);
+    run.lose();
+    assert!(matches!(run.settled[0], (1, Err(Undelivered::Unknown(_)))));
+    // Nobody is there who asked: nothing goes out.
+    run.decide(2, "accept", None);
+    assert!(matches!(run.settled[1], (2, Err(Undelivered::Kept(_)))));
+    run.connect(&["t"]);
+    run.grant("thread/resume", &resumed("waiting"));
+    run.asks_again(json!(0), "c");
+    run.decide(3, "accept", None);
+    assert!(
+        matches!(run.settled[2], (3, Err(Undelivered::Kept(_)))),
+        "it is not caught up with"
+    );
+    run.grant(
+        "thread/turns/list",
+        &json!({"data": [{"id": "u", "status": "inProgress", "items": []}]}),
+    );
+    assert_eq!((run.back, run.count("awaiting.confirmation")), (1, 1));
+    run.decide(4, "accept", None);
+    assert_eq!(
+        run.answers().len(),
+        2,
+        "the same answer to the same question"
+    );
+    run.written(4, true);
+    run.resolved(json!(0));
+    assert_eq!(run.settled.last(), Some(&(4, Ok(Receipt::Taken))));
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn an_answer_without_a_word_of_the_server_was_written_and_is_doubted_when_it_asks_again() {
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.decide(1, "accept", None);
+    run.written(1, true);
+    run.after(Duration::from_secs(4));
+    assert_eq!(run.settled, [(1, Ok(Receipt::Written))]);
+    assert_eq!(run.count("tool.invoked"), 0);
+    run.lose();
+    run.connect(&["t"]);
+    run.grant("thread/resume", &resumed("waiting"));
+    run.asks_again(json!(0), "c");
+    run.grant(
+        "thread/turns/list",
+        &json!({"data": [{"id": "u", "status": "inProgress", "items": []}]}),
+    );
+    assert_eq!(
+        (run.back, run.count("awaiting.confirmation")),
+        (0, 2),
+        "under the same token"
+    );
+    let tokens: std::collections::BTreeSet<&str> = run
+        .events
+        .iter()
+        .filter_map(|event| event["reply_token"].as_str())
+        .collect();
+    assert_eq!((tokens.len(), run.settled.len()), (1, 1));
+}
+
+#[test]
+fn an_answer_that_somebody_was_faster_than_is_settled_by_what_became_of_it() {
+    for (went, settled) in [(true, true), (false, false)] {
+        let mut run = Run::in_turn();
+        run.asks(json!(0), "c");
+        run.decide(1, "accept", None);
+        run.resolved(json!(0));
+        assert!(run.settled.is_empty());
+        run.written(1, went);
+        assert_eq!(run.settled[0].1.is_ok(), settled);
+        assert_ne!(run.kinds().last().unwrap(), "awaiting_input");
+    }
+}
