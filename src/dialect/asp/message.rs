@@ -188,12 +188,19 @@ pub fn tame(text: &str, most: usize) -> String {
 
 /// Counts what is too long of a text that is told.
 fn left_out(value: Option<&Value>) -> usize {
-    let text = value.and_then(Value::as_str).unwrap_or_default();
-    if text.len() <= LONGEST_TEXT {
+    beyond(
+        value.and_then(Value::as_str).unwrap_or_default(),
+        LONGEST_TEXT,
+    )
+}
+
+/// Counts the characters of a text beyond those that are told.
+fn beyond(text: &str, most: usize) -> usize {
+    if text.len() <= most {
         return 0;
     }
     let whole = tame(text, usize::MAX).chars().count();
-    whole.saturating_sub(LONGEST_TEXT)
+    whole.saturating_sub(most)
 }
 
 fn text(value: Option<&Value>, most: usize) -> Option<String> {
@@ -366,7 +373,8 @@ fn read_body(body: &Map<String, Value>) -> Body {
         ]
         .map(left_out)
         .iter()
-        .sum(),
+        .sum::<usize>()
+            + told.left_out,
     }
 }
 
@@ -383,6 +391,8 @@ const OF_SESSION: [&str; 4] = [
 struct Terms {
     told: Vec<(String, String)>,
     more: usize,
+    /// How many characters of them are too long to be told.
+    left_out: usize,
 }
 
 impl Terms {
@@ -414,7 +424,10 @@ impl Terms {
             Value::Null => {}
             Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 let plain = match value {
-                    Value::String(text) => tame(text, LONGEST_TERM),
+                    Value::String(text) => {
+                        self.left_out += beyond(text, LONGEST_TERM);
+                        tame(text, LONGEST_TERM)
+                    }
                     other => other.to_string(),
                 };
                 self.told.push((path.to_owned(), plain));
@@ -509,6 +522,16 @@ mod tests {
             Some(LONGEST_WAIT)
         );
         assert_eq!(lasts(json!({"proposed_duration": [3]})), None);
+    }
+
+    #[test]
+    fn what_a_term_is_cut_by_is_counted() {
+        let price = "9".repeat(LONGEST_TERM + 44);
+        let message = read(
+            json!({"performative": "PROPOSE", "sender": "a", "messageId": "m",
+            "content": {"body": {"terms": {"price": price, "currency": "EUR"}}}}),
+        );
+        assert_eq!(message.unwrap().body.left_out, 44);
     }
 
     #[test]
