@@ -114,7 +114,7 @@ pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Faul
         return Ok(None);
     };
     let mut value =
-        HeaderValue::from_str(&token.expose()).map_err(|_| Fault::Unusable(Cause::Token))?;
+        HeaderValue::from_str(&token.header()).map_err(|_| Fault::Unusable(Cause::Token))?;
     value.set_sensitive(true);
     Ok(Some(value))
 }

@@ -34,8 +34,13 @@ impl Secret {
         }
     }
 
-    /// Gives what stands in the header, for the one place that sends it.
-    pub(super) fn expose(&self) -> String {
+    /// Shows it, for who compares it with what somebody else brings.
+    pub(super) fn expose(&self) -> &str {
+        &self.text
+    }
+
+    /// Gives what stands in the header `Authorization`, for the one place that sends it.
+    pub(super) fn header(&self) -> String {
         match &self.user {
             None => format!("Bearer {}", self.text),
             Some(user) => format!("Basic {}", STANDARD.encode(format!("{user}:{}", self.text))),
@@ -56,10 +61,11 @@ mod tests {
     #[test]
     fn a_secret_is_trimmed_and_never_printed() {
         let secret = Secret::new("  s3cret\n");
-        assert_eq!(secret.expose(), "Bearer s3cret");
+        assert_eq!(secret.expose(), "s3cret");
+        assert_eq!(secret.header(), "Bearer s3cret");
         assert_eq!(format!("{secret:?}"), "…");
         let password = secret.of_user("opencode");
-        assert_eq!(password.expose(), "Basic b3BlbmNvZGU6czNjcmV0");
+        assert_eq!(password.header(), "Basic b3BlbmNvZGU6czNjcmV0");
         assert_eq!(format!("{password:?}"), "…");
     }
 }
