@@ -22,3 +22,14 @@ pub mod runtime;
 pub mod session;
 pub mod transport;
 pub mod voice;
+
+/// Says how many of so many random runs are made: all of them where all checks run (`.ci/run`), else a part that
+/// takes seconds.
+#[cfg(test)]
+pub(crate) const fn runs(all: u32) -> u32 {
+    if cfg!(feature = "peers") {
+        all
+    } else {
+        all / 5
+    }
+}

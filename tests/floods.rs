@@ -251,7 +251,7 @@ fn a_file_at_its_largest_size_is_told_and_is_no_death() {
     assert_eq!(status.code(), Some(0), "{errors}");
     let told = lines
         .lines()
-        .filter(|line| line.contains("recording has stopped"))
+        .filter(|line| line.contains("The recording stopped: "))
         .count();
     assert_eq!(told, 1, "{lines}{errors}");
     let words = lines.matches("Some words of it.").count();

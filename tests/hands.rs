@@ -25,14 +25,14 @@ use model::{Model, Step};
 const KEYS: usize = if cfg!(feature = "fuzz") {
     1_000_000
 } else {
-    20_000
+    8000
 };
 
 /// The same for the permissions of an agent that is run, each of which takes two steps and an answer in its protocol.
 const PERMISSIONS: usize = if cfg!(feature = "fuzz") {
     400_000
 } else {
-    4000
+    1000
 };
 
 /// Rolls the dice (xorshift64*).

@@ -183,7 +183,7 @@ fn a_balance_is_asked_for_and_heard_to_its_end() {
 /// Starts the email run and waits for its question.
 fn asked(peer: &Peer, hearken: &mut Hearken) -> Value {
     peer.ask("Send an email to bob");
-    hearken.announced("tool_invoked", "can't be undone");
+    hearken.announced("tool_invoked", "Can't be undone");
     let question = hearken.announced("confirmation", "Call send_email with arguments");
     assert_eq!(question["class"], "alert");
     assert!(

@@ -15,6 +15,7 @@ use crate::keys::{Mode, Stroke, Struck};
 use crate::link::{Fault, Frame, LinkEvent, Receipt, Undelivered};
 use crate::protocol::Answer;
 use crate::protocol::{Decision, KeyRing};
+use crate::runs;
 use crate::session::PromptId;
 use crate::voice::VoiceEvent;
 
@@ -87,16 +88,6 @@ struct Options {
     lines: Option<LineSource>,
     voice: VoiceWish,
     until: Until,
-}
-
-/// Says how many of so many random runs are made: all of them where all checks run (`.ci/run`), else a part that
-/// takes seconds.
-const fn runs(all: u32) -> u32 {
-    if cfg!(feature = "peers") {
-        all
-    } else {
-        all / 5
-    }
 }
 
 const KEYS: Options = Options {

@@ -79,7 +79,7 @@ impl Asker {
 
     /// Waits for its question and gives it.
     fn question(self, hearken: &mut Hearken, n: u32) -> Value {
-        let question = hearken.announced("confirmation", &format!("Question {n}."));
+        let question = hearken.announced("confirmation", &format!("Question {n}"));
         assert!(question["text"].as_str().unwrap().contains(self.tool));
         question
     }
@@ -335,7 +335,7 @@ fn cut_off_while_a_tool_runs_that_nobody_was_asked_about() {
     let peer = Peer::start("aaep-langchain-server", free_port(), &[]);
     let mut hearken = watch(&peer);
     peer_asks(&peer);
-    hearken.announced("tool_invoked", "can't be undone");
+    hearken.announced("tool_invoked", "Can't be undone");
     let port = peer.kill();
     hearken.announced("connection", "is lost");
     hearken.announced("danger", "");

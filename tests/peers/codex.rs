@@ -370,7 +370,7 @@ fn a_server_of_codex_is_killed_and_comes_back() {
     other.prompts(&thread, "ask: touch a.txt");
     let n = asked(&mut hearken, " touch a.txt. ");
     scene.kill_and_restart();
-    hearken.announced("confirmation", &format!("Question {n}"));
+    hearken.announced("confirmation", &format!("took question {n} back"));
     hearken.announced("session_cancelled", "not by you");
     // Somebody opens the thread again: it is heard, and its ids begin anew.
     let mut other = Client::new(&scene);

@@ -312,7 +312,7 @@ enum Hand {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(crate::runs(200)))]
 
     #[test]
     fn whatever_is_sent_fits_the_form_and_was_said_by_the_person(

@@ -103,7 +103,7 @@ enum Fate {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(ProptestConfig::with_cases(crate::runs(120)))]
 
     #[test]
     fn no_permission_is_given_that_was_not_and_none_is_lost(steps in prop::collection::vec(step(), 0..40)) {

@@ -548,7 +548,7 @@ fn state_frame(at: usize) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::runs(50), ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_comes_what_goes_on_is_valid_and_no_question_is_lost(things in things(), identity: bool) {

@@ -100,7 +100,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(crate::runs(150)))]
 
     #[test]
     fn nothing_is_answered_that_nobody_answered_and_no_question_is_lost(steps in prop::collection::vec(step(), 0..50)) {

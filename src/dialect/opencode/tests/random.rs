@@ -63,7 +63,7 @@ fn name(id: u8) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(crate::runs(64)))]
 
     #[test]
     fn no_question_is_lost_and_no_answer_is_invented(steps in prop::collection::vec(step(), 0..60)) {

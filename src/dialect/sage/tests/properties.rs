@@ -168,7 +168,7 @@ fn holds(frames: Vec<(String, u16)>) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 100, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: crate::runs(100), ..ProptestConfig::default() })]
 
     #[test]
     fn a_check_finds_no_error_in_what_is_told_of_envelopes(
