@@ -19,29 +19,37 @@ use super::questions::gate::By;
 impl App {
     /// Tells whether an agent can be told what to do.
     pub fn takes_prompts(&self) -> bool {
-        self.prompted_link(false).is_some()
+        !self.prompted_links(false).is_empty()
+    }
+
+    /// Gives the sources whose agents can be told what to do, or to stop: where the person went to one, no other.
+    fn prompted_links(&self, in_turn: bool) -> Vec<LinkId> {
+        let there = self.links.iter().filter(|view| !view.is_over());
+        let there: Vec<_> = there.collect();
+        // Whoever went to somebody means that one, and no other that happens to speak.
+        let chosen = self.chosen_link();
+        let chosen = chosen.filter(|link| there.iter().any(|view| view.id == *link));
+        let meant = there.into_iter();
+        let meant = meant.filter(|view| chosen.is_none_or(|link| view.id == link));
+        let can = meant.filter(|view| {
+            let connection = view.connection();
+            connection.takes_prompts && (connection.in_turn || !in_turn)
+        });
+        can.map(|view| view.id).collect()
     }
 
     /// Gives the source whose agent is meant: the one that the person went to, else the last one that said something, of
     /// those that can be told what to do.
     pub(super) fn prompted_link(&self, in_turn: bool) -> Option<LinkId> {
-        let can = |link: &LinkId| {
-            self.links.get(*link).is_some_and(|view| {
-                let connection = view.connection();
-                !view.is_over() && connection.takes_prompts && (connection.in_turn || !in_turn)
-            })
-        };
-        // Whoever went to somebody means that one, and no other that happens to speak.
-        let there = |link: &LinkId| self.links.get(*link).is_some_and(|view| !view.is_over());
-        if let Some(chosen) = self.chosen_link().filter(there) {
-            return Some(chosen).filter(can);
+        let can = self.prompted_links(in_turn);
+        // Among several alone it matters who said something; the history may be long.
+        if can.len() < 2 {
+            return can.first().copied();
         }
         let history = self.announcer.history().iter().rev();
-        let of_last = history
-            .filter_map(|told| told.key.as_ref())
-            .map(|key| key.link)
-            .find(can);
-        of_last.or_else(|| self.links.iter().map(|view| view.id).find(can))
+        let told = history.filter_map(|told| told.key.as_ref());
+        let of_last = told.map(|key| key.link).find(|link| can.contains(link));
+        of_last.or_else(|| can.first().copied())
     }
 
     /// Tells an agent what to do; without a text, opens the editor.
