@@ -50,9 +50,9 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http(s)://… or ws(s)://…), opencode:URL, unix:PATH, unix:AGENT, a FILE of
-        /// events, - for standard input, or the name of a source in your settings; without any, all
-        /// of those
+        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, unix:PATH, unix:AGENT, a
+        /// FILE of events, - for standard input, or the name of a source in your settings; without
+        /// any, all of those
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,
         /// A program to start, without a shell, that speaks over its standard input and output

@@ -143,7 +143,7 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("Then I do it so.", "");
     wait("Finished", "commands");
     wait("/review: Reviews what changed.", "set");
-    wait("Mode is Ask. To what do you want to change it?", "o 8 2");
+    wait("Mode is Ask. Change it to what?", "o 8 2");
     wait(
         "The agent says of it: Approves everything by itself.",
         "y 9",

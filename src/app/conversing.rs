@@ -168,22 +168,19 @@ impl App {
             .links
             .get(link)
             .is_some_and(|view| view.connection().converses);
-        let chosen = self
-            .conversations
-            .chosen()
-            .filter(|chosen| chosen.link == link);
-        let agent = match chosen.and_then(|chosen| chosen.agent.clone()) {
-            Some(agent) => Some(agent),
-            None => {
-                let mut history = self.announcer.history().iter().rev();
-                let last =
-                    history.find_map(|told| told.key.as_ref().filter(|key| key.link == link));
-                last.map(|key| key.agent.clone())
-            }
+        if !several {
+            return Conversation { link, agent: None };
+        }
+        let chosen = self.conversations.chosen();
+        let chosen = chosen.filter(|chosen| chosen.link == link);
+        let heard = || {
+            let mut told = self.announcer.history().iter().rev();
+            told.find_map(|told| told.key.as_ref().filter(|key| key.link == link))
         };
+        let agent = chosen.and_then(|chosen| chosen.agent.clone());
         Conversation {
             link,
-            agent: agent.filter(|_| several),
+            agent: agent.or_else(|| heard().map(|key| key.agent.clone())),
         }
     }
 

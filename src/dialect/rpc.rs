@@ -11,8 +11,10 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use crate::protocol::object;
 
 /// The code of JSON-RPC for a method that is not there.
 pub const NO_SUCH_METHOD: i64 = -32601;
@@ -35,6 +37,11 @@ const LONGEST_WORDS: usize = 1000;
 /// How many of our requests are remembered until they are answered: nobody asks for so much at once, and who
 /// never answers must not be remembered for ever.
 const MOST_ASKED: usize = 256;
+
+/// Reads what a message carries as an object; empty where it is none.
+pub fn members(json: Option<&str>) -> Map<String, Value> {
+    json.and_then(object).unwrap_or_default()
+}
 
 /// Is an id as the other side wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -436,18 +436,11 @@ impl Sessions {
         prompt.expires(self.skew(prompt.key.link))
     }
 
-    /// Counts the distinct agents of all links.
-    pub fn agents(&self) -> usize {
-        self.sessions
-            .keys()
-            .map(|key| (key.link, &key.agent))
-            .collect::<BTreeSet<_>>()
-            .len()
-    }
-
     /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
     pub fn several(&self) -> bool {
-        self.agents() > 1 || self.sessions.values().any(|session| session.beside)
+        let mut all = self.sessions.keys().map(|key| (key.link, &key.agent));
+        let first = all.next();
+        all.any(|other| Some(other) != first) || self.sessions.values().any(|it| it.beside)
     }
 
     /// Gives the counters of what was forgotten.

@@ -386,7 +386,7 @@ fn duplicates_are_dropped_per_link_and_agent() {
     other["producer"]["agent_id"] = "b".into();
     assert_eq!(stage.put(LINK, &other).len(), 1, "another agent");
     assert_eq!(stage.sessions.dropped().duplicates, 1);
-    assert_eq!(stage.sessions.agents(), 3);
+    assert!(stage.sessions.several());
 }
 
 #[test]

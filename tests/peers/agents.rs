@@ -287,7 +287,7 @@ fn story(agent: &Agent) {
 
     // Another day: it goes on where it was, and reads nothing of it again.
     let mut hearken = scene.start(agent, &["--continue", "--prompt", "say hello"]);
-    hearken.announced("connection", "It goes on with the conversation of before");
+    hearken.announced("connection", "It goes on with an earlier conversation");
     hearken.announced("session_started", "started");
     assert_eq!(
         (count(&hearken, "output"), count(&hearken, "tool_invoked")),
@@ -480,10 +480,7 @@ fn the_mode_of_qwen_code_is_changed_in_two_steps_and_its_commands_are_read() {
     hearken.announced("connection", "Mode of the agent: Default.");
     hearken.announced("connection", "The agent is ready.");
     hearken.say("set mode");
-    hearken.announced(
-        "clarification",
-        "Mode is Default. To what do you want to change it?",
-    );
+    hearken.announced("clarification", "Mode is Default. Change it to what?");
     hearken.say("o 1 4");
     hearken.announced("clarification", "Mode: Auto. The agent says of it:");
     hearken.say("y 2");

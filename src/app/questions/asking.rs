@@ -35,13 +35,19 @@ impl App {
 
     /// Counts the questions that wait for the person.
     pub fn waiting(&self) -> usize {
-        self.waiting_questions().len()
+        let open = self.sessions.open_prompts();
+        open.filter(|prompt| self.waits(prompt)).count()
+    }
+
+    /// Tells whether a question can be answered, and no rule leaves it alone.
+    fn waits(&self, prompt: &Prompt) -> bool {
+        prompt.is_answerable() && !self.questions.is_left_alone(prompt.id)
     }
 
     /// Gives the questions that wait for the person: those that can be answered, and that no rule leaves alone.
     pub fn waiting_questions(&self) -> Vec<&Prompt> {
         let mut open = self.questions();
-        open.retain(|prompt| prompt.is_answerable() && !self.questions.is_left_alone(prompt.id));
+        open.retain(|prompt| self.waits(prompt));
         open
     }
 
@@ -62,7 +68,7 @@ impl App {
         let next = self
             .questions()
             .first()
-            .filter(|prompt| prompt.is_answerable() && !self.questions.is_left_alone(prompt.id))
+            .filter(|prompt| self.waits(prompt))
             .map(|prompt| prompt.id);
         let ask_again = current.is_some() && next != asked;
         if next != current {

@@ -73,13 +73,22 @@ impl App {
         }
         let found = self.with_facts(|facts| facts.address.is_some());
         let newest = match self.review.at() {
-            None => self.announcer.turn(None).map(|turn| turn.last),
+            None => self.announcer.turn(None),
             Some(_) => None,
         };
-        match found.filter(|found| newest.is_none_or(|newest| found.id > newest)) {
-            Some(found) => self.copy_address(&found, now),
-            None if newest.is_some() => self.copy_answer(now),
-            None => self.respond("copy.nothing", &[], now),
+        let is_newer = |found: &Arc<Announcement>| {
+            let newest = newest.as_ref();
+            newest.is_none_or(|turn| found.id > turn.last)
+        };
+        let answer = || {
+            newest
+                .as_ref()
+                .and_then(|turn| turn.copied.first().cloned())
+        };
+        match (found.filter(is_newer), answer()) {
+            (Some(found), _) => self.copy_address(&found, now),
+            (None, Some(copied)) => self.give(&copied, now),
+            (None, None) => self.respond("copy.nothing", &[], now),
         }
     }
 

@@ -130,12 +130,11 @@ impl App {
             return;
         };
         let attached = Arc::clone(&session.plan);
-        let several = self.sessions.agents() > 1;
-        let name = self
-            .announcer
-            .agent_name(&session.key, &session.agent, &self.sessions);
         let mut words = Vec::new();
-        if several {
+        if self.sessions.several() {
+            let name = self
+                .announcer
+                .agent_name(&session.key, &session.agent, &self.sessions);
             let args = [("agent", Arg::Name(name))];
             let level = self.announcer.verbosity();
             words = self.announcer.phrases().say("fact.of_agent", level, &args);

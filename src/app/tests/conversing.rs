@@ -48,7 +48,7 @@ fn a_stop_by_number_takes_two_steps_of_the_same_number() {
     };
     stage.type_line("stop 1");
     assert!(
-        stage.heard("To stop what the agent does, Fox 0, type stop 1 once more."),
+        stage.heard("Type stop 1 once more to stop the agent, Fox 0."),
         "{:?}",
         stage.lines
     );

@@ -134,7 +134,7 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     stage.code(KeyCode::F(9));
     stage.wait(2000);
     assert!(
-        stage.heard("Mode is Ask. To what do you want to change it?"),
+        stage.heard("Mode is Ask. Change it to what?"),
         "{:?}",
         stage.lines
     );

@@ -316,7 +316,7 @@ fn answers(stage: &mut Stage, status: u16) {
 #[test]
 fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is_told() {
     for (status, told) in [
-        (202, "The agent has it."),
+        (202, "It was taken."),
         (
             404,
             "It was not taken: nothing is at that address (status 404).",
@@ -348,7 +348,7 @@ fn a_source_whose_server_takes_prompts_is_told_what_to_do_and_what_it_answers_is
     }
     stage.code(KeyCode::Enter);
     answers(&mut stage, 200);
-    assert!(stage.heard("The agent has it."), "{:?}", stage.lines);
+    assert!(stage.heard("It was taken."), "{:?}", stage.lines);
 }
 
 #[test]
@@ -359,7 +359,7 @@ fn a_stop_says_what_becomes_of_the_prompt_that_waits() {
     stage.type_line("stop");
     stage.type_line("stop");
     assert!(
-        stage.heard("The agent was asked to stop. Then your prompt that waits is sent."),
+        stage.heard("The agent was asked to stop. What you wrote meanwhile is sent when it has."),
         "{:?}",
         stage.lines
     );

@@ -215,7 +215,7 @@ impl Acp {
         );
         let says = setting.values.iter().find(|it| it.id == value);
         let says = says.map(|it| closed(&it.says)).unwrap_or_default();
-        let key = match setting.is_mode && says.is_empty() {
+        let key = match setting.is_mode {
             true => "acp.set.sure.mode",
             false => "acp.set.sure",
         };

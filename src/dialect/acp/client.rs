@@ -22,7 +22,7 @@ use crate::dialect::{
     Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start, Wish,
 };
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
-use crate::protocol::{Answer, Now, Reply, object};
+use crate::protocol::{Answer, Now, Reply};
 
 use super::agent;
 use super::call;
@@ -181,14 +181,14 @@ impl Acp {
     fn frame(&mut self, frame: &str, now: Now, out: &mut Vec<Out>) {
         match rpc::read(frame) {
             Text::Rpc(Message::Notification { method, params }) => {
-                self.notified(&method, &members(params.as_deref()), now, out);
+                self.notified(&method, &rpc::members(params.as_deref()), now, out);
             }
             Text::Rpc(Message::Request { id, method, params }) => {
-                self.requested(&id, &method, &members(params.as_deref()), now, out);
+                self.requested(&id, &method, &rpc::members(params.as_deref()), now, out);
             }
             Text::Rpc(Message::Result { id, result }) => {
                 let what = self.asked.answered(id.as_ref());
-                self.granted(what, &members(Some(&result)), now, out);
+                self.granted(what, &rpc::members(Some(&result)), now, out);
             }
             Text::Rpc(Message::Error { id, code, message }) => {
                 match self.asked.answered(id.as_ref()) {
@@ -388,11 +388,6 @@ impl Acp {
             out.push(Out::Detail(phrase));
         }
     }
-}
-
-/// Reads an object; empty where it is none.
-fn members(json: Option<&str>) -> Map<String, Value> {
-    json.and_then(object).unwrap_or_default()
 }
 
 /// Tells whether a method that is not done here is one that an agent may ask of a client.

@@ -275,12 +275,13 @@ fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     let mut granted = Map::new();
     for (name, part) in wanted.iter().filter(|(_, part)| !part.is_null()) {
         granted.insert(name.clone(), part.clone());
-        parts.push(match name.as_str() {
-            "network" => first(words, "codex.right.network", &[]),
+        let known = match name.as_str() {
+            "network" => network(part, words),
             "fileSystem" => folders(part, words),
-            // Whatever it is, it is granted only if it was said.
-            other => format!("{other}: {part}"),
-        });
+            _ => None,
+        };
+        // Whatever it is, it is granted only if it was said.
+        parts.push(known.unwrap_or_else(|| format!("{name}: {part}")));
     }
     parts.retain(|part| !part.is_empty());
     let rights = parts.join("; ");
@@ -315,36 +316,49 @@ fn permissions(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     })
 }
 
-/// Says which folders are to be read and written.
-fn folders(part: &Value, words: &Words) -> String {
+/// Says that the network is to be used; `None` where it says anything else than that.
+fn network(part: &Value, words: &Words) -> Option<String> {
+    (*part == json!({"enabled": true})).then(|| first(words, "codex.right.network", &[]))
+}
+
+/// Says which folders are to be read and written; `None` where not all of it has words.
+fn folders(part: &Value, words: &Words) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
     let mut say = |access: &str, path: &str| {
         let key = match access {
             "read" => "codex.right.read",
             "write" => "codex.right.write",
-            _ => "codex.right.deny",
+            "deny" => "codex.right.deny",
+            _ => return None,
         };
         let line = first(words, key, &[("path", path)]);
         if !said.contains(&line) {
             said.push(line);
         }
+        Some(())
     };
-    for access in ["read", "write"] {
-        let paths = part.get(access).and_then(Value::as_array);
-        for path in paths.into_iter().flatten() {
-            say(access, path.as_str().unwrap_or_default());
+    for (member, value) in part.as_object()?.iter().filter(|(_, it)| !it.is_null()) {
+        match member.as_str() {
+            access @ ("read" | "write") => {
+                for path in value.as_array()? {
+                    say(access, path.as_str()?)?;
+                }
+            }
+            "entries" => {
+                for entry in value.as_array()? {
+                    let path = entry.get("path")?;
+                    let at = |name: &str| path.get(name).and_then(Value::as_str);
+                    let place = at("path").or_else(|| at("pattern"));
+                    let place = place.map_or_else(|| path.to_string(), str::to_owned);
+                    say(entry.get("access")?.as_str()?, &place)?;
+                }
+            }
+            // How deep a pattern is followed gives nothing.
+            "globScanMaxDepth" if value.is_u64() => {}
+            _ => return None,
         }
     }
-    let entries = part.get("entries").and_then(Value::as_array);
-    for entry in entries.into_iter().flatten() {
-        let access = entry.get("access").and_then(Value::as_str);
-        let path = entry.get("path").cloned().unwrap_or_default();
-        let at = |name: &str| path.get(name).and_then(Value::as_str);
-        let place = at("path").or_else(|| at("pattern"));
-        let place = place.map_or_else(|| path.to_string(), str::to_owned);
-        say(access.unwrap_or_default(), &place);
-    }
-    said.join("; ")
+    Some(said.join("; "))
 }
 
 fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Ask> {

@@ -23,7 +23,7 @@ use crate::dialect::{
     Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish, Words,
 };
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
-use crate::protocol::{Now, Reply, object};
+use crate::protocol::{Now, Reply};
 
 use super::NAME;
 use super::asks;
@@ -82,8 +82,6 @@ pub struct Codex {
     pub(super) threads: BTreeMap<String, Thread>,
     /// The thread in which something happened last.
     pub(super) last: Option<String>,
-    /// The agent that the next prompt or stop is for, where the person says so.
-    pub(super) meant: Option<String>,
     /// Whether it was told that there are too many threads.
     pub(super) full_told: bool,
     /// Whether it was told which threads there are.
@@ -109,7 +107,6 @@ impl Codex {
             asked: Asked::default(),
             threads: BTreeMap::new(),
             last: None,
-            meant: None,
             full_told: false,
             list_told: false,
             told: BTreeSet::new(),
@@ -213,7 +210,7 @@ impl Codex {
                 ref method,
                 ref params,
             } => {
-                let map = members(params.as_deref());
+                let map = rpc::members(params.as_deref());
                 if let Some(thread) = of_thread(&map) {
                     if self.holds(&thread, &message, now, out) {
                         return;
@@ -228,7 +225,7 @@ impl Codex {
                 ref method,
                 ref params,
             } => {
-                let map = members(params.as_deref());
+                let map = rpc::members(params.as_deref());
                 let thread = of_thread(&map).unwrap_or_default();
                 if !self.holds(&thread, &message, now, out) {
                     self.requested(&thread, id, method, &map, now, out);
@@ -236,7 +233,7 @@ impl Codex {
             }
             Message::Result { id, result } => {
                 if let Some(what) = self.asked.answered(id.as_ref()) {
-                    self.granted(what, &members(Some(&result)), now, out);
+                    self.granted(what, &rpc::members(Some(&result)), now, out);
                 }
             }
             Message::Error { id, code, message } => match self.asked.answered(id.as_ref()) {
@@ -408,11 +405,6 @@ pub(super) fn agent(thread: &str) -> String {
     written::id("codex-", thread)
 }
 
-/// Reads an object; empty where it is none.
-fn members(json: Option<&str>) -> Map<String, Value> {
-    json.and_then(object).unwrap_or_default()
-}
-
 /// Names the thread that a message is about.
 fn of_thread(params: &Map<String, Value>) -> Option<String> {
     let thread = params.get("thread").and_then(Value::as_object);
@@ -513,19 +505,7 @@ impl Dialect for Codex {
     }
 
     fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
-        match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, out),
-            Wish::Stop => self.stop(now, out),
-            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            // The protocol has no words for how somebody wants to hear an agent.
-            Wish::Terms(_) => {}
-            Wish::Of(agent, wish) => {
-                self.meant = Some(agent.0.clone());
-                self.wish(wish, now, out);
-                // Whatever was wished, it was wished once.
-                self.meant = None;
-            }
-        }
+        self.wish_of(None, wish, now, out);
     }
 
     fn tick(&mut self, now: Now, out: &mut Vec<Out>) {

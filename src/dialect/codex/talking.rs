@@ -4,9 +4,9 @@
 
 use serde_json::{Value, json};
 
-use crate::dialect::Out;
+use crate::dialect::{Out, Wish};
 use crate::link::Phrase;
-use crate::protocol::Now;
+use crate::protocol::{AgentId, Now};
 
 use super::client::{Codex, Ours, Phase, agent};
 use super::thread::{OURS, Thread};
@@ -32,24 +32,40 @@ impl Codex {
         format!("{OURS}{:016x}-{}", self.seed, self.prompts)
     }
 
-    /// Gives the thread that is meant: the one of the agent that is named, else the one in which something happened last.
-    pub(super) fn meant(&mut self, in_turn: bool) -> Option<&Thread> {
+    /// Does what is wished: of the agent that is named, else of the one in which something happened last.
+    pub(super) fn wish_of(
+        &mut self,
+        whom: Option<&AgentId>,
+        wish: &Wish,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        match wish {
+            Wish::Prompt(prompt) => self.prompt(whom, prompt, out),
+            Wish::Stop => self.stop(whom, now, out),
+            Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
+            Wish::Of(agent, wish) => self.wish_of(Some(agent), wish, now, out),
+            // The protocol has no words for how somebody wants to hear an agent.
+            Wish::Terms(_) => {}
+        }
+    }
+
+    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Option<&Thread> {
         let fits = |thread: &&Thread| !in_turn || thread.in_turn();
-        if let Some(named) = self.meant.take() {
+        if let Some(whom) = whom {
             // Whoever means one means no other.
-            let named = self
-                .threads
-                .values()
-                .find(|thread| agent(&thread.id) == named);
-            return named.filter(fits);
+            let mut all = self.threads.values();
+            return all
+                .find(|thread| agent(&thread.id) == whom.as_str())
+                .filter(fits);
         }
         let last = self.last.as_ref().and_then(|id| self.threads.get(id));
         last.filter(fits)
             .or_else(|| self.threads.values().rev().find(fits))
     }
 
-    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
-        let meant = self.meant(false).map(|thread| {
+    fn prompt(&mut self, whom: Option<&AgentId>, prompt: &str, out: &mut Vec<Out>) {
+        let meant = self.meant(whom, false).map(|thread| {
             let turn = thread.run.as_ref().map(|run| run.id.clone());
             (thread.id.clone(), turn)
         });
@@ -59,7 +75,7 @@ impl Codex {
                 out.push(Out::Tell(Phrase::new("codex.prompt_added")));
             }
             (Phase::Met, Some((thread, None))) => self.begin_turn(&thread, prompt, out),
-            (Phase::Met, None) => out.push(Out::Tell(Phrase::new("codex.no_thread"))),
+            (Phase::Met, None) => out.push(Out::Tell(Phrase::new("codex.prompt_no_thread"))),
             (Phase::Unmet | Phase::Greeted, _) => {
                 out.push(Out::Tell(Phrase::new("codex.not_there")));
             }
@@ -67,8 +83,8 @@ impl Codex {
         }
     }
 
-    pub(super) fn stop(&mut self, now: Now, out: &mut Vec<Out>) {
-        let meant = self.meant(true).map(|thread| thread.id.clone());
+    fn stop(&mut self, whom: Option<&AgentId>, now: Now, out: &mut Vec<Out>) {
+        let meant = self.meant(whom, true).map(|thread| thread.id.clone());
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
         let Some(thread) = thread.filter(|_| self.phase == Phase::Met) else {
             return out.push(Out::Tell(Phrase::new("stop_turn.none")));

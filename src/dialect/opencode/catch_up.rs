@@ -234,7 +234,7 @@ impl Opencode {
                 true => conversation.end(End::Gone, now, out),
                 false => conversation.does(&Does::Nothing, id, now, out),
             }
-            self.send_held(id, now, out);
+            self.send_held(id, out);
         }
         let mut stale = 0;
         for wants in catch_up.wants.take().unwrap_or_default() {
@@ -255,7 +255,7 @@ impl Opencode {
         let all: Vec<String> = self.conversations.keys().cloned().collect();
         if self.was_lost {
             for id in &all {
-                self.send_held(id, now, out);
+                self.send_held(id, out);
             }
         }
         if catch_up.missed {

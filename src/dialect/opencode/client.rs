@@ -203,7 +203,7 @@ impl Opencode {
                 if let Some(conversation) = self.conversation(&id, out) {
                     conversation.does(&does, &id, now, out);
                 }
-                self.send_held(&id, now, out);
+                self.send_held(&id, out);
             }
             News::Message(id, message) => {
                 let own = self.root(&id) == id;
@@ -253,9 +253,7 @@ impl Opencode {
             News::Unknown(kind) => {
                 if self.unknown.len() < MOST_UNKNOWN && self.unknown.insert(kind.clone()) {
                     let kind = Word::Name(kind);
-                    out.push(Out::Detail(
-                        Phrase::new("opencode.unknown").with("kind", kind),
-                    ));
+                    out.push(Out::Detail(Phrase::new("acp.unknown").with("kind", kind)));
                 }
             }
         }
@@ -297,8 +295,8 @@ impl Opencode {
             Some(Asked::Answer(id, name)) => {
                 self.answer_went(request, (&id, &name), outcome, now, out)
             }
-            Some(Asked::Opening(prompt)) => self.opened(prompt, outcome, now, out),
-            Some(Asked::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, now, out),
+            Some(Asked::Opening(prompt)) => self.opened(prompt, outcome, out),
+            Some(Asked::Prompt(id, prompt)) => self.prompt_went(&id, &prompt, outcome, out),
             Some(Asked::Stop(id)) => self.stop_went(&id, outcome, now, out),
             None => {}
         }
@@ -369,12 +367,12 @@ impl Dialect for Opencode {
         self.answer(request, reply, now, out);
     }
 
-    fn wish(&mut self, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+    fn wish(&mut self, wish: &Wish, _now: Now, out: &mut Vec<Out>) {
         match wish {
-            Wish::Prompt(prompt) => self.prompt(prompt, now, out),
+            Wish::Prompt(prompt) => self.prompt(prompt, out),
             Wish::Stop => self.stop(out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
-            Wish::Of(agent, wish) => self.wish_of(agent, wish, now, out),
+            Wish::Of(agent, wish) => self.wish_of(agent, wish, out),
             // It has no words for how somebody wants to hear it.
             Wish::Terms(_) => {}
         }

@@ -17,26 +17,26 @@ use super::read;
 
 impl Opencode {
     /// Tells a conversation what to do: the one that something was heard of last, else a new one.
-    pub(super) fn prompt(&mut self, prompt: &str, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn prompt(&mut self, prompt: &str, out: &mut Vec<Out>) {
         if self.listens || self.is_over {
             return out.push(Out::Tell(Phrase::new("prompt.nobody")));
         }
         let last = self.conversations.values().max_by_key(|it| it.heard);
         match last.map(|it| it.id.clone()) {
-            Some(id) => self.prompt_in(&id, prompt, now, out),
+            Some(id) => self.prompt_in(&id, prompt, out),
             None => self.prompt_new(prompt, out),
         }
     }
 
     /// Does what is wished of one of the conversations.
-    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn wish_of(&mut self, whom: &AgentId, wish: &Wish, out: &mut Vec<Out>) {
         let mut all = self.conversations.keys();
         let id = all.find(|id| agent(id) == whom.as_str()).cloned();
         let id = id.unwrap_or_default();
         match wish {
-            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, now, out),
+            Wish::Prompt(prompt) => self.prompt_in(&id, prompt, out),
             Wish::Stop => self.stop_in(&id, out),
-            Wish::Of(whom, wish) => self.wish_of(whom, wish, now, out),
+            Wish::Of(whom, wish) => self.wish_of(whom, wish, out),
             Wish::Set(_) => out.push(Out::Tell(Phrase::new("settings.none"))),
             Wish::Terms(_) => {}
         }
@@ -48,7 +48,7 @@ impl Opencode {
         self.call(Asked::Opening(prompt.to_owned()), call, out);
     }
 
-    fn prompt_in(&mut self, id: &str, prompt: &str, now: Now, out: &mut Vec<Out>) {
+    fn prompt_in(&mut self, id: &str, prompt: &str, out: &mut Vec<Out>) {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return out.push(Out::Tell(Phrase::new("prompt.nobody")));
         };
@@ -63,11 +63,11 @@ impl Opencode {
             None => Some("prompt.held"),
         };
         out.extend(key.map(|key| Out::Tell(Phrase::new(key))));
-        self.send_held(id, now, out);
+        self.send_held(id, out);
     }
 
     /// Sends what waits for a conversation to be done.
-    pub(super) fn send_held(&mut self, id: &str, _: Now, out: &mut Vec<Out>) {
+    pub(super) fn send_held(&mut self, id: &str, out: &mut Vec<Out>) {
         let Some(conversation) = self.conversations.get_mut(id) else {
             return;
         };
@@ -89,7 +89,6 @@ impl Opencode {
         &mut self,
         prompt: String,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
         out: &mut Vec<Out>,
     ) {
         let about = match delivered(outcome) {
@@ -109,7 +108,7 @@ impl Opencode {
         };
         let id = about.id.clone();
         self.about(about);
-        self.prompt_in(&id, &prompt, now, out);
+        self.prompt_in(&id, &prompt, out);
     }
 
     /// Takes what became of a prompt.
@@ -118,7 +117,6 @@ impl Opencode {
         id: &str,
         prompt: &str,
         outcome: &Result<HttpAnswer, Fault>,
-        now: Now,
         out: &mut Vec<Out>,
     ) {
         let Err(undelivered) = delivered(outcome) else {
@@ -128,7 +126,7 @@ impl Opencode {
             conversation.ours.retain(|own| own != prompt);
         }
         prompt_failed(&undelivered, out);
-        self.send_held(id, now, out);
+        self.send_held(id, out);
     }
 
     /// Stops the conversation that works, the one that something was heard of last where several do.

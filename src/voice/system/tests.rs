@@ -275,7 +275,7 @@ async fn every_way_to_be_no_voice_is_told_in_words() {
     for (script, reason) in [
         (
             r#"read -r line; id; echo "nonsense"; read -r line"#,
-            "the system's speech answers with something that is none",
+            "the system's speech answers with something that is no answer",
         ),
         (
             r#"read -r line; id; echo "{\"told\":\"taken\",\"id\":$id}"; read -r line; read -r line"#,
@@ -291,11 +291,11 @@ async fn every_way_to_be_no_voice_is_told_in_words() {
         ),
         (
             "read -r line; exec yes",
-            "the system's speech answers with something that is none",
+            "the system's speech answers with something that is no answer",
         ),
         (
             "read -r line; exec tr '\\0' x < /dev/zero",
-            "the system's speech answers with something that is none",
+            "the system's speech answers with something that is no answer",
         ),
     ] {
         let mut stage = open(script, limits());

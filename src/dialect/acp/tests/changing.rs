@@ -83,10 +83,7 @@ fn what_an_agent_begins_in_is_told_once_and_only_where_it_could_be_otherwise() {
 fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     let mut run = offering(json!({"modes": modes()}));
     run.wish(&set(None));
-    assert_eq!(
-        question(&run),
-        "Mode is Ask. To what do you want to change it?"
-    );
+    assert_eq!(question(&run), "Mode is Ask. Change it to what?");
     assert_eq!(
         labels(&run),
         ["Ask, as it is", "Yolo", "odd", "leave it as it is"]
@@ -95,7 +92,7 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     assert_eq!(run.settled, [(5, true)]);
     assert_eq!(
         question(&run),
-        "Mode: Yolo. The agent says of it: Approves everything. Change it?"
+        "The agent may then act without asking you. Mode: Yolo. The agent says of it: Approves everything. Change it?"
     );
     assert!(run.sent.is_empty(), "nothing by one step");
     // A choice is no yes.
@@ -122,10 +119,13 @@ fn a_mode_is_changed_in_two_steps_with_what_the_agent_says_of_it_between() {
     let told = run.told.len();
     run.update(json!({"sessionUpdate": "current_mode_update", "currentModeId": "yolo"}));
     assert_eq!(run.told.len(), told, "it was told");
-    // Where the agent says nothing, that is said.
+    // Where the agent says nothing of it, the warning stands alone.
     run.wish(&set(Some("mo")));
     run.respond(8, &run.token(), "3");
-    assert!(question(&run).contains("it may end all asking"));
+    assert_eq!(
+        question(&run),
+        "The agent may then act without asking you. Mode: odd. Change it?"
+    );
     run.yes(9, false);
     assert_eq!(
         run.last("session.completed")["summary_normal"],

@@ -28,7 +28,7 @@ fn a_command_is_asked_with_all_its_decisions_and_told_as_running_only_when_it_is
         decisions(&run),
         [
             "accept",
-            "allow from now on, and every command that begins with: touch",
+            "allow, and never ask again about commands that begin with: touch",
             "reject, and stop the turn",
             "reject"
         ]
@@ -56,7 +56,7 @@ fn every_decision_goes_out_as_the_server_wrote_it() {
         ("reject", json!("decline")),
         ("reject, and stop the turn", json!("cancel")),
         (
-            "allow from now on, and every command that begins with: touch",
+            "allow, and never ask again about commands that begin with: touch",
             rule,
         ),
     ] {
@@ -86,9 +86,9 @@ fn without_a_list_of_decisions_those_of_the_schema_are_offered() {
         decisions(&run),
         [
             "accept",
-            "allow for the rest of this conversation, and the same again without asking",
-            "allow from now on everything to x.example",
-            "reject from now on everything to x.example",
+            "allow, and the same without asking until this conversation ends",
+            "allow everything to x.example, and never ask again",
+            "reject everything to x.example, and never ask again",
             "reject",
             "reject, and stop the turn",
         ]
@@ -144,6 +144,38 @@ fn rights_are_named_one_by_one_and_given_as_they_were_asked_for() {
     );
     assert_eq!(run.count("tool.invoked"), 0);
     assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn a_right_that_has_no_words_is_said_as_it_is_written() {
+    for (wanted, said) in [
+        (
+            json!({"fileSystem": {"entries": [{"path": {"path": "/"}, "access": "execute"}]}}),
+            r#"fileSystem: {"entries":[{"path":{"path":"/"},"access":"execute"}]}"#,
+        ),
+        (
+            json!({"fileSystem": {"read": ["/etc"], "everything": true}}),
+            r#"fileSystem: {"read":["/etc"],"everything":true}"#,
+        ),
+        (
+            json!({"fileSystem": {"entries": [{"path": {"path": "/"}, "access": "deny"}]}}),
+            "no access to /",
+        ),
+        (
+            json!({"network": {"enabled": true, "as": "root"}}),
+            r#"network: {"enabled":true,"as":"root"}"#,
+        ),
+        (json!({"clock": {}}), "clock: {}"),
+    ] {
+        let mut run = Run::in_turn();
+        run.request(
+            json!(0),
+            "item/permissions/requestApproval",
+            json!({"turnId": "u", "itemId": "c", "permissions": wanted}),
+        );
+        let action = run.last("awaiting.confirmation")["action"].clone();
+        assert_eq!(action, format!("Gets more rights for this turn: {said}"));
+    }
 }
 
 #[test]

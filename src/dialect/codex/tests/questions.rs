@@ -99,15 +99,19 @@ fn a_tool_of_a_server_is_allowed_once_for_the_conversation_or_for_ever() {
         asked["allowed_replies"],
         json!([
             "accept",
-            "allow this tool for the rest of this conversation",
-            "allow this tool from now on, in every conversation",
+            "allow, and this tool without asking until this conversation ends",
+            "allow, and this tool without asking in every conversation",
             "reject",
             "reject, and stop the turn"
         ])
     );
     run.after(Duration::from_secs(3));
     assert_eq!(run.count("tool.invoked"), 0, "it waits");
-    run.decide(1, "allow this tool for the rest of this conversation", None);
+    run.decide(
+        1,
+        "allow, and this tool without asking until this conversation ends",
+        None,
+    );
     assert_eq!(
         run.answers()[0].1,
         json!({"action": "accept", "content": {}, "_meta": {"persist": "session"}})
@@ -159,7 +163,7 @@ fn forms_of_servers_are_asked_field_by_field_and_can_be_declined() {
     );
     let choices = run.last("awaiting.clarification")["choices"].clone();
     assert_eq!(choices[0], json!({"value": "a", "label": "The first"}));
-    assert_eq!(choices[2]["label"], "answer none of it");
+    assert_eq!(choices[2]["label"], "decline it");
     run.respond(3, Response::Text("hearken:decline".to_owned()));
     assert_eq!(
         run.answers()[1].1,

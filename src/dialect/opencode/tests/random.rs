@@ -70,7 +70,7 @@ proptest! {
         let mut run = Run::new();
         // What the person wanted to be sent.
         let mut decided: BTreeMap<u64, bool> = BTreeMap::new();
-        let (mut number, mut posts) = (0, 0);
+        let (mut number, mut posts, mut aborts) = (0, 0, 0);
         for step in steps {
             let decides = matches!(step, Step::Decides(_) | Step::Responds(_));
             let stops = matches!(step, Step::Stop);
@@ -125,8 +125,9 @@ proptest! {
             let answers = run.calls.iter().filter(|call| call.2.ends_with("/reply") || call.2.ends_with("/reject")).count();
             prop_assert!(answers <= posts + usize::from(decides), "nobody answered: {:?}", run.calls.last());
             posts = answers;
-            let aborts = run.calls.iter().rev().take(1).any(|call| call.2.ends_with("/abort"));
-            prop_assert!(!aborts || stops || run.calls.len() > 1);
+            let stopped = run.calls.iter().filter(|call| call.2.ends_with("/abort")).count();
+            prop_assert!(stopped <= aborts + usize::from(stops), "nobody stopped: {:?}", run.calls.last());
+            aborts = stopped;
         }
         prop_assert_eq!(&run.faults, &Vec::<String>::new());
         for number in decided.keys() {
