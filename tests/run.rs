@@ -63,7 +63,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     // The question is open, and so the turn: the next prompt waits, and what it does is stopped.
     wait("c 2", "> later");
     wait("It waits, and is sent when the agent is done.", "stop");
-    wait("type stop once more", "stop");
+    wait("Type stop once more", "stop");
     wait("The agent was asked to stop.", "");
     wait("Question 2 is cancelled by your stop.", "");
     wait("It has stopped, as you wanted.", "");
