@@ -250,9 +250,9 @@ impl<T> Asked<T> {
         self.open.remove(&id?.number()?)
     }
 
-    /// Forgets what is open: whoever was asked is gone. No id is given a second time.
-    pub fn forget(&mut self) {
-        self.open.clear();
+    /// Gives up what is open, and gives it: whoever was asked is gone. No id is given a second time.
+    pub fn forget(&mut self) -> impl Iterator<Item = T> + use<T> {
+        std::mem::take(&mut self.open).into_values()
     }
 
     /// Tells whether an id is one that we gave out at some time.

@@ -15,6 +15,8 @@ pub enum Receipt {
     Taken,
     /// It was written to its last byte, over a connection on which nobody acknowledges anything.
     Written,
+    /// It is done with on this side: it only leads to the next step, so there is nothing to send.
+    Here,
 }
 
 /// Says why a reply has no receipt, and what that means for where it is.

@@ -180,6 +180,7 @@ impl Recorder {
                 let (arrived, fault) = match outcome {
                     Ok(Receipt::Taken) => ("taken", None),
                     Ok(Receipt::Written) => ("written", None),
+                    Ok(Receipt::Here) => ("here", None),
                     Err(Undelivered::Kept(fault)) => ("no", Some(fault)),
                     Err(Undelivered::Refused(fault)) => ("refused", Some(fault)),
                     Err(Undelivered::Unknown(fault)) => ("perhaps", Some(fault)),

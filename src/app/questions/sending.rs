@@ -165,14 +165,14 @@ impl App {
         match outcome {
             Ok(receipt) => {
                 // Where the agent's events came first, the outcome is already told.
-                if prompt.is_open() {
+                if prompt.is_open() && receipt != Receipt::Here {
                     let n = ("n", Arg::own(prompt.id.0));
                     let several = ("several", self.number_among_several(&prompt));
                     let keys = ("reply.sent", "reply.sent.short");
                     self.tell_about_in_short(Class::Outcome, &prompt, keys, &[n, several], now);
                 }
                 let changes = match receipt {
-                    Receipt::Taken => self.sessions.reply_sent(sent.prompt(), now),
+                    Receipt::Taken | Receipt::Here => self.sessions.reply_sent(sent.prompt(), now),
                     Receipt::Written => self.sessions.reply_written(sent.prompt(), now),
                 };
                 self.tell(changes, now);

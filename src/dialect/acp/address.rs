@@ -76,10 +76,15 @@ impl Address {
         })
     }
 
+    /// Says what is odd about it; empty where nothing is.
+    pub fn odd(&self, words: &Words) -> String {
+        let odd: Vec<String> = self.odd.iter().map(|key| first(words, key, &[])).collect();
+        odd.join(" ")
+    }
+
     /// Gives the question whether the person wants to open it.
     pub fn asks(&self, words: &Words) -> Asks {
-        let odd: Vec<String> = self.odd.iter().map(|key| first(words, key, &[])).collect();
-        let odd = odd.join(" ");
+        let odd = self.odd(words);
         let args = [
             ("host", self.host.as_str()),
             ("message", &closed(&self.message)),

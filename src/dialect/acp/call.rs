@@ -161,6 +161,11 @@ impl Call {
         action
     }
 
+    /// Counts what it does to files.
+    pub fn deeds(&self) -> usize {
+        self.edits.len() + self.also.len()
+    }
+
     /// Counts the lines of all its edits, as arguments of a phrase.
     pub fn lines(&self) -> [(&'static str, String); 3] {
         let count = |of: fn(&FileChange) -> u64| self.edits.iter().map(of).sum::<u64>();

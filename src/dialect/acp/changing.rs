@@ -241,7 +241,7 @@ impl Acp {
         };
         let settled = Out::Settled {
             request,
-            outcome: Ok(Receipt::Taken),
+            outcome: Ok(Receipt::Here),
         };
         let next = match changing.step.clone() {
             Step::Which(ids) => {

@@ -197,7 +197,7 @@ impl Acp {
         };
         let settled = Out::Settled {
             request,
-            outcome: Ok(Receipt::Taken),
+            outcome: Ok(Receipt::Here),
         };
         let next = match &mut elicited.what {
             What::Form(filling) => filling.take(response),

@@ -13,7 +13,7 @@
 //! A turn, its calls and its permissions are what other agents have, too, whose protocols say the same in other messages:
 //! `opencode` tells its turns with what stands here.
 
-mod address;
+pub mod address;
 mod agent;
 mod aside;
 mod asking;

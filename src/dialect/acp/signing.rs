@@ -210,7 +210,7 @@ impl Acp {
         };
         out.push(Out::Settled {
             request,
-            outcome: Ok(Receipt::Taken),
+            outcome: Ok(Receipt::Here),
         });
         match by_hand {
             Some((words, variables)) => {

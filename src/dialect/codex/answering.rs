@@ -22,6 +22,7 @@ use crate::protocol::{Answer, Now, Reply};
 
 use super::asks::{self, Ask, Consent};
 use super::form::{Form, Then};
+use super::items::MOST_CHANGES;
 use super::thread::{Joined, Thread};
 
 /// How long the server's word is waited for that it took an answer; then it was written, and that is all that is known.
@@ -92,8 +93,8 @@ impl Thread {
     fn asked_consent(&mut self, id: &Id, ask: Consent, now: Now, out: &mut Vec<Out>) -> bool {
         let Consent {
             mut news,
-            choices,
-            left_out,
+            mut choices,
+            mut left_out,
             mut context,
             of,
         } = ask;
@@ -124,8 +125,23 @@ impl Thread {
             .told()
             .is_some_and(|(turn, _)| turn.calls.contains_key(&key));
         if !known && news.command.is_none() && news.title.is_none() {
-            // What it does was said before we were there.
-            news.title = Some(first(&self.teller.words, "codex.unseen", &[]));
+            // What it does was said before we were there: nobody can allow what they do not hear.
+            let edits = news.kind.as_deref() == Some("edit");
+            let key = if edits {
+                "codex.unseen"
+            } else {
+                "codex.unseen.call"
+            };
+            news.title = Some(first(&self.teller.words, key, &[]));
+            left_out += asks::unallowed(&mut choices);
+        } else {
+            let call = self.told().and_then(|(turn, _)| turn.calls.get(&key));
+            let many = call.is_some_and(|call| call.deeds() >= MOST_CHANGES);
+            if many || asks::is_cut(&news) {
+                let title = news.title.clone();
+                context.extend(title.map(|title| ("question".to_owned(), title)));
+                left_out += asks::unallowed(&mut choices);
+            }
         }
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
@@ -257,7 +273,7 @@ impl Thread {
             // It goes out with the others, behind the last one.
             out.push(Out::Settled {
                 request,
-                outcome: Ok(Receipt::Written),
+                outcome: Ok(Receipt::Here),
             });
             self.ask_form(&id, true, now, out);
             if let Some((turn, teller)) = self.told() {
@@ -290,7 +306,20 @@ impl Thread {
             return false;
         };
         match (outcome, answering.stage) {
-            (Ok(_), Way::LeavingLate) => self.confirmed(now, out),
+            (Ok(_), Way::LeavingLate) => {
+                // The decision came first, so it may be somebody else's.
+                out.push(Out::Settled {
+                    request,
+                    outcome: Ok(Receipt::Written),
+                });
+                self.answering = None;
+                // Why the person rejected it is told whoever decided.
+                let asking = self.told().and_then(|(turn, _)| turn.asking.as_ref());
+                let sending = asking.and_then(|asking| asking.sending.as_ref());
+                let reason = sending.and_then(|sending| sending.reason.clone());
+                self.reason = reason.filter(|reason| !reason.trim().is_empty());
+                self.decided_elsewhere(true, now, out);
+            }
             (Ok(_), _) => answering.stage = Way::Written(now.monotonic + CONFIRMED),
             (Err(undelivered), stage) => {
                 let undelivered = undelivered.clone();

@@ -10,6 +10,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::dialect::Words;
+use crate::dialect::acp::address::Address;
 use crate::dialect::acp::call::first;
 use crate::dialect::acp::options::Choice;
 use crate::dialect::acp::read::{CallNews, Status, inputs, text, word};
@@ -22,8 +23,12 @@ use super::items;
 const MOST: usize = 30;
 /// The longest rule that can be said whole before it is chosen, in characters.
 const LONGEST_RULE: usize = 250;
-/// The longest other text, in characters.
+/// The longest other text, in characters: what [`inputs`] takes of each value.
 const LONGEST: usize = 4000;
+/// How many values [`inputs`] takes.
+const MOST_INPUTS: usize = 512;
+/// How much of a title is said, in characters.
+const LONGEST_TITLE: usize = 512;
 
 /// Is what the server asks.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +104,27 @@ fn call(params: &Map<String, Value>) -> Option<CallNews> {
         status: Some(Status::InProgress),
         ..CallNews::default()
     })
+}
+
+/// Takes away what allows, because not all of what it would allow can be said; gives how many that are.
+pub fn unallowed(choices: &mut Vec<Choice>) -> usize {
+    let before = choices.len();
+    choices.retain(|choice| !choice.allows);
+    before - choices.len()
+}
+
+/// Tells whether not all of a call can be said: something of it was cut.
+pub fn is_cut(news: &CallNews) -> bool {
+    let long = |text: &str, most: usize| text.chars().nth(most).is_some();
+    let title = news.title.as_deref();
+    let inputs = news.inputs.iter().flatten();
+    let mut inputs = inputs.map(|(_, value)| value.as_str());
+    title.is_some_and(|title| long(title, LONGEST_TITLE))
+        || news
+            .inputs
+            .as_ref()
+            .is_some_and(|it| it.len() >= MOST_INPUTS)
+        || inputs.any(|value| long(value, LONGEST - 1))
 }
 
 fn decided(decision: Value) -> Value {
@@ -252,12 +278,24 @@ fn files(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     let mut news = call(params)?;
     news.kind = Some("edit".to_owned());
     let usual = [json!("accept"), json!("acceptForSession")];
-    let (choices, left_out) = decisions(params, &usual, words);
+    let (mut choices, mut left_out) = decisions(params, &usual, words);
     let mut context = context(params, &["reason"]);
-    if let Some(root) = text(params, "grantRoot") {
-        // What is wanted beyond this call is said; that it is given is another decision.
-        let root = first(words, "codex.root", &[("path", root)]);
-        context.push(("grantRoot".to_owned(), cut(&root, LONGEST)));
+    if let Some(root) = text(params, "grantRoot").filter(|root| !root.trim().is_empty()) {
+        let said = first(words, "codex.root", &[("path", root)]);
+        context.push(("grantRoot".to_owned(), cut(&said, LONGEST)));
+        // To accept is to give that, too: it is chosen by its number, with all that it covers.
+        left_out += unallowed(&mut choices);
+        let mut rooted = Choices {
+            words,
+            all: Vec::new(),
+            left_out,
+        };
+        let accept = decided(json!("accept"));
+        rooted.say("codex.option.root", &[("path", root)], &accept, true);
+        // Of those that were taken away, one stands here again.
+        left_out = rooted.left_out.saturating_sub(rooted.all.len());
+        rooted.all.append(&mut choices);
+        choices = rooted.all;
     }
     Some(Consent {
         news,
@@ -408,11 +446,13 @@ fn elicitation(params: &Map<String, Value>, words: &Words) -> Option<Ask> {
     let tool = of_meta("tool_name");
     let title = match text(params, "url") {
         Some(url) => {
-            let host = url.split_once("://").map_or(url, |(_, rest)| rest);
-            let host = host.split(['/', '?', '#']).next().unwrap_or_default();
+            // What can't be told for what it is, is not asked: nobody could judge it.
+            let address = Address::read(url, message)?;
+            let odd = address.odd(words);
             let args = [
                 ("server", server),
-                ("host", host),
+                ("host", &address.host),
+                ("odd", &odd),
                 ("url", url),
                 ("message", message),
             ];

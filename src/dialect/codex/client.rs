@@ -1,6 +1,6 @@
 //! The client of one server: it greets, joins threads, prompts, stops, and gives back what the person decided.
 //!
-//! Responsibilities: which thread a message belongs to, what is said of none, requests that nobody decides. Not here: what
+//! Responsibilities: which thread a message belongs to, what is said of none, requests that are for others. Not here: what
 //! a thread's messages become (`thread`, `answering`), joining threads (`meeting`), what the person wants (`talking`).
 //!
 //! # Mental model
@@ -345,11 +345,12 @@ impl Codex {
         out: &mut Vec<Out>,
     ) {
         if !asks::is_for_a_person(method) {
-            self.send(rpc::error(id, rpc::NO_SUCH_METHOD, "Method not found"), out);
+            // Every client has the same request, and the first answer counts: a refusal of ours would take it from the
+            // one that can do it.
             if self.is_new(method) {
                 let method = Word::Name(method.to_owned());
                 out.push(Out::Detail(
-                    Phrase::new("acp.request_refused").with("method", method),
+                    Phrase::new("codex.left_to_others").with("method", method),
                 ));
             }
             return;
@@ -387,7 +388,15 @@ impl Codex {
     /// Takes the loss of the connection, or its end.
     fn lost(&mut self, fault: &Fault, over: bool, now: Now, out: &mut Vec<Out>) {
         self.phase = if over { Phase::Over } else { Phase::Unmet };
-        self.asked.forget();
+        for asked in self.asked.forget() {
+            if let Ours::Stop(id) = asked
+                && let Some((turn, _)) = self.threads.get_mut(&id).and_then(Thread::told)
+            {
+                // It can be stopped again.
+                turn.stopping = false;
+                out.push(Out::Tell(Phrase::new("codex.stop_lost")));
+            }
+        }
         if std::mem::take(&mut self.unanswered) > 0 {
             out.push(Out::Tell(Phrase::new("codex.prompt_lost")));
         }

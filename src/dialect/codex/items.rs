@@ -14,7 +14,7 @@ use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
 /// The sign in which a shell's word may stand.
 const QUOTE: char = '\u{22}';
 /// How many changes of one item are looked at: each is named before it is allowed.
-const MOST_CHANGES: usize = 512;
+pub const MOST_CHANGES: usize = 512;
 /// The longest path, in characters: what a system takes.
 const LONGEST_PATH: usize = 4096;
 /// How many parts of a result are read.

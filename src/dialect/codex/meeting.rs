@@ -232,9 +232,12 @@ impl Codex {
             }
             Ours::Stop(id) => {
                 out.push(Out::Tell(Phrase::new("codex.refused").with("words", words)));
-                // What it asks is asked again.
+                // What it asks is asked again, and it can be stopped again.
                 if let Some(thread) = self.threads.get_mut(&id) {
                     thread.joined = Joined::Not;
+                    if let Some((turn, _)) = thread.told() {
+                        turn.stopping = false;
+                    }
                 }
                 self.join(&id, out);
             }

@@ -11,6 +11,16 @@ use crate::protocol::{AgentId, Now};
 use super::client::{Codex, Ours, Phase, agent};
 use super::thread::{OURS, Thread};
 
+/// Says which thread is meant.
+enum Meant<T> {
+    /// This one.
+    One(T),
+    /// One of several, and nothing says which.
+    Several,
+    /// One that is not there.
+    None,
+}
+
 impl Codex {
     pub(super) fn begin_turn(&mut self, thread: &str, prompt: &str, out: &mut Vec<Out>) {
         let params =
@@ -50,43 +60,60 @@ impl Codex {
         }
     }
 
-    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Option<&Thread> {
+    /// Finds the thread that is meant: the one that is named, else the one in which something happened last, else the
+    /// only one. Which of several is never guessed.
+    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Meant<&Thread> {
         let fits = |thread: &&Thread| !in_turn || thread.in_turn();
-        if let Some(whom) = whom {
+        let one = match whom {
             // Whoever means one means no other.
-            let mut all = self.threads.values();
-            return all
-                .find(|thread| agent(&thread.id) == whom.as_str())
-                .filter(fits);
-        }
-        let last = self.last.as_ref().and_then(|id| self.threads.get(id));
-        last.filter(fits)
-            .or_else(|| self.threads.values().rev().find(fits))
+            Some(whom) => {
+                let mut all = self.threads.values();
+                all.find(|thread| agent(&thread.id) == whom.as_str())
+                    .filter(fits)
+            }
+            None => {
+                let last = self.last.as_ref().and_then(|id| self.threads.get(id));
+                let mut all = self.threads.values().filter(fits);
+                match (last.filter(fits), all.next(), all.next()) {
+                    (None, Some(_), Some(_)) => return Meant::Several,
+                    (last, only, _) => last.or(only),
+                }
+            }
+        };
+        one.map_or(Meant::None, Meant::One)
     }
 
     fn prompt(&mut self, whom: Option<&AgentId>, prompt: &str, out: &mut Vec<Out>) {
-        let meant = self.meant(whom, false).map(|thread| {
-            let turn = thread.run.as_ref().map(|run| run.id.clone());
-            (thread.id.clone(), turn)
-        });
-        match (self.phase, meant) {
-            (Phase::Met, Some((thread, Some(turn)))) => {
-                self.add(&thread, &turn, prompt, out);
-                out.push(Out::Tell(Phrase::new("codex.prompt_added")));
-            }
-            (Phase::Met, Some((thread, None))) => self.begin_turn(&thread, prompt, out),
-            (Phase::Met, None) => out.push(Out::Tell(Phrase::new("codex.prompt_no_thread"))),
-            (Phase::Unmet | Phase::Greeted, _) => {
-                out.push(Out::Tell(Phrase::new("codex.not_there")));
-            }
-            (Phase::Over, _) => out.push(Out::Tell(Phrase::new("prompt.nobody"))),
-        }
+        let told = match self.phase {
+            Phase::Met => match self.meant(whom, false) {
+                Meant::One(thread) => {
+                    let id = thread.id.clone();
+                    let turn = thread.run.as_ref().map(|run| run.id.clone());
+                    let Some(turn) = turn else {
+                        return self.begin_turn(&id, prompt, out);
+                    };
+                    self.add(&id, &turn, prompt, out);
+                    "codex.prompt_added"
+                }
+                Meant::Several => "codex.which",
+                Meant::None => "codex.prompt_no_thread",
+            },
+            Phase::Unmet | Phase::Greeted => "codex.not_there",
+            Phase::Over => "prompt.nobody",
+        };
+        out.push(Out::Tell(Phrase::new(told)));
     }
 
     fn stop(&mut self, whom: Option<&AgentId>, now: Now, out: &mut Vec<Out>) {
-        let meant = self.meant(whom, true).map(|thread| thread.id.clone());
+        let meant = match self.meant(whom, true) {
+            Meant::One(thread) if self.phase == Phase::Met => Some(thread.id.clone()),
+            Meant::Several if self.phase == Phase::Met => {
+                return out.push(Out::Tell(Phrase::new("codex.which_stop")));
+            }
+            Meant::One(_) | Meant::Several | Meant::None => None,
+        };
         let thread = meant.and_then(|id| self.threads.get_mut(&id));
-        let Some(thread) = thread.filter(|_| self.phase == Phase::Met) else {
+        let Some(thread) = thread else {
             return out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         if thread.told().is_some_and(|(turn, _)| turn.stopping) {

@@ -26,8 +26,10 @@ use super::answering::Answering;
 use super::form::Form;
 use super::items::{self, Item};
 
-/// How many texts are remembered as said, so that nothing of them is said again; only the last few can come again.
+/// How many texts are remembered as said, so that what is missing of them can be said.
 const MOST_TEXTS: usize = 32;
+/// Of how many earlier texts the names are remembered, so that they are not said again after a loss.
+const MOST_SPOKEN: usize = 1024;
 /// How much of each is remembered, in bytes; of a longer one nothing is said again, and nothing that is missing.
 const MOST_SAID: usize = 64 * 1024;
 /// How many turns that are over are remembered: a command may outlive the turn that began it.
@@ -70,6 +72,8 @@ pub struct Run {
     pub turn: Option<Turn>,
     /// What of its texts was said, by item.
     said: VecDeque<(String, String)>,
+    /// The texts before those, of which nothing is said any more.
+    spoken: VecDeque<String>,
     /// Its calls to servers of tools that are not over: item, server and tool.
     pub tools: Vec<(String, String)>,
     /// Until when its last words are waited for.
@@ -168,6 +172,7 @@ impl Thread {
             id: written::cut(id, 256),
             turn: None,
             said: VecDeque::new(),
+            spoken: VecDeque::new(),
             tools: Vec::new(),
             last_word: None,
         });
@@ -335,8 +340,10 @@ impl Thread {
 
     /// Takes a piece of a text.
     fn says(&mut self, item: &str, piece: &str, now: Now, out: &mut Vec<Out>) {
-        let said = self.said_of(item);
-        if let Some(said) = said.filter(|said| said.len() <= MOST_SAID) {
+        let Some(said) = self.said_of(item) else {
+            return;
+        };
+        if said.len() <= MOST_SAID {
             said.push_str(piece);
         }
         self.tell_text(item, piece, now, out);
@@ -344,7 +351,7 @@ impl Thread {
 
     /// Takes a whole text: what of it was not said yet is said now.
     fn said(&mut self, item: &str, whole: &str, now: Now, out: &mut Vec<Out>) {
-        let Some(said) = self.said_of(item) else {
+        let Some(said) = self.said_of(item).filter(|said| said.len() <= MOST_SAID) else {
             return;
         };
         // What was heard from its middle on was heard to its end.
@@ -370,10 +377,16 @@ impl Thread {
     }
 
     fn said_of(&mut self, item: &str) -> Option<&mut String> {
-        let said = &mut self.run.as_mut()?.said;
+        let Run { said, spoken, .. } = self.run.as_mut()?;
         if !said.iter().any(|(known, _)| known == item) {
+            if spoken.iter().any(|known| known == item) {
+                return None;
+            }
             if said.len() >= MOST_TEXTS {
-                said.pop_front();
+                spoken.extend(said.pop_front().map(|(known, _)| known));
+            }
+            if spoken.len() > MOST_SPOKEN {
+                spoken.pop_front();
             }
             said.push_back((item.to_owned(), String::new()));
         }

@@ -117,7 +117,7 @@ impl Opencode {
             Step::Stays(name) => {
                 out.push(Out::Settled {
                     request,
-                    outcome: Ok(Receipt::Written),
+                    outcome: Ok(Receipt::Here),
                 });
                 self.is_kept(&id, request, &name, now, out);
             }

@@ -297,3 +297,110 @@ fn an_answer_that_somebody_was_faster_than_is_settled_by_what_became_of_it() {
         assert_ne!(run.kinds().last().unwrap(), "awaiting_input");
     }
 }
+
+#[test]
+fn what_was_not_heard_or_can_t_be_said_in_full_is_never_allowed_by_a_key() {
+    let refusals = ["reject", "reject, and stop the turn"];
+    let mut run = Run::in_turn();
+    // What the call does was said before anybody listened.
+    for (id, method) in [
+        (json!(0), "item/commandExecution/requestApproval"),
+        (json!(1), "item/fileChange/requestApproval"),
+    ] {
+        run.request(
+            id.clone(),
+            method,
+            json!({"turnId": "u", "itemId": format!("unheard{id}")}),
+        );
+        assert_eq!(decisions(&run), refusals, "{method}");
+        run.resolved(id);
+    }
+    // More files than are looked at.
+    let changes: Vec<Value> = (0..600)
+        .map(|n| json!({"path": format!("f{n}"), "kind": {"type": "add"}, "diff": "x\n"}))
+        .collect();
+    let item =
+        json!({"type": "fileChange", "id": "many", "status": "inProgress", "changes": changes});
+    run.item("item/started", "u", item);
+    run.request(
+        json!(2),
+        "item/fileChange/requestApproval",
+        json!({"turnId": "u", "itemId": "many"}),
+    );
+    assert_eq!(decisions(&run), refusals);
+    run.resolved(json!(2));
+    // A question that is longer than its title may be; all of it stands among the details.
+    let message = "x".repeat(600);
+    run.request(json!(3), "mcpServer/elicitation/request", json!({"turnId": "u", "serverName": "mock",
+        "mode": "form", "message": message, "requestedSchema": {"type": "object", "properties": {}}, "_meta": {"persist": ["session"]}}));
+    assert_eq!(decisions(&run), refusals);
+    let more = &run.last("awaiting.confirmation")["extra_context"]["question"];
+    assert!(more.as_str().unwrap().contains(&message));
+    run.resolved(json!(3));
+    // What a tool is called with.
+    run.request(
+        json!(4),
+        "mcpServer/elicitation/request",
+        json!({"turnId": "u", "serverName": "mock",
+        "mode": "form", "message": "ok?", "requestedSchema": {"type": "object", "properties": {}},
+        "_meta": {"tool_name": "t", "tool_params": {"text": "y".repeat(5000)}}}),
+    );
+    assert_eq!(decisions(&run), refusals);
+    assert_eq!(run.told, ["codex.left_out"; 5]);
+    assert_eq!(run.answers(), []);
+    assert!(run.faults.is_empty(), "{:?}", run.faults);
+}
+
+#[test]
+fn changes_that_ask_for_a_whole_folder_are_allowed_by_number_alone_with_the_folder_said() {
+    let mut run = Run::in_turn();
+    let item = json!({"type": "fileChange", "id": "c", "status": "inProgress",
+        "changes": [{"path": "/work/a/x", "kind": {"type": "add"}, "diff": "x\n"}]});
+    run.item("item/started", "u", item);
+    let ask = |run: &mut Run, id: i64, root: &str| {
+        let params = json!({"turnId": "u", "itemId": "c", "grantRoot": root});
+        run.request(json!(id), "item/fileChange/requestApproval", params);
+    };
+    ask(&mut run, 0, "/etc");
+    let whole = "allow, and writing everywhere in /etc until this conversation ends";
+    assert_eq!(
+        decisions(&run),
+        [whole, "reject", "reject, and stop the turn"]
+    );
+    assert_eq!(
+        run.told,
+        ["codex.left_out"],
+        "for the conversation is more than that, and not offered"
+    );
+    run.decide(1, "accept", None);
+    assert_eq!(run.answers(), [], "that is none of its answers");
+    run.decide(2, whole, None);
+    assert_eq!(run.answers(), [(json!(0), json!({"decision": "accept"}))]);
+    run.written(2, true);
+    run.resolved(json!(0));
+    // One that can't be said whole can't be given.
+    ask(&mut run, 1, &format!("/{}", "x".repeat(300)));
+    assert_eq!(decisions(&run), ["reject", "reject, and stop the turn"]);
+}
+
+#[test]
+fn a_decision_that_comes_before_the_word_that_ours_left_is_perhaps_not_ours() {
+    let mut run = Run::in_turn();
+    run.asks(json!(0), "c");
+    run.decide(1, "reject", Some("use b"));
+    run.resolved(json!(0));
+    assert_eq!(run.settled, []);
+    run.written(1, true);
+    assert_eq!(
+        run.settled,
+        [(1, Ok(Receipt::Written))],
+        "nobody says that it was taken"
+    );
+    // Why is told all the same.
+    let steer = run
+        .sent
+        .iter()
+        .find(|(_, frame)| frame["method"] == "turn/steer");
+    assert_eq!(steer.unwrap().1["params"]["input"][0]["text"], "use b");
+    assert_eq!(run.codex.asked_now(), []);
+}

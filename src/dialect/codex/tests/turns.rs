@@ -315,3 +315,89 @@ fn captures_are_recognised_and_read_and_can_not_be_answered() {
     assert_eq!((run.view_only, run.sent.len()), (1, 0));
     assert!(run.faults.is_empty(), "{:?}", run.faults);
 }
+
+#[test]
+fn a_stop_that_failed_or_was_lost_can_be_wished_again() {
+    let stops = |run: &Run| {
+        let sent = run.sent.iter();
+        sent.filter(|(_, frame)| frame["method"] == "turn/interrupt")
+            .count()
+    };
+    let mut run = Run::in_turn();
+    run.wish(&Wish::Stop);
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
+    run.refuse("turn/interrupt", "no");
+    run.grant("thread/resume", &resumed("active"));
+    run.wish(&Wish::Stop);
+    assert_eq!(stops(&run), 2, "{:?}", run.told);
+    run.told.clear();
+    run.lose();
+    assert_eq!(run.told, ["codex.stop_lost"]);
+    run.connect(&["t"]);
+    run.grant("thread/resume", &resumed("active"));
+    run.wish(&Wish::Stop);
+    assert_eq!(stops(&run), 3, "{:?}", run.told);
+}
+
+#[test]
+fn which_of_several_conversations_is_meant_is_never_guessed() {
+    let mut run = Run::new(Carrier::WebSocket, None);
+    run.connect(&["a", "b"]);
+    run.told.clear();
+    let sent = run.sent.len();
+    run.wish(&Wish::Prompt("do it".to_owned()));
+    assert_eq!(run.told, ["codex.which"]);
+    for thread in ["a", "b"] {
+        let turn = json!({"id": format!("u{thread}"), "items": [], "status": "inProgress"});
+        run.frame(json!({"method": "turn/started", "params": {"threadId": thread, "turn": turn}}));
+    }
+    run.codex.last = None;
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["codex.which", "codex.which_stop"]);
+    assert_eq!(run.sent.len(), sent, "nothing went out");
+    run.wish(&Wish::Of(
+        AgentId::from(super::super::client::agent("b").as_str()),
+        Box::new(Wish::Stop),
+    ));
+    assert_eq!(run.sent.last().unwrap().1["params"]["threadId"], "b");
+}
+
+#[test]
+fn a_long_text_that_comes_again_is_not_said_again() {
+    let mut run = Run::in_turn();
+    let long = "word ".repeat(20_000);
+    run.says(
+        "item/agentMessage/delta",
+        json!({"turnId": "u", "itemId": "m", "delta": long}),
+    );
+    run.says(
+        "item/agentMessage/delta",
+        json!({"turnId": "u", "itemId": "m", "delta": "end"}),
+    );
+    let whole = json!({"type": "agentMessage", "id": "m", "text": format!("{long}end")});
+    run.item("item/completed", "u", whole.clone());
+    run.item("item/completed", "u", whole);
+    assert_eq!(run.text().len(), long.len() + 3);
+}
+
+#[test]
+fn of_many_texts_none_is_said_again_after_a_loss() {
+    let mut run = Run::in_turn();
+    let texts: Vec<Value> = (0..40)
+        .map(|n| json!({"type": "agentMessage", "id": format!("m{n}"), "text": format!("Text {n}. "), "completedAtMs": 1}))
+        .collect();
+    for text in &texts {
+        run.item("item/completed", "u", text.clone());
+    }
+    let said = run.text();
+    assert!(said.starts_with("Text 0. ") && said.ends_with("Text 39. "));
+    run.lose();
+    run.connect(&["t"]);
+    run.grant("thread/resume", &resumed("active"));
+    run.grant(
+        "thread/turns/list",
+        &json!({"data": [{"id": "u", "status": "inProgress", "items": texts}]}),
+    );
+    assert_eq!(run.text(), said);
+}
