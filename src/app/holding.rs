@@ -1,4 +1,4 @@
-//! What is not written yet, because a line is being typed or the person holds the lines.
+//! What is not told yet, because a line is being typed, the person holds the lines, or an answer waits for its second step.
 //!
 //! # Mental model
 //! Lines scroll a braille display and a magnifier away from where the person is. So nothing is

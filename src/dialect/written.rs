@@ -89,6 +89,11 @@ impl Writer {
         self.agent.model = model.filter(|model| !model.is_empty());
     }
 
+    /// Gives the agent's name for people.
+    pub fn name(&self) -> &str {
+        &self.agent.name
+    }
+
     /// Begins a session under the other side's name for it, in its conversation.
     pub fn session(&mut self, name: &str, thread: &str) -> Session {
         Session {

@@ -79,7 +79,8 @@ impl Aside {
             token: String::new(),
             sending: None,
         };
-        let started = sentence(&teller.words, about, &[]);
+        let args = [("agent", teller.writer.name())];
+        let started = sentence(&teller.words, about, &args);
         aside.event("session.started", Value::Object(started), teller, now, out);
         aside.state("idle", "awaiting_input", teller, now, out);
         aside

@@ -11,7 +11,7 @@
 //! they stopped the turn, and for a refusal of what the agent itself withdrew.
 //!
 //! A turn, its calls and its permissions are what other agents have, too, whose protocols say the same in other messages:
-//! `opencode` tells its turns with what stands here.
+//! `codex` and `opencode` tell their turns with what stands here.
 
 pub mod address;
 mod agent;
