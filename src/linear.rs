@@ -26,11 +26,12 @@
 mod json;
 mod rows;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark, Segment};
+use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark, Phrases, Segment};
 use crate::app::App;
 use crate::config::TimesChoice;
 use crate::session::SessionKey;
@@ -79,6 +80,40 @@ pub struct Lines {
     before: Option<Before>,
     /// The minute that was written last.
     minute: Option<String>,
+    ours: Ours,
+}
+
+/// Holds what only hearken says, in one language.
+#[derive(Debug, Default)]
+struct Ours {
+    phrases: Option<Arc<Phrases>>,
+    words: Vec<String>,
+}
+
+impl Ours {
+    /// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
+    /// label, or it speaks of what hearken speaks of around a question.
+    fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
+        let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
+        let shown = agents.map(|it| it.shown.as_deref().unwrap_or(&it.text));
+        let text = shown.collect::<Vec<_>>().join(" ");
+        if text.is_empty() {
+            return false;
+        }
+        if looks_labelled(&text) {
+            return true;
+        }
+        if !(self.phrases.as_ref()).is_some_and(|known| Arc::ptr_eq(known, phrases)) {
+            let words = OURS.iter().map(|key| {
+                let ours = phrases.text(key, &[("agent", Arg::own(""))]);
+                ours.trim().trim_end_matches(['.', '!']).to_lowercase()
+            });
+            self.words = words.filter(|ours| !ours.is_empty()).collect();
+            self.phrases = Some(Arc::clone(phrases));
+        }
+        let text = text.to_lowercase();
+        self.words.iter().any(|ours| text.contains(ours))
+    }
 }
 
 /// Holds who spoke in the line before, and when.
@@ -115,6 +150,7 @@ impl Lines {
             zone,
             before: None,
             minute: None,
+            ours: Ours::default(),
         }
     }
 
@@ -155,8 +191,9 @@ impl Lines {
                     return out;
                 }
                 let speaker = speaker(told, &label);
-                let goes_on = self.goes_on(app, told, &speaker);
-                let onward = onward(app, told, &speaker);
+                let could_be_ours = self.ours.could_be(app.phrases(), told);
+                let goes_on = self.goes_on(app, told, &speaker, could_be_ours);
+                let onward = onward(told, &speaker, could_be_ours);
                 self.before = Some(Before {
                     speaker,
                     at: told.at.monotonic,
@@ -215,7 +252,13 @@ impl Lines {
     }
 
     /// Tells whether an announcement follows what was written before without a label of its own.
-    fn goes_on(&self, app: &App, told: &Announcement, speaker: &Speaker) -> bool {
+    fn goes_on(
+        &self,
+        app: &App,
+        told: &Announcement,
+        speaker: &Speaker,
+        could_be_ours: bool,
+    ) -> bool {
         let Some(before) = &self.before else {
             return false;
         };
@@ -224,7 +267,7 @@ impl Lines {
             Speaker::Hearken { .. } => true,
             // Where something is to be decided, nobody is to wonder whose words a row is.
             Speaker::Agent { .. } => {
-                !could_be_ours(app, told) && app.sessions().open_prompts().next().is_none()
+                !could_be_ours && app.sessions().open_prompts().next().is_none()
             }
             Speaker::Other => false,
         };
@@ -274,34 +317,15 @@ fn is_ours(told: &Announcement) -> bool {
 }
 
 /// Says how rows begin that go on in an announcement.
-fn onward(app: &App, told: &Announcement, speaker: &Speaker) -> Onward {
+fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Onward {
     match speaker {
         Speaker::Hearken { .. } => Onward::AtEdge,
         Speaker::Other if is_ours(told) => Onward::AtEdge,
-        Speaker::Agent { .. } | Speaker::Other
-            if told.class == Class::Alert || could_be_ours(app, told) =>
-        {
+        Speaker::Agent { .. } | Speaker::Other if told.class == Class::Alert || could_be_ours => {
             Onward::Labelled
         }
         Speaker::Agent { .. } | Speaker::Other => Onward::SetIn,
     }
-}
-
-/// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
-/// label, or it speaks of what hearken speaks of around a question.
-fn could_be_ours(app: &App, told: &Announcement) -> bool {
-    let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
-    let shown = agents.map(|it| it.shown.as_deref().unwrap_or(&it.text));
-    let text = shown.collect::<Vec<_>>().join(" ");
-    if looks_labelled(&text) {
-        return true;
-    }
-    let text = text.to_lowercase();
-    OURS.iter().any(|key| {
-        let ours = app.phrases().text(key, &[("agent", Arg::own(""))]);
-        let ours = ours.trim().trim_end_matches(['.', '!']).to_lowercase();
-        !ours.is_empty() && text.contains(&ours)
-    })
 }
 
 /// What only hearken says, by the names of its phrases: its name, a question, a danger, a risk.

@@ -38,7 +38,7 @@ impl App {
     }
 
     /// Gives the phrases.
-    pub fn phrases(&self) -> &Phrases {
+    pub fn phrases(&self) -> &Arc<Phrases> {
         self.announcer.phrases()
     }
 

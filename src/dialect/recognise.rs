@@ -319,7 +319,8 @@ impl Undecided {
 impl Dialect for Undecided {
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         match event {
-            LinkEvent::Frame(frame) => return self.frame(frame, now, out),
+            LinkEvent::Frame(frame) if self.open.is_some() => return self.frame(frame, now, out),
+            LinkEvent::Frame(_) => return self.machine.news(event, now, out),
             LinkEvent::Connected => {
                 if let Some(open) = &mut self.open {
                     open.up = true;

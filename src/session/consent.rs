@@ -244,6 +244,13 @@ impl Sessions {
     pub(super) fn tick_unasked(&mut self, now: Now, changes: &mut Vec<Change>) {
         let waiting = &self.waiting;
         for session in self.sessions.values_mut() {
+            let due = |call: &ToolCall| {
+                matches!(call.consent, Consent::Missing(_))
+                    && now.monotonic >= call.since + UNASKED_AFTER
+            };
+            if !session.tools.iter().any(due) {
+                continue;
+            }
             // What waits for its turn shows within a moment whether messages are missing.
             if waiting.holds(&session.key) {
                 continue;

@@ -19,6 +19,7 @@ mod consent;
 mod context;
 mod eased;
 mod fate;
+mod fingerprint;
 mod held;
 mod key;
 mod link;

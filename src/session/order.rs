@@ -107,7 +107,7 @@ impl Sessions {
             LifecycleEvent::Completed | LifecycleEvent::Errored | LifecycleEvent::Cancelled => true,
             LifecycleEvent::Started | LifecycleEvent::Joined | LifecycleEvent::Activity => false,
         };
-        let is_held = self.waiting.early.contains_key(&(key.clone(), number));
+        let is_held = self.waiting.has(key, number);
         match wanted {
             Some(wanted) if number <= wanted => Turn::Now,
             Some(_) if (patient || ends) && !is_held => Turn::Later(number),

@@ -1,8 +1,6 @@
 //! All sessions of all links, and the calls by which they change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt::Write;
-use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,6 +11,7 @@ use super::anomaly::{Anomaly, AnomalyKind, Detail};
 use super::change::{Change, What};
 use super::context::Context;
 use super::fate::Fate;
+use super::fingerprint::fingerprint;
 use super::key::{PromptId, SessionKey};
 use super::link::{LinkState, Meeting};
 use super::machines::{QuestionEvent, QuestionRun};
@@ -27,27 +26,6 @@ use super::waits::{Arrived, Held, UNASKED_AFTER, Waiting};
 const MOST_SESSIONS: usize = 256;
 /// How many agents' first departures are remembered.
 const MOST_TOLD: usize = 4096;
-
-/// Gives a number that differs where two events differ, to tell a repeated event from another one
-/// under the same id.
-fn fingerprint(decoded: &Decoded) -> u64 {
-    struct Feed(DefaultHasher);
-    impl Write for Feed {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            self.0.write(text.as_bytes());
-            Ok(())
-        }
-    }
-    let mut feed = Feed(DefaultHasher::new());
-    let envelope = &decoded.envelope;
-    // Writing into a hash can't fail.
-    let _ = write!(
-        feed,
-        "{} {} {:?} {:?}",
-        envelope.type_name, envelope.session_id.0, envelope.sequence_number, decoded.event
-    );
-    feed.0.finish()
-}
 
 /// Counts what bounds made us forget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -374,10 +352,11 @@ impl Sessions {
         let unasked = self
             .sessions
             .values()
-            .filter(|session| !self.waiting.holds(&session.key))
-            .flat_map(|session| &session.tools)
-            .filter(|call| matches!(call.consent, Consent::Missing(_)))
-            .map(|call| call.since + UNASKED_AFTER);
+            .flat_map(|session| session.tools.iter().map(move |call| (session, call)))
+            .filter(|(_, call)| matches!(call.consent, Consent::Missing(_)))
+            // Looked for last, since hardly any call gets here.
+            .filter(|(session, _)| !self.waiting.holds(&session.key))
+            .map(|(_, call)| call.since + UNASKED_AFTER);
         prompts
             .chain(unasked)
             .chain(shown_again)
@@ -438,9 +417,15 @@ impl Sessions {
 
     /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
     pub fn several(&self) -> bool {
-        let mut all = self.sessions.keys().map(|key| (key.link, &key.agent));
-        let first = all.next();
-        all.any(|other| Some(other) != first) || self.sessions.values().any(|it| it.beside)
+        // They are in the order of their agents: all are one agent's where the first and the last one are.
+        let ends = self
+            .sessions
+            .first_key_value()
+            .zip(self.sessions.last_key_value());
+        let one = ends.is_none_or(|((first, _), (last, _))| {
+            (first.link, &first.agent) == (last.link, &last.agent)
+        });
+        !one || self.sessions.values().any(|session| session.beside)
     }
 
     /// Gives the counters of what was forgotten.

@@ -67,7 +67,12 @@ impl Waiting {
 
     /// Tells whether events of a session wait.
     pub(super) fn holds(&self, key: &SessionKey) -> bool {
-        self.of(key).next().is_some()
+        !self.early.is_empty() && self.of(key).next().is_some()
+    }
+
+    /// Tells whether an event of a session with this number waits.
+    pub(super) fn has(&self, key: &SessionKey, number: u64) -> bool {
+        !self.early.is_empty() && self.early.contains_key(&(key.clone(), number))
     }
 
     pub(super) fn of(
@@ -89,6 +94,10 @@ impl Waiting {
     }
 
     pub(super) fn take(&mut self, key: &SessionKey, number: u64) -> Option<Early> {
+        // Hardly ever does any wait, and a key is made for each look.
+        if self.early.is_empty() {
+            return None;
+        }
         self.early.remove(&(key.clone(), number))
     }
 

@@ -6,7 +6,7 @@
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Announcer;
-use crate::announce::words::naming::{LONGEST_NAME, first_words, is_namesake, look};
+use crate::announce::words::naming::{LONGEST_NAME, is_namesake};
 use crate::announce::words::phrase::Arg;
 
 impl Announcer {
@@ -22,27 +22,30 @@ impl Announcer {
     /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
         let own = sessions.get(key);
-        let seen = look(agent);
+        let seen = self.looks.of(agent);
         let beside = own.is_some_and(|own| own.beside);
         let namesakes: Vec<&Session> = sessions
             .iter()
             .filter(|other| match is_of_agent(other, key) {
                 true => beside && other.beside && other.key != *key,
-                false => other.agent == agent || look(&other.agent) == seen,
+                false => other.agent == agent || self.looks.of(&other.agent) == seen,
             })
             .collect();
         if namesakes.is_empty() {
             return self.called(key, agent);
         }
-        let request = |session: &Session| session.request.as_deref().and_then(first_words);
+        let request = |session: &Session| {
+            let request = session.request.as_deref();
+            request.and_then(|request| self.looks.first_words(request))
+        };
         let words = own.and_then(request).filter(|words| {
-            let seen = look(words);
+            let seen = self.looks.of(words);
             let mut others = namesakes.iter().filter_map(|other| request(other));
-            !others.any(|other| look(&other) == seen)
+            !others.any(|other| self.looks.of(&other) == seen)
         });
         let elsewhere = namesakes.iter().all(|other| other.key.link != key.link);
         let (phrase, mark) = match (words, own) {
-            (Some(words), _) => ("agent.twin.request", Arg::Name(words)),
+            (Some(words), _) => ("agent.twin.request", Arg::Name(words.to_string())),
             (None, Some(own)) if !elsewhere => ("agent.twin.run", Arg::own(own.number)),
             (None, Some(_) | None) => self.mark(key, elsewhere),
         };
@@ -52,11 +55,11 @@ impl Announcer {
     /// Gives the name by which a person tells an agent from all others, whichever of its runs is meant: where
     /// several share a name, the number of its source, or its id, is added.
     pub fn name_of_agent(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
-        let seen = look(agent);
+        let seen = self.looks.of(agent);
         let mut namesakes = sessions
             .iter()
             .filter(|other| !is_of_agent(other, key))
-            .filter(|other| other.agent == agent || look(&other.agent) == seen)
+            .filter(|other| other.agent == agent || self.looks.of(&other.agent) == seen)
             .map(|other| other.key.link)
             .peekable();
         if namesakes.peek().is_none() {
@@ -79,7 +82,7 @@ impl Announcer {
         let args = [("agent", Arg::Name(agent.to_owned()))];
         if self.trust.doubts(key.link, &key.agent, agent) {
             self.phrases.text("agent.unproven", &args)
-        } else if is_namesake(&look(agent)) {
+        } else if is_namesake(&self.looks.of(agent)) {
             self.phrases.text("agent.namesake", &args)
         } else {
             agent.to_owned()

@@ -51,6 +51,7 @@ use crate::announce::text::coalesce::{
 };
 use crate::announce::text::normalise::{Readable, Reader};
 use crate::announce::text::speakable::{self, Profile};
+use crate::announce::words::naming::Looks;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
@@ -86,6 +87,7 @@ pub(super) struct OutputState {
 #[derive(Debug)]
 pub struct Announcer {
     phrases: Arc<Phrases>,
+    looks: Looks,
     manner: Manner,
     settings: AnnounceConfig,
     /// What is not as for all, by source.
@@ -117,6 +119,7 @@ impl Announcer {
     pub fn new(settings: AnnounceConfig, phrases: Arc<Phrases>, manner: Manner) -> Self {
         Self {
             phrases,
+            looks: Looks::default(),
             manner,
             settings,
             own: BTreeMap::new(),

@@ -1,5 +1,9 @@
 //! Names from the wire, made fit to stand in the program's own words.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
 use unicode_security::confusable_detection::skeleton;
 
 use crate::announce::text::speakable;
@@ -86,9 +90,53 @@ pub fn look(name: &str) -> String {
     skeleton(&letters).collect()
 }
 
+/// How many names and requests of which it is known how they look are remembered: as many as sessions are followed, and
+/// several times over. Beyond that all are found out anew.
+const MOST_LOOKS: usize = 1024;
+
+/// Remembers how names look, and the first words of requests: finding it out takes longer than telling an event, and is
+/// wanted of the same few names with each.
+#[derive(Debug, Default)]
+pub struct Looks {
+    names: RefCell<HashMap<String, Arc<str>>>,
+    requests: RefCell<HashMap<String, Option<Arc<str>>>>,
+}
+
+impl Looks {
+    /// Gives what [`look`] does.
+    pub fn of(&self, name: &str) -> Arc<str> {
+        remembered(&self.names, name, || look(name).into())
+    }
+
+    /// Gives what [`first_words`] does.
+    pub fn first_words(&self, request: &str) -> Option<Arc<str>> {
+        remembered(&self.requests, request, || {
+            first_words(request).map(Arc::from)
+        })
+    }
+}
+
+fn remembered<T: Clone>(
+    known: &RefCell<HashMap<String, T>>,
+    text: &str,
+    find_out: impl FnOnce() -> T,
+) -> T {
+    if let Some(found) = known.borrow().get(text) {
+        return found.clone();
+    }
+    let found = find_out();
+    let mut known = known.borrow_mut();
+    if known.len() >= MOST_LOOKS {
+        known.clear();
+    }
+    known.insert(text.to_owned(), found.clone());
+    found
+}
+
 /// Tells whether what a reader sees of a name could be taken for the program's own.
 pub fn is_namesake(look: &str) -> bool {
-    look == self::look(OWN_NAME)
+    static OWN: LazyLock<String> = LazyLock::new(|| self::look(OWN_NAME));
+    look == *OWN
 }
 
 /// Turns a tool's name from the wire into words: `send_email`, `sendEmail` and `mail.send` are read,
@@ -154,6 +202,24 @@ mod tests {
         }
         assert_eq!(look("Bank"), look("B\u{430}nk"));
         assert_ne!(look("Bank"), look("Bunk"));
+    }
+
+    #[test]
+    fn what_is_remembered_is_what_would_be_found_out_and_has_a_bound() {
+        let looks = Looks::default();
+        for round in 0..2 {
+            for name in ["Bank", "B\u{430}nk", "", "hearken"] {
+                assert_eq!(*looks.of(name), look(name), "{name:?} {round}");
+            }
+            for request in ["Book a room in Lisbon", "?!", ""] {
+                let words = looks.first_words(request);
+                assert_eq!(words.as_deref(), first_words(request).as_deref());
+            }
+        }
+        for n in 0..3 * MOST_LOOKS {
+            looks.of(&format!("agent {n}"));
+        }
+        assert!(looks.names.borrow().len() <= MOST_LOOKS);
     }
 
     #[test]

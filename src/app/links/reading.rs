@@ -39,8 +39,10 @@ impl App {
     /// Takes the text of an event, or of several.
     pub(super) fn frame(&mut self, id: LinkId, text: String, asks: Asks, now: Now) {
         if let Some(event) = self.read_one(id, &text) {
+            self.keep_event(id, text);
             return self.judged(id, event, asks, now);
         }
+        self.keep_event(id, text.clone());
         self.links.reading = Some(Unread::new(id, text));
         self.read_on(now);
     }

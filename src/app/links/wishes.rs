@@ -25,14 +25,8 @@ impl App {
 
     pub(super) fn carry_out_one(&mut self, id: LinkId, wish: Out, now: Now) {
         match wish {
-            Out::Event(text) => {
-                self.keep_event(id, &text);
-                self.frame(id, text, Asks::ToBeAnswered, now);
-            }
-            Out::ViewOnly(text) => {
-                self.keep_event(id, &text);
-                self.frame(id, text, Asks::ToBeSeen, now);
-            }
+            Out::Event(text) => self.frame(id, text, Asks::ToBeAnswered, now),
+            Out::ViewOnly(text) => self.frame(id, text, Asks::ToBeSeen, now),
             Out::Unread(why, times) => {
                 for _ in 0..times {
                     self.unread(id, &why, now);
@@ -102,8 +96,8 @@ impl App {
     }
 
     /// Has an event kept as it is heard.
-    fn keep_event(&mut self, id: LinkId, text: &str) {
-        let kept = Kept::Event(text.to_owned());
+    pub(super) fn keep_event(&mut self, id: LinkId, text: String) {
+        let kept = Kept::Event(text);
         self.effects.push(Effect::Keep { link: id, kept });
     }
 

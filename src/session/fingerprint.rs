@@ -1,0 +1,83 @@
+//! Telling a repeated event from another one under the same id.
+
+use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::protocol::{Decoded, Event, OutputStreaming};
+
+/// Gives a number that differs where two events differ, to tell a repeated event from another one
+/// under the same id.
+pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
+    struct Feed(DefaultHasher);
+    impl Write for Feed {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut feed = Feed(DefaultHasher::new());
+    let envelope = &decoded.envelope;
+    envelope.type_name.hash(&mut feed.0);
+    envelope.session_id.hash(&mut feed.0);
+    envelope.sequence_number.hash(&mut feed.0);
+    match &decoded.event {
+        // Nearly every event is a chunk, and writing it out costs more than all else that is done with it here.
+        Event::OutputStreaming(event) => {
+            let OutputStreaming {
+                chunk,
+                position,
+                complete,
+                coalesce_hint,
+                output_id,
+                content_type,
+                language,
+            } = event;
+            (chunk, position, complete, coalesce_hint).hash(&mut feed.0);
+            (output_id, content_type, language).hash(&mut feed.0);
+        }
+        event => {
+            // Writing into a hash can't fail.
+            let _ = write!(feed, "{event:?}");
+        }
+    }
+    feed.0.finish()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::protocol::decode;
+
+    #[test]
+    fn whatever_differs_in_two_events_is_seen() {
+        let chunk = |part: &str| {
+            format!(
+                r#"{{"type":"aaep:agent.output.streaming","session_id":"sess_1","sequence_number":1,{part}}}"#
+            )
+        };
+        let texts = [
+            chunk(r#""chunk":"a""#),
+            chunk(r#""chunk":"b""#),
+            chunk(r#""chunk":"a","position":1"#),
+            chunk(r#""chunk":"a","complete":true"#),
+            chunk(r#""chunk":"a","output_id":"out_1""#),
+            chunk(r#""chunk":"a","content_type":"out_1""#),
+            chunk(r#""chunk":"a","language":"out_1""#),
+            chunk(r#""chunk":"a","coalesce_hint":"out_1""#),
+            chunk(r#""chunk":"a""#).replace("sess_1", "sess_2"),
+            chunk(r#""chunk":"a""#).replace(":1", ":2"),
+            chunk(r#""chunk":"a""#).replace("output.streaming", "state.changed"),
+            chunk(r#""to_state":"a""#).replace("output.streaming", "state.changed"),
+        ];
+        let numbers: std::collections::BTreeSet<u64> = texts
+            .iter()
+            .map(|text| fingerprint(&decode(text).unwrap()))
+            .collect();
+        assert_eq!(numbers.len(), texts.len());
+        for text in &texts {
+            let (one, other) = (decode(text).unwrap(), decode(text).unwrap());
+            assert_eq!(fingerprint(&one), fingerprint(&other));
+        }
+    }
+}
