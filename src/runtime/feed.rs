@@ -242,9 +242,9 @@ async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
     for line in lines {
         let event = match line {
             Ok(Line::Text(text)) => {
-                let stamp = dialect::read(dialect::bare(&text))
-                    .ok()
-                    .and_then(|decoded| decoded.envelope.timestamp);
+                // Where nobody waits for the time between two events, it is not read.
+                let paced = speed.and_then(|_| dialect::read(dialect::bare(&text)).ok());
+                let stamp = paced.and_then(|decoded| decoded.envelope.timestamp);
                 if let Some(pause) = pause(speed, before, stamp) {
                     tokio::time::sleep(pause).await;
                 }

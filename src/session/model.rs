@@ -1,6 +1,6 @@
 //! The state of one session.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -154,7 +154,9 @@ pub struct Session {
     /// How many events it had.
     pub events: u64,
     pub(super) outputs: BTreeMap<Option<OutputId>, Output>,
-    pub(super) calls: VecDeque<(ToolCallId, ToolRun)>,
+    pub(super) calls: HashMap<ToolCallId, ToolRun>,
+    /// Their ids, oldest first.
+    pub(super) calls_in_order: VecDeque<ToolCallId>,
     pub(super) numbering: Numbering,
     /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
     pub(super) unfilled: u32,
@@ -215,7 +217,8 @@ impl Session {
             joined,
             events: 0,
             outputs: BTreeMap::new(),
-            calls: VecDeque::new(),
+            calls: HashMap::new(),
+            calls_in_order: VecDeque::new(),
             numbering: Numbering::Unknown,
             unfilled: 0,
             last_stamp: None,

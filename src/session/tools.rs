@@ -15,21 +15,23 @@ use super::sessions::Sessions;
 impl Session {
     /// Gives where the call of an id is, as far as it is remembered.
     fn run_of(&self, id: Option<&ToolCallId>) -> ToolRun {
-        id.and_then(|id| self.calls.iter().rev().find(|(known, _)| known == id))
-            .map_or(ToolRun::Absent, |(_, run)| *run)
+        id.and_then(|id| self.calls.get(id))
+            .map_or(ToolRun::Absent, |run| *run)
     }
 
     /// Remembers where the call of an id is.
     fn remember_run(&mut self, id: Option<&ToolCallId>, run: ToolRun) {
         let Some(id) = id else { return };
-        match self.calls.iter_mut().rev().find(|(known, _)| known == id) {
-            Some((_, known)) => *known = run,
-            None => {
-                self.calls.push_back((id.clone(), run));
-                if self.calls.len() > MOST_CALL_IDS {
-                    self.calls.pop_front();
-                }
-            }
+        if let Some(known) = self.calls.get_mut(id) {
+            *known = run;
+            return;
+        }
+        self.calls.insert(id.clone(), run);
+        self.calls_in_order.push_back(id.clone());
+        if self.calls_in_order.len() > MOST_CALL_IDS
+            && let Some(oldest) = self.calls_in_order.pop_front()
+        {
+            self.calls.remove(&oldest);
         }
     }
 }

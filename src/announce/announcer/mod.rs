@@ -305,12 +305,7 @@ impl Announcer {
         let due: Vec<OutputKey> = self
             .outputs
             .iter()
-            .filter(|(_, output)| {
-                output
-                    .coalescer
-                    .deadline()
-                    .is_some_and(|at| at <= now.monotonic)
-            })
+            .filter(|(_, output)| output.coalescer.is_due(now.monotonic))
             .map(|(key, _)| key.clone())
             .collect();
         let mut told = Vec::new();
@@ -329,6 +324,12 @@ impl Announcer {
             .values()
             .filter_map(|output| output.coalescer.deadline())
             .min()
+    }
+
+    /// Tells whether [`Announcer::tick`] has something to do.
+    pub fn is_due(&self, now: Duration) -> bool {
+        let mut outputs = self.outputs.values();
+        outputs.any(|output| output.coalescer.is_due(now))
     }
 
     fn stream(

@@ -320,10 +320,24 @@ impl Coalescer {
 
     /// Says when [`Coalescer::flush_due`] has something to do, if nothing more comes before.
     pub fn deadline(&self) -> Option<Duration> {
-        let last = self.last?;
+        let until = self.patient_until()?;
         self.flush_place()?;
+        Some(until)
+    }
+
+    /// Tells whether that time has come. Of a text that streams it hardly ever has, and what would be said is not looked
+    /// for before.
+    pub fn is_due(&self, now: Duration) -> bool {
+        self.patient_until().is_some_and(|until| now >= until) && self.flush_place().is_some()
+    }
+
+    /// Gives until when more of the text is waited for.
+    fn patient_until(&self) -> Option<Duration> {
         let pauses = if self.doubted.is_some() { BELIEVE } else { 1 };
-        Some(last.saturating_add(self.settings.pause.saturating_mul(pauses)))
+        Some(
+            self.last?
+                .saturating_add(self.settings.pause.saturating_mul(pauses)),
+        )
     }
 
     /// Gives all that is left, as when a session ends without completing the output.
