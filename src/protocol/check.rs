@@ -40,7 +40,7 @@ const REQUIRED: [(&str, &str); 6] = [
 ];
 
 /// Versions of the specification that were published, as far as is known here.
-const PUBLISHED: [&str; 3] = ["1.0.0", "0.1.0-draft", "0.1.0"];
+pub(super) const PUBLISHED: [&str; 3] = ["1.0.0", "0.1.0-draft", "0.1.0"];
 
 /// Prefixes that no extension may use (7.3.2).
 const RESERVED_PREFIXES: [&str; 4] = ["aaep", "xsd", "rdf", "rdfs"];

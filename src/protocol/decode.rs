@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::attached::Attached;
 use super::check::{self, TYPES};
+use super::direct;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{Event, Level};
 use super::fields::Fields;
@@ -73,6 +74,18 @@ impl DecodeError {
 /// # Errors
 /// Only when nothing can be said about it: no JSON, no object, or no `type`.
 pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
+    match direct::read(text) {
+        Some((envelope, event)) => Ok(Decoded {
+            envelope,
+            event,
+            findings: Vec::new(),
+        }),
+        None => decode_step_by_step(text),
+    }
+}
+
+/// Reads one message by the nine steps.
+pub(super) fn decode_step_by_step(text: &str) -> Result<Decoded, DecodeError> {
     let parsed = parse(text).map_err(|error| {
         // The reader has no code of its own for it.
         if error.to_string().starts_with("recursion limit") {

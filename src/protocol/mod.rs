@@ -13,6 +13,7 @@ mod attached;
 mod check;
 mod clock;
 mod decode;
+mod direct;
 mod envelope;
 mod event;
 mod fields;

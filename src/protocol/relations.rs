@@ -45,6 +45,15 @@ fn is_blanked(after: &str) -> bool {
     value.starts_with("***") || value.starts_with("•••") || BLANKS.iter().any(blank)
 }
 
+/// Tells whether arguments look as if they held a secret.
+pub(super) fn looks_secret(arguments: &str) -> bool {
+    let text = arguments.to_ascii_lowercase();
+    SECRETS.iter().any(|sign| {
+        let mut places = text.match_indices(sign);
+        places.any(|(at, _)| !is_blanked(&text[at + sign.len()..]))
+    })
+}
+
 /// Checks what relates two fields of a payload.
 pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mut Findings) {
     match core.name {
@@ -52,13 +61,7 @@ pub(super) fn relations(map: &Map<String, Value>, core: &CoreType, findings: &mu
         "agent.awaiting.clarification" => clarification(map, findings),
         "agent.progress.updated" => progress(map, findings),
         "agent.tool.invoked" => {
-            let secret = text(map, "args_summary").is_some_and(|text| {
-                let text = text.to_ascii_lowercase();
-                SECRETS.iter().any(|sign| {
-                    let mut places = text.match_indices(sign);
-                    places.any(|(at, _)| !is_blanked(&text[at + sign.len()..]))
-                })
-            });
+            let secret = text(map, "args_summary").is_some_and(looks_secret);
             if secret {
                 findings.find(
                     Rule::PossibleSecret,

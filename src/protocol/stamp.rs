@@ -20,23 +20,32 @@ pub(super) fn read(text: &str) -> Option<Timestamp> {
     text.parse().ok()
 }
 
+/// Reads a time that keeps to 3.2.5.
+pub(super) fn good(text: &str) -> Option<Timestamp> {
+    examine(text).ok()
+}
+
 /// Judges a text.
 pub(super) fn judge(text: &str) -> Verdict {
-    let Some(digits) = fraction(text) else {
-        return Verdict::NoTime;
-    };
-    let Some(time) = read(text) else {
-        return Verdict::NoTime;
-    };
+    match examine(text) {
+        Ok(_) => Verdict::Good,
+        Err(verdict) => verdict,
+    }
+}
+
+/// Gives the time of a text that keeps to 3.2.5, else what is wrong with it.
+fn examine(text: &str) -> Result<Timestamp, Verdict> {
+    let digits = fraction(text).ok_or(Verdict::NoTime)?;
+    let time = read(text).ok_or(Verdict::NoTime)?;
     if !matches!(digits, 0 | 3 | 6) {
-        return Verdict::Fraction;
+        return Err(Verdict::Fraction);
     }
     // Zero in the counts that programs keep, the first year and the last.
     let year = &text[..4];
     if time == Timestamp::UNIX_EPOCH || year == "0001" || year == "0000" || year == "9999" {
-        return Verdict::Placeholder;
+        return Err(Verdict::Placeholder);
     }
-    Verdict::Good
+    Ok(time)
 }
 
 /// Gives the number of fraction digits of a text in the form `YYYY-MM-DDTHH:MM:SS.sssZ` or with an
