@@ -4,7 +4,9 @@
 //! and the voice, drawing. Not here: any decision about what is said, shown or sent (`app`).
 //!
 //! The loop looks at what arrived in a fixed order: keys and signals, then the voice, then the
-//! deadline, then the links, so that a flood of events never makes a key wait.
+//! deadline, then the links, so that a flood of events never makes a key wait. Of what the links have,
+//! it takes as much as is there, for no longer than [`BATCH`], before it looks again: in a flood, looking,
+//! waking and writing cost more than the events themselves. A slow stream comes event by event.
 
 mod agents;
 mod chosen;
@@ -62,6 +64,10 @@ use writer::Broken;
 /// Full-screen redraws come at most this often.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// For how long events are taken before a key is looked for again. The last of them may go beyond it, and a key is to
+/// wait for no more than twice as long.
+const BATCH: Duration = Duration::from_millis(1);
+
 /// Runs a plan to its end.
 ///
 /// # Errors
@@ -116,34 +122,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         // What is written is known before a key or a line that may be the answer to it is judged.
         queue.splice(0..0, output.take_written(&app));
         for input in queue.drain(..) {
-            let at = now();
-            shell.record(&input, at);
-            if matches!(input, Input::Line { .. }) {
-                output.interrupted();
-            }
-            let effects = app.update(input, at);
-            if effects.contains(&Effect::FlushInput) {
-                inputs.flush();
-            }
-            if effects
-                .iter()
-                .any(|effect| matches!(effect, Effect::Quit(_)))
-            {
-                // The last lines are not to follow half a line that was being typed.
-                inputs.abandon_line();
-                write_echo(&mut inputs, &mut output);
-            }
-            let shows = effects.iter().any(|it| matches!(it, Effect::Show(_)));
-            if shows {
-                // Only a notice comes while a line is open: it goes above the line.
-                inputs.leave_line();
-                write_echo(&mut inputs, &mut output);
-            }
-            shell.run(effects, &app, &mut feeds, &mut output, at);
-            if shows {
-                inputs.take_line_up();
-                write_echo(&mut inputs, &mut output);
-            }
+            shell.take(input, &mut app, &mut feeds, &mut inputs, &mut output, now());
             dirty = true;
         }
         queue.extend(shell.failures.drain(..).map(Input::RecordingFailed));
@@ -190,7 +169,19 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = output.writer().changed() => {}
             // A reader that takes nothing makes the sources wait, and nothing else.
             (link, event) = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
-                queue.push(Input::Link { link, event });
+                let until = Instant::now() + BATCH;
+                output.writer().gather();
+                let mut next = Some((link, event));
+                while let Some((link, event)) = next {
+                    let input = Input::Link { link, event };
+                    shell.take(input, &mut app, &mut feeds, &mut inputs, &mut output, now());
+                    let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
+                    next = (goes_on && Instant::now() < until)
+                        .then(|| feeds.try_next())
+                        .flatten();
+                }
+                output.writer().put_out();
+                dirty = true;
             }
         }
         write_echo(&mut inputs, &mut output);
@@ -300,6 +291,52 @@ struct Shell {
 }
 
 impl Shell {
+    /// Takes a fact, and does what is wished for it.
+    fn take(
+        &mut self,
+        input: Input,
+        app: &mut App,
+        feeds: &mut Feeds,
+        inputs: &mut Inputs,
+        output: &mut Output,
+        at: Now,
+    ) {
+        self.record(&input, at);
+        if matches!(input, Input::Line { .. }) {
+            output.interrupted();
+        }
+        let effects = app.update(input, at);
+        let (mut flushes, mut quits, mut shows) = (false, false, false);
+        for effect in &effects {
+            flushes |= matches!(effect, Effect::FlushInput);
+            quits |= matches!(effect, Effect::Quit(_));
+            shows |= matches!(effect, Effect::Show(_));
+        }
+        if flushes {
+            inputs.flush();
+        }
+        if quits {
+            // The last lines are not to follow half a line that was being typed.
+            inputs.abandon_line();
+            write_echo(inputs, output);
+        }
+        if shows {
+            // Only a notice comes while a line is open: it goes above the line.
+            inputs.leave_line();
+            write_echo(inputs, output);
+        }
+        self.run(effects, app, feeds, output, at);
+        if shows {
+            inputs.take_line_up();
+            write_echo(inputs, output);
+        }
+    }
+
+    /// Tells whether nothing came up that is to be taken before the next news of a link.
+    fn goes_on(&self) -> bool {
+        self.exit.is_none() && self.failures.is_empty() && self.remembered.is_none()
+    }
+
     /// Records what comes over the links, before anybody changes it.
     fn record(&mut self, input: &Input, at: Now) {
         let (Some(recorder), Input::Link { link, event }) = (&mut self.recorder, input) else {

@@ -1,6 +1,7 @@
 //! The sources as the loop sees them: one channel each, so that one can be left unread.
 
 use std::path::PathBuf;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use tokio::task::JoinHandle;
@@ -82,36 +83,45 @@ impl Feeds {
 
     /// Waits for the next news of any source that is read, in turns.
     pub(super) async fn next(&mut self) -> (LinkId, LinkEvent) {
-        std::future::poll_fn(|context| {
-            if let Some(news) = self.poll_parted(context) {
-                return std::task::Poll::Ready(news);
+        std::future::poll_fn(|context| self.poll_next(context)).await
+    }
+
+    /// Gives the next news where some are there already. Whoever gets none must wait with [`Feeds::next`] to hear of more.
+    pub(super) fn try_next(&mut self) -> Option<(LinkId, LinkEvent)> {
+        match self.poll_next(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(news) => Some(news),
+            Poll::Pending => None,
+        }
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<(LinkId, LinkEvent)> {
+        if let Some(news) = self.poll_parted(context) {
+            return Poll::Ready(news);
+        }
+        let count = self.open.len();
+        for step in 0..count {
+            let at = (self.turn + step) % count;
+            let open = &mut self.open[at];
+            if let Poll::Ready(Some((_, event))) = open.news.poll_recv(context) {
+                self.turn = (at + 1) % count;
+                return Poll::Ready((open.id, event));
             }
-            let count = self.open.len();
-            for step in 0..count {
-                let at = (self.turn + step) % count;
-                let open = &mut self.open[at];
-                if let std::task::Poll::Ready(Some((_, event))) = open.news.poll_recv(context) {
-                    self.turn = (at + 1) % count;
-                    return std::task::Poll::Ready((open.id, event));
-                }
-            }
-            std::task::Poll::Pending
-        })
-        .await
+        }
+        Poll::Pending
     }
 
     /// Looks at the connections that were left: only the outcome of an answer is still of interest.
-    fn poll_parted(&mut self, context: &mut std::task::Context<'_>) -> Option<(LinkId, LinkEvent)> {
+    fn poll_parted(&mut self, context: &mut Context<'_>) -> Option<(LinkId, LinkEvent)> {
         let mut found = None;
         self.parted.retain_mut(|news| {
             while found.is_none() {
                 match news.poll_recv(context) {
-                    std::task::Poll::Ready(Some((at, event @ LinkEvent::Replied { .. }))) => {
+                    Poll::Ready(Some((at, event @ LinkEvent::Replied { .. }))) => {
                         found = Some((LinkId(at), event));
                     }
-                    std::task::Poll::Ready(Some(_)) => {}
-                    std::task::Poll::Ready(None) => return false,
-                    std::task::Poll::Pending => return true,
+                    Poll::Ready(Some(_)) => {}
+                    Poll::Ready(None) => return false,
+                    Poll::Pending => return true,
                 }
             }
             true

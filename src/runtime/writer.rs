@@ -5,6 +5,7 @@
 //! nobody reads any more or nothing can be written. Not here: what is written (`output`, `linear`,
 //! `screen`), what follows from a full pipe (the loop reads no source until there is room).
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -27,9 +28,18 @@ const AT_ONCE: Duration = Duration::from_millis(500);
 /// Is the way to the writing thread; `T` stands for what a piece of text shows.
 #[derive(Debug)]
 pub(super) struct Writer<T> {
-    lines: Option<Sender<(String, Option<T>)>>,
+    lines: Option<Sender<Piece<T>>>,
+    /// What is gathered to be written at once, where it is.
+    gathered: RefCell<Option<Piece<T>>>,
     thread: Option<JoinHandle<()>>,
     state: Arc<State<T>>,
+}
+
+/// Is what is written at once, with what it shows.
+#[derive(Debug)]
+struct Piece<T> {
+    text: String,
+    shows: Vec<T>,
 }
 
 /// Says why nothing more is written.
@@ -82,7 +92,7 @@ pub(super) struct Written<T> {
 impl<T: Send + 'static> Writer<T> {
     /// Starts the thread over `out`.
     pub(super) fn new(mut out: impl Write + Send + 'static) -> Self {
-        let (lines, taken) = channel::<(String, Option<T>)>();
+        let (lines, taken) = channel::<Piece<T>>();
         let state = Arc::new(State {
             waiting: AtomicUsize::new(0),
             broken: Mutex::new(None),
@@ -91,18 +101,18 @@ impl<T: Send + 'static> Writer<T> {
         });
         let shared = Arc::clone(&state);
         let thread = std::thread::spawn(move || {
-            for (text, shows) in taken {
+            for Piece { text, shows } in taken {
                 let begun = Instant::now();
                 let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-                if let (Ok(()), Some(shows), Ok(mut told)) =
-                    (&written, shows, shared.written.lock())
+                if let (Ok(()), false, Ok(mut told)) =
+                    (&written, shows.is_empty(), shared.written.lock())
                 {
                     let returned = Instant::now();
-                    told.push(Written {
+                    told.extend(shows.into_iter().map(|shows| Written {
                         shows,
                         begun,
                         returned,
-                    });
+                    }));
                 }
                 shared.waiting.fetch_sub(text.len(), Ordering::AcqRel);
                 let broken = written.err().map(Broken::of);
@@ -118,6 +128,7 @@ impl<T: Send + 'static> Writer<T> {
         });
         Self {
             lines: Some(lines),
+            gathered: RefCell::new(None),
             thread: Some(thread),
             state,
         }
@@ -135,9 +146,40 @@ impl<T: Send + 'static> Writer<T> {
 
     fn hand_over(&self, text: String, shows: Option<T>) {
         self.state.waiting.fetch_add(text.len(), Ordering::AcqRel);
+        match &mut *self.gathered.borrow_mut() {
+            Some(piece) => {
+                piece.text.push_str(&text);
+                piece.shows.extend(shows);
+            }
+            None => self.send(Piece {
+                text,
+                shows: shows.into_iter().collect(),
+            }),
+        }
+    }
+
+    fn send(&self, piece: Piece<T>) {
         if let Some(lines) = &self.lines {
             // This fails only when the thread is gone, and `broken` tells that.
-            let _ = lines.send((text, shows));
+            let _ = lines.send(piece);
+        }
+    }
+
+    /// Gathers what is handed over from now on, to be written at once by [`Writer::put_out`].
+    pub(super) fn gather(&self) {
+        self.gathered.borrow_mut().get_or_insert_with(|| Piece {
+            text: String::new(),
+            shows: Vec::new(),
+        });
+    }
+
+    /// Writes what was gathered, and gathers no more.
+    pub(super) fn put_out(&self) {
+        let gathered = self.gathered.borrow_mut().take();
+        if let Some(piece) =
+            gathered.filter(|piece| !piece.text.is_empty() || !piece.shows.is_empty())
+        {
+            self.send(piece);
         }
     }
 
@@ -172,6 +214,7 @@ impl<T: Send + 'static> Writer<T> {
 
     /// Waits for the last lines, as long as the reader takes some; false where it takes none.
     pub(super) fn close(&mut self) -> bool {
+        self.put_out();
         self.lines = None;
         let Some(thread) = self.thread.take() else {
             return true;
@@ -238,6 +281,41 @@ mod tests {
         reader.read_to_string(&mut text).unwrap();
         let wanted: String = (0..100).map(|n| format!("{n}\n")).collect();
         assert_eq!(text, wanted);
+    }
+
+    #[test]
+    fn what_is_gathered_is_one_write_and_told_as_written_by_its_parts() {
+        struct Counting(std::sync::mpsc::Sender<String>);
+        impl Write for Counting {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0
+                    .send(String::from_utf8_lossy(bytes).into_owned())
+                    .unwrap();
+                Ok(bytes.len())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let (sender, writes) = channel();
+        let mut writer = Writer::new(Counting(sender));
+        writer.write("before\n".into());
+        writer.gather();
+        writer.write_to_show("a\n".into(), 1);
+        writer.write("b\n".into());
+        writer.write_to_show("c\n".into(), 2);
+        assert!(!writer.is_idle());
+        writer.put_out();
+        writer.put_out();
+        writer.write("after\n".into());
+        writer.gather();
+        writer.write("last\n".into());
+        writer.close();
+        let told = writer.take_written();
+        assert_eq!(told.iter().map(|it| it.shows).collect::<Vec<_>>(), [1, 2]);
+        drop(writer);
+        let writes: Vec<String> = writes.into_iter().collect();
+        assert_eq!(writes, ["before\n", "a\nb\nc\n", "after\n", "last\n"]);
     }
 
     #[test]

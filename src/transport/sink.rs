@@ -3,8 +3,13 @@
 //! Responsibilities: making a link wait when its news are not taken, and its server with it. Not here: what
 //! the news say (`super`), who reads which link (`runtime`).
 //!
-//! A number alone is no bound: a thousand frames of 4 MiB are more than a machine has.
+//! A number alone is no bound: a thousand frames of 4 MiB are more than a machine has. So each frame takes room by
+//! its bytes, and at least so much that no more than their number find room.
+//!
+//! What a link has at once it hands over at once ([`LinkSink::put_all`]): waking whoever takes the news costs more than
+//! taking one of them.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -16,8 +21,12 @@ use crate::link::LinkEvent;
 /// themselves, and hours of what agents really send. A frame that is larger than this waits alone.
 pub const WAITING_BYTES: u32 = 16 * 1024 * 1024;
 
-/// Is one piece of news with the room that it takes.
-type Parcel = (LinkEvent, Option<OwnedSemaphorePermit>);
+/// How much of the room is taken by what is handed over at once, at most, unless one frame alone takes more: little
+/// enough that the link goes on reading while that is taken.
+const AT_ONCE: u32 = WAITING_BYTES / 8;
+
+/// Is news that were handed over at once, with the room that they take.
+type Parcel = (VecDeque<LinkEvent>, Option<OwnedSemaphorePermit>);
 
 /// Takes a link's news; when there is no room for more the link waits, and the server with it.
 #[derive(Debug, Clone)]
@@ -25,6 +34,8 @@ pub struct LinkSink {
     index: usize,
     news: mpsc::Sender<Parcel>,
     room: Arc<Semaphore>,
+    /// How much room a frame takes at least, in bytes, so that no more than their number wait.
+    least: u32,
 }
 
 /// Gives a link's news in their order.
@@ -32,6 +43,8 @@ pub struct LinkSink {
 pub struct LinkNews {
     index: usize,
     news: mpsc::Receiver<Parcel>,
+    /// What was handed over and not taken yet.
+    open: Parcel,
 }
 
 /// Says that nobody takes the news any more.
@@ -41,13 +54,20 @@ pub(crate) struct SinkGone;
 impl LinkSink {
     /// Makes both ends for the link that is known by `index`; `most` is how many news may wait.
     pub fn channel(index: usize, most: usize) -> (Self, LinkNews) {
-        let (sender, news) = mpsc::channel(most);
+        let (sender, receiver) = mpsc::channel(most);
         let sink = Self {
             index,
             news: sender,
             room: Arc::new(Semaphore::new(WAITING_BYTES as usize)),
+            least: WAITING_BYTES / u32::try_from(most.max(1)).unwrap_or(u32::MAX),
         };
-        (sink, LinkNews { index, news })
+        let open = Parcel::default();
+        let news = LinkNews {
+            index,
+            news: receiver,
+            open,
+        };
+        (sink, news)
     }
 
     /// Gives the link's index.
@@ -57,10 +77,42 @@ impl LinkSink {
 
     /// Hands one piece of news over, waiting for room.
     pub(crate) async fn put(&self, event: LinkEvent) -> Result<(), SinkGone> {
-        let room = match size(&event) {
+        let room = self.room_of(&event);
+        self.hand_over([event].into(), room).await
+    }
+
+    /// Hands news over in their order, as many at once as find room together, and leaves none.
+    pub(crate) async fn put_all(&self, news: &mut VecDeque<LinkEvent>) -> Result<(), SinkGone> {
+        while !news.is_empty() {
+            let mut room = 0;
+            let mut count = 0;
+            for event in news.iter() {
+                let more = room + self.room_of(event);
+                if count > 0 && more > AT_ONCE {
+                    break;
+                }
+                room = more;
+                count += 1;
+            }
+            let rest = news.split_off(count);
+            self.hand_over(std::mem::replace(news, rest), room).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives the room that a piece of news takes.
+    fn room_of(&self, event: &LinkEvent) -> u32 {
+        match size(event) {
+            0 => 0,
+            bytes => bytes.max(self.least).min(WAITING_BYTES),
+        }
+    }
+
+    async fn hand_over(&self, news: VecDeque<LinkEvent>, room: u32) -> Result<(), SinkGone> {
+        let room = match room {
             0 => None,
-            bytes => {
-                let room = Arc::clone(&self.room).acquire_many_owned(bytes);
+            room => {
+                let room = Arc::clone(&self.room).acquire_many_owned(room);
                 tokio::select! {
                     biased;
                     room = room => Some(room.map_err(|_| SinkGone)?),
@@ -68,7 +120,7 @@ impl LinkSink {
                 }
             }
         };
-        self.news.send((event, room)).await.map_err(|_| SinkGone)
+        self.news.send((news, room)).await.map_err(|_| SinkGone)
     }
 
     /// Waits for a place for a piece of news that takes no room beside it.
@@ -89,7 +141,7 @@ pub(super) struct Room<'a>(mpsc::Permit<'a, Parcel>);
 impl Room<'_> {
     /// Hands the piece of news over.
     pub(super) fn send(self, event: LinkEvent) {
-        self.0.send((event, None));
+        self.0.send(([event].into(), None));
     }
 }
 
@@ -101,15 +153,24 @@ impl LinkNews {
 
     /// Looks for the next piece of news.
     pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Option<(usize, LinkEvent)>> {
-        let index = self.index;
-        // The room is given back here: what was taken is with whoever took it.
-        self.news
-            .poll_recv(context)
-            .map(|parcel| parcel.map(|(event, _room)| (index, event)))
+        loop {
+            if let Some(event) = self.open.0.pop_front() {
+                // The room is given back when all is taken: what was taken is with whoever took it.
+                if self.open.0.is_empty() {
+                    self.open.1 = None;
+                }
+                return Poll::Ready(Some((self.index, event)));
+            }
+            match self.news.poll_recv(context) {
+                Poll::Ready(Some(parcel)) => self.open = parcel,
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
     }
 }
 
-/// Gives the room that a piece of news takes; only what a stranger sends at any length takes some.
+/// Gives how many bytes of a piece of news count; only what a stranger sends at any length takes some.
 fn size(event: &LinkEvent) -> u32 {
     let bytes = match event {
         LinkEvent::Frame(frame) => frame.text.len(),
@@ -136,6 +197,8 @@ fn size(event: &LinkEvent) -> u32 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use futures_util::FutureExt as _;
+
     use super::*;
     use crate::link::Frame;
 
@@ -178,6 +241,49 @@ mod tests {
         assert!(!fits(&sink, frame(1)).await);
         assert!(news.recv().await.is_some());
         assert!(fits(&sink, frame(1)).await);
+    }
+
+    #[tokio::test]
+    async fn what_is_handed_over_together_comes_in_order_and_takes_no_more_room_than_one_by_one() {
+        let (sink, mut news) = LinkSink::channel(0, 1024);
+        let of = |count: usize| -> VecDeque<LinkEvent> {
+            (0..count)
+                .map(|n| LinkEvent::Silent { seconds: n as u64 })
+                .collect()
+        };
+        let mut together = of(3);
+        together.push_back(frame(LARGE));
+        together.extend(of(2));
+        let wanted = together.clone();
+        sink.put_all(&mut together).await.unwrap();
+        assert!(together.is_empty());
+        for wanted in wanted {
+            assert_eq!(news.recv().await, Some((0, wanted)));
+        }
+        // Small frames wait by their number, however they are handed over.
+        let mut flood: VecDeque<_> = (0..1025).map(|_| frame(100)).collect();
+        tokio::select! {
+            biased;
+            _ = sink.put_all(&mut flood) => panic!("all found room"),
+            () = tokio::task::yield_now() => {}
+        }
+        let mut waiting = 0;
+        while let Some(Some(_)) = news.recv().now_or_never() {
+            waiting += 1;
+        }
+        assert!((900..=1024).contains(&waiting), "{waiting} waited");
+        // And large ones by their bytes.
+        let mut flood: VecDeque<_> = (0..8).map(|_| frame(LARGE)).collect();
+        tokio::select! {
+            biased;
+            _ = sink.put_all(&mut flood) => panic!("all found room"),
+            () = tokio::task::yield_now() => {}
+        }
+        let mut waiting = 0;
+        while let Some(Some(_)) = news.recv().now_or_never() {
+            waiting += 1;
+        }
+        assert_eq!(waiting, 4);
     }
 
     #[tokio::test]

@@ -90,7 +90,7 @@ impl Filter {
                 rest = &rest[1..];
                 continue;
             }
-            match rest.iter().position(|b| matches!(b, b'\n' | b'\r')) {
+            match memchr::memchr2(b'\n', b'\r', rest) {
                 Some(end) => {
                     self.end_line(&rest[..end], &mut out);
                     self.after_return = rest[end] == b'\r';

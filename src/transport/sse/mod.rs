@@ -15,10 +15,11 @@ mod filter;
 mod request;
 mod resume;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use eventsource_client::{Client, ClientBuilder, Error as StreamError, ReconnectOptions, SSE};
-use futures_util::StreamExt;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
@@ -35,6 +36,11 @@ use resume::SharedResume;
 /// How long a silent connection must last to count as good: longer than a server needs that takes a
 /// connection only to drop it.
 const GOOD_AFTER: Duration = Duration::from_secs(5);
+
+/// How many events are handed over together, at most, and from how many bytes on no more are waited for: enough that a
+/// flood costs its events and not its waking, and little enough that what is there is with whoever takes it at once.
+const TOGETHER: usize = 128;
+const TOGETHER_BYTES: usize = 64 * 1024;
 
 /// The longest name of an event that is kept, in bytes: names are short words of a protocol, and a longer one
 /// is none that anybody knows.
@@ -162,6 +168,7 @@ impl SseReader {
         let resumed = stream.opened_by.is_none()
             && (self.resume).with(|resume| resume.last_event_id.is_some() && !resume.passed);
         let limit = self.settings.config.max_frame_bytes;
+        let mut news = VecDeque::new();
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
         let mut heard = Instant::now();
@@ -205,34 +212,49 @@ impl SseReader {
                 Ok(arrival) => arrival,
                 Err(fault) => break Halt::Fault(fault),
             };
-            match arrival {
-                Some(Ok(SSE::Connected(_))) => {
-                    since = Some(Instant::now());
-                    sink.put(LinkEvent::Connected).await?;
-                    if resumed {
-                        sink.put(LinkEvent::Resumed).await?;
+            // What came with it is handed over with it.
+            let (mut next, mut taken, mut bytes) = (Some(arrival), 0, 0);
+            let mut end = None;
+            while let Some(arrival) = next.take() {
+                match arrival {
+                    Some(Ok(SSE::Connected(_))) => {
+                        since = Some(Instant::now());
+                        news.push_back(LinkEvent::Connected);
+                        if resumed {
+                            news.push_back(LinkEvent::Resumed);
+                        }
                     }
-                }
-                Some(Ok(SSE::Event(event))) => {
-                    frames = frames.saturating_add(1);
-                    // Some servers keep a connection warm with an event of nothing.
-                    if !event.data.is_empty() {
-                        let frame = Frame {
-                            text: event.data,
-                            event: name(event.event_type),
-                        };
-                        sink.put(LinkEvent::Frame(frame)).await?;
+                    Some(Ok(SSE::Event(event))) => {
+                        frames = frames.saturating_add(1);
+                        // Some servers keep a connection warm with an event of nothing.
+                        if !event.data.is_empty() {
+                            bytes += event.data.len();
+                            news.push_back(LinkEvent::Frame(Frame {
+                                text: event.data,
+                                event: name(event.event_type),
+                            }));
+                        }
                     }
-                }
-                Some(Ok(SSE::Comment(comment))) => {
-                    if comment == DROPPED_MARK {
-                        let fault = Fault::TooLarge { limit };
-                        sink.put(LinkEvent::Dropped { fault, count: 1 }).await?;
+                    Some(Ok(SSE::Comment(comment))) => {
+                        if comment == DROPPED_MARK {
+                            let fault = Fault::TooLarge { limit };
+                            news.push_back(LinkEvent::Dropped { fault, count: 1 });
+                        }
                     }
+                    Some(Err(StreamError::Eof)) if stream.opened_by.is_some() => {
+                        end = Some(Halt::Whole);
+                    }
+                    Some(Err(error)) => end = Some(halt(error)),
+                    None => end = Some(Halt::Fault(Fault::Closed)),
                 }
-                Some(Err(StreamError::Eof)) if stream.opened_by.is_some() => break Halt::Whole,
-                Some(Err(error)) => break halt(error),
-                None => break Halt::Fault(Fault::Closed),
+                taken += 1;
+                if end.is_none() && taken < TOGETHER && bytes < TOGETHER_BYTES {
+                    next = events.next().now_or_never();
+                }
+            }
+            sink.put_all(&mut news).await?;
+            if let Some(end) = end {
+                break end;
             }
         };
         let good = is_good(frames, since.map(|since| since.elapsed()));

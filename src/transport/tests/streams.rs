@@ -8,7 +8,7 @@
 
 use crate::config::LinkConfig;
 use crate::link::{Address, Body, Cause, Fault, LinkEvent, Stream, Undelivered};
-use crate::transport::tests::{Listener, Producer, STREAM, frame, quick};
+use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
 
 /// Settings of a link whose every attempt waits for an order.
 fn ordered() -> LinkConfig {
@@ -223,4 +223,39 @@ async fn the_silence_of_a_stream_beside_which_nobody_can_be_asked_is_told() {
     }
     stream.write("data: x\n\n").await;
     listener.expect(&[frame("x")]).await;
+}
+
+#[tokio::test]
+async fn a_flood_comes_in_its_order_with_what_was_left_out_and_its_end_in_their_places() {
+    const MANY: usize = 3000;
+    let producer = Producer::start().await;
+    let config = LinkConfig {
+        max_frame_bytes: 64 * 1024,
+        ..quick()
+    };
+    let mut link = Listener::open(&producer.base(), config);
+    let exchange = producer.request().await;
+    let mut play = String::new();
+    let mut wanted = vec![connecting(1), LinkEvent::Connected];
+    for n in 0..MANY {
+        play.push_str(&format!(": {n}\nid: {n}\ndata: {n}\n\n"));
+        wanted.push(frame(&n.to_string()));
+        if n % 1000 == 500 {
+            play.push_str(&format!("data: {}\n\n", "x".repeat(65 * 1024)));
+            let fault = Fault::TooLarge { limit: 64 * 1024 };
+            wanted.push(LinkEvent::Dropped { fault, count: 1 });
+        }
+    }
+    let server = tokio::spawn(async move { exchange.play(&play).await });
+    link.expect(&wanted).await;
+    assert!(matches!(
+        link.next().await,
+        LinkEvent::Lost {
+            fault: Fault::Closed,
+            ..
+        }
+    ));
+    soon(server).await.unwrap();
+    let second = producer.request().await;
+    assert_eq!(second.header("last-event-id"), Some("2999"));
 }
