@@ -11,7 +11,7 @@ use crate::protocol::{ChangedLine, FileChange, Hunk};
 const MOST_PAIRS: usize = 16_000_000;
 
 /// How many files of one patch are read: as many as are named before they are changed.
-const MOST_FILES: usize = 512;
+pub const MOST_FILES: usize = 512;
 
 /// What stands in a patch where there is no file.
 const NO_FILE: &str = "/dev/null";

@@ -319,7 +319,8 @@ pub fn inputs(input: &Map<String, Value>) -> Vec<(String, String)> {
         .collect()
 }
 
-fn plain(value: &Value) -> String {
+/// Writes a value as text: a text as it is.
+pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -18,12 +18,12 @@ use crate::dialect::rpc::Id;
 use crate::dialect::written::cut;
 use crate::link::{Body, Call};
 
-use super::read::{self, Question, Wants, Wonders};
+use super::requests::{self, Question, Wants, Wonders};
 
-/// How many answers to a question are offered: AAEP takes 32, and one of them is to decline.
-const MOST_OPTIONS: usize = 31;
 /// The longest list of what is allowed for good, in characters: more of it could not be said whole.
 const LONGEST_PATTERNS: usize = 350;
+/// How much of what can't be asked whole is there to be read, in characters.
+const LONGEST_WHOLE: usize = 64 * 1024;
 /// The longest label of an answer, in characters.
 const LONGEST_LABEL: usize = 900;
 /// What is chosen by who answers none of the questions.
@@ -48,7 +48,7 @@ pub enum Answered {
 }
 
 /// Makes the request for a permission: what it becomes, and what is known of its call. The third value counts answers that
-/// can't be offered.
+/// can't be offered: what was shortened can only be rejected, because nobody heard what they would allow.
 pub fn permission(
     wants: Wants,
     given: Option<&Map<String, Value>>,
@@ -60,15 +60,30 @@ pub fn permission(
         None => Map::new(),
     };
     inputs.extend(wants.inputs);
-    read::given(inputs, &mut news);
-    let always = wants.always.join(", ");
-    let fits = !always.trim().is_empty() && always.chars().count() <= LONGEST_PATTERNS;
-    let mut offered = vec![
-        json!({"optionId": "once", "kind": "allow_once"}),
-        json!({"optionId": "reject", "kind": "reject_once"}),
-    ];
-    if fits {
+    let mut is_whole = wants.is_whole;
+    // Where nothing is said of it here, the call is what it was.
+    if !inputs.is_empty() || !wants.is_for_call {
+        let kept = requests::given(&inputs, &mut news);
+        let edits = news.edits.as_ref().is_some_and(|it| !it.is_empty());
+        // A command is asked to the letter, and lines by the lines.
+        is_whole = news.command.is_some() || is_whole && (kept || edits);
+    }
+    let always = wants.always.map(|always| always.join(", "));
+    let lasts = always.as_ref().is_none_or(|it| !it.trim().is_empty());
+    let always = always.filter(|it| is_whole && it.chars().count() <= LONGEST_PATTERNS);
+    let always = always.filter(|_| lasts);
+    let mut offered = vec![json!({"optionId": "reject", "kind": "reject_once"})];
+    if is_whole {
+        offered.insert(0, json!({"optionId": "once", "kind": "allow_once"}));
+    }
+    let left_out = usize::from(!is_whole) + usize::from(lasts && always.is_none());
+    if let Some(always) = always {
         offered.push(json!({"optionId": "always", "name": always, "kind": "allow_always"}));
+    }
+    let mut context = Vec::new();
+    if !is_whole {
+        let whole = format!("{} {}", wants.title, Value::Object(inputs));
+        context.push(("whole".to_owned(), cut(&whole, LONGEST_WHOLE)));
     }
     let mut params = Map::new();
     params.insert("options".to_owned(), Value::Array(offered));
@@ -77,16 +92,12 @@ pub fn permission(
         id: Id::of_name(&wants.id),
         call: call::key(&news.id),
         clarifies: None,
-        context: Vec::new(),
+        context,
         choices,
         token: String::new(),
         sending: None,
     };
-    (
-        permission,
-        news,
-        usize::from(!fits && !always.trim().is_empty()),
-    )
+    (permission, news, left_out)
 }
 
 /// Writes the answer to a permission.
@@ -130,7 +141,6 @@ impl Form {
         let mut choices: Vec<Value> = question
             .options
             .iter()
-            .take(MOST_OPTIONS)
             .enumerate()
             .map(|(at, (label, said))| {
                 let label = match said.trim().is_empty() {

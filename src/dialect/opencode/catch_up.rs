@@ -18,7 +18,8 @@ use crate::protocol::{Now, object};
 
 use super::asking::segment;
 use super::client::{Asked, Opencode};
-use super::read::{self, About, Does, Message, Part, Wants, Wonders};
+use super::read::{self, About, Does, Message, Part};
+use super::requests::{self, Wants, Wonders};
 
 /// How many conversations of which nothing is known are asked about.
 const MOST_ABOUT: usize = 32;
@@ -61,6 +62,8 @@ pub(super) struct CatchUp {
     messages: BTreeMap<String, Vec<(Message, Vec<Part>)>>,
     is_second: bool,
     missed: bool,
+    /// Whether something is asked that can't be read.
+    unread: bool,
 }
 
 impl CatchUp {
@@ -69,6 +72,12 @@ impl CatchUp {
         if self.stirred.len() < 1024 {
             self.stirred.insert(id.to_owned());
         }
+    }
+
+    /// Takes what of a list can be read, and notes whether that is all.
+    fn take<T>(&mut self, (known, unread): (Vec<T>, usize)) -> Vec<T> {
+        self.unread |= unread > 0;
+        known
     }
 
     fn works(&self, id: &str) -> bool {
@@ -126,11 +135,13 @@ impl Opencode {
                 catch_up.does.is_some()
             }
             Piece::Wants => {
-                catch_up.wants = read::each(body, read::wants);
+                let all = requests::each(body, requests::wants);
+                catch_up.wants = all.map(|all| catch_up.take(all));
                 catch_up.wants.is_some()
             }
             Piece::Wonders => {
-                catch_up.wonders = read::each(body, read::wonders);
+                let all = requests::each(body, requests::wonders);
+                catch_up.wonders = all.map(|all| catch_up.take(all));
                 catch_up.wonders.is_some()
             }
             Piece::About(_) => {
@@ -260,6 +271,9 @@ impl Opencode {
         }
         if catch_up.missed {
             out.push(Out::Tell(Phrase::new("opencode.missed")));
+        }
+        if catch_up.unread {
+            out.push(Out::Tell(Phrase::new("opencode.unread")));
         }
         let asks = self
             .conversations

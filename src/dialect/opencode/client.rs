@@ -235,7 +235,8 @@ impl Opencode {
             News::Failed(Some(id), failure) => {
                 let own = self.root(&id) == id;
                 if let Some(conversation) = self.conversation(&id, out).filter(|_| own) {
-                    conversation.failed(failure);
+                    conversation.failed(failure, out);
+                    self.send_held(&id, out);
                 }
             }
             News::Failed(None, failure) => {
@@ -248,6 +249,7 @@ impl Opencode {
             }
             News::Asks(wants) => self.wants(*wants, now, out),
             News::Wonders(wonders) => self.wonders(wonders, now, out),
+            News::AsksUnread => out.push(Out::Tell(Phrase::new("opencode.unread"))),
             News::Decided(id, request, allowed) => self.decided(&id, &request, allowed, now, out),
             News::Quiet => {}
             News::Unknown(kind) => {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, VecDeque};
 use serde_json::{Map, Value};
 
 use crate::dialect::acp::ending::End;
-use crate::dialect::acp::read::Update;
+use crate::dialect::acp::read::{CallNews, Status, Update};
 use crate::dialect::acp::turn::{Teller, Turn};
 use crate::dialect::written;
 use crate::dialect::{Out, Over};
@@ -125,6 +125,10 @@ impl Conversation {
             },
             Some(Failure::Words(words)) => End::Failed(words),
         };
+        if self.turn.is_some() {
+            // What did not come back in it never will.
+            self.ours.clear();
+        }
         self.end(end, now, out);
     }
 
@@ -178,10 +182,41 @@ impl Conversation {
         self.persons.push_back(message.to_owned());
     }
 
-    /// Takes what went wrong in its turn.
-    pub fn failed(&mut self, failure: Failure) {
+    /// Takes what went wrong in its turn, or before one could begin.
+    pub fn failed(&mut self, failure: Failure, out: &mut Vec<Out>) {
         if self.turn.is_some() {
             self.failure = Some(failure);
+            return;
+        }
+        let Failure::Words(words) = failure else {
+            // The stop of a turn that has ended.
+            return;
+        };
+        let key = match self.ours.is_empty() {
+            true => "opencode.complaint",
+            false => "opencode.no_turn",
+        };
+        (self.next, self.ours) = (None, VecDeque::new());
+        let words = Word::Agent(words);
+        out.push(Out::Tell(Phrase::new(key).with("words", words)));
+    }
+
+    /// Names a call by who makes it: the agents that work for a conversation may give their calls the names of its own.
+    pub(super) fn call_name(&self, by: &str, call: &str) -> String {
+        match by == self.id {
+            true => call.to_owned(),
+            false => format!("{by} {call}"),
+        }
+    }
+
+    /// Takes what a call is called with, for as long as it is not over.
+    fn note_inputs(&mut self, news: &CallNews, inputs: Map<String, Value>) {
+        if matches!(news.status, Some(Status::Completed | Status::Failed)) {
+            self.inputs.remove(&news.id);
+        } else if !inputs.is_empty()
+            && (self.inputs.len() < MOST || self.inputs.contains_key(&news.id))
+        {
+            self.inputs.insert(news.id.clone(), inputs);
         }
     }
 
@@ -211,13 +246,12 @@ impl Conversation {
                     self.update(Update::Thinks, now, out);
                 }
             }
-            Part::Calls(news, input) => {
+            Part::Calls(mut news, inputs) => {
                 if self.turn.is_none() {
                     return;
                 }
-                if self.inputs.len() < MOST && !input.is_empty() {
-                    self.inputs.insert(news.id.clone(), input);
-                }
+                news.id = self.call_name(by, &news.id);
+                self.note_inputs(&news, inputs);
                 self.update(Update::Calls(*news), now, out);
             }
             Part::Quiet => {}
@@ -291,8 +325,8 @@ impl Conversation {
             match part {
                 Part::Thinks(id) => self.parts.thinks(&id),
                 // What is over was over before.
-                Part::Calls(news, input) if news.is_under_way() => {
-                    self.inputs.insert(news.id.clone(), input);
+                Part::Calls(news, inputs) if news.is_under_way() => {
+                    self.note_inputs(&news, inputs);
                     self.update(Update::Calls(*news), now, out);
                 }
                 Part::Text { .. } | Part::Calls(..) | Part::Quiet => {}

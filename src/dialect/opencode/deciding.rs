@@ -10,7 +10,7 @@ use crate::protocol::{Answer, Now, Reply, Response};
 
 use super::asking::{self, Answered, Form};
 use super::client::{Asked, Opencode};
-use super::read::{Wants, Wonders};
+use super::requests::{Wants, Wonders};
 
 /// The status of a request that is not open any more.
 const GONE: u16 = 404;
@@ -27,7 +27,7 @@ enum Step {
 
 impl Opencode {
     /// Takes a request for a permission.
-    pub(super) fn wants(&mut self, wants: Wants, now: Now, out: &mut Vec<Out>) {
+    pub(super) fn wants(&mut self, mut wants: Wants, now: Now, out: &mut Vec<Out>) {
         let words = self.words.clone();
         let Some(conversation) = self.conversation(&wants.conversation.clone(), out) else {
             return;
@@ -35,11 +35,12 @@ impl Opencode {
         if !conversation.is_new(&wants.id) {
             return;
         }
-        let given = conversation.inputs.get(&wants.call_name);
+        wants.call.id = conversation.call_name(&wants.conversation, &wants.call.id);
+        let given = conversation.inputs.get(&wants.call.id);
         let (permission, news, left_out) = asking::permission(wants, given, &words);
         if left_out > 0 {
             let n = Word::Own(left_out.to_string());
-            out.push(Out::Tell(Phrase::new("acp.options_left_out").with("n", n)));
+            out.push(Out::Tell(Phrase::new("opencode.left_out").with("n", n)));
         }
         let (turn, teller) = conversation.turn(now, out);
         if !turn.request(permission, news, teller, now, out) {

@@ -23,6 +23,7 @@ mod deciding;
 mod parts;
 mod prompting;
 mod read;
+mod requests;
 #[cfg(test)]
 mod tests;
 

@@ -5,6 +5,7 @@
 
 use serde_json::json;
 
+use crate::dialect::acp::ending;
 use crate::dialect::{Out, Wish};
 use crate::link::{Body, Call, Fault, HttpAnswer, Phrase, Undelivered, Word};
 use crate::protocol::{AgentId, Now, object};
@@ -141,13 +142,14 @@ impl Opencode {
 
     fn stop_in(&mut self, id: &str, out: &mut Vec<Out>) {
         let conversation = self.conversations.get_mut(id);
-        let Some(turn) = conversation.and_then(|it| it.turn.as_mut()) else {
+        let found = conversation.and_then(|it| Some((it.turn.as_mut()?, it.held.is_empty())));
+        let Some((turn, nothing_waits)) = found else {
             return out.push(Out::Tell(Phrase::new("stop_turn.none")));
         };
         if std::mem::replace(&mut turn.stopping, true) {
             return out.push(Out::Tell(Phrase::new("stop_turn.stopping")));
         }
-        out.push(Out::Tell(Phrase::new("stop_turn.asked_to_stop")));
+        out.push(Out::Tell(ending::asked_to_stop(nothing_waits)));
         let path = format!("/session/{}/abort", segment(id));
         self.call(
             Asked::Stop(id.to_owned()),
@@ -193,8 +195,8 @@ impl Opencode {
 
 fn prompt_failed(undelivered: &Undelivered, out: &mut Vec<Out>) {
     let key = match undelivered {
-        Undelivered::Kept(_) | Undelivered::Refused(_) => "opencode.prompt_failed",
-        Undelivered::Unknown(_) => "opencode.prompt_unknown",
+        Undelivered::Kept(_) | Undelivered::Refused(_) => "prompt.not_taken",
+        Undelivered::Unknown(_) => "prompt.perhaps_taken",
     };
     let fault = Word::Fault(undelivered.fault().clone());
     out.push(Out::Tell(Phrase::new(key).with("reason", fault)));

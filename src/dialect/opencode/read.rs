@@ -1,8 +1,8 @@
 //! What the frames and the answers of opencode say, read leniently: what is missing or of another kind is as if it were
 //! not there.
 //!
-//! Responsibilities: the events, the states of sessions, requests for a permission and for answers, within bounds; calls
-//! of tools in the form that `acp::read` takes. Not here: what becomes of them (`client`, `conversation`).
+//! Responsibilities: the events, the states of sessions, within bounds; calls of tools in the form that `acp::read` takes.
+//! Not here: what is asked (`requests`), what becomes of them (`client`, `conversation`).
 
 use serde_json::{Map, Value, json};
 
@@ -11,12 +11,12 @@ use crate::dialect::changes;
 use crate::dialect::written::cut;
 use crate::protocol::{FileChange, PlanStep, object};
 
+use super::requests::{Wants, Wonders, wants, wonders};
+
 /// The longest name that is kept, in bytes: theirs have thirty letters.
 const LONGEST_NAME: usize = 256;
 /// The longest text of a failure or a wait, in characters.
-const LONGEST_WORDS: usize = 4000;
-/// How many patterns of a permission are read, and how many questions, answers to one, parts and messages.
-const MOST: usize = 64;
+pub(super) const LONGEST_WORDS: usize = 4000;
 
 /// Is one event.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +46,8 @@ pub enum News {
     Asks(Box<Wants>),
     /// Somebody is asked for answers in words.
     Wonders(Wonders),
+    /// Somebody is asked something that can't be read.
+    AsksUnread,
     /// A request is decided: in which conversation, which one, and whether it was allowed, where that is a permission.
     Decided(String, String, Option<bool>),
     /// What a conversation has planned.
@@ -128,51 +130,6 @@ pub enum Failure {
     Words(String),
 }
 
-/// Is a request for a permission.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Wants {
-    /// Its name.
-    pub id: String,
-    /// The conversation.
-    pub conversation: String,
-    /// The call that it is for, as far as that is known.
-    pub call: CallNews,
-    /// The name of that call, as its tool has it.
-    pub call_name: String,
-    /// Whether it is for the call itself, and not for something that the call needs.
-    pub is_for_call: bool,
-    /// What is said of it by name.
-    pub inputs: Map<String, Value>,
-    /// What is allowed from now on where it is allowed for good.
-    pub always: Vec<String>,
-}
-
-/// Is a request for answers in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wonders {
-    /// Its name.
-    pub id: String,
-    /// The conversation.
-    pub conversation: String,
-    /// What is asked, one thing after the other.
-    pub questions: Vec<Question>,
-    /// How many more there are than are asked.
-    pub left_out: usize,
-}
-
-/// Is one of the things that are asked.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Question {
-    /// The question.
-    pub words: String,
-    /// The answers that are offered: the label, and what is said of it.
-    pub options: Vec<(String, String)>,
-    /// Whether several of them may be chosen.
-    pub several: bool,
-    /// Whether it may be answered in other words.
-    pub free: bool,
-}
-
 /// Tells whether a text has the form of these events, and of no other's.
 pub fn is_event(text: &str) -> bool {
     object(text).is_some_and(|map| is_envelope(&map))
@@ -239,8 +196,8 @@ pub fn event(frame: &str) -> Option<News> {
                 _ => News::Quiet,
             }
         }
-        "permission.asked" => wants(what).map_or(News::Quiet, |it| News::Asks(Box::new(it))),
-        "question.asked" => wonders(what).map_or(News::Quiet, News::Wonders),
+        "permission.asked" => wants(what).map_or(News::AsksUnread, |it| News::Asks(Box::new(it))),
+        "question.asked" => wonders(what).map_or(News::AsksUnread, News::Wonders),
         "permission.replied" | "question.replied" | "question.rejected" => {
             let allowed = text(what, "reply").map(|reply| reply != "reject");
             match (name(what, "sessionID"), name(what, "requestID")) {
@@ -299,12 +256,12 @@ fn is_quiet(kind: &str) -> bool {
     GROUPS.contains(&group) || KINDS.contains(&kind) || again.iter().any(|it| kind.starts_with(it))
 }
 
-fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
+pub(super) fn member<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Map<String, Value>> {
     map.get(key)?.as_object()
 }
 
 /// Gives a name; nothing where it is empty or longer than any of theirs.
-fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
+pub(super) fn name(map: &Map<String, Value>, key: &str) -> Option<String> {
     let found = text(map, key)?;
     (!found.is_empty() && found.len() <= LONGEST_NAME).then(|| found.to_owned())
 }
@@ -448,7 +405,7 @@ fn call(part: &Map<String, Value>) -> Option<(CallNews, Map<String, Value>)> {
 }
 
 /// Gives the files that are named among what a call was given.
-fn places(input: &Map<String, Value>) -> Value {
+pub(super) fn places(input: &Map<String, Value>) -> Value {
     let named = ["filePath", "filepath", "path"]
         .iter()
         .find_map(|key| text(input, key));
@@ -456,7 +413,7 @@ fn places(input: &Map<String, Value>) -> Value {
 }
 
 /// Reads what is changed in files: by the patch where there is one, else by what is written into a new one.
-fn edits(
+pub(super) fn edits(
     metadata: &Map<String, Value>,
     input: Option<&Map<String, Value>>,
 ) -> Option<Vec<FileChange>> {
@@ -474,94 +431,6 @@ fn edits(
         .and_then(|input| text(input, "content"))
         .filter(|_| is_new)?;
     Some(vec![changes::between(path?, None, content)])
-}
-
-/// Reads a request for a permission; nothing where it has no name.
-pub fn wants(what: &Map<String, Value>) -> Option<Wants> {
-    let id = name(what, "id")?;
-    let kind = text(what, "permission").unwrap_or_default();
-    let empty = Map::new();
-    let metadata = member(what, "metadata").unwrap_or(&empty);
-    let call = member(what, "tool").and_then(|tool| name(tool, "callID"));
-    let patterns = list(what, "patterns");
-    let title = match patterns.is_empty() {
-        true => kind.to_owned(),
-        false => format!("{kind}: {}", patterns.join(", ")),
-    };
-    let mut form = json!({"toolCallId": call.as_deref().unwrap_or(&id), "title": title});
-    if call.is_none() {
-        form["kind"] = kind.into();
-    }
-    let mut inputs = metadata.clone();
-    inputs.remove("diff");
-    form["locations"] = places(&inputs);
-    let mut news = acp::call(form.as_object()?)?;
-    news.edits = edits(metadata, None);
-    if news.edits.is_some() {
-        // Which files they are is said with what changes in them.
-        news.places = Some(Vec::new());
-    }
-    Some(Wants {
-        call_name: call.unwrap_or_default(),
-        is_for_call: !matches!(kind, "external_directory" | "doom_loop"),
-        id,
-        conversation: name(what, "sessionID")?,
-        call: news,
-        inputs,
-        always: list(what, "always"),
-    })
-}
-
-/// Reads what a call is given, of which only the whole is known: the command in it, and everything by its name.
-pub fn given(inputs: Map<String, Value>, news: &mut CallNews) {
-    let form = json!({"toolCallId": news.id, "rawInput": inputs});
-    if let Some(read) = form.as_object().and_then(acp::call) {
-        (news.command, news.inputs) = (read.command, read.inputs);
-    }
-}
-
-fn list(what: &Map<String, Value>, key: &str) -> Vec<String> {
-    let all = what.get(key).and_then(Value::as_array);
-    let all = all.into_iter().flatten().filter_map(Value::as_str);
-    all.take(MOST).map(|it| cut(it, LONGEST_WORDS)).collect()
-}
-
-/// Reads a request for answers in words; nothing where nothing is asked.
-pub fn wonders(what: &Map<String, Value>) -> Option<Wonders> {
-    let all = what.get("questions")?.as_array()?;
-    let questions = all.iter().filter_map(Value::as_object).map(|it| {
-        let options = it.get("options").and_then(Value::as_array);
-        let options = options.into_iter().flatten().filter_map(Value::as_object);
-        let option = |option: &Map<String, Value>| {
-            let said = text(option, "description").unwrap_or_default();
-            Some((text(option, "label")?.to_owned(), said.to_owned()))
-        };
-        Question {
-            words: cut(text(it, "question").unwrap_or_default(), LONGEST_WORDS),
-            options: options.filter_map(option).take(MOST).collect(),
-            several: it.get("multiple") == Some(&Value::Bool(true)),
-            free: it.get("custom") != Some(&Value::Bool(false)),
-        }
-    });
-    let questions: Vec<Question> = questions.take(MOST).collect();
-    Some(Wonders {
-        id: name(what, "id")?,
-        conversation: name(what, "sessionID")?,
-        left_out: all.len() - questions.len(),
-        questions,
-    })
-    .filter(|it| !it.questions.is_empty())
-}
-
-/// Reads a list of requests of one kind.
-pub fn each<T>(answer: &str, read: fn(&Map<String, Value>) -> Option<T>) -> Option<Vec<T>> {
-    let all: Vec<Value> = serde_json::from_str(answer).ok()?;
-    Some(
-        all.iter()
-            .filter_map(Value::as_object)
-            .filter_map(read)
-            .collect(),
-    )
 }
 
 fn plan(what: &Map<String, Value>) -> Vec<PlanStep> {

@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod catching_up;
+mod cut;
 mod deciding;
+mod helpers;
 mod random;
 mod turns;
 
@@ -15,7 +17,7 @@ use serde_json::{Value, json};
 use crate::app::EveryLanguage;
 use crate::dialect::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish, Words};
 use crate::inspect::Checker;
-use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent};
+use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent, Phrase};
 use crate::protocol::{AgentId, Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
 
 use super::Opencode;
@@ -30,6 +32,7 @@ pub(super) struct Run {
     pub events: Vec<Value>,
     pub view_only: usize,
     pub told: Vec<&'static str>,
+    pub phrases: Vec<Phrase>,
     /// The requests, with their number, method, path and body.
     pub calls: Vec<(u64, &'static str, String, String)>,
     pub settled: Vec<(u64, bool)>,
@@ -57,6 +60,7 @@ impl Run {
             events: Vec::new(),
             view_only: 0,
             told: Vec::new(),
+            phrases: Vec::new(),
             calls: Vec::new(),
             settled: Vec::new(),
             over: Vec::new(),
@@ -248,7 +252,12 @@ impl Run {
                         .push((request, call.method.name(), call.path, body));
                 }
                 Out::Settled { request, outcome } => self.settled.push((request, outcome.is_ok())),
-                Out::Tell(phrase) | Out::Detail(phrase) => self.told.push(phrase.key),
+                Out::Tell(phrase) | Out::Detail(phrase) => {
+                    let said = WORDS.say(phrase.key, &[]);
+                    assert!(said.iter().all(|it| it.normal != phrase.key), "{phrase:?}");
+                    self.told.push(phrase.key);
+                    self.phrases.push(phrase);
+                }
                 Out::Standing(standing) => self.stood.push(standing),
                 Out::Over { how, .. } => self.over.push(how),
                 Out::Follow(stream) => self.followed.push(stream.at),

@@ -178,7 +178,7 @@ fn a_prompt_begins_a_conversation_or_goes_on_with_one_and_waits_for_its_turn() {
         (3, Some("and this"))
     );
     run.answers("/session/ses_a/prompt_async", 500, &Value::Null);
-    assert_eq!(run.told, ["prompt.held", "opencode.prompt_unknown"]);
+    assert_eq!(run.told, ["prompt.held", "prompt.perhaps_taken"]);
     run.wish(&Wish::Stop);
     assert_eq!(run.told.last(), Some(&"stop_turn.none"));
 }
@@ -235,4 +235,52 @@ fn a_wish_for_one_conversation_goes_to_that_one() {
     let nobody = Wish::Of(AgentId::from("x"), Box::new(Wish::Stop));
     run.wish(&nobody);
     assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+}
+
+#[test]
+fn a_prompt_that_comes_to_nothing_is_told_and_holds_nothing_up() {
+    let error = |words: &str| json!({"sessionID": "ses_a", "error": {"name": "UnknownError", "data": {"message": words}}});
+    let posted = |run: &Run| run.posted().1["parts"][0]["text"].clone();
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("first".to_owned()));
+    run.answers("/session", 200, &json!({"id": "ses_a", "directory": "/w"}));
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.wish(&Wish::Prompt("second".to_owned()));
+    assert_eq!(posted(&run), "first");
+    run.says("session.error", error("no such model"));
+    assert_eq!(run.told, ["prompt.held", "opencode.no_turn"]);
+    assert_eq!(posted(&run), "second");
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.person("msg_1", "second");
+    run.works("ses_a");
+    assert_eq!(run.last("session.started")["request_text"], "second");
+    run.rests("ses_a");
+    // Of a prompt that somebody else sent, and that was heard already.
+    run.told.clear();
+    run.person("msg_2", "theirs");
+    run.says("session.error", error("no such model"));
+    assert_eq!(run.told, ["opencode.prompted", "opencode.complaint"]);
+    run.works("ses_a");
+    assert_eq!(run.last("session.started")["request_text"], Value::Null);
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_prompt_that_never_came_back_holds_nothing_up_when_the_turn_is_over() {
+    let mut run = Run::busy();
+    run.rests("ses_a");
+    run.wish(&Wish::Prompt("first".to_owned()));
+    run.answers("/session/ses_a/prompt_async", 204, &Value::Null);
+    run.works("ses_a");
+    run.rests("ses_a");
+    run.wish(&Wish::Prompt("second".to_owned()));
+    assert_eq!(run.posted().1["parts"][0]["text"], "second");
+}
+
+#[test]
+fn a_stop_says_what_becomes_of_what_waits() {
+    let mut run = Run::busy();
+    run.wish(&Wish::Prompt("after it".to_owned()));
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["prompt.held", "stop_turn.asked_to_stop.then"]);
 }
