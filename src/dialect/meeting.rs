@@ -6,17 +6,18 @@
 //! # Mental model
 //! A server is met where AAEP has its things, in AAEP's order and with AAEP's words. Where none of these ways works, and
 //! nobody has shaken hands there, the very address that the person gave is followed without a word: no path, no
-//! subprotocol and no handshake are added. Another protocol is recognised there by its first frames. What is not there
-//! either, or turns out to be AAEP's, fails for the reason that AAEP's way had.
+//! subprotocol and no handshake are added. Another protocol is recognised there by its first frames. A server that was
+//! named alone, and has no events at its very address, may have them where opencode has its own: that is followed last.
+//! What is not there either, or turns out to be AAEP's, fails for the reason that AAEP's way had.
 //!
 //! # Worked example
 //! `ws://127.0.0.1:9000/session` accepts a WebSocket and does not choose `aaep.v1`. AAEP asks for the manifest; there is
 //! none. The WebSocket is opened anew, without a subprotocol, and the first frame is a message of ASP.
 
-use crate::link::{Address, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Word};
+use crate::link::{Address, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
-use super::{Carrier, Out, Start};
+use super::{Carrier, Out, Start, opencode};
 
 /// Says where a source is met that is not recognised.
 #[derive(Debug)]
@@ -34,6 +35,8 @@ pub(super) enum Meeting {
         because: Fault,
         /// Whether the person knows.
         told: bool,
+        /// What is followed instead, where no events are at that address itself.
+        beside: Option<Stream>,
     },
 }
 
@@ -57,7 +60,7 @@ impl Meeting {
     pub(super) fn followed(&self) -> Option<&Stream> {
         match self {
             Self::InAaep { followed, .. } => followed.as_ref(),
-            Self::AsGiven { .. } => None,
+            Self::AsGiven { beside, .. } => beside.as_ref(),
         }
     }
 
@@ -107,6 +110,7 @@ impl Meeting {
         *self = Self::AsGiven {
             because,
             told: false,
+            beside: None,
         };
     }
 
@@ -132,22 +136,38 @@ impl Meeting {
 
     /// Takes what happens at the address that the person gave.
     pub(super) fn met(&mut self, event: &LinkEvent, start: &Start, out: &mut Vec<Out>) {
-        let Self::AsGiven { because, told } = self else {
+        let Self::AsGiven {
+            because,
+            told,
+            beside,
+        } = self
+        else {
             return;
         };
         match event {
-            LinkEvent::Connecting { .. } => out.push(Out::Follow(start.stream.clone())),
+            LinkEvent::Connecting { .. } => {
+                let stream = beside.as_ref().unwrap_or(&start.stream);
+                out.push(Out::Follow(stream.clone()));
+            }
             LinkEvent::Connected => {
                 if !std::mem::replace(told, true) {
                     let reason = Word::Fault(because.clone());
-                    out.push(Out::Tell(
-                        Phrase::new("link.as_given").with("reason", reason),
-                    ));
+                    let key = match beside {
+                        None => "link.as_given",
+                        Some(_) => "link.beside",
+                    };
+                    out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
                 }
             }
-            LinkEvent::Failed { fault } => {
-                // Nobody is there either; who is there and turns us away says why.
-                if is_of_the_way(fault) {
+            // Who is there and turns us away says why.
+            LinkEvent::Failed { fault } if !is_of_the_way(fault) => {}
+            LinkEvent::Failed { .. } => {
+                let alone = matches!(start.path.as_str(), "" | "/");
+                if beside.is_none() && alone && start.carrier == Carrier::EventStream {
+                    *beside = Some(opencode::events(&start.path));
+                    out.push(Out::ChangeWay(Way::AsGiven));
+                } else {
+                    // Nobody is there either.
                     out.push(Out::Close(because.clone()));
                 }
             }

@@ -7,7 +7,7 @@ use super::*;
 use crate::config;
 use crate::dialect::Dialect;
 use crate::dialect::asp::Asp;
-use crate::link::{Frame, HttpAnswer, Way};
+use crate::link::{Frame, HttpAnswer};
 use crate::protocol::Now;
 
 const NOW: Now = Now {
@@ -168,6 +168,44 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
         assert!(!out.iter().any(said), "nobody is spoken to in AAEP");
         assert!(events(&bench.frame(MESSAGE)) > 0);
     }
+}
+
+#[test]
+fn a_server_named_alone_is_looked_at_last_where_opencode_has_its_events() {
+    let page = || Fault::NotEventStream {
+        content_type: "text/html".to_owned(),
+    };
+    let told = |out: &[Out], key: &str| {
+        let is_it = |wish: &Out| matches!(wish, Out::Tell(phrase) if phrase.key == key);
+        out.iter().any(is_it)
+    };
+    // Whatever is asked of it, it answers with its page.
+    let beside = || {
+        let mut bench = Bench::at(Carrier::EventStream, "/");
+        bench.follows();
+        assert!(goes_as_given(&bench.fails(page())));
+        let out = bench.news(LinkEvent::Connecting { attempt: 1 });
+        assert_eq!(followed(&out), Some(Address::Given));
+        assert_eq!(bench.fails(page()), [Out::ChangeWay(Way::AsGiven)]);
+        let out = bench.news(LinkEvent::Connecting { attempt: 1 });
+        let events = Address::GivenAt("/event".to_owned());
+        assert_eq!(followed(&out), Some(events.clone()));
+        (bench, events)
+    };
+    let (mut bench, events) = beside();
+    let out = bench.news(LinkEvent::Connected);
+    assert!(told(&out, "link.beside"), "{out:?}");
+    let out = bench.frame(r#"{"id":"evt_1","type":"server.connected","properties":{}}"#);
+    let asks = |wish: &Out| matches!(wish, Out::Call { call, .. } if call.path == "/permission");
+    assert!(out.iter().any(asks), "{out:?}");
+    let out = bench.news(LinkEvent::Connecting { attempt: 2 });
+    assert_eq!(followed(&out), Some(events));
+    // Nothing is there either.
+    let (mut bench, _) = beside();
+    assert_eq!(bench.fails(status(404)), [Out::Close(page())]);
+    // What wants a password says so.
+    let (mut bench, _) = beside();
+    assert_eq!(bench.fails(status(401)), []);
 }
 
 #[test]
