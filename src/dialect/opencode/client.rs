@@ -13,7 +13,7 @@ use crate::dialect::written::{self, Agent, Writer};
 use crate::dialect::{
     Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish, Words,
 };
-use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Word};
+use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Way, Word};
 use crate::protocol::{Now, Reply};
 
 use super::catch_up::{CatchUp, Piece};
@@ -32,6 +32,9 @@ const MOST_HELPERS: usize = 512;
 const DEEPEST: usize = 8;
 /// How many kinds of events that are not known are told, each once.
 const MOST_UNKNOWN: usize = 64;
+/// How long the stream may take to be there. It comes at once; but a server that is only starting takes a request for it
+/// and may never answer that one.
+const MEETS: Duration = Duration::from_secs(5);
 /// How many requests may be under way.
 const MOST_CALLS: usize = 256;
 
@@ -80,6 +83,8 @@ pub struct Opencode {
     /// Whether the connection was lost since it was last known what is asked.
     pub(super) was_lost: bool,
     pub(super) is_over: bool,
+    /// Until when the stream is to be there.
+    unmet: Option<Duration>,
     seed: u64,
     made: u64,
     heard: u64,
@@ -101,6 +106,7 @@ impl Opencode {
             catch_up: None,
             was_lost: false,
             is_over: false,
+            unmet: None,
             seed: start.seed,
             made: 0,
             heard: 0,
@@ -307,6 +313,7 @@ impl Opencode {
     /// Ends what can't be followed any more.
     fn gone(&mut self, now: Now, out: &mut Vec<Out>) {
         self.is_over = true;
+        self.unmet = None;
         let mut unsent = 0;
         for conversation in self.conversations.values_mut() {
             conversation.end(End::Gone, now, out);
@@ -324,11 +331,14 @@ impl Dialect for Opencode {
         match event {
             LinkEvent::Connecting { .. } => {
                 out.push(Out::Follow(events(&self.base)));
+                self.unmet = Some(now.monotonic + MEETS).filter(|_| !self.listens);
             }
+            LinkEvent::Connected => self.unmet = None,
             LinkEvent::Frame(frame) => self.frame(&frame.text, now, out),
             LinkEvent::Answered { request, outcome } => self.answered(*request, outcome, now, out),
             LinkEvent::Lost { .. } => {
                 self.was_lost = true;
+                self.unmet = None;
                 self.catch_up = None;
                 for conversation in self.conversations.values_mut() {
                     // Whatever became of them, they begin nothing that is waited for.
@@ -353,8 +363,7 @@ impl Dialect for Opencode {
                 }
             }
             LinkEvent::Ended => self.gone(now, out),
-            LinkEvent::Connected
-            | LinkEvent::Resumed
+            LinkEvent::Resumed
             | LinkEvent::Replied { .. }
             | LinkEvent::Silent { .. }
             | LinkEvent::Remark { .. }
@@ -381,6 +390,10 @@ impl Dialect for Opencode {
     }
 
     fn tick(&mut self, now: Now, out: &mut Vec<Out>) {
+        if self.unmet.take_if(|at| *at <= now.monotonic).is_some() {
+            // It is asked for anew.
+            out.push(Out::ChangeWay(Way::AsGiven));
+        }
         for conversation in self.conversations.values_mut() {
             if let Some(turn) = &mut conversation.turn {
                 turn.tick(&mut conversation.teller, now, out);
@@ -393,7 +406,7 @@ impl Dialect for Opencode {
             .conversations
             .values()
             .filter_map(|it| it.turn.as_ref());
-        turns.filter_map(Turn::deadline).min()
+        turns.filter_map(Turn::deadline).chain(self.unmet).min()
     }
 
     fn connection(&self) -> Connection {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::app::EveryLanguage;
 use crate::dialect::{Carrier, Dialect, Out, Over, Sign, Standing, Start, Wish, Words};
 use crate::inspect::Checker;
-use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent, Phrase};
+use crate::link::{Address, Fault, Frame, HttpAnswer, LinkEvent, Phrase, Way};
 use crate::protocol::{AgentId, Answer, Decision, Now, Reply, ReplyToken, Response, Severity};
 
 use super::Opencode;
@@ -40,6 +40,7 @@ pub(super) struct Run {
     pub stood: Vec<Standing>,
     pub followed: Vec<Address>,
     pub closed: Vec<Fault>,
+    pub anew: usize,
     pub faults: Vec<String>,
     pub now: Now,
 }
@@ -67,6 +68,7 @@ impl Run {
             stood: Vec::new(),
             followed: Vec::new(),
             closed: Vec::new(),
+            anew: 0,
             faults: Vec::new(),
             now: Now {
                 monotonic: Duration::ZERO,
@@ -261,6 +263,7 @@ impl Run {
                 Out::Standing(standing) => self.stood.push(standing),
                 Out::Over { how, .. } => self.over.push(how),
                 Out::Follow(stream) => self.followed.push(stream.at),
+                Out::ChangeWay(Way::AsGiven) => self.anew += 1,
                 Out::Close(fault) => self.closed.push(fault),
                 Out::Unread(..) => {}
                 other => panic!("{other:?}"),
@@ -373,6 +376,28 @@ fn its_events_are_followed_beside_the_address_that_was_given() {
         let base = wanted.trim_end_matches("/event");
         assert_eq!(run.calls[0].2, format!("{base}/session/status"));
     }
+}
+
+#[test]
+fn a_stream_that_is_not_there_in_time_is_asked_for_anew() {
+    let mut run = Run::at("/", Carrier::EventStream);
+    run.news(&LinkEvent::Connecting { attempt: 1 });
+    assert!(run.opencode.deadline().is_some());
+    run.after(Duration::from_secs(4));
+    assert_eq!(run.anew, 0);
+    run.after(Duration::from_secs(1));
+    run.after(Duration::from_secs(60));
+    assert_eq!(run.anew, 1);
+    // One that is there may be silent, and one that is not may be waited for elsewhere.
+    run.news(&LinkEvent::Connecting { attempt: 1 });
+    run.news(&LinkEvent::Connected);
+    run.after(Duration::from_secs(60));
+    run.news(&LinkEvent::Connecting { attempt: 1 });
+    let fault = Fault::Refused;
+    let retry_in = Duration::from_secs(30);
+    run.news(&LinkEvent::Lost { fault, retry_in });
+    run.after(Duration::from_secs(60));
+    assert_eq!((run.anew, run.opencode.deadline()), (1, None));
 }
 
 #[test]
