@@ -11,6 +11,8 @@
 mod agents;
 #[path = "peers/appendix.rs"]
 mod appendix;
+#[path = "peers/attached.rs"]
+mod attached;
 #[path = "peers/blips.rs"]
 mod blips;
 #[path = "support/child.rs"]

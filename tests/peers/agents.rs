@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::child::{Hearken, command};
 use super::kinds;
 use super::screen::terminal::Terminal;
@@ -16,7 +18,7 @@ const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py")
 const ARMED: Duration = Duration::from_millis(1200);
 
 /// Describes an agent.
-struct Agent {
+pub(super) struct Agent {
     /// Its name for `hearken run`.
     name: &'static str,
     /// The words of a question about a command.
@@ -27,7 +29,7 @@ struct Agent {
     settle: fn(&Path, u16) -> Vec<(&'static str, String)>,
 }
 
-const OPENCODE: Agent = Agent {
+pub(super) const OPENCODE: Agent = Agent {
     name: "opencode",
     asks: |command| format!(" {command}. "),
     other: "write",
@@ -105,14 +107,14 @@ fn write(home: &Path, path: &str, text: &str) {
 }
 
 /// Holds a home of its own for an agent, and the model that it talks to.
-struct Scene {
+pub(super) struct Scene {
     folder: tempfile::TempDir,
     model: Child,
-    environment: Vec<(&'static str, String)>,
+    pub(super) environment: Vec<(&'static str, String)>,
 }
 
 impl Scene {
-    fn new(agent: &Agent) -> Self {
+    pub(super) fn new(agent: &Agent) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
         std::fs::create_dir(home.join("work")).unwrap();
@@ -147,11 +149,11 @@ impl Scene {
         }
     }
 
-    fn work(&self) -> PathBuf {
+    pub(super) fn work(&self) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join("work")
     }
 
-    fn has(&self, file: &str) -> bool {
+    pub(super) fn has(&self, file: &str) -> bool {
         self.work().join(file).exists()
     }
 
@@ -192,10 +194,16 @@ fn count(hearken: &Hearken, kind: &str) -> usize {
 }
 
 /// Waits for a question, and gives its number.
-fn asked(hearken: &mut Hearken, words: &str) -> String {
+pub(super) fn asked(hearken: &mut Hearken, words: &str) -> String {
     let question = hearken.announced("confirmation", words);
     let text = question["text"].as_str().unwrap();
     assert!(text.contains("Risk not stated."), "{text}");
+    number(&question)
+}
+
+/// Gives the number of a question.
+pub(super) fn number(question: &Value) -> String {
+    let text = question["text"].as_str().unwrap();
     let (number, _) = text
         .strip_prefix("Question ")
         .unwrap()
@@ -328,7 +336,7 @@ fn children(of: u32) -> Vec<u32> {
 }
 
 /// Kills a program and what it has started.
-fn kill(id: u32) {
+pub(super) fn kill(id: u32) {
     let below = children(id);
     let pid = rustix::process::Pid::from_raw(i32::try_from(id).unwrap()).unwrap();
     let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

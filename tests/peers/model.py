@@ -7,6 +7,7 @@ was asked last, one JSON object a line, in the file that its argument names.
   touch FILE    one sentence, then a call of whatever tool runs commands; after its result one more
   ask: touch …  the same, and the call wants to run outside of the agent's sandbox, about which it has to ask
   write FILE    the same with whatever tool writes files
+  ask me        one sentence, then two questions by the tool for that
   wait          a sentence every tenth of a second, until nobody listens any more (at most for a minute)
 """
 
@@ -18,6 +19,10 @@ import time
 
 COMMANDS = ("bash", "run_shell_command", "shell", "shell_command", "exec_command", "local_shell")
 FILES = ("write", "write_file")
+QUESTIONS = [
+    {"question": "Which colour?", "header": "Colour", "options": [{"label": "Red", "description": "like a fox"}, {"label": "Blue", "description": "like the sea"}]},
+    {"question": "Which files?", "header": "Files", "multiple": True, "options": [{"label": name, "description": ""} for name in ("a.txt", "b.txt", "c.txt")]},
+]
 NOT_DONE = re.compile(r"reject|declin|denied|cancel|abort|not allowed|did not (want|allow)", re.I)
 
 
@@ -65,6 +70,8 @@ class Asked:
             return ["I will make ", "the file. "], (tool, self.call(tool, wanted[1], wanted[2]))
         if tool:
             return [("Then not." if NOT_DONE.search(self.result) else "The file stands there.")], None
+        if "ask me" in self.words and "question" in self.tools and self.result is None:
+            return ["I want to know. "], ("question", {"questions": QUESTIONS})
         if re.search(r"\bwait\b", self.words) and self.tools:
             return (self.slowly(), None)
         return [word + " " for word in "Hello from the mock model. It has two sentences.".split()], None
