@@ -198,6 +198,7 @@ impl App {
             Input::Deadline => {}
             Input::Terminate => self.terminate(now),
             Input::Remembered(outcome) => self.remembered(outcome, now),
+            Input::Edited(outcome) => self.edited(outcome, now),
             Input::Interrupt => {
                 self.line_over(now);
                 self.command(Command::Interrupt, now);

@@ -227,6 +227,8 @@ pub enum Edit {
     NewLine,
     /// Complete the command that a prompt begins with.
     Complete,
+    /// Write on in the person's own editor, in a prompt.
+    Editor,
     /// Take up the prompt before.
     Older,
     /// Take up the prompt after, or what was being typed.
@@ -276,6 +278,7 @@ fn prompt(key: KeyEvent, control: bool) -> Option<Command> {
     let edit = match key.code {
         KeyCode::Enter if key.modifiers.contains(KeyModifiers::ALT) => Edit::NewLine,
         KeyCode::Char('j') if control => Edit::NewLine,
+        KeyCode::Char('g') if control => Edit::Editor,
         KeyCode::Up => Edit::Older,
         KeyCode::Down => Edit::Newer,
         KeyCode::Tab => Edit::Complete,

@@ -12,6 +12,7 @@ mod agents;
 mod chosen;
 mod decisions;
 mod desk;
+mod editor;
 mod facing;
 mod failure;
 mod feed;
@@ -56,6 +57,7 @@ pub use plan::{Plan, demo, list, replay, run_agent, say, watch};
 pub use serving::{Serving, serve};
 pub use wording::{fault, phrases, phrases_for};
 
+use editor::Editor;
 use feed::Feeds;
 use input::{Inputs, Upheaval};
 use output::Output;
@@ -109,8 +111,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
         recorder,
         voice,
         exit: None,
-        failures: Vec::new(),
-        remembered: None,
+        happened: Vec::new(),
+        edit: None,
     };
     let mut app = App::new(plan.setup);
 
@@ -118,6 +120,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     let mut drawn = Instant::now().checked_sub(FRAME).unwrap_or(started);
     let mut dirty = true;
     let mut unwritten = None;
+    let mut editor: Option<Editor> = None;
     while shell.exit.is_none() {
         // What is written is known before a key or a line that may be the answer to it is judged.
         queue.splice(0..0, output.take_written(&app));
@@ -125,8 +128,20 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             shell.take(input, &mut app, &mut feeds, &mut inputs, &mut output, now());
             dirty = true;
         }
-        queue.extend(shell.failures.drain(..).map(Input::RecordingFailed));
-        queue.extend(shell.remembered.take().map(Input::Remembered));
+        if let Some((text, most)) = shell.edit.take().filter(|_| editor.is_none()) {
+            shell.happened.extend(output.upheaval());
+            match Editor::open(&text, most, &mut inputs, &mut output) {
+                Ok(open) => editor = Some(open),
+                Err(reason) => {
+                    if output.take_again().is_err() {
+                        output.give_up();
+                        shell.happened.push(Input::Terminate);
+                    }
+                    shell.happened.push(Input::Edited(Err(reason)));
+                }
+            }
+        }
+        queue.append(&mut shell.happened);
         if !queue.is_empty() {
             continue;
         }
@@ -134,7 +149,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             break;
         }
         let draws = output.draws();
-        if dirty && output.can_draw() && drawn.elapsed() >= FRAME {
+        let can_draw = editor.is_none() && output.can_draw();
+        if dirty && can_draw && drawn.elapsed() >= FRAME {
             if output.draw(&app, now()).is_err() {
                 output.give_up();
                 queue.push(Input::Terminate);
@@ -143,7 +159,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             drawn = Instant::now();
             dirty = false;
         }
-        let redraw = (dirty && output.can_draw()).then(|| drawn + FRAME);
+        let can_draw = editor.is_none() && output.can_draw();
+        let redraw = (dirty && can_draw).then(|| drawn + FRAME);
         let stale = draws
             .then(|| crate::pane::stale_at(&app, now()))
             .flatten()
@@ -161,6 +178,16 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 if let Some(news) = news {
                     queue.push(Input::Voice(news));
                 }
+            }
+            outcome = closed(&mut editor) => {
+                editor = None;
+                inputs.take_back();
+                dirty = true;
+                if output.take_again().is_err() {
+                    output.give_up();
+                    queue.push(Input::Terminate);
+                }
+                queue.push(Input::Edited(outcome));
             }
             () = until(deadline) => queue.push(Input::Deadline),
             () = until(redraw) => {}
@@ -225,6 +252,9 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             }
         }
     }
+    if let Some(editor) = editor {
+        editor.end().await;
+    }
     output.close();
     if let Some(voice) = shell.voice.take() {
         voice.close(linger).await;
@@ -274,6 +304,14 @@ fn write_echo(inputs: &mut Inputs, output: &mut Output) {
     }
 }
 
+/// Waits until the person closes their editor.
+async fn closed(editor: &mut Option<Editor>) -> Result<String, Reason> {
+    match editor {
+        Some(editor) => editor.closed().await,
+        None => std::future::pending().await,
+    }
+}
+
 async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at.into()).await,
@@ -286,8 +324,10 @@ struct Shell {
     recorder: Option<Recorder>,
     voice: Option<VoiceHandle>,
     exit: Option<Exit>,
-    failures: Vec<Reason>,
-    remembered: Option<Result<String, Reason>>,
+    /// What came of effects, for the app.
+    happened: Vec<Input>,
+    /// What the person wants to write on in their own editor, and how long it may become.
+    edit: Option<(String, usize)>,
 }
 
 impl Shell {
@@ -334,7 +374,7 @@ impl Shell {
 
     /// Tells whether nothing came up that is to be taken before the next news of a link.
     fn goes_on(&self) -> bool {
-        self.exit.is_none() && self.failures.is_empty() && self.remembered.is_none()
+        self.exit.is_none() && self.happened.is_empty() && self.edit.is_none()
     }
 
     /// Records what comes over the links, before anybody changes it.
@@ -347,7 +387,8 @@ impl Shell {
             return;
         }
         if let Err(error) = recorder.news(at.wall, link.0, event) {
-            self.failures.push(failure::recording(&error));
+            let failure = failure::recording(&error);
+            self.happened.push(Input::RecordingFailed(failure));
         }
     }
 
@@ -366,7 +407,8 @@ impl Shell {
             Kept::Reply { request, body } => recorder.reply(at.wall, link.0, *request, body),
         };
         if let Err(error) = recorded {
-            self.failures.push(failure::recording(&error));
+            let failure = failure::recording(&error);
+            self.happened.push(Input::RecordingFailed(failure));
         }
     }
 
@@ -422,10 +464,12 @@ impl Shell {
                 Effect::Title(title) => output.title(title.as_deref()),
                 Effect::Remember(delivery) => {
                     let outcome = settings::remember(&delivery);
-                    self.remembered = Some(outcome.map_err(|failure| failure.reason().clone()));
+                    let outcome = outcome.map_err(|failure| failure.reason().clone());
+                    self.happened.push(Input::Remembered(outcome));
                 }
-                // The loop did it: what reads the input is not here.
+                // The loop does it: what reads the input is not here.
                 Effect::FlushInput => {}
+                Effect::Edit { text, most } => self.edit = Some((text, most)),
                 Effect::Quit(exit) => self.exit = Some(exit),
             }
         }

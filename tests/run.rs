@@ -273,3 +273,67 @@ fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
         "opencode: opencode. Runs opencode acp. It is not installed; to install it: npm"
     ));
 }
+
+/// Starts the agent in the full face, with an editor.
+fn with_editor(folder: &Folder, editor: &str) -> Terminal {
+    let arguments = run(folder, &["--face", "full"]);
+    let environment = [("TERM", "xterm-256color"), ("VISUAL", editor)];
+    let mut terminal = Terminal::start_with(60, 14, &arguments, &environment);
+    terminal.wait("The agent is ready.");
+    terminal.press(">");
+    terminal.wait("Prompt:");
+    terminal.press("touch");
+    terminal.wait("touch");
+    terminal.press("\x07");
+    terminal
+}
+
+#[test]
+fn a_prompt_is_written_on_in_the_persons_own_editor_and_sent_by_enter_alone() {
+    let folder = Folder::new("editor");
+    let script = folder.0.join("editor.sh");
+    // It has the terminal alone: every key is its own, and what is typed after it is closed is nobody's.
+    let written = "ls -l \"$1\" >\"${0%/*}/rights\"\nprintf 'editing\\n'\nread line\nread more\n\
+        printf '%s\\n%s and %s\\n' \"$(cat \"$1\")\" \"$line\" \"$more\" >\"$1\"\n";
+    std::fs::write(&script, written).unwrap();
+    let editor = format!("sh '{}'", script.display());
+    let mut terminal = with_editor(&folder, &editor);
+    terminal.wait("editing");
+    terminal.press("y\r");
+    terminal.press("q\r");
+    terminal.wait("y and q");
+    let prompts = |folder: &Folder| {
+        let heard = folder.heard();
+        let prompts = heard.into_iter().filter(|it| it.contains("session/prompt"));
+        prompts.collect::<Vec<_>>()
+    };
+    assert_eq!(prompts(&folder), [""; 0], "closing it sends nothing");
+    terminal.press("\r");
+    terminal.wait("touch notes.txt");
+    let sent = prompts(&folder);
+    assert_eq!(sent.len(), 1);
+    assert!(sent[0].contains(r"touch\ny and q"), "{sent:?}");
+    // The file was the person's alone, and is gone.
+    let rights = std::fs::read_to_string(folder.0.join("rights")).unwrap();
+    assert!(rights.starts_with("-rw-------"), "{rights}");
+    let name = rights.split_whitespace().last().unwrap().to_owned();
+    assert!(!std::path::Path::new(&name).exists(), "{name}");
+}
+
+#[test]
+fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
+    for (editor, words) in [
+        ("false", "failed"),
+        ("/nowhere/ed", "could not be"),
+        ("", "no editor is named"),
+    ] {
+        let folder = Folder::new("no-editor");
+        let mut terminal = with_editor(&folder, editor);
+        terminal.wait(words);
+        // It goes on where it was.
+        terminal.press(" it");
+        terminal.wait("touch it");
+        terminal.press("\r");
+        terminal.wait("touch notes.txt");
+    }
+}

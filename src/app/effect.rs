@@ -152,6 +152,13 @@ pub enum Effect {
     Title(Option<String>),
     /// Remember how the voice is to sound; its outcome comes back as [`super::Input::Remembered`].
     Remember(Delivery),
+    /// Let the person write on in their own editor; what becomes of it comes back as [`super::Input::Edited`].
+    Edit {
+        /// What is written so far.
+        text: String,
+        /// How long it may become, in bytes.
+        most: usize,
+    },
     /// Throw away what was typed ahead.
     FlushInput,
     /// End.

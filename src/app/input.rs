@@ -61,4 +61,6 @@ pub enum Input {
     RecordingFailed(Reason),
     /// What became of [`super::Effect::Remember`]: the file's place, or why there is none.
     Remembered(Result<String, Reason>),
+    /// What became of [`super::Effect::Edit`]: what was written, or why nothing came of it.
+    Edited(Result<String, Reason>),
 }

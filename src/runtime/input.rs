@@ -32,6 +32,8 @@ pub(super) struct Inputs {
     resized: Signal,
     lost: Option<mpsc::Receiver<()>>,
     upheaval: Option<Upheaval>,
+    /// Whether another program has the terminal.
+    lent: bool,
 }
 
 /// Says what happened to the terminal, other than a key.
@@ -75,6 +77,7 @@ impl Inputs {
             lost: (face == Face::Full || lines == Some(LineSource::Editor))
                 .then(super::screen::watch_for_loss),
             upheaval: None,
+            lent: false,
         })
     }
 
@@ -86,11 +89,19 @@ impl Inputs {
                 _ = self.terminate.recv() => return Input::Terminate,
                 _ = self.hangup.recv() => return Input::Terminate,
                 _ = self.interrupt.recv() => {
+                    // Whoever has the terminal is meant.
+                    if self.lent {
+                        continue;
+                    }
                     self.abandon_line();
                     return Input::Interrupt;
                 }
                 input = next_typed(&mut self.desk) => return input,
                 _ = self.resumed.recv() => {
+                    // It goes on where it was: with another program.
+                    if self.lent {
+                        continue;
+                    }
                     self.upheaval = Some(Upheaval::Resumed);
                     return Input::Deadline;
                 }
@@ -158,6 +169,25 @@ impl Inputs {
             Some(desk) => desk.flush(),
             None => flush(),
         }
+    }
+
+    /// Leaves the terminal to another program; tells whether it is left.
+    pub(super) fn lend(&mut self) -> bool {
+        self.lent = self.keys.as_mut().is_some_and(Keyboard::rest);
+        // What was typed since was meant for it, and can't be given to it.
+        if let Some(keys) = self.keys.as_mut().filter(|_| self.lent) {
+            while keys.take().is_some() {}
+        }
+        self.lent
+    }
+
+    /// Takes the terminal again. What was typed meanwhile was meant for the other program.
+    pub(super) fn take_back(&mut self) {
+        self.flush();
+        if let Some(keys) = &mut self.keys {
+            keys.go_on();
+        }
+        self.lent = false;
     }
 
     /// Gives what happened to the terminal since the last call.

@@ -166,6 +166,7 @@ async fn follow(
                     | Effect::Copy(_)
                     | Effect::Title(_)
                     | Effect::Remember(_)
+                    | Effect::Edit { .. }
                     | Effect::FlushInput => {}
                 }
             }

@@ -41,7 +41,7 @@ mod speech_dispatcher;
 mod ssip;
 pub mod system;
 mod tone;
-mod words;
+pub(crate) mod words;
 mod worker;
 
 #[cfg(test)]

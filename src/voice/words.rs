@@ -7,7 +7,7 @@ use crate::announce::Reason;
 
 /// Says why a command line can't be cut into words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unfinished {
+pub(crate) enum Unfinished {
     /// A quote has no end.
     Quote,
     /// A backslash stands at the end.
@@ -18,7 +18,7 @@ pub(super) enum Unfinished {
 
 impl Unfinished {
     /// Names it for a person.
-    pub(super) fn reason(self) -> Reason {
+    pub(crate) fn reason(self) -> Reason {
         Reason::new(match self {
             Self::Quote => "voice.cause.command.quote",
             Self::Backslash => "voice.cause.command.backslash",
@@ -39,7 +39,7 @@ enum Inside {
 ///
 /// Between single quotes everything is as it stands; between double quotes a backslash protects a
 /// quote or a backslash; elsewhere it protects any character.
-pub(super) fn split(line: &str) -> Result<Vec<String>, Unfinished> {
+pub(crate) fn split(line: &str) -> Result<Vec<String>, Unfinished> {
     let mut words = Vec::new();
     let mut word = String::new();
     let mut inside = Inside::Nothing;

@@ -468,10 +468,7 @@ fn codex_is_signed_in_to_by_a_way_that_works_after_one_that_does_not() {
     let mut hearken = scene.start(&CODEX_WITHOUT_ACCOUNT, &[]);
     hearken.announced("clarification", "The agent wants you to sign in. How?");
     hearken.say("o 1 2");
-    hearken.announced(
-        "connection",
-        "Signing in did not work, by Use CODEX_API_KEY",
-    );
+    hearken.announced("connection", "Signing in by Use CODEX_API_KEY did not work");
     hearken.announced("clarification", "The agent wants you to sign in. How?");
     hearken.say("o 2 3");
     hearken.announced("connection", "You are signed in.");

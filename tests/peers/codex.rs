@@ -318,7 +318,7 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
     hearken.say("> ask: touch e.txt");
     let n = asked(&mut hearken, " touch e.txt. ");
     hearken.say(&format!("o {n} 1"));
-    hearken.announced("reply", "every command that begins with: touch");
+    hearken.announced("reply", "commands that begin with: touch");
     hearken.say(&format!("c {n}"));
     hearken.announced("session_completed", "Finished");
     assert!(scene.has("e.txt"));

@@ -243,6 +243,7 @@ impl Stage {
                     | Effect::Follow { .. }
                     | Effect::LastWords { .. }
                     | Effect::ChangeWay { .. }
+                    | Effect::Edit { .. }
                     | Effect::Close(_)
                     | Effect::Bell
                     | Effect::Copy(_)

@@ -11,14 +11,14 @@
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::announce::{Arg, Class, Kind, Mark, Segment};
+use crate::announce::{Arg, Class, Kind, Mark, Reason, Segment};
 use crate::config::EchoChoice;
 use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
 use crate::session::Question;
 
-use crate::app::App;
 use crate::app::doing::Doing;
+use crate::app::{App, Effect};
 
 /// The longest answer, in bytes: the protocol's own bound of a text (3.7).
 const LONGEST_ANSWER: usize = 16 * 1024;
@@ -73,6 +73,14 @@ impl App {
                 self.complete(now);
                 return;
             }
+            Edit::Editor => {
+                self.respond("prompt.editor", &[], now);
+                self.effects.push(Effect::Edit {
+                    text: before.0,
+                    most: LONGEST_ANSWER,
+                });
+                return;
+            }
             // Sending is no change.
             Edit::Submit => return,
         };
@@ -106,6 +114,7 @@ impl App {
             | Edit::Submit
             | Edit::NewLine
             | Edit::Complete
+            | Edit::Editor
             | Edit::Older
             | Edit::Newer => {}
         }
@@ -119,6 +128,27 @@ impl App {
         };
         *line = tui_input::Input::new(text.clone());
         self.echo(&text, "editor.empty", now);
+    }
+
+    /// Takes what the person wrote in their own editor, or why they could not.
+    pub(in crate::app) fn edited(&mut self, outcome: Result<String, Reason>, now: Now) {
+        match (outcome, self.is_prompt()) {
+            (Ok(text), true) => {
+                if let Some(line) = self.doing.line_mut() {
+                    *line = tui_input::Input::default();
+                }
+                self.paste_into_line(text.trim_end(), now);
+            }
+            // Whoever it was for is gone.
+            (Ok(text), false) => {
+                self.prompts.keep(&text);
+                self.respond("prompt.editor.late", &[], now);
+            }
+            (Err(reason), _) => {
+                let reason = self.because(&reason);
+                self.respond("prompt.editor.failed", &[("reason", reason)], now);
+            }
+        }
     }
 
     /// Says the word that a new line ends, and that it begins.

@@ -155,3 +155,33 @@ fn a_mode_is_changed_by_keys_in_two_steps_and_by_nothing_less() {
     assert_eq!(sets(&stage), 1, "{:?}", stage.lines);
     assert!(!stage.heard("Mode of the agent: Yolo."));
 }
+
+#[test]
+fn what_is_written_in_the_persons_own_editor_comes_back_into_the_line_and_is_not_sent() {
+    let mut stage = Stage::agent(KEYS, Config::default());
+    let open = KeyEvent::new(KeyCode::Char('g'), KeyModifiers::CONTROL);
+    stage.press('>');
+    for c in "do".chars() {
+        stage.press(c);
+    }
+    stage.key(open);
+    assert_eq!(stage.edits, ["do"]);
+    stage.input(Input::Edited(Ok("do it\r\nwell\u{1b}\n".to_owned())));
+    assert_eq!(stage.app.editor().0, "do it\nwell");
+    assert_eq!(stage.sent, []);
+    // Without one, everything is as it was.
+    stage.key(open);
+    stage.input(Input::Edited(Err(crate::announce::Reason::new(
+        "prompt.editor.none",
+    ))));
+    assert_eq!(stage.app.editor().0, "do it\nwell");
+    let words = "Nothing came from your editor: no editor is named; the variable VISUAL or EDITOR names one. What you typed is still here.";
+    assert!(stage.heard(words), "{:?}", stage.lines);
+    // What comes when nothing is typed any more stands among the earlier prompts.
+    stage.key(KeyEvent::from(KeyCode::Esc));
+    stage.input(Input::Edited(Ok("late".to_owned())));
+    stage.press('>');
+    stage.key(KeyEvent::from(KeyCode::Up));
+    assert_eq!(stage.app.editor().0, "late");
+    assert_eq!(stage.sent, []);
+}

@@ -486,6 +486,7 @@ impl Thread {
             && self.runs(id, now, out)
         {
             let items = last.get("items").and_then(Value::as_array);
+            let begun = items.is_some_and(|items| !items.is_empty());
             for item in items.into_iter().flatten().filter_map(Value::as_object) {
                 let over = item.get("completedAtMs").is_some_and(Value::is_number);
                 match known {
@@ -495,8 +496,10 @@ impl Thread {
                     false => self.was(item, over, now, out),
                 }
             }
-            // Whoever joins in the middle hears that there is something.
-            self.turn(None, now, out);
+            // Whoever joins in the middle hears that there is something; one that has just begun says itself what for.
+            if begun {
+                self.turn(None, now, out);
+            }
             if !runs {
                 self.completed(last, now, out);
             }

@@ -144,6 +144,7 @@ impl Rig {
                 | Effect::Farewell(_)
                 | Effect::Remember(_)
                 | Effect::Title(_)
+                | Effect::Edit { .. }
                 | Effect::FlushInput => {}
             }
         }

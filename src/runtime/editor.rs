@@ -1,0 +1,173 @@
+//! The person's own editor, which has the terminal for a while.
+//!
+//! Responsibilities: which program that is, the file that it writes, what it leaves there. Not here: giving the terminal
+//! away and taking it back (`input`, `output`), what becomes of the text (`app`).
+//!
+//! Mental model: agents, questions and the voice go on meanwhile; only the terminal is somebody else's. What is written
+//! comes back into the line, and nothing is sent by closing an editor.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::process::{Child, Command};
+
+use crate::announce::Reason;
+use crate::voice::words;
+
+use super::failure::Failure;
+use super::input::Inputs;
+use super::output::Output;
+use super::shown;
+
+/// How long it may take to close when this program ends.
+const ENDS: Duration = Duration::from_secs(1);
+
+/// Holds an editor that is open.
+pub(super) struct Editor {
+    child: Child,
+    file: PathBuf,
+    most: usize,
+    /// Whether the file holds what nobody else has.
+    keep: bool,
+}
+
+impl Editor {
+    /// Gives the terminal to the person's editor, with a text.
+    ///
+    /// # Errors
+    /// When none is named, or it can't be started; the terminal is as it was then.
+    pub(super) fn open(
+        text: &str,
+        most: usize,
+        inputs: &mut Inputs,
+        output: &mut Output,
+    ) -> Result<Self, Reason> {
+        let line = named().ok_or_else(|| Reason::new("prompt.editor.none"))?;
+        let mut words = words::split(&line)
+            .map_err(|unfinished| unfinished.reason())?
+            .into_iter();
+        let name = words.next().unwrap_or_default();
+        let file = make(text)?;
+        output.give_back();
+        let child = match inputs.lend() {
+            true => Command::new(&name)
+                .args(words)
+                .arg(&file)
+                .kill_on_drop(true)
+                .spawn(),
+            false => Err(io::ErrorKind::ResourceBusy.into()),
+        };
+        let reason = match child {
+            Ok(child) => {
+                return Ok(Self {
+                    child,
+                    file,
+                    most,
+                    keep: false,
+                });
+            }
+            Err(error) => Reason::new("prompt.editor.not_started")
+                .with("name", name)
+                .because("why", Reason::of_system(&error)),
+        };
+        remove(&file);
+        inputs.take_back();
+        Err(reason)
+    }
+
+    /// Waits until it is closed, and gives what it left.
+    ///
+    /// # Errors
+    /// When it says that it failed, or what it left can't be taken.
+    pub(super) async fn closed(&mut self) -> Result<String, Reason> {
+        let status = self.child.wait().await;
+        let status = status.map_err(|error| Reason::of_system(&error))?;
+        if !status.success() {
+            return Err(Reason::new("prompt.editor.ended_badly"));
+        }
+        let unread = |error| {
+            Failure::unreadable(&self.file, Reason::of_reading(&error))
+                .reason()
+                .clone()
+        };
+        let mut bytes = Vec::new();
+        let file = File::open(&self.file).map_err(unread)?;
+        let most = self.most as u64;
+        file.take(most + 1)
+            .read_to_end(&mut bytes)
+            .map_err(unread)?;
+        if bytes.len() > self.most {
+            self.keep = true;
+            return Err(Reason::new("prompt.editor.too_long")
+                .with("limit", self.most)
+                .with("path", shown(&self.file)));
+        }
+        match String::from_utf8(bytes) {
+            Ok(text) => Ok(text),
+            Err(_) => {
+                self.keep = true;
+                Err(Reason::new("prompt.editor.no_text").with("path", shown(&self.file)))
+            }
+        }
+    }
+
+    /// Has it close, because this program ends.
+    pub(super) async fn end(mut self) {
+        let id = self.child.id().and_then(|id| i32::try_from(id).ok());
+        if let Some(id) = id.and_then(rustix::process::Pid::from_raw) {
+            // In vain where it is gone already.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+            let _ = tokio::time::timeout(ENDS, self.child.wait()).await;
+        }
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        if !self.keep {
+            remove(&self.file);
+        }
+    }
+}
+
+/// Gives the command line of the person's editor, as other programs find it.
+fn named() -> Option<String> {
+    let named = ["VISUAL", "EDITOR"].into_iter();
+    named
+        .filter_map(|name| std::env::var(name).ok())
+        .find(|line| !line.trim().is_empty())
+}
+
+/// Makes a file for the person alone, with what is written so far.
+fn make(text: &str) -> Result<PathBuf, Reason> {
+    let mut seed = [0; 8];
+    let filled = getrandom::fill(&mut seed);
+    let path = std::env::temp_dir();
+    let path = path.join(format!("hearken-{:016x}.md", u64::from_ne_bytes(seed)));
+    let failed = |error: &io::Error| Failure::unwritable(&path, error).reason().clone();
+    filled.map_err(|_| failed(&io::ErrorKind::Other.into()))?;
+    let mut file = own(&path).map_err(|error| failed(&error))?;
+    let written = file.write_all(text.as_bytes());
+    if let Err(error) = written {
+        remove(&path);
+        return Err(failed(&error));
+    }
+    Ok(path)
+}
+
+fn own(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // A name that somebody else put there is not followed.
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+}
+
+fn remove(path: &Path) {
+    // What is gone already need not go.
+    let _ = std::fs::remove_file(path);
+}
