@@ -67,7 +67,7 @@ impl Waiting {
 
     /// Tells whether events of a session wait.
     pub(super) fn holds(&self, key: &SessionKey) -> bool {
-        !self.early.is_empty() && self.of(key).next().is_some()
+        self.of(key).next().is_some()
     }
 
     /// Tells whether an event of a session with this number waits.
@@ -79,7 +79,10 @@ impl Waiting {
         &self,
         key: &SessionKey,
     ) -> impl Iterator<Item = (&(SessionKey, u64), &Early)> {
-        self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX))
+        // Hardly ever does any wait, and a key is made for each look.
+        let waits = (!self.early.is_empty())
+            .then(|| self.early.range((key.clone(), 0)..=(key.clone(), u64::MAX)));
+        waits.into_iter().flatten()
     }
 
     /// Tells whether one of them has waited long enough.
@@ -94,7 +97,6 @@ impl Waiting {
     }
 
     pub(super) fn take(&mut self, key: &SessionKey, number: u64) -> Option<Early> {
-        // Hardly ever does any wait, and a key is made for each look.
         if self.early.is_empty() {
             return None;
         }

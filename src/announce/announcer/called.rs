@@ -24,14 +24,16 @@ impl Announcer {
         let own = sessions.get(key);
         let seen = self.looks.of(agent);
         let beside = own.is_some_and(|own| own.beside);
-        let namesakes: Vec<&Session> = sessions
-            .iter()
-            .filter(|other| match is_of_agent(other, key) {
-                true => beside && other.beside && other.key != *key,
-                false => other.agent == agent || self.looks.of(&other.agent) == seen,
-            })
-            .collect();
-        if namesakes.is_empty() {
+        // Looked for as far as it takes: of hundreds of runs the first ones mostly tell.
+        let namesakes = || {
+            sessions
+                .iter()
+                .filter(|other| match is_of_agent(other, key) {
+                    true => beside && other.beside && other.key != *key,
+                    false => other.agent == agent || self.looks.of(&other.agent) == seen,
+                })
+        };
+        if namesakes().next().is_none() {
             return self.called(key, agent);
         }
         let request = |session: &Session| {
@@ -40,10 +42,10 @@ impl Announcer {
         };
         let words = own.and_then(request).filter(|words| {
             let seen = self.looks.of(words);
-            let mut others = namesakes.iter().filter_map(|other| request(other));
+            let mut others = namesakes().filter_map(request);
             !others.any(|other| self.looks.of(&other) == seen)
         });
-        let elsewhere = namesakes.iter().all(|other| other.key.link != key.link);
+        let elsewhere = namesakes().all(|other| other.key.link != key.link);
         let (phrase, mark) = match (words, own) {
             (Some(words), _) => ("agent.twin.request", Arg::Name(words.to_string())),
             (None, Some(own)) if !elsewhere => ("agent.twin.run", Arg::own(own.number)),

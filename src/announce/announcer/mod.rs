@@ -320,10 +320,9 @@ impl Announcer {
 
     /// Gives the monotonic time at which [`Announcer::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
-        self.outputs
-            .values()
-            .filter_map(|output| output.coalescer.deadline())
-            .min()
+        (self.outputs.values()).fold(None, |first, output| {
+            output.coalescer.deadline_before(first).or(first)
+        })
     }
 
     /// Tells whether [`Announcer::tick`] has something to do.

@@ -320,7 +320,15 @@ impl Coalescer {
 
     /// Says when [`Coalescer::flush_due`] has something to do, if nothing more comes before.
     pub fn deadline(&self) -> Option<Duration> {
+        self.deadline_before(None)
+    }
+
+    /// The same, where that is before a time: only then what would be said is looked for.
+    pub fn deadline_before(&self, first: Option<Duration>) -> Option<Duration> {
         let until = self.patient_until()?;
+        if first.is_some_and(|first| until >= first) {
+            return None;
+        }
         self.flush_place()?;
         Some(until)
     }

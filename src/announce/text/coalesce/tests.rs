@@ -138,6 +138,8 @@ fn a_doubted_hint_is_believed_after_a_long_silence() {
             .is_empty()
     );
     assert_eq!(c.deadline(), Some(ms(2700)));
+    assert_eq!(c.deadline_before(Some(ms(2701))), Some(ms(2700)));
+    assert_eq!(c.deadline_before(Some(ms(2700))), None);
     assert!(c.flush_due(ms(900)).is_empty());
     assert_eq!(texts(&c.flush_due(ms(2700))), ["All tests passed"]);
     assert_eq!(c.deadline(), None);
