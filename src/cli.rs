@@ -3,12 +3,14 @@
 //! Responsibilities: flags and their help, laid over the settings. Not here: what a command does
 //! (`runtime`), how a source is reached (`transport`).
 
+mod choices;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::app::Until;
@@ -16,6 +18,8 @@ use crate::config::{
     Config, Dialect, FaceChoice, Load, ReaderChoice, SetBy, ThemeChoice, TimesChoice, Verbosity,
     VoiceChoice,
 };
+
+pub use choices::{HookAction, HookedAgent, TraceFormat};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -50,9 +54,9 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, unix:PATH, unix:AGENT, a
-        /// FILE of events, - for standard input, or the name of a source in your settings; without
-        /// any, all of those
+        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, claude for Claude Code by its
+        /// hooks, unix:PATH, unix:AGENT, a FILE of events, - for standard input, or the name of a source
+        /// in your settings; without any, all of those
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,
         /// A program to start, without a shell, that speaks over its standard input and output
@@ -183,6 +187,26 @@ pub enum Command {
     /// Be the process that speaks by the platform's own speech; hearken starts it by itself
     #[command(hide = true)]
     SystemVoice,
+    /// Let an agent that you start elsewhere be heard here, by hooks in its settings
+    ///
+    /// Says first what it will write, and asks. Where no hearken listens, a hook ends at once and decides nothing.
+    Hooks {
+        /// What is to be done
+        #[arg(value_enum, value_name = "ACTION")]
+        action: HookAction,
+        /// Whose settings
+        #[arg(value_enum, value_name = "AGENT", default_value = "claude")]
+        agent: HookedAgent,
+        /// In the settings of this folder, instead of your own
+        #[arg(long)]
+        project: bool,
+        /// Write without asking
+        #[arg(long)]
+        yes: bool,
+        /// Your languages, best first
+        #[arg(long, value_name = "TAG", value_delimiter = ',')]
+        language: Vec<String>,
+    },
     /// Write shell completions to standard output
     ///
     /// The script asks hearken for names, so that scenarios, commands and the sources of your settings are
@@ -206,17 +230,6 @@ pub enum Command {
         #[arg(long, value_name = "TAG", value_delimiter = ',')]
         language: Vec<String>,
     },
-}
-
-/// Names a way to write a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TraceFormat {
-    /// Plain lines
-    Text,
-    /// Markdown with one Mermaid diagram a session
-    Mermaid,
-    /// One JSON object a line
-    Json,
 }
 
 /// Says how to show and say what agents do.

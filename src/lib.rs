@@ -12,6 +12,7 @@ pub mod demo;
 pub mod dialect;
 pub mod doctor;
 pub mod guide;
+pub mod hooks;
 pub mod inspect;
 pub mod keys;
 pub mod linear;

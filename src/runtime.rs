@@ -16,6 +16,7 @@ mod editor;
 mod facing;
 mod failure;
 mod feed;
+mod hooked;
 mod input;
 mod keyboard;
 mod live;
@@ -50,6 +51,7 @@ pub use facing::Face;
 pub(crate) use facing::{Terminals, choose_face};
 pub use failure::Failure;
 pub(crate) use failure::{source as of_source, tls as of_tls};
+pub use hooked::{hooks, relay};
 pub use live::check;
 pub use look::{shown, trace};
 pub use pages::{scenario_names, source_names, write_pages};
@@ -450,6 +452,12 @@ impl Shell {
                 } => {
                     feeds.call(link, request, call);
                 }
+                Effect::Respond {
+                    link,
+                    id,
+                    request,
+                    body,
+                } => feeds.respond(link, id, request, body),
                 Effect::Follow { link, stream } => feeds.follow(link, stream),
                 Effect::Refuse { link, fault } => feeds.refuse(link, fault),
                 Effect::Keep { link, kept } => self.keep(link, &kept, at),

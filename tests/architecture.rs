@@ -46,6 +46,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "hyper",
         ],
     ),
+    ("hooks", &[], &["serde_json"]),
     ("voice", &["config", "announce"], &["tokio", "serde_json"]),
     (
         "demo",
@@ -61,6 +62,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "config",
             "demo",
             "dialect",
+            "hooks",
             "inspect",
             "keys",
             "linear",
@@ -294,6 +296,38 @@ fn every_room_imports_only_what_the_design_allows() {
     }
     assert!(seen > 40, "only {seen} files were looked at");
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// The rooms that know AAEP and no other protocol, and the names that must not stand in their code.
+const GENERIC: &[&str] = &["app", "session", "announce", "pane", "linear", "keys"];
+const FOREIGN: &[&str] = &[
+    "claude",
+    "codex",
+    "\"acp",
+    "\"asp",
+    "\"sage",
+    "\"opencode",
+    "\"a2a",
+    "\"agui",
+];
+
+/// Finds the names of other protocols in code.
+fn foreign_names(code: &str) -> Vec<&'static str> {
+    let code = code.to_lowercase();
+    let named = FOREIGN.iter().filter(|name| code.contains(*name));
+    named.copied().collect()
+}
+
+#[test]
+fn the_rooms_that_are_for_all_name_no_protocol_but_aaep() {
+    let mut files = Vec::new();
+    sources(Path::new("src"), &mut files);
+    let generic = |path: &&PathBuf| GENERIC.contains(&room(path).as_str());
+    for path in files.iter().filter(|path| !is_test(path)).filter(generic) {
+        let found = foreign_names(&code(path));
+        assert!(found.is_empty(), "{} names {found:?}", path.display());
+    }
+    assert_eq!(foreign_names("say(\"claude.begins\")"), ["claude"]);
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod floods;
 mod german;
 mod guide;
 mod hands;
+mod hooked;
 mod kinds;
 mod latency;
 mod lines;

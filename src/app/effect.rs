@@ -101,6 +101,18 @@ pub enum Effect {
         /// Which.
         call: Call,
     },
+    /// Answer a request that came in; where a number is given, its outcome comes back as
+    /// [`crate::link::LinkEvent::Replied`] with it.
+    Respond {
+        /// Over which link it came.
+        link: LinkId,
+        /// Its number.
+        id: u64,
+        /// The number of the person's answer.
+        request: Option<u64>,
+        /// The message.
+        body: String,
+    },
     /// Follow this in the attempt to connect that is under way.
     Follow {
         /// Which link.

@@ -52,6 +52,17 @@ impl App {
         of_last.or_else(|| can.first().copied())
     }
 
+    /// Tells whether whoever is meant can be heard and answered, and nothing else: the one that the person went to, else all
+    /// that are there.
+    fn is_only_heard(&self) -> bool {
+        if let Some(chosen) = self.chosen_link() {
+            let view = self.links.get(chosen);
+            return view.is_some_and(|view| view.connection().only_heard);
+        }
+        let mut there = self.links.iter().filter(|view| !view.is_over()).peekable();
+        there.peek().is_some() && there.all(|view| view.connection().only_heard)
+    }
+
     /// Tells an agent what to do; without a text, opens the editor.
     pub(super) fn tell_agent(&mut self, text: Option<String>, now: Now) {
         let (number, text) = match text {
@@ -78,6 +89,7 @@ impl App {
         };
         let Some(whom) = meant else {
             let key = match number.is_some() || self.chosen_link().is_some() {
+                _ if self.is_only_heard() => "prompt.only_heard",
                 true => "prompt.not_this",
                 false => "prompt.nobody",
             };
@@ -168,6 +180,10 @@ impl App {
             let never = prompted.and_then(|link| self.links.get(link));
             if never.is_some_and(|view| view.connection().never_stops) {
                 self.respond("stop_turn.never", &[], now);
+                return;
+            }
+            if self.is_only_heard() {
+                self.respond("stop_turn.only_heard", &[], now);
                 return;
             }
             match (by, number.is_some() || self.takes_prompts()) {

@@ -282,6 +282,7 @@ impl Stage {
                 | Effect::Refuse { .. }
                 | Effect::Hand { .. }
                 | Effect::Follow { .. }
+                | Effect::Respond { .. }
                 | Effect::LastWords { .. }
                 | Effect::ChangeWay { .. }
                 | Effect::Close(_)

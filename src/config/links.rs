@@ -27,6 +27,8 @@ pub enum Dialect {
     Opencode,
     /// Codex, attached to its app-server
     Codex,
+    /// Claude Code, heard by its hooks
+    Claude,
 }
 
 /// Settings of the links to sources.

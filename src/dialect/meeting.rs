@@ -130,7 +130,7 @@ impl Meeting {
             // Who names AAEP's own place means AAEP.
             Carrier::WebSocket if start.path.ends_with(WEBSOCKET.path) => false,
             Carrier::WebSocket => refuses_aaep(fault, matches!(start.path.as_str(), "" | "/")),
-            Carrier::Socket | Carrier::Lines | Carrier::OneWay => false,
+            Carrier::Socket | Carrier::Lines | Carrier::Requests | Carrier::OneWay => false,
         }
     }
 

@@ -22,6 +22,7 @@ mod aaep;
 mod acp;
 mod asp;
 pub mod changes;
+mod claude;
 mod codex;
 mod foreign;
 mod meeting;
@@ -122,6 +123,16 @@ pub enum Out {
         request: u64,
         /// Which.
         call: Call,
+    },
+    /// Answer a request that came in ([`LinkEvent::Request`]); where a number of an answer of the person is given,
+    /// what becomes of it comes back as [`LinkEvent::Replied`] with that.
+    Respond {
+        /// Our number of the request that came in.
+        id: u64,
+        /// The number that the person's answer came with; none where it is no answer of theirs.
+        request: Option<u64>,
+        /// The answer, in JSON.
+        body: String,
     },
     /// Follow this in the attempt to connect that is under way.
     Follow(Stream),
@@ -321,6 +332,9 @@ pub struct Connection {
     pub in_turn: bool,
     /// Whether it can be told what to do, and not to stop, because its protocol has no way for that.
     pub never_stops: bool,
+    /// Whether its agents are heard and answered, and can be neither told what to do nor stopped, because their protocol
+    /// has no way for that.
+    pub only_heard: bool,
     /// Whether what it does, and asks, is cancelled when the person leaves it.
     pub ends_with_us: bool,
     /// Whether it was started and has yet to say that it can be told what to do.
@@ -338,6 +352,8 @@ pub enum Carrier {
     Socket,
     /// The standard input and output of a program, a line a frame.
     Lines,
+    /// Requests of programs on this machine, each of which waits for its answer.
+    Requests,
     /// A file or a pipe: nothing can be sent.
     #[default]
     OneWay,

@@ -31,6 +31,7 @@ use crate::protocol::{Now, Reply};
 use super::aaep::Aaep;
 use super::acp::Acp;
 use super::asp::Asp;
+use super::claude::Claude;
 use super::codex::Codex;
 use super::meeting::Meeting;
 use super::opencode::Opencode;
@@ -67,17 +68,20 @@ pub enum Kind {
     Opencode,
     /// Codex's app-server.
     Codex,
+    /// Claude Code's hooks.
+    Claude,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Aaep,
         Self::Asp,
         Self::Sage,
         Self::Acp,
         Self::Opencode,
         Self::Codex,
+        Self::Claude,
     ];
 
     /// Asks a dialect about a text.
@@ -89,6 +93,7 @@ impl Kind {
             Self::Acp => super::acp::recognise(text),
             Self::Opencode => super::opencode::recognise(text),
             Self::Codex => super::codex::recognise(text),
+            Self::Claude => super::claude::recognise(text),
         }
     }
 
@@ -101,6 +106,7 @@ impl Kind {
             Self::Acp => Box::new(Acp::new(start)),
             Self::Opencode => Box::new(Opencode::new(start)),
             Self::Codex => Box::new(Codex::new(start)),
+            Self::Claude => Box::new(Claude::new(start)),
         }
     }
 }
@@ -146,6 +152,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Acp => Kind::Acp.machine(start),
         config::Dialect::Opencode => Kind::Opencode.machine(start),
         config::Dialect::Codex => Kind::Codex.machine(start),
+        config::Dialect::Claude => Kind::Claude.machine(start),
     }
 }
 

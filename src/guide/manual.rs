@@ -132,10 +132,11 @@ fn face(choice: FaceChoice) -> Option<(&'static str, &'static str)> {
 }
 
 /// The files that hearken reads or writes by itself, with what is said of each.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("$XDG_CONFIG_HOME/hearken/config.toml", "man.file.settings"),
     ("~/.config/hearken/config.toml", "man.file.settings.else"),
     ("$XDG_STATE_HOME/hearken/voice.toml", "man.file.voice"),
+    ("$XDG_STATE_HOME/hearken/claude.json", "man.file.door"),
     ("FILE.meta.jsonl", "man.file.recording"),
     ("$XDG_RUNTIME_DIR/aaep", "man.file.sockets"),
 ];

@@ -75,6 +75,7 @@ impl Checker {
                 | Out::Send { .. }
                 | Out::Hand { .. }
                 | Out::Call { .. }
+                | Out::Respond { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)
                 | Out::Release

@@ -345,6 +345,7 @@ impl Tracer {
                 | Out::Send { .. }
                 | Out::Hand { .. }
                 | Out::Call { .. }
+                | Out::Respond { .. }
                 | Out::Follow(_)
                 | Out::Refuse(_)
                 | Out::Release

@@ -118,6 +118,9 @@ pub(crate) fn source(error: &SourceError) -> Reason {
             .with("name", name)
             .with("address", address),
         SourceError::IsSocket { name } => Reason::new("call.source.is_socket").with("name", name),
+        SourceError::NoSecret { why } => {
+            Reason::new("call.random").because("why", Reason::said(why))
+        }
         SourceError::NoSuchFile { name } => Reason::new("call.source.no_file").with("name", name),
     }
 }

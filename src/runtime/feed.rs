@@ -1,5 +1,6 @@
 //! The sources as the loop sees them: one channel each, so that one can be left unread.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
@@ -7,15 +8,20 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 
 use crate::dialect;
+use crate::hooks::door::Door;
 use crate::link::{Call, Cause, Fault, Frame, LastWords, LinkEvent, LinkId, Stream, Way};
 use crate::transport::file::{self, Line};
-use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Source};
+use crate::transport::{self, LinkHandle, LinkNews, LinkSettings, LinkSink, Listening, Source};
 
-use super::{Open, sources};
+use super::look::shown;
+use super::{Open, hooked, sources};
 
 /// How many news of one source wait for the loop, beside the bound of their bytes; then the source waits, and
 /// its server with it.
 const WAITING: usize = 1024;
+
+/// The status of an answer to a request that came in.
+const TAKEN: u16 = 200;
 
 /// The longest pause of a recording that is kept: a night between two events is nobody's wish.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -43,16 +49,22 @@ pub(super) struct Feeds {
     parted: Vec<LinkNews>,
     /// The sources that were left, until nothing is left of them.
     leaving: Vec<JoinHandle<()>>,
+    /// The doors at which hooks knock, of the sources that listen.
+    doors: BTreeMap<LinkId, (Door, Listening)>,
 }
 
 impl Feeds {
     pub(super) fn open(feeds: Vec<Feed>, settings: LinkSettings) -> anyhow::Result<Self> {
         let mut open = Vec::new();
+        let mut doors = BTreeMap::new();
         for (at, feed) in feeds.into_iter().enumerate() {
             let (sink, news) = LinkSink::channel(at, WAITING);
             let mut origin = None;
             let handle = match feed {
                 Feed::Link(source, own) => {
+                    if let Source::Requests(listening) = &source {
+                        doors.insert(LinkId(at), (hooked::door()?, listening.clone()));
+                    }
                     let seed = settings.seed.wrapping_add(at as u64);
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
                     settings.seed = seed;
@@ -78,6 +90,7 @@ impl Feeds {
             turn: 0,
             parted: Vec::new(),
             leaving: Vec::new(),
+            doors,
         })
     }
 
@@ -104,10 +117,29 @@ impl Feeds {
             let open = &mut self.open[at];
             if let Poll::Ready(Some((_, event))) = open.news.poll_recv(context) {
                 self.turn = (at + 1) % count;
-                return Poll::Ready((open.id, event));
+                let id = open.id;
+                return Poll::Ready((id, self.at_the_door(id, event)));
             }
         }
         Poll::Pending
+    }
+
+    /// Says at its door where a source listens; one of which nobody can know is of no use.
+    fn at_the_door(&mut self, id: LinkId, event: LinkEvent) -> LinkEvent {
+        let (LinkEvent::Listening { port }, Some((door, listening))) =
+            (&event, self.doors.get_mut(&id))
+        else {
+            return event;
+        };
+        match door.open(*port, listening.secret()) {
+            Ok(()) => event,
+            Err(error) => LinkEvent::Failed {
+                fault: Fault::Unusable(Cause::NoListening {
+                    name: shown(door.path()),
+                    why: error.kind(),
+                }),
+            },
+        }
     }
 
     /// Looks at the connections that were left: only the outcome of an answer is still of interest.
@@ -167,6 +199,7 @@ impl Feeds {
     }
 
     pub(super) fn leave(&mut self, link: LinkId) {
+        self.doors.remove(&link);
         if let Some(open) = self.open.get_mut(link.0) {
             // Dropping the handle ends the link; a reply under way is answered for on the channel.
             if let Some(handle) = open.handle.take() {
@@ -184,6 +217,13 @@ impl Feeds {
     pub(super) fn call(&self, link: LinkId, request: u64, call: Call) {
         if let Some(handle) = self.handle(link) {
             handle.call(request, call);
+        }
+    }
+
+    /// Answers a request that came in.
+    pub(super) fn respond(&self, link: LinkId, id: u64, request: Option<u64>, body: String) {
+        if let Some(handle) = self.handle(link) {
+            handle.respond(id, TAKEN, body, request);
         }
     }
 
@@ -210,6 +250,7 @@ impl Feeds {
 
     /// Leaves every source, and waits until nothing is left of them, started programs included.
     pub(super) async fn close(mut self) {
+        self.doors.clear();
         for open in self.open {
             self.leaving.extend(open.handle.map(LinkHandle::close));
             self.parted.push(open.news);

@@ -148,6 +148,12 @@ async fn follow(
                         request,
                         call,
                     } => feeds.call(link, request, call),
+                    Effect::Respond {
+                        link,
+                        id,
+                        request,
+                        body,
+                    } => feeds.respond(link, id, request, body),
                     Effect::Follow { link, stream } => feeds.follow(link, stream),
                     Effect::Refuse { link, fault } => feeds.refuse(link, fault),
                     Effect::LastWords { link, words } => feeds.last_words(link, words),

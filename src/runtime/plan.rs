@@ -135,6 +135,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::WebSocket(_)
             | Source::Unix(_)
             | Source::Program(_)
+            | Source::Requests(_)
             | Source::Stdin => None,
         },
         program: matches!(source, Source::Program(_)),
@@ -147,6 +148,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::WebSocket(_)
             | Source::Unix(_)
             | Source::File(_)
+            | Source::Requests(_)
             | Source::Stdin => String::new(),
         },
         ..SourceSetup::default()

@@ -111,13 +111,18 @@ fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
 
 /// Gives the place of what is remembered of the voice.
 pub fn state_file() -> Option<PathBuf> {
+    state_folder().map(|folder| folder.join("voice.toml"))
+}
+
+/// Gives the folder of what hearken writes down by itself.
+pub fn state_folder() -> Option<PathBuf> {
     let base = std::env::var_os("XDG_STATE_HOME")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())
         .or_else(|| {
             std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"))
         })?;
-    Some(base.join("hearken").join("voice.toml"))
+    Some(base.join("hearken"))
 }
 
 /// Gives the place of the person's own settings file.
@@ -164,7 +169,8 @@ pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secr
         | Dialect::Asp
         | Dialect::Sage
         | Dialect::Acp
-        | Dialect::Codex => Ok(named),
+        | Dialect::Codex
+        | Dialect::Claude => Ok(named),
         Dialect::Opencode => {
             let (password, user) = OPENCODE;
             let own = std::env::var_os(password).map(|_| password);

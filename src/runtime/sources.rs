@@ -10,7 +10,7 @@ use crate::announce::normalise::clean;
 use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
 use crate::dialect::{Addresses, Carrier, WEBSOCKET, opencode_events};
 use crate::link::{Stream, WebSocketTerms};
-use crate::transport::{LinkSettings, Source, SourceError};
+use crate::transport::{LinkSettings, Listening, Secret, Source, SourceError};
 
 use super::failure::{self, Failure};
 
@@ -21,8 +21,17 @@ const MOST_LISTED: usize = 8;
 const PREFIXES: [(&str, Dialect); 2] =
     [("opencode:", Dialect::Opencode), ("codex:", Dialect::Codex)];
 
+/// The SOURCE that is no address: Claude Code calls us, by its hooks.
+pub(crate) const CLAUDE: &str = "claude";
+
+/// What Claude Code is called.
+const CLAUDE_CODE: &str = "Claude Code";
+
 /// Parts a SOURCE from the protocol that is named before it.
 fn parted(text: &str) -> (Option<Dialect>, &str) {
+    if text == CLAUDE {
+        return (Some(Dialect::Claude), text);
+    }
     let named = PREFIXES
         .iter()
         .find_map(|(prefix, dialect)| Some((*dialect, text.strip_prefix(prefix)?)));
@@ -56,6 +65,9 @@ pub(crate) fn with_own(word: &str, config: &Config) -> Option<SourceConfig> {
 /// See [`SourceError`].
 pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceError> {
     let (named, text) = parted(text);
+    if text == CLAUDE {
+        return Ok(Source::Requests(listening()?));
+    }
     let source = Source::parse(text, config)?;
     let dialect = named.unwrap_or(config.dialect);
     match source.path() {
@@ -64,6 +76,18 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
         }
         Some(_) | None => Ok(source),
     }
+}
+
+/// Makes a place at which only those are let in who are told its secret.
+fn listening() -> Result<Listening, SourceError> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|error| SourceError::NoSecret {
+        why: error.to_string(),
+    })?;
+    let secret = bytes.iter().fold(String::new(), |secret, byte| {
+        secret + &format!("{byte:02x}")
+    });
+    Listening::new(0, Secret::new(&secret)).ok_or(SourceError::BadAddress)
 }
 
 /// Says why a word on the command line is no source: where it is no address, it may be meant for the name of one
@@ -86,6 +110,7 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failur
         | SourceError::PlainHttp { .. }
         | SourceError::Query
         | SourceError::NoKind { .. }
+        | SourceError::NoSecret { .. }
         | SourceError::IsSocket { .. }) => failure::source(&error).into(),
     }
 }
@@ -145,7 +170,8 @@ pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
         | Dialect::Asp
         | Dialect::Sage
         | Dialect::Acp
-        | Dialect::Codex => None,
+        | Dialect::Codex
+        | Dialect::Claude => None,
     }
 }
 
@@ -156,6 +182,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
         Source::WebSocket(_) => Carrier::WebSocket,
         Source::Unix(_) => Carrier::Socket,
         Source::Program(_) => Carrier::Lines,
+        Source::Requests(_) => Carrier::Requests,
         Source::File(_) | Source::Stdin => Carrier::OneWay,
     }
 }
@@ -164,15 +191,21 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
 fn is_met_in_aaep(dialect: Dialect) -> bool {
     match dialect {
         Dialect::Auto | Dialect::Aaep => true,
-        Dialect::Asp | Dialect::Sage | Dialect::Acp | Dialect::Opencode | Dialect::Codex => false,
+        Dialect::Asp
+        | Dialect::Sage
+        | Dialect::Acp
+        | Dialect::Opencode
+        | Dialect::Codex
+        | Dialect::Claude => false,
     }
 }
 
 /// Gives the name by which a source is called: where its frames are, for a server on the network.
 pub(crate) fn name(source: &Source, dialect: Dialect) -> String {
-    match is_met_in_aaep(dialect) {
-        true => source.name_at(&addresses(source).shown()),
-        false => name_as_given(source),
+    match (source, is_met_in_aaep(dialect)) {
+        (Source::Requests(_), _) => CLAUDE_CODE.to_owned(),
+        (_, true) => source.name_at(&addresses(source).shown()),
+        (_, false) => name_as_given(source),
     }
 }
 

@@ -58,6 +58,12 @@ pub enum SourceError {
         /// What was written, cleaned.
         name: String,
     },
+    /// No secret could be drawn, without which anybody could come in.
+    #[error("no random number could be drawn: {why}")]
+    NoSecret {
+        /// Why.
+        why: String,
+    },
     /// Neither an address nor a file that is there.
     #[error(
         "there is no file called {name}; a source is http(s)://…, ws(s)://…, unix:…, a FILE, - for standard input, or -- and a program"

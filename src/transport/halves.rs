@@ -62,8 +62,11 @@ pub(super) trait Poster: Send + Sync + 'static {
     }
 
     /// Answers a request that came in; kinds at which none come in have nothing to do with it.
-    fn respond(&self, id: u64, status: u16, body: String) {
+    ///
+    /// Tells whether somebody still waited for it.
+    fn respond(&self, id: u64, status: u16, body: String) -> bool {
         drop((id, status, body));
+        false
     }
 }
 

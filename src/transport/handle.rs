@@ -101,9 +101,14 @@ impl LinkHandle {
     }
 
     /// Answers a request that came in ([`LinkEvent::Request`]); one that has lapsed, or was answered already, takes
-    /// no answer.
-    pub fn respond(&self, id: u64, status: u16, body: String) {
-        let _ = self.orders.send(Order::Respond { id, status, body });
+    /// no answer. Where a number is given, a [`LinkEvent::Replied`] with it says whether somebody still waited.
+    pub fn respond(&self, id: u64, status: u16, body: String, request: Option<u64>) {
+        let _ = self.orders.send(Order::Respond {
+            id,
+            status,
+            body,
+            request,
+        });
     }
 
     /// Ends the link: the connection takes its leave and is dropped, and replies still under way are
@@ -150,6 +155,7 @@ pub(super) enum Order {
         id: u64,
         status: u16,
         body: String,
+        request: Option<u64>,
     },
 }
 
@@ -278,7 +284,16 @@ async fn answer<P: Poster, H: Poster>(
                 Some(Order::Follow(stream)) => poster.follow(stream),
                 Some(Order::Refuse(fault)) => poster.refuse(fault),
                 Some(Order::LastWords(words)) => poster.last_words(words),
-                Some(Order::Respond { id, status, body }) => poster.respond(id, status, body),
+                Some(Order::Respond { id, status, body, request }) => {
+                    let outcome = match poster.respond(id, status, body) {
+                        true => Ok(Receipt::Written),
+                        // Nobody was there any more to whom a byte of it could have gone.
+                        false => Err(Undelivered::Kept(Fault::Closed)),
+                    };
+                    if let Some(request) = request {
+                        done.push_back((LinkEvent::Replied { request, outcome }, None));
+                    }
+                }
                 None => taking = false,
             },
             Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),

@@ -53,7 +53,7 @@ const SENDING_TIME: Duration = Duration::from_secs(10);
 
 /// How long a request waits for its answer: longer than the programs that ask will wait by themselves, and an
 /// end for those that never hang up.
-const ANSWER_TIME: Duration = Duration::from_secs(60 * 60);
+const ANSWER_TIME: Duration = Duration::from_secs(65 * 60);
 
 /// How much of a head is read, in bytes.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -82,6 +82,11 @@ impl Listening {
                 .bytes()
                 .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
         fits.then_some(Self { port, secret })
+    }
+
+    /// Shows the secret, for the one place that writes it down where the person alone can read it.
+    pub fn secret(&self) -> &str {
+        self.secret.expose()
     }
 }
 
@@ -123,11 +128,10 @@ impl Poster for Held {
         std::future::ready(Err(Undelivered::Kept(Fault::OneWay)))
     }
 
-    fn respond(&self, id: u64, status: u16, body: String) {
-        if let Some(answer) = self.with(|held| held.remove(&id)) {
-            // Who went away in this moment is told as lapsed.
-            let _ = answer.send((status, body));
-        }
+    fn respond(&self, id: u64, status: u16, body: String) -> bool {
+        let waits = self.with(|held| held.remove(&id));
+        // Who goes away behind this is told as lapsed.
+        waits.is_some_and(|answer| answer.send((status, body)).is_ok())
     }
 }
 

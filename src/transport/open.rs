@@ -7,6 +7,7 @@ use super::duplex;
 use super::file::{FileReader, OneWay};
 use super::halves::Link;
 use super::handle::{LinkHandle, drive_with, launch};
+use super::listening::listen;
 use super::program::ProgramDial;
 use super::server::{Handler, Server};
 use super::settings::LinkSettings;
@@ -59,6 +60,7 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
             };
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
+        Source::Requests(listening) => listen(listening, &settings, sink),
         Source::Stdin => {
             let link = Link {
                 reader: FileReader::stdin(limit),

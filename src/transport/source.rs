@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use super::address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
 use super::clean::clean;
+use super::listening::Listening;
 use super::program;
 use super::unix::Socket;
 use crate::config::LinkConfig;
@@ -30,6 +31,8 @@ pub enum Source {
     File(PathBuf),
     /// Standard input, one message a line.
     Stdin,
+    /// What programs on this machine request of us.
+    Requests(Listening),
 }
 
 impl Source {
@@ -83,7 +86,11 @@ impl Source {
     /// Tells whether a SOURCE is read over a connection, so that it is there only while it is followed.
     pub fn is_live(&self) -> bool {
         match self {
-            Self::Http(_) | Self::WebSocket(_) | Self::Unix(_) | Self::Program(_) => true,
+            Self::Http(_)
+            | Self::WebSocket(_)
+            | Self::Unix(_)
+            | Self::Program(_)
+            | Self::Requests(_) => true,
             Self::File(_) | Self::Stdin => false,
         }
     }
@@ -96,6 +103,7 @@ impl Source {
             Self::Program(command) => program::name(command),
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
             Self::Stdin => "standard input".to_owned(),
+            Self::Requests(_) => "requests".to_owned(),
         }
     }
 
@@ -107,7 +115,9 @@ impl Source {
                 url.set_path(path);
                 shown(&url)
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin => self.name(),
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
+                self.name()
+            }
         }
     }
 
@@ -118,7 +128,9 @@ impl Source {
             Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
                 Some((url.path(), url.query().is_some()))
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin => None,
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
+                None
+            }
         }
     }
 
@@ -129,14 +141,20 @@ impl Source {
             Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
                 url.fragment().filter(|fragment| !fragment.is_empty())
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin => None,
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
+                None
+            }
         }
     }
 
     /// Tells whether answers can go out to it.
     pub fn takes_answers(&self) -> bool {
         match self {
-            Self::Http(_) | Self::WebSocket(_) | Self::Unix(_) | Self::Program(_) => true,
+            Self::Http(_)
+            | Self::WebSocket(_)
+            | Self::Unix(_)
+            | Self::Program(_)
+            | Self::Requests(_) => true,
             Self::File(_) | Self::Stdin => false,
         }
     }

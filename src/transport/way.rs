@@ -37,7 +37,10 @@ impl Source {
                 let url = at(address.url(), "https", "http", path)?;
                 Some(Self::Http(HttpAddress::at(url)))
             }
-            (Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin, _) => None,
+            (
+                Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_),
+                _,
+            ) => None,
         }
     }
 }

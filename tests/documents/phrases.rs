@@ -95,6 +95,7 @@ fn the_phrase_file_and_the_code_agree() {
         "voice.own_pitch",
         "questions.arm_ms",
         "voice.toml",
+        "settings.json",
         "run.jsonl",
     ];
     missing.retain(|key| !protocol.contains(key));

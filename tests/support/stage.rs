@@ -241,6 +241,7 @@ impl Stage {
                     | Effect::Refuse { .. }
                     | Effect::Keep { .. }
                     | Effect::Follow { .. }
+                    | Effect::Respond { .. }
                     | Effect::LastWords { .. }
                     | Effect::ChangeWay { .. }
                     | Effect::Edit { .. }

@@ -56,8 +56,23 @@ impl App {
         if let Some(view) = self.links.get_mut(id) {
             view.dialect_mut().news(&event, now, &mut out);
         }
-        if let LinkEvent::Frame(frame) = &event {
-            self.keep_raw(id, &frame.text, &out);
+        match &event {
+            LinkEvent::Frame(frame) => self.keep_raw(id, &frame.text, &out),
+            LinkEvent::Request { request, .. } => self.keep_raw(id, &request.body, &out),
+            LinkEvent::Connecting { .. }
+            | LinkEvent::Connected
+            | LinkEvent::Resumed
+            | LinkEvent::Lost { .. }
+            | LinkEvent::Failed { .. }
+            | LinkEvent::Ended
+            | LinkEvent::Replied { .. }
+            | LinkEvent::Answered { .. }
+            | LinkEvent::Silent { .. }
+            | LinkEvent::Remark { .. }
+            | LinkEvent::Dropped { .. }
+            | LinkEvent::Listening { .. }
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::StreamEnded => {}
         }
         // Another way was found, or the reason is told already.
         let goes_on = |wish: &Out| matches!(wish, Out::ChangeWay(_) | Out::Close(_));

@@ -47,6 +47,16 @@ impl App {
                 request,
                 call,
             }),
+            Out::Respond {
+                id: of,
+                request,
+                body,
+            } => self.effects.push(Effect::Respond {
+                link: id,
+                id: of,
+                request,
+                body,
+            }),
             Out::Follow(stream) => self.effects.push(Effect::Follow { link: id, stream }),
             Out::Refuse(fault) => self.effects.push(Effect::Refuse { link: id, fault }),
             Out::Release => self.release(id, now),

@@ -61,7 +61,9 @@ impl Addresses {
         match carrier {
             Carrier::EventStream => Self::of_http(path),
             Carrier::WebSocket => Self::of_websocket(path),
-            Carrier::Socket | Carrier::Lines | Carrier::OneWay => Self::default(),
+            Carrier::Socket | Carrier::Lines | Carrier::Requests | Carrier::OneWay => {
+                Self::default()
+            }
         }
     }
 

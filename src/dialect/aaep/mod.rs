@@ -145,7 +145,7 @@ impl Aaep {
         } = start;
         let mut seed = seed;
         let (at, way) = match carrier {
-            Carrier::OneWay => (Handshakes::Nowhere, None),
+            Carrier::OneWay | Carrier::Requests => (Handshakes::Nowhere, None),
             // A server that is well may still be as late here as with a handshake.
             Carrier::EventStream if plain => (Handshakes::Nowhere, Some(Way::PlainPair)),
             Carrier::WebSocket | Carrier::Socket | Carrier::Lines if plain => {
@@ -348,6 +348,7 @@ impl Dialect for Aaep {
             ends_with_us: false,
             gets_ready: false,
             converses: false,
+            only_heard: false,
         }
     }
 }

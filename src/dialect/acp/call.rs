@@ -57,6 +57,7 @@ pub struct Call {
     command: Option<String>,
     inputs: Vec<(String, String)>,
     also: Vec<String>,
+    instead: bool,
 }
 
 /// Makes AAEP's name for a call of the agent's.
@@ -79,6 +80,7 @@ impl Call {
             command: None,
             inputs: Vec::new(),
             also: Vec::new(),
+            instead: false,
         }
     }
 
@@ -100,6 +102,7 @@ impl Call {
             command,
             inputs,
             also,
+            instead,
         } = news;
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
@@ -107,6 +110,7 @@ impl Call {
         self.edits = edits.unwrap_or(std::mem::take(&mut self.edits));
         self.output = output.unwrap_or(std::mem::take(&mut self.output));
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
+        self.instead |= instead;
         self.also = also.unwrap_or(std::mem::take(&mut self.also));
         if let Some(inputs) = inputs {
             // What it is called with comes as a whole: a command that is not in it any more is none.
@@ -135,7 +139,10 @@ impl Call {
             return command.clone();
         }
         // Where it says which lines change, it is that and nothing else, too.
-        let mut edits: Vec<String> = self.edits.iter().map(|edit| edits(edit, words)).collect();
+        let mut edits: Vec<String> = match self.instead {
+            true => Vec::new(),
+            false => self.edits.iter().map(|edit| edits(edit, words)).collect(),
+        };
         edits.extend(self.also.iter().cloned());
         let mut action = match edits.is_empty() {
             true => self.title(),
@@ -206,7 +213,9 @@ impl Call {
         Deed {
             command: self.command.clone(),
             paths: all.into_iter().map(str::to_owned).collect(),
-            edits: !self.edits.is_empty() && self.command.is_none() && self.also.is_empty(),
+            edits: !self.edits.is_empty()
+                && self.command.is_none()
+                && (self.also.is_empty() || self.instead),
         }
     }
 

@@ -95,6 +95,8 @@ pub struct CallNews {
     pub inputs: Option<Vec<(String, String)>>,
     /// What else it does to files, in our words: what no change of lines says.
     pub also: Option<Vec<String>>,
+    /// Whether that says all of it, because its edits alone would say it wrongly.
+    pub instead: bool,
 }
 
 impl CallNews {
@@ -260,6 +262,7 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             other => Some(vec![("input".to_owned(), cut(&plain(other), LONGEST_TEXT))]),
         }),
         also: None,
+        instead: false,
     })
 }
 

@@ -108,7 +108,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
-const SPOKEN: [(Kind, &[&str]); 6] = [
+const SPOKEN: [(Kind, &[&str]); 7] = [
     (Kind::Aaep, &[EVENT, EVENT]),
     (
         Kind::Asp,
@@ -145,6 +145,12 @@ const SPOKEN: [(Kind, &[&str]); 6] = [
             r#"{"method":"item/agentMessage/delta","params":{"threadId":"t1","turnId":"u1","itemId":"m1","delta":"Good morning."},"emittedAtMs":1}"#,
         ],
     ),
+    (
+        Kind::Claude,
+        &[
+            r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
+        ],
+    ),
 ];
 
 /// A program that was started, and is connected.
@@ -174,9 +180,12 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
             let mut alone = kind.machine(Start {
                 numbers: match kind {
                     Kind::Aaep => Numbers::default(),
-                    Kind::Asp | Kind::Sage | Kind::Acp | Kind::Opencode | Kind::Codex => {
-                        Numbers::of_another()
-                    }
+                    Kind::Asp
+                    | Kind::Sage
+                    | Kind::Acp
+                    | Kind::Opencode
+                    | Kind::Codex
+                    | Kind::Claude => Numbers::of_another(),
                 },
                 ..start()
             });

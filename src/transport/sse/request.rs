@@ -238,6 +238,7 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
             | SourceError::Query
             | SourceError::NoKind { .. }
             | SourceError::IsSocket { .. }
+            | SourceError::NoSecret { .. }
             | SourceError::NoSuchFile { .. } => Cause::RedirectNowhere,
         })
     })?;

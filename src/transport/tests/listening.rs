@@ -85,9 +85,10 @@ async fn a_request_comes_in_and_is_answered_when_somebody_decides() {
         );
         // Nobody has decided: nothing is answered, and nothing lapses.
         assert!(link.is_quiet());
-        link.handle.respond(id, 202, "{\"ok\":true}".to_owned());
+        link.handle
+            .respond(id, 202, "{\"ok\":true}".to_owned(), None);
         // A second answer goes to nobody.
-        link.handle.respond(id, 500, "no".to_owned());
+        link.handle.respond(id, 500, "no".to_owned(), None);
         let text = answer(client).await;
         assert!(text.starts_with("HTTP/1.1 202 "), "{text}");
         assert!(text.contains("content-type: application/json"), "{text}");
@@ -144,7 +145,7 @@ async fn a_host_that_is_not_this_machine_is_refused_whatever_it_knows() {
         let LinkEvent::Request { id, .. } = link.next().await else {
             panic!("{host}");
         };
-        link.handle.respond(id, 200, String::new());
+        link.handle.respond(id, 200, String::new(), None);
         assert!(answer(client).await.starts_with("HTTP/1.1 200 "), "{host}");
     }
 }
@@ -194,15 +195,27 @@ async fn a_request_whose_sender_goes_away_lapses_and_takes_no_answer() {
     };
     drop(client);
     link.expect(&[LinkEvent::Lapsed { id }]).await;
-    link.handle.respond(id, 200, "late".to_owned());
+    link.handle.respond(id, 200, "late".to_owned(), Some(7));
+    let outcome = Err(Undelivered::Kept(Fault::Closed));
+    link.expect(&[LinkEvent::Replied {
+        request: 7,
+        outcome,
+    }])
+    .await;
     // The next one is another one.
     let client = send(port, &text).await;
     let LinkEvent::Request { id: next, .. } = link.next().await else {
         panic!("no request");
     };
     assert_ne!(id, next);
-    link.handle.respond(next, 200, "now".to_owned());
+    link.handle.respond(next, 200, "now".to_owned(), Some(8));
     assert!(answer(client).await.ends_with("now"));
+    let outcome = Ok(Receipt::Written);
+    link.expect(&[LinkEvent::Replied {
+        request: 8,
+        outcome,
+    }])
+    .await;
     assert!(link.is_quiet());
 }
 
@@ -253,7 +266,7 @@ async fn more_connections_than_there_is_room_for_wait_their_turn() {
         }
     }
     assert!(link.is_quiet());
-    link.handle.respond(ids[0], 200, String::new());
+    link.handle.respond(ids[0], 200, String::new(), None);
     assert!(matches!(link.next().await, LinkEvent::Request { .. }));
 }
 

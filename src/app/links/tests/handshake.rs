@@ -128,6 +128,7 @@ impl Rig {
                 Effect::Call { .. }
                 | Effect::Refuse { .. }
                 | Effect::Follow { .. }
+                | Effect::Respond { .. }
                 | Effect::LastWords { .. }
                 | Effect::ChangeWay { .. }
                 | Effect::Send { .. }

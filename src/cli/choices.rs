@@ -1,0 +1,32 @@
+//! What is chosen by a word on the command line.
+
+use clap::ValueEnum;
+
+/// Says what is done with hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HookAction {
+    /// Write them
+    Install,
+    /// Take them out again, and leave all others
+    Uninstall,
+    /// Carry one message of a hook from standard input to the hearken that listens; the hooks call it
+    Relay,
+}
+
+/// Names an agent with hooks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HookedAgent {
+    /// Claude Code, heard by its hooks
+    Claude,
+}
+
+/// Names a way to write a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// Plain lines
+    Text,
+    /// Markdown with one Mermaid diagram a session
+    Mermaid,
+    /// One JSON object a line
+    Json,
+}

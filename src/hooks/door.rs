@@ -1,0 +1,219 @@
+//! The door at which hooks knock: the port and the secret of the hearken that listens, in a file for the person alone.
+//!
+//! Responsibilities: that one hearken at a time has it, writing it whole, taking it away, finding it. Not here:
+//! listening there (`transport`).
+//!
+//! Mental model: whoever listens holds a lock as long as it lives, which the system lets go of whatever becomes of it. So
+//! a file that was left behind by a crash leads nobody to a port that somebody else has by now: without the lock it
+//! counts for nothing.
+
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use serde_json::{Value, json};
+
+/// The file that says where the door is.
+const FILE: &str = "claude.json";
+/// The file that is locked while somebody listens; it stays, because a lock on a file that is taken away means nothing.
+const LOCK: &str = "claude.lock";
+/// How much of the file is read: a port and a secret.
+const MOST_BYTES: u64 = 4096;
+/// How often, and with which rest between, the lock is asked for: a hook that looks holds it for a moment.
+const TRIES: (u32, Duration) = (20, Duration::from_millis(25));
+
+/// Says why there is no door.
+#[derive(Debug, thiserror::Error)]
+pub enum NoDoor {
+    /// Another one has it.
+    #[error("another hearken listens already")]
+    Taken,
+    /// Its place can't be used.
+    #[error("{path}: {error}")]
+    Place {
+        /// The place.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+/// Is the door, for the one who listens; it is closed when this is dropped.
+#[derive(Debug)]
+pub struct Door {
+    path: PathBuf,
+    /// What stands in the file, once it was written.
+    written: Option<String>,
+    /// Held only to be locked.
+    _lock: File,
+}
+
+/// Says where the door is, and what is said to be let in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Knock {
+    /// The port on loopback.
+    pub port: u16,
+    /// The secret: the first part of every path.
+    pub secret: String,
+}
+
+impl Door {
+    /// Takes the door in a folder, which is made where there is none.
+    ///
+    /// # Errors
+    /// When another one has it, or the folder can't be used.
+    pub fn take(folder: &Path) -> Result<Self, NoDoor> {
+        let at = |path: &Path, error| NoDoor::Place {
+            path: path.to_owned(),
+            error,
+        };
+        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(|error| at(folder, error))?;
+        let path = folder.join(LOCK);
+        let lock = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(|error| at(&path, error))?;
+        let (tries, rest) = TRIES;
+        for left in (0..tries).rev() {
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(rustix::io::Errno::WOULDBLOCK) if left == 0 => return Err(NoDoor::Taken),
+                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
+                    std::thread::sleep(rest);
+                }
+                Err(error) => return Err(at(&path, error.into())),
+            }
+        }
+        Ok(Self {
+            path: folder.join(FILE),
+            written: None,
+            _lock: lock,
+        })
+    }
+
+    /// Says at the door where it is: in a file that the person alone can read, put in its place whole.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn open(&mut self, port: u16, secret: &str) -> io::Result<()> {
+        let text = json!({"port": port, "secret": secret}).to_string();
+        let beside = self
+            .path
+            .with_extension(format!("new-{}", std::process::id()));
+        // What a crash left there could have another mode.
+        let _ = std::fs::remove_file(&beside);
+        let outcome = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&beside)
+            .and_then(|mut file| {
+                file.write_all(text.as_bytes())?;
+                file.sync_all()
+            })
+            .and_then(|()| std::fs::rename(&beside, &self.path));
+        if outcome.is_err() {
+            // What could not be finished must not lie about; the first fault is the one that counts.
+            let _ = std::fs::remove_file(&beside);
+        }
+        outcome?;
+        self.written = Some(text);
+        Ok(())
+    }
+
+    /// Gives where it is said.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        // Somebody may have put another one there by hand: that is theirs.
+        if self.written.is_some() && read(&self.path) == self.written {
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    let file = File::open(path).ok()?;
+    file.take(MOST_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// Finds the door in a folder; nothing where nobody listens.
+pub fn find(folder: &Path) -> Option<Knock> {
+    let lock = File::open(folder.join(LOCK)).ok()?;
+    // Who can have the lock is alone: whoever listened is gone.
+    if flock(&lock, FlockOperation::NonBlockingLockShared).is_ok() {
+        return None;
+    }
+    let said: Value = serde_json::from_str(&read(&folder.join(FILE))?).ok()?;
+    let port = said.get("port").and_then(Value::as_u64)?;
+    let secret = said.get("secret").and_then(Value::as_str)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    (!secret.is_empty() && secret.chars().all(plain)).then_some(Knock {
+        port: u16::try_from(port).ok().filter(|port| *port > 0)?,
+        secret: secret.to_owned(),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn one_has_the_door_and_only_while_it_listens_is_it_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path().join("state/hearken");
+        assert!(find(&folder).is_none(), "nobody was ever there");
+        let mut door = Door::take(&folder).unwrap();
+        assert!(find(&folder).is_none(), "it is not open yet");
+        door.open(4711, "s3cret").unwrap();
+        let mode = std::fs::metadata(door.path()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let knock = find(&folder).unwrap();
+        assert_eq!((knock.port, knock.secret.as_str()), (4711, "s3cret"));
+        assert!(matches!(Door::take(&folder), Err(NoDoor::Taken)));
+        drop(door);
+        assert!(find(&folder).is_none());
+        assert!(!folder.join(FILE).exists(), "it is taken away");
+        Door::take(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_a_crash_left_behind_leads_nowhere_and_what_is_no_door_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        std::fs::write(folder.join(FILE), r#"{"port":1,"secret":"left"}"#).unwrap();
+        std::fs::write(folder.join(LOCK), "").unwrap();
+        assert!(find(folder).is_none(), "nobody holds the lock");
+        let door = Door::take(folder).unwrap();
+        assert!(find(folder).is_some());
+        for odd in [
+            "",
+            "{",
+            "[]",
+            r#"{"port":0,"secret":"x"}"#,
+            r#"{"port":70000,"secret":"x"}"#,
+            r#"{"port":1,"secret":"a/b"}"#,
+        ] {
+            std::fs::write(folder.join(FILE), odd).unwrap();
+            assert!(find(folder).is_none(), "{odd}");
+        }
+        drop(door);
+        assert!(folder.join(FILE).exists(), "somebody else wrote it");
+    }
+}

@@ -1,0 +1,150 @@
+//! The relay before listeners of all kinds, none of which may make it decide or wait.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+
+use super::*;
+use crate::hooks::door::Door;
+
+const ALLOW: &str = r#"{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"allow"}}}"#;
+const ASK: &str = r#"{"hook_event_name":"PermissionRequest","session_id":"s"}"#;
+
+/// Listens once, reads a whole request and answers with these bytes; gives what was read.
+fn listener(
+    answer: impl AsRef<[u8]> + Send + 'static,
+) -> (tempfile::TempDir, Door, std::thread::JoinHandle<String>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut door = Door::take(folder.path()).unwrap();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    door.open(listener.local_addr().unwrap().port(), "s3cret")
+        .unwrap();
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut heard = Vec::new();
+        let mut piece = [0; 4096];
+        loop {
+            let count = stream.read(&mut piece).unwrap();
+            heard.extend_from_slice(&piece[..count]);
+            let text = String::from_utf8_lossy(&heard).into_owned();
+            let length = text
+                .lines()
+                .find_map(|line| line.strip_prefix("Content-Length: "));
+            let body = text.split_once("\r\n\r\n").map(|(_, body)| body.len());
+            if count == 0 || body.is_some() && body == length.and_then(|it| it.parse().ok()) {
+                let _ = stream.write_all(answer.as_ref());
+                return text;
+            }
+        }
+    });
+    (folder, door, heard)
+}
+
+/// Runs the relay; gives what it printed.
+fn printed(folder: &Path, message: &str) -> String {
+    let (mut output, mut read) = UnixStream::pair().unwrap();
+    relay(folder, message.as_bytes(), &mut output);
+    drop(output);
+    let mut text = String::new();
+    read.read_to_string(&mut text).unwrap();
+    text
+}
+
+fn answer(status: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[test]
+fn a_decision_is_printed_and_the_message_goes_behind_the_secret() {
+    let (folder, _door, heard) = listener(answer("200 OK", ALLOW));
+    assert_eq!(printed(folder.path(), ASK), ALLOW);
+    let heard = heard.join().unwrap();
+    assert!(
+        heard.starts_with("POST /s3cret/hook HTTP/1.1\r\nHost: 127.0.0.1:"),
+        "{heard}"
+    );
+    assert!(heard.ends_with(ASK), "{heard}");
+}
+
+#[test]
+fn whatever_is_no_decision_decides_nothing() {
+    let deny = ALLOW.replace("\"allow\"", "\"ask\"");
+    let other = ALLOW.replace("PermissionRequest", "PreToolUse");
+    for (bytes, message) in [
+        (answer("200 OK", "{}"), ASK),
+        (answer("200 OK", "allow"), ASK),
+        (answer("200 OK", &deny), ASK),
+        (answer("200 OK", &other), ASK),
+        (answer("500 No", ALLOW), ASK),
+        (answer("404 Not Found", ALLOW), ASK),
+        // One that was broken off: the hearken went away in the middle of it.
+        (
+            answer("200 OK", ALLOW).trim_end_matches('}').to_owned(),
+            ASK,
+        ),
+        (String::new(), ASK),
+        ("garbage".to_owned(), ASK),
+        // Nobody is asked by another event, whatever is answered.
+        (
+            answer("200 OK", ALLOW),
+            r#"{"hook_event_name":"PreToolUse"}"#,
+        ),
+        (answer("200 OK", ALLOW), "no json"),
+    ] {
+        let (folder, _door, heard) = listener(bytes.clone());
+        assert_eq!(printed(folder.path(), message), "", "{bytes}");
+        heard.join().unwrap();
+    }
+}
+
+#[test]
+fn where_nobody_listens_it_ends_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let began = Instant::now();
+    assert_eq!(printed(folder.path(), ASK), "");
+    // A port at which nobody is, although the door says so.
+    let mut door = Door::take(folder.path()).unwrap();
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    door.open(port, "s3cret").unwrap();
+    assert_eq!(printed(folder.path(), ASK), "");
+    assert!(began.elapsed() < SHORT);
+}
+
+#[test]
+fn a_listener_that_hangs_holds_up_nothing_but_a_permission_and_that_only_while_somebody_reads() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut door = Door::take(folder.path()).unwrap();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    door.open(listener.local_addr().unwrap().port(), "s3cret")
+        .unwrap();
+    let began = Instant::now();
+    assert_eq!(printed(folder.path(), r#"{"hook_event_name":"Stop"}"#), "");
+    assert!(began.elapsed() < SHORT * 2);
+    // Whoever waited for the decision is gone.
+    let (mut output, read) = UnixStream::pair().unwrap();
+    drop(read);
+    let began = Instant::now();
+    relay(folder.path(), ASK.as_bytes(), &mut output);
+    assert!(began.elapsed() < SHORT, "{:?}", began.elapsed());
+}
+
+#[test]
+fn what_is_too_large_is_only_told_of() {
+    let (folder, _door, heard) = listener(answer("200 OK", "{}"));
+    let large = "x".repeat(MOST_BYTES as usize + 1);
+    assert_eq!(printed(folder.path(), &large), "");
+    let heard = heard.join().unwrap();
+    assert!(
+        heard.starts_with("POST /s3cret/too-large "),
+        "{}",
+        &heard[..100]
+    );
+}

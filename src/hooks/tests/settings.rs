@@ -1,0 +1,161 @@
+//! Hooks put into settings of all kinds, and taken out again.
+
+use super::*;
+
+const PROGRAM: &str = "/opt/a b/hearken";
+
+fn change(path: &Path, wanted: Wanted) -> Result<bool, Unchanged> {
+    match Change::of(path, wanted, Path::new(PROGRAM))? {
+        Some(change) => change.make().map(|()| true),
+        None => Ok(false),
+    }
+}
+
+/// Settings of a person with hooks of their own.
+const OWN: &str = r#"{
+  "model": "x",
+  "hooks": {
+    "Stop": [{"hooks": [{"type": "command", "command": "echo hearken hooks relay is fine"}]}],
+    "PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "/bin/own"}], "note": [1.50, 18446744073709551615]}]
+  },
+  "z": {"b": 1, "a": 2}
+}"#;
+
+#[test]
+fn hooks_come_beside_what_stands_there_and_go_without_a_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".claude/settings.json");
+    assert!(!change(&path, Wanted::Out).unwrap(), "there is no file");
+    assert!(!path.exists());
+    assert!(change(&path, Wanted::In).unwrap());
+    assert!(!change(&path, Wanted::In).unwrap(), "they stand there");
+    let written: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    let permission = &written["hooks"]["PermissionRequest"][0];
+    assert_eq!(permission["matcher"], "*");
+    assert_eq!(
+        permission["hooks"][0]["command"],
+        "'/opt/a b/hearken' hooks relay || true"
+    );
+    assert_eq!(permission["hooks"][0]["timeout"], 3600);
+    assert!(change(&path, Wanted::Out).unwrap());
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
+
+    std::fs::write(&path, OWN).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
+    assert!(change(&path, Wanted::In).unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    let at = |what: &str| {
+        text.find(what)
+            .unwrap_or_else(|| panic!("{what} in {text}"))
+    };
+    let places = [
+        "model",
+        "Stop",
+        "PreToolUse",
+        "/bin/own",
+        "18446744073709551615",
+        "\"z\"",
+        "\"b\"",
+        "\"a\"",
+    ]
+    .map(at);
+    assert!(places.is_sorted(), "the order is the person's: {text}");
+    assert!(!change(&path, Wanted::In).unwrap());
+    assert!(change(&path, Wanted::Out).unwrap());
+    let left: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(left, serde_json::from_str::<Value>(OWN).unwrap());
+    assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+    let names: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
+    assert_eq!(names.len(), 1, "nothing lies beside it");
+}
+
+#[test]
+fn a_hearken_that_was_elsewhere_is_replaced_and_a_group_of_others_keeps_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    let old = r#"{"hooks": {"Stop": [{"hooks": [
+        {"type": "command", "command": "/old/hearken hooks relay"}, {"type": "command", "command": "own"}]}]}}"#;
+    std::fs::write(&path, old).unwrap();
+    assert!(change(&path, Wanted::In).unwrap());
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        !text.contains("/old/") && text.contains("\"own\""),
+        "{text}"
+    );
+    assert!(change(&path, Wanted::Out).unwrap());
+    let left: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(
+        left,
+        json!({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "own"}]}]}})
+    );
+}
+
+#[test]
+fn what_can_not_be_read_is_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    for (text, wanted) in [
+        ("{\n\"a\": 1,\n}", "line 3"),
+        ("[]", "{ }"),
+        (r#"{"hooks": []}"#, "hooks"),
+        (r#"{"hooks": {"Stop": {}}}"#, "hooks.Stop"),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        for way in [Wanted::In, Wanted::Out] {
+            assert_eq!(change(&path, way).unwrap_err().to_string(), wanted);
+        }
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+    // What somebody else writes in between is theirs.
+    std::fs::write(&path, "{}").unwrap();
+    let late = Change::of(&path, Wanted::In, Path::new(PROGRAM))
+        .unwrap()
+        .unwrap();
+    std::fs::write(&path, "{\"new\": 1}").unwrap();
+    assert!(matches!(late.make(), Err(Unchanged::Meanwhile)));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"new\": 1}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_stays_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (
+        folder.path().join("real.json"),
+        folder.path().join("settings.json"),
+    );
+    std::fs::write(&real, "{}").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    assert!(change(&link, Wanted::In).unwrap());
+    assert!(link.is_symlink());
+    assert!(
+        std::fs::read_to_string(&real)
+            .unwrap()
+            .contains("hooks relay")
+    );
+    std::fs::remove_file(&real).unwrap();
+    assert!(change(&link, Wanted::In).is_err(), "it leads nowhere");
+}
+
+#[test]
+fn only_what_runs_the_relay_and_nothing_else_is_ours() {
+    let program = Path::new("/opt/renamed");
+    for (command, ours) in [
+        ("/a/hearken hooks relay", true),
+        ("/a/hearken hooks relay || true", true),
+        ("'/a b/hearken' hooks relay || true", true),
+        ("hearken hooks relay", true),
+        ("/opt/renamed hooks relay || true", true),
+        ("/opt/other hooks relay || true", false),
+        ("cd / && hearken hooks relay", false),
+        ("echo hearken hooks relay", false),
+        ("hearken hooks relay; rm x", false),
+        ("hearken hooks install", false),
+    ] {
+        assert_eq!(
+            is_ours(&json!({"type": "command", "command": command}), program),
+            ours,
+            "{command}"
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! Hooks of agents that run elsewhere: put into their settings when the person says so, and the relay that they run.
+//!
+//! Responsibilities: which file is meant, what is said before and after, asking; the place of the door. Not here: what is
+//! written (`hooks`).
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+use crate::announce::{Arg, Phrases, Reason};
+use crate::app::Exit;
+use crate::cli::{HookAction, HookedAgent};
+use crate::hooks::door::{Door, NoDoor};
+use crate::hooks::settings::{Change, Unchanged, Wanted};
+
+use super::failure::Failure;
+use super::look::shown;
+use super::settings;
+
+/// Takes the door at which hooks knock.
+///
+/// # Errors
+/// When another hearken has it, or there is no place for it.
+pub(super) fn door() -> Result<Door, Failure> {
+    let folder = settings::state_folder().ok_or_else(|| Failure::new("call.memory.no_place"))?;
+    Door::take(&folder).map_err(|error| match error {
+        NoDoor::Taken => Failure::new("call.hooks.taken"),
+        NoDoor::Place { path, error } => Failure::unwritable(&path, &error),
+    })
+}
+
+/// Carries one message of a hook to the hearken that listens, and its decision back. It never fails, and says nothing
+/// but a decision.
+pub fn relay() {
+    if let Some(folder) = settings::state_folder() {
+        let mut output = std::io::stdout();
+        crate::hooks::relay::relay(&folder, std::io::stdin(), &mut output);
+    }
+}
+
+/// Puts hooks into an agent's settings or takes them out again, after it was said what changes and agreed to.
+///
+/// # Errors
+/// When the settings can't be found, read or written, or nobody can be asked.
+pub fn hooks(
+    action: HookAction,
+    agent: HookedAgent,
+    project: bool,
+    yes: bool,
+    words: &Phrases,
+) -> anyhow::Result<Exit> {
+    let HookedAgent::Claude = agent;
+    let wanted = match action {
+        HookAction::Install => Wanted::In,
+        HookAction::Uninstall => Wanted::Out,
+        HookAction::Relay => {
+            relay();
+            return Ok(Exit::Clean);
+        }
+    };
+    let file = file(project)?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::new("call.itself").because(Reason::of_system(&error)))?;
+    let about = |error: Unchanged| match error {
+        Unchanged::Io(error) => Failure::unwritable(&file, &error),
+        Unchanged::NoJson { line } => {
+            Failure::in_file(&file, Reason::new("call.hooks.no_json").with("line", line))
+        }
+        Unchanged::OtherForm(at) => {
+            Failure::in_file(&file, Reason::new("call.hooks.form").with("at", at))
+        }
+        Unchanged::Meanwhile => Failure::in_file(&file, Reason::new("call.hooks.meanwhile")),
+    };
+    let mut out = std::io::stdout();
+    let change = Change::of(&file, wanted, &program).map_err(about)?;
+    let Some(change) = change else {
+        let name = Arg::Own(shown(&file));
+        let key = match wanted {
+            Wanted::In => "hooks.in.already",
+            Wanted::Out => "hooks.out.already",
+        };
+        writeln!(out, "{}", words.text(key, &[("name", name)])).map_err(super::Unwritten)?;
+        return Ok(Exit::Clean);
+    };
+    let args = [
+        ("name", Arg::Own(shown(change.path()))),
+        ("n", Arg::own(change.count)),
+        (
+            "command",
+            Arg::Own(format!("{} hooks relay", shown(&program))),
+        ),
+    ];
+    let say = |key: &str| words.text(key, &args);
+    let (plan, done) = match wanted {
+        Wanted::In => ("hooks.in.plan", "hooks.in.done"),
+        Wanted::Out => ("hooks.out.plan", "hooks.out.done"),
+    };
+    writeln!(out, "{}", say(plan)).map_err(super::Unwritten)?;
+    if !yes {
+        if !std::io::stdin().is_terminal() {
+            anyhow::bail!(Failure::new("call.hooks.yes"));
+        }
+        write!(out, "{} ", say("hooks.sure"))
+            .and_then(|()| out.flush())
+            .map_err(super::Unwritten)?;
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line)?;
+        // As everywhere: a key, or the word that it stands for.
+        let agreed = matches!(line.trim(), "y" | "yes");
+        if !agreed {
+            writeln!(out, "{}", say("hooks.not_done")).map_err(super::Unwritten)?;
+            return Ok(Exit::Clean);
+        }
+    }
+    change.make().map_err(about)?;
+    writeln!(out, "{}", say(done)).map_err(super::Unwritten)?;
+    Ok(Exit::Clean)
+}
+
+/// Gives the settings of Claude Code: the person's own, or those of this folder.
+fn file(project: bool) -> Result<PathBuf, Failure> {
+    let folder = match project {
+        true => std::env::current_dir()
+            .map_err(|error| Failure::unreadable(&PathBuf::from("."), Reason::of_system(&error)))?
+            .join(".claude"),
+        // Where Claude Code itself looks.
+        false => match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()) {
+            Some(folder) => PathBuf::from(folder),
+            None => std::env::var_os("HOME")
+                .filter(|home| !home.is_empty())
+                .map(|home| PathBuf::from(home).join(".claude"))
+                .ok_or_else(|| Failure::new("call.hooks.no_home"))?,
+        },
+    };
+    Ok(folder.join("settings.json"))
+}

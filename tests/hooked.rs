@@ -1,0 +1,360 @@
+//! Claude Code's hooks as whole programs: a scripted caller runs `hearken hooks relay` with the bodies that Claude Code
+//! 2.1.197 was seen to send, before a real `hearken watch claude`.
+
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::support::PATIENCE;
+use crate::support::child::{Hearken, command};
+
+/// Holds a folder of its own, in which hearken writes what it writes by itself.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Starts one that listens, and waits until it does.
+    fn watch(&self) -> Hearken {
+        let mut command = command(&["watch", "claude", "--face", "linear", "--voice", "none"]);
+        let mut hearken = Hearken::spawn(command.env("XDG_STATE_HOME", self.path()));
+        hearken.wait("Connected", |line| line.contains("Connected"));
+        hearken
+    }
+
+    /// Begins a hook with a message.
+    fn hook(&self, message: &Value) -> Child {
+        let mut child = command(&["hooks", "relay"])
+            .env("XDG_STATE_HOME", self.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // One that ends before it has read everything has decided nothing.
+        let _ = stdin.write_all(message.to_string().as_bytes());
+        child
+    }
+
+    /// Runs a hook to its end, at which it must have printed nothing.
+    fn says(&self, message: &Value) {
+        let output = ended(self.hook(message));
+        assert_eq!(printed(&output), "", "{message}");
+    }
+}
+
+/// Waits for the end of a hook, which must come soon.
+fn ended(mut child: Child) -> Output {
+    let until = Instant::now() + PATIENCE;
+    while child.try_wait().unwrap().is_none() {
+        if Instant::now() >= until {
+            child.kill().unwrap();
+            panic!("a hook waits for nothing");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.wait_with_output().unwrap()
+}
+
+/// Gives what a hook printed; it never fails and says nothing to standard error.
+fn printed(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn decision(child: Child) -> Value {
+    let printed = printed(&ended(child));
+    let said: Value =
+        serde_json::from_str(&printed).unwrap_or_else(|_| panic!("no decision: {printed:?}"));
+    assert_eq!(
+        said["hookSpecificOutput"]["hookEventName"],
+        "PermissionRequest"
+    );
+    said["hookSpecificOutput"]["decision"].clone()
+}
+
+fn message(session: &str, event: &str, mut more: Value) -> Value {
+    more["session_id"] = session.into();
+    more["transcript_path"] = "/tmp/x.jsonl".into();
+    more["cwd"] = format!("/work/{session}").into();
+    more["prompt_id"] = "b2b7ac7f-2fa9-4503-8f7a-c089458539ab".into();
+    more["permission_mode"] = "default".into();
+    more["hook_event_name"] = event.into();
+    more
+}
+
+fn prompted(session: &str) -> Value {
+    message(
+        session,
+        "UserPromptSubmit",
+        json!({"prompt": format!("make a file for {session}")}),
+    )
+}
+
+fn calls(session: &str, event: &str, file: &str) -> Value {
+    let mut more = json!({"tool_name": "Bash", "effort": {"level": "high"},
+        "tool_input": {"command": format!("touch {file}"), "description": "Makes a file"}});
+    match event {
+        "PermissionRequest" => {
+            more["permission_suggestions"] = json!([
+                {"type": "addDirectories", "directories": ["/tmp/h/work"], "destination": "session"},
+                {"type": "setMode", "mode": "acceptEdits", "destination": "session"}]);
+        }
+        "PostToolUse" => {
+            more["tool_response"] = json!({"stdout": "", "stderr": "", "interrupted": false, "isImage": false, "noOutputExpected": true});
+            more["tool_use_id"] = format!("toolu_{file}").into();
+        }
+        _ => more["tool_use_id"] = format!("toolu_{file}").into(),
+    }
+    message(session, event, more)
+}
+
+fn stops(session: &str, words: &str) -> Value {
+    message(
+        session,
+        "Stop",
+        json!({"stop_hook_active": false, "last_assistant_message": words, "background_tasks": [], "session_crons": []}),
+    )
+}
+
+#[test]
+fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
+    let place = Place::new();
+    let mut hearken = place.watch();
+    place.says(&message(
+        "a",
+        "SessionStart",
+        json!({"source": "startup", "model": "m"}),
+    ));
+    hearken.wait("the beginning", |line| {
+        line.contains("Claude Code begins in a.")
+    });
+    place.says(&prompted("a"));
+    place.says(&calls("a", "PreToolUse", "x.txt"));
+    let hook = place.hook(&calls("a", "PermissionRequest", "x.txt"));
+    hearken.wait("the command", |line| line.contains("touch x.txt"));
+    let keys = hearken.wait("the keys", |line| line.contains("y 1"));
+    assert!(
+        keys.contains("allow, and for this conversation work in the mode acceptEdits"),
+        "{keys}"
+    );
+    hearken.say("y 1");
+    hearken.wait("the second step", |line| line.contains("c 1 to confirm"));
+    hearken.say("c 1");
+    hearken.wait("what became of it", |line| line.contains("Sent."));
+    assert_eq!(decision(hook), json!({"behavior": "allow"}));
+    place.says(&calls("a", "PostToolUse", "x.txt"));
+    hearken.wait("the result", |line| line.contains("Done: touch x.txt"));
+    let hook = place.hook(&calls("a", "PermissionRequest", "y.txt"));
+    hearken.wait("the keys", |line| line.contains("y 2"));
+    hearken.say("r #2 not that file");
+    assert_eq!(
+        decision(hook),
+        json!({"behavior": "deny", "message": "not that file"})
+    );
+    place.says(&stops("a", "Then not."));
+    hearken.wait("the answer", |line| line.contains("Then not."));
+    hearken.wait("the end", |line| line.contains("Finished"));
+    // A third: what is widened is chosen by its number, and takes a second step.
+    let hook = place.hook(&calls("a", "PermissionRequest", "z.txt"));
+    hearken.wait("the keys", |line| line.contains("y 3"));
+    hearken.say("o 3 2");
+    hearken.wait("the second step", |line| line.contains("c 3"));
+    hearken.say("c 3");
+    let mode = json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"});
+    assert_eq!(
+        decision(hook),
+        json!({"behavior": "allow", "updatedPermissions": [mode]})
+    );
+    // It can be told nothing, and says so.
+    hearken.say("> more");
+    hearken.wait("that", |line| line.contains("can't be told what to do"));
+    hearken.say("stop");
+    hearken.wait("that", |line| line.contains("can't be stopped from here"));
+    hearken.say("q");
+    let (code, errors, _) = hearken.exit();
+    assert_eq!((code, errors.as_str()), (0, ""));
+}
+
+#[test]
+fn two_at_once_are_asked_apart_and_each_hook_gets_its_own_answer() {
+    let place = Place::new();
+    let mut hearken = place.watch();
+    for session in ["a", "b"] {
+        place.says(&prompted(session));
+    }
+    let first = place.hook(&calls("a", "PermissionRequest", "x.txt"));
+    hearken.wait("the first", |line| line.contains("touch x.txt"));
+    let second = place.hook(&calls("b", "PermissionRequest", "y.txt"));
+    hearken.wait("the second", |line| line.contains("n 2"));
+    hearken.say("n 2");
+    assert_eq!(decision(second), json!({"behavior": "deny"}));
+    hearken.say("n 1");
+    assert_eq!(decision(first), json!({"behavior": "deny"}));
+}
+
+#[test]
+fn what_was_decided_in_its_own_terminal_or_given_up_there_is_told() {
+    let place = Place::new();
+    let mut hearken = place.watch();
+    place.says(&prompted("a"));
+    place.says(&calls("a", "PreToolUse", "x.txt"));
+    let hook = place.hook(&calls("a", "PermissionRequest", "x.txt"));
+    hearken.wait("the question", |line| line.contains("y 1"));
+    place.says(&calls("a", "PostToolUse", "x.txt"));
+    hearken.wait("that", |line| {
+        line.contains("Question 1 was settled without you")
+    });
+    assert_eq!(printed(&ended(hook)), "", "nobody decided here");
+    let mut hook = place.hook(&calls("a", "PermissionRequest", "y.txt"));
+    hearken.wait("the question", |line| line.contains("y 2"));
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    hearken.wait("that", |line| {
+        line.contains("waits for no answer from here any more")
+    });
+    hearken.say("y 2");
+    hearken.wait("that nothing is open", |line| line.contains("hearken:"));
+    hearken.say("q");
+    assert_eq!(hearken.exit().0, 0);
+}
+
+#[test]
+fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
+    for kills in [true, false] {
+        let place = Place::new();
+        let mut hearken = place.watch();
+        place.says(&prompted("a"));
+        let hook = place.hook(&calls("a", "PermissionRequest", "x.txt"));
+        hearken.wait("the question", |line| line.contains("y 1"));
+        match kills {
+            true => hearken.signal(rustix::process::Signal::KILL),
+            false => hearken.signal(rustix::process::Signal::TERM),
+        }
+        let began = Instant::now();
+        assert_eq!(printed(&ended(hook)), "");
+        assert!(began.elapsed() < Duration::from_secs(8));
+        drop(hearken);
+        // Nobody listens any more, whatever was left behind.
+        let began = Instant::now();
+        place.says(&calls("a", "PermissionRequest", "y.txt"));
+        assert!(began.elapsed() < Duration::from_secs(2));
+        assert_eq!(place.path().join("hearken/claude.json").exists(), kills);
+        // The next one takes its place.
+        drop(place.watch());
+    }
+}
+
+#[test]
+fn where_nobody_ever_listened_a_hook_ends_at_once_whatever_it_is_given() {
+    let place = Place::new();
+    let began = Instant::now();
+    place.says(&calls("a", "PermissionRequest", "x.txt"));
+    place.says(&json!("no message"));
+    // Whatever stands behind it: an exit code of 2 would be a refusal.
+    let output = command(&["hooks", "relay", "--no-such-flag", "claude"])
+        .output()
+        .unwrap();
+    assert_eq!(printed(&output), "");
+    assert!(began.elapsed() < Duration::from_secs(4));
+}
+
+#[test]
+fn the_door_is_the_persons_alone_and_a_second_hearken_says_that_it_is_taken() {
+    let place = Place::new();
+    let mut hearken = place.watch();
+    let door = place.path().join("hearken/claude.json");
+    assert_eq!(door.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    let said: Value = serde_json::from_str(&std::fs::read_to_string(&door).unwrap()).unwrap();
+    assert_eq!(said["secret"].as_str().unwrap().len(), 32);
+    let second = command(&["watch", "claude", "--face", "linear", "--voice", "none"])
+        .env("XDG_STATE_HOME", place.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    let errors = String::from_utf8(second.stderr).unwrap();
+    assert!(
+        errors.contains("another hearken listens to Claude Code already"),
+        "{errors}"
+    );
+    hearken.say("q");
+    let (_, _, seen) = hearken.exit();
+    assert!(!door.exists(), "it is taken away");
+    let secret = said["secret"].as_str().unwrap();
+    assert!(!seen.iter().any(|line| line.contains(secret)));
+}
+
+#[test]
+fn hooks_are_shown_and_agreed_to_before_they_are_written() {
+    let place = Place::new();
+    let run = |arguments: &[&str]| {
+        let output = command(arguments)
+            .env("HOME", place.path())
+            .env_remove("CLAUDE_CONFIG_DIR")
+            .current_dir(place.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let both = String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), both)
+    };
+    let file = place.path().join(".claude/settings.json");
+    let (code, told) = run(&["hooks", "install", "claude"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        told.contains("hooks will be written into") && told.contains("add --yes"),
+        "{told}"
+    );
+    assert!(!file.exists());
+    for (arguments, words, stands) in [
+        (
+            &["hooks", "install", "claude", "--yes"][..],
+            "Written.",
+            true,
+        ),
+        (&["hooks", "install", "--project"], "already", true),
+        (
+            &["hooks", "uninstall", "claude", "--yes"],
+            "Taken out.",
+            false,
+        ),
+        (&["hooks", "uninstall"], "No hook of hearken", false),
+        (
+            &["hooks", "install", "--project", "--yes"],
+            "Written.",
+            true,
+        ),
+    ] {
+        let (code, told) = run(arguments);
+        assert_eq!(code, Some(0), "{told}");
+        assert!(told.contains(words), "{told}");
+        assert_eq!(
+            std::fs::read_to_string(&file)
+                .unwrap()
+                .contains("hooks relay"),
+            stands
+        );
+    }
+    std::fs::write(&file, "{ broken").unwrap();
+    let (code, told) = run(&["hooks", "install", "--yes"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        told.contains("no valid JSON") && told.contains("line 1"),
+        "{told}"
+    );
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "{ broken");
+}
