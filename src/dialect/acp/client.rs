@@ -281,11 +281,8 @@ impl Acp {
             if self.notes(method) {
                 let phrase = Phrase::new("acp.request_refused");
                 let phrase = phrase.with("method", Word::Name(method.to_owned()));
-                // An agent may try what only its own editor knows.
-                out.push(match is_of_the_protocol(method) {
-                    true => Out::Tell(phrase),
-                    false => Out::Detail(phrase),
-                });
+                // An agent may try what only its own editor knows, and does without: opencode writes its files itself.
+                out.push(Out::Detail(phrase));
             }
             return;
         }
@@ -388,13 +385,6 @@ impl Acp {
             out.push(Out::Detail(phrase));
         }
     }
-}
-
-/// Tells whether a method that is not done here is one that an agent may ask of a client.
-fn is_of_the_protocol(method: &str) -> bool {
-    ["fs/", "terminal/", "mcp/"]
-        .iter()
-        .any(|group| method.starts_with(group))
 }
 
 impl Dialect for Acp {

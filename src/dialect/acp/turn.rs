@@ -240,6 +240,9 @@ impl Turn {
         for edit in news.edits.iter_mut().flatten() {
             edit.path = call::inside(&edit.path, folder).to_owned();
         }
+        for place in news.places.iter_mut().flatten() {
+            *place = call::inside(place, folder).to_owned();
+        }
         let call = self.calls.entry(key.to_owned());
         call.or_insert_with(|| Call::new(key)).take(news);
         true
