@@ -5,7 +5,7 @@
 //!
 //! The loop looks at what arrived in a fixed order: keys and signals, then the voice, then the
 //! deadline, then the links, so that a flood of events never makes a key wait. Of what the links have,
-//! it takes as much as is there, for no longer than [`BATCH`], before it looks again: in a flood, looking,
+//! it takes as much as is there, for no longer than `BATCH`, before it looks again: in a flood, looking,
 //! waking and writing cost more than the events themselves. A slow stream comes event by event.
 
 mod agents;
