@@ -147,7 +147,7 @@ fn a_permission_is_asked_accepted_in_two_steps_and_rejected_with_a_reason() {
     hearken.wait("the command", |line| line.contains("touch x.txt"));
     let keys = hearken.wait("the keys", |line| line.contains("y 1"));
     assert!(
-        keys.contains("allow, and for this conversation work in the mode acceptEdits"),
+        keys.contains("allow, and for this conversation work in the mode acceptEdits, which may act without asking"),
         "{keys}"
     );
     hearken.say("y 1");

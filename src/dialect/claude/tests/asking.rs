@@ -14,7 +14,7 @@ fn a_permission_is_the_command_to_the_letter_and_waits_for_the_person() {
         "the agent's word stands among the details"
     );
     let rules = "allow, and from now on for you in this folder without asking: Bash(touch *)";
-    let mode = "allow, and for this conversation work in the mode acceptEdits";
+    let mode = "allow, and for this conversation work in the mode acceptEdits, which may act without asking";
     assert_eq!(
         asked["allowed_replies"],
         json!(["accept", "reject", rules, mode])
@@ -55,7 +55,7 @@ fn a_rejection_takes_the_reason_along_and_a_suggestion_widens_only_by_itself() {
     let id = run.asks("touch b.txt");
     run.decide(
         2,
-        "allow, and for this conversation work in the mode acceptEdits",
+        "allow, and for this conversation work in the mode acceptEdits, which may act without asking",
         Some("why not"),
     );
     let mode = json!({"type": "setMode", "mode": "acceptEdits", "destination": "session"});

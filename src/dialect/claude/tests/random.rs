@@ -42,7 +42,7 @@ fn step() -> impl Strategy<Value = Step> {
     let decision = prop::sample::select(vec![
         "accept",
         "reject",
-        "allow, and for this conversation work in the mode acceptEdits",
+        "allow, and for this conversation work in the mode acceptEdits, which may act without asking",
         "odd",
     ]);
     prop_oneof![
