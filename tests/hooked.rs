@@ -241,7 +241,16 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
         hearken.wait("the question", |line| line.contains("y 1"));
         match kills {
             true => hearken.signal(rustix::process::Signal::KILL),
-            false => hearken.signal(rustix::process::Signal::TERM),
+            false => {
+                // Whoever asks to leave hears what becomes of it.
+                hearken.say("q");
+                hearken.wait("what becomes of it", |line| {
+                    line.contains(
+                        "Question 1 stays open; its agent asks it in its own program, too.",
+                    )
+                });
+                hearken.signal(rustix::process::Signal::TERM);
+            }
         }
         let began = Instant::now();
         assert_eq!(printed(&ended(hook)), "");

@@ -335,10 +335,22 @@ pub struct Connection {
     /// Whether its agents are heard and answered, and can be neither told what to do nor stopped, because their protocol
     /// has no way for that.
     pub only_heard: bool,
-    /// Whether what it does, and asks, is cancelled when the person leaves it.
-    pub ends_with_us: bool,
+    /// What becomes of what it asks when the person leaves it.
+    pub when_left: WhenLeft,
     /// Whether it was started and has yet to say that it can be told what to do.
     pub gets_ready: bool,
+}
+
+/// Says what becomes of an open question when the person leaves its source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum WhenLeft {
+    /// Its agent does what it does without an answer.
+    #[default]
+    Default,
+    /// It is cancelled, and its agent ends.
+    Cancelled,
+    /// It stays open: the agent asks it in its own program, too.
+    Open,
 }
 
 /// Says what carries a link's frames, as far as that matters to who speaks first and how.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::announce::{Arg, Manner};
+use crate::dialect::WhenLeft;
 use crate::protocol::{Decision, Now};
 use crate::session::{Prompt, Question, QuestionRun, Standing};
 
@@ -27,11 +28,13 @@ impl App {
                 if prompt.reply.run() == QuestionRun::TimedOut {
                     return self.announcer.phrases().text("quit.default.over", &[n]);
                 }
-                if self.is_cancelled_by_leaving(prompt) {
-                    return self
-                        .announcer
-                        .phrases()
-                        .text("quit.default.cancelled", &[n]);
+                let left = match self.when_left(prompt) {
+                    WhenLeft::Default => None,
+                    WhenLeft::Cancelled => Some("quit.default.cancelled"),
+                    WhenLeft::Open => Some("quit.default.open"),
+                };
+                if let Some(key) = left {
+                    return self.announcer.phrases().text(key, &[n]);
                 }
                 match &prompt.question {
                     Question::Confirmation(asked) => {
@@ -59,10 +62,10 @@ impl App {
         words.join(" ")
     }
 
-    /// Tells whether a question ends with the person's leaving, because its agent does.
-    fn is_cancelled_by_leaving(&self, prompt: &Prompt) -> bool {
+    /// Says what becomes of a question by the person's leaving.
+    fn when_left(&self, prompt: &Prompt) -> WhenLeft {
         let view = self.links.get(prompt.key.link);
-        view.is_some_and(|view| view.connection().ends_with_us)
+        view.map_or(WhenLeft::Default, |view| view.connection().when_left)
     }
 
     /// Gives the open questions that nobody answered here, whether they can be answered or not.

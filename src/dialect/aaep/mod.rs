@@ -37,7 +37,8 @@ use crate::protocol::{Capabilities, KeyRing, Manifest, Now, Reply, SignatureFaul
 
 use super::rpc::{self, Message, Text};
 use super::{
-    Carrier, Connection, Dialect, Foreign, Numbers, Out, Sign, Standing, Start, Terms, Wish, bare,
+    Carrier, Connection, Dialect, Foreign, Numbers, Out, Sign, Standing, Start, Terms, WhenLeft,
+    Wish, bare,
 };
 pub use addresses::{Addresses, WEBSOCKET};
 
@@ -345,7 +346,7 @@ impl Dialect for Aaep {
             takes_prompts: self.prompts.are_taken(),
             in_turn: false,
             never_stops: self.prompts.are_taken(),
-            ends_with_us: false,
+            when_left: WhenLeft::Default,
             gets_ready: false,
             converses: false,
             only_heard: false,

@@ -19,7 +19,8 @@ use serde_json::{Map, Value};
 use crate::dialect::rpc::{self, Asked, Id, Message, Text};
 use crate::dialect::written::{self, Writer};
 use crate::dialect::{
-    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start, Wish,
+    Carrier, Connection, Dialect, Earlier, Foreign, NoEvent, Numbers, Offered, Out, Start,
+    WhenLeft, Wish,
 };
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Answer, Now, Reply};
@@ -482,7 +483,10 @@ impl Dialect for Acp {
         Connection {
             takes_prompts: !self.listens && self.phase != Phase::Over,
             in_turn: self.turn.is_some() || matches!(self.signing, Signing::Waits { .. }),
-            ends_with_us: !self.listens,
+            when_left: match self.listens {
+                true => WhenLeft::Default,
+                false => WhenLeft::Cancelled,
+            },
             gets_ready: !self.listens && matches!(self.phase, Phase::Unmet | Phase::Meeting),
             ..Connection::default()
         }

@@ -90,14 +90,19 @@ fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
     };
     let place = first(words, place, &[]);
     let (key, what) = match text(suggestion, "type")? {
-        "addRules" if text(suggestion, "behavior") == Some("allow") => {
-            ("claude.option.rules", listed(suggestion, "rules", rule)?)
-        }
+        "addRules" if text(suggestion, "behavior") == Some("allow") => (
+            "claude.option.rules",
+            listed(suggestion, "rules", |it| rule(it, words))?,
+        ),
         "addDirectories" => (
             "claude.option.folders",
             listed(suggestion, "directories", plain)?,
         ),
-        "setMode" => ("claude.option.mode", text(suggestion, "mode")?.to_owned()),
+        "setMode" => match text(suggestion, "mode")? {
+            // These ask at least as much as the usual one.
+            mode @ ("default" | "plan") => ("claude.option.mode", mode.to_owned()),
+            mode => ("claude.option.free_mode", mode.to_owned()),
+        },
         _ => return None,
     };
     let fits = !what.trim().is_empty() && what.chars().count() <= LONGEST_RULE;
@@ -108,7 +113,7 @@ fn said(suggestion: &Map<String, Value>, words: &Words) -> Option<String> {
 fn listed(
     suggestion: &Map<String, Value>,
     key: &str,
-    say: fn(&Value) -> Option<String>,
+    say: impl Fn(&Value) -> Option<String>,
 ) -> Option<String> {
     let all = suggestion.get(key)?.as_array()?;
     let all: Option<Vec<String>> = all.iter().map(say).collect();
@@ -119,11 +124,11 @@ fn plain(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
 }
 
-/// Says a rule as it stands in settings: the tool, and with what it is called.
-fn rule(rule: &Value) -> Option<String> {
+/// Says a rule as it stands in settings: the tool, and with what it is called; without that it is for every call.
+fn rule(rule: &Value, words: &Words) -> Option<String> {
     let tool = rule.get("toolName")?.as_str()?;
     match rule.get("ruleContent") {
-        None | Some(Value::Null) => Some(tool.to_owned()),
+        None | Some(Value::Null) => Some(first(words, "claude.rule.all", &[("tool", tool)])),
         Some(content) => Some(format!("{tool}({})", content.as_str()?)),
     }
 }

@@ -9,7 +9,9 @@ use std::time::Duration;
 use crate::dialect::acp::ending::End;
 use crate::dialect::acp::turn::Teller;
 use crate::dialect::written::{self, Agent, Writer};
-use crate::dialect::{Carrier, Connection, Dialect, Foreign, NoEvent, Out, Start, Wish, Words};
+use crate::dialect::{
+    Carrier, Connection, Dialect, Foreign, NoEvent, Out, Start, WhenLeft, Wish, Words,
+};
 use crate::link::{LinkEvent, Phrase, Request, Stream, Word};
 use crate::protocol::{Now, Reply};
 
@@ -325,6 +327,7 @@ impl Dialect for Claude {
     fn connection(&self) -> Connection {
         Connection {
             converses: true,
+            when_left: WhenLeft::Open,
             only_heard: !self.listens,
             ..Connection::default()
         }

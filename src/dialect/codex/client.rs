@@ -20,7 +20,7 @@ use crate::dialect::acp::turn::Teller;
 use crate::dialect::rpc::{self, Asked, Id, Message, Text};
 use crate::dialect::written::{self, Writer};
 use crate::dialect::{
-    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish, Words,
+    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
 };
 use crate::link::{Fault, LinkEvent, Phrase, Undelivered, Word};
 use crate::protocol::{Now, Reply};
@@ -547,6 +547,7 @@ impl Dialect for Codex {
             takes_prompts: self.phase == Phase::Met && !self.threads.is_empty(),
             in_turn: self.threads.values().any(Thread::in_turn),
             converses: true,
+            when_left: WhenLeft::Open,
             ..Connection::default()
         }
     }

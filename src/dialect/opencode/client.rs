@@ -11,7 +11,7 @@ use crate::dialect::acp::ending::End;
 use crate::dialect::acp::turn::{Teller, Turn};
 use crate::dialect::written::{self, Agent, Writer};
 use crate::dialect::{
-    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, Wish, Words,
+    Carrier, Connection, Dialect, Foreign, NoEvent, Numbers, Out, Start, WhenLeft, Wish, Words,
 };
 use crate::link::{Address, Call, Fault, HttpAnswer, LinkEvent, Phrase, Stream, Way, Word};
 use crate::protocol::{Now, Reply};
@@ -413,6 +413,7 @@ impl Dialect for Opencode {
         Connection {
             takes_prompts: !self.listens && !self.is_over,
             converses: true,
+            when_left: WhenLeft::Open,
             in_turn: self.conversations.values().any(|it| it.turn.is_some()),
             ..Connection::default()
         }

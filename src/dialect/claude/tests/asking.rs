@@ -322,3 +322,28 @@ fn more_than_can_wait_is_told_and_asked_in_its_own_terminal() {
     assert!(run.told.contains(&"claude.too_many"));
     assert!(all[..65].iter().all(|id| run.is_held(*id)));
 }
+
+#[test]
+fn a_suggestion_for_every_call_says_so_and_only_a_mode_that_may_act_freely_is_called_that() {
+    for (suggestion, said) in [
+        (
+            json!({"type": "addRules", "rules": [{"toolName": "Bash"}], "behavior": "allow", "destination": "session"}),
+            "allow, and for this conversation without asking: every call of Bash",
+        ),
+        (
+            json!({"type": "setMode", "mode": "plan", "destination": "session"}),
+            "allow, and for this conversation work in the mode plan",
+        ),
+        (
+            json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}),
+            "allow, and for this conversation work in the mode bypassPermissions, which may act without asking",
+        ),
+    ] {
+        let mut run = Run::busy();
+        run.hook("PermissionRequest", json!({"tool_name": "Bash", "tool_input": {"command": "ls"}, "permission_suggestions": [suggestion]}));
+        assert_eq!(
+            run.last("awaiting.confirmation")["allowed_replies"][2],
+            said
+        );
+    }
+}
