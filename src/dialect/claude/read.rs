@@ -151,7 +151,17 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
         helper: match what {
             // There it is who begins or ends.
             What::HelperBegins(_) | What::HelperEnds(_) => None,
-            _ => name(&map, "agent_id"),
+            What::Begins { .. }
+            | What::Prompted(_)
+            | What::Calls(_)
+            | What::Called(..)
+            | What::Asks(_)
+            | What::Notice { .. }
+            | What::Stops(_)
+            | What::Breaks(_)
+            | What::Ends
+            | What::Quiet
+            | What::Unknown(_) => name(&map, "agent_id"),
         },
         folder: words(&map, "cwd"),
         what,

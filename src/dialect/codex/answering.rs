@@ -320,7 +320,9 @@ impl Thread {
                 self.reason = reason.filter(|reason| !reason.trim().is_empty());
                 self.decided_elsewhere(true, now, out);
             }
-            (Ok(_), _) => answering.stage = Way::Written(now.monotonic + CONFIRMED),
+            (Ok(_), Way::Leaving | Way::Written(_) | Way::Unconfirmed) => {
+                answering.stage = Way::Written(now.monotonic + CONFIRMED)
+            }
             (Err(undelivered), stage) => {
                 let undelivered = undelivered.clone();
                 self.undelivered(undelivered, now, out);

@@ -12,9 +12,9 @@ use super::client::{Codex, Ours, Phase, agent};
 use super::thread::{OURS, Thread};
 
 /// Says which thread is meant.
-enum Meant<T> {
+enum Meant<'a> {
     /// This one.
-    One(T),
+    One(&'a Thread),
     /// One of several, and nothing says which.
     Several,
     /// One that is not there.
@@ -62,7 +62,7 @@ impl Codex {
 
     /// Finds the thread that is meant: the one that is named, else the one in which something happened last, else the
     /// only one. Which of several is never guessed.
-    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Meant<&Thread> {
+    fn meant(&self, whom: Option<&AgentId>, in_turn: bool) -> Meant<'_> {
         let fits = |thread: &&Thread| !in_turn || thread.in_turn();
         let one = match whom {
             // Whoever means one means no other.
