@@ -18,6 +18,7 @@ pub mod keys;
 pub mod linear;
 pub mod link;
 pub mod pane;
+mod platform;
 pub mod protocol;
 pub mod runtime;
 pub mod session;

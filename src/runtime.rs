@@ -18,7 +18,6 @@ mod failure;
 mod feed;
 mod hooked;
 mod input;
-mod keyboard;
 mod live;
 mod look;
 mod output;
@@ -284,13 +283,7 @@ pub struct Unwritten(#[source] pub std::io::Error);
 /// # Errors
 /// When the signal can't be listened for.
 pub fn survive_large_files() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        // Once it was listened for, the signal stays without any other effect. A child gets it back.
-        let _listened = signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw()))?;
-    }
-    Ok(())
+    crate::platform::signals::survive_large_files()
 }
 
 /// Ends what may still run of programs that were started; for an end that waits for nothing.

@@ -37,7 +37,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     (
         "transport",
-        &["link", "config"],
+        &["link", "config", "platform"],
         &[
             "tokio",
             "reqwest",
@@ -46,11 +46,16 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "hyper",
         ],
     ),
-    ("hooks", &[], &["serde_json"]),
-    ("voice", &["config", "announce"], &["tokio", "serde_json"]),
+    ("platform", &["keys"], &["tokio", "crossterm"]),
+    ("hooks", &["platform"], &["serde_json"]),
+    (
+        "voice",
+        &["config", "announce", "platform"],
+        &["tokio", "serde_json"],
+    ),
     (
         "demo",
-        &["protocol", "config"],
+        &["protocol", "config", "platform"],
         &["tokio", "serde_json", "hyper"],
     ),
     (
@@ -68,6 +73,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "linear",
             "link",
             "pane",
+            "platform",
             "protocol",
             "session",
             "transport",
@@ -296,6 +302,65 @@ fn every_room_imports_only_what_the_design_allows() {
     }
     assert!(seen > 40, "only {seen} files were looked at");
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// What only the room `platform` may say: on which system it is, and what one system alone has.
+const OF_A_SYSTEM: &[&str] = &[
+    "cfg(unix",
+    "cfg(windows",
+    "cfg(not(unix",
+    "cfg(not(windows",
+    "cfg!(unix",
+    "cfg!(windows",
+    "std::os::",
+    "rustix",
+    "win32job",
+    "crossterm_winapi",
+    "signal::unix",
+    "signal::windows",
+    "net::unix",
+    "net::Unix",
+    "process_group(",
+    "creation_flags(",
+];
+
+/// Finds what says on which system it is.
+fn of_a_system(code: &str) -> Vec<&'static str> {
+    let said = OF_A_SYSTEM.iter().filter(|word| code.contains(*word));
+    said.copied().collect()
+}
+
+#[test]
+fn one_room_alone_knows_which_system_it_is_on() {
+    let mut files = Vec::new();
+    sources(Path::new("src"), &mut files);
+    let mut seen = 0;
+    for path in files.iter().filter(|path| !is_test(path)) {
+        let found = of_a_system(&code(path));
+        if room(path) == "platform" {
+            seen += found.len();
+        } else {
+            assert!(found.is_empty(), "{} says {found:?}", path.display());
+        }
+    }
+    assert!(seen > 10, "the room itself is read");
+    assert_eq!(of_a_system("#[cfg(unix)]"), ["cfg(unix"]);
+    assert_eq!(of_a_system("use tokio::net::UnixStream;"), ["net::Unix"]);
+}
+
+/// The systems that there are rooms for have the same files in them.
+#[test]
+fn each_system_has_the_same_files() {
+    let names = |system: &str| {
+        let mut files = Vec::new();
+        sources(&Path::new("src/platform").join(system), &mut files);
+        let names = files
+            .iter()
+            .map(|path| path.file_name().unwrap().to_owned());
+        names.collect::<BTreeSet<_>>()
+    };
+    assert!(names("unix").len() > 5);
+    assert_eq!(names("unix"), names("windows"));
 }
 
 /// The rooms that know AAEP and no other protocol, and the names that must not stand in their code.

@@ -6,11 +6,13 @@
 
 use std::fmt;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::task::{Context, Poll};
 
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::platform::files::keep_for_owner;
+use crate::platform::sockets::{self, UnixListener, UnixStream};
 
 /// Names a place where the demo can be reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +80,7 @@ impl Door {
                 let listener = UnixListener::bind(path)?;
                 let _file = SocketFile { path: path.clone() };
                 // Only its owner may connect (B.4.2); who comes is looked at besides.
-                std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+                keep_for_owner(path)?;
                 Ok((Some(Self::Unix { listener, _file }), place.clone()))
             }
             Entrance::Pipes => Ok((None, Entrance::Pipes)),
@@ -94,8 +96,7 @@ impl Door {
             Self::Unix { listener, .. } => loop {
                 match listener.poll_accept(context) {
                     Poll::Ready(Ok((stream, _))) => {
-                        let own = rustix::process::getuid().as_raw();
-                        if stream.peer_cred().is_ok_and(|peer| peer.uid() == own) {
+                        if sockets::peer(&stream).is_ok_and(|peer| peer == sockets::user()) {
                             return Poll::Ready(Ok(Caller::Unix(stream)));
                         }
                     }
@@ -115,7 +116,7 @@ async fn make_room(path: &Path) -> io::Result<()> {
         && !folder.exists()
     {
         std::fs::create_dir_all(folder)?;
-        std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o700))?;
+        keep_for_owner(folder)?;
     }
     let left_over = UnixStream::connect(path)
         .await

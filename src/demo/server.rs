@@ -12,7 +12,7 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -25,6 +25,7 @@ use super::producer::Producer;
 use super::settings::Settings;
 use super::shared::Shared;
 use super::upgrade::Socket;
+use crate::platform::sockets::UnixStream;
 
 /// How many connections are served at once: every subscriber's, and as many for requests. More wait
 /// in the system's own queue.

@@ -7,14 +7,14 @@
 //! a file that was left behind by a crash leads nobody to a port that somebody else has by now: without the lock it
 //! counts for nothing.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
+
+use crate::platform::files::{folder_for_owner, for_owner};
 
 /// The file that says where the door is.
 const FILE: &str = "claude.json";
@@ -70,25 +70,23 @@ impl Door {
             path: path.to_owned(),
             error,
         };
-        let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-        made.map_err(|error| at(folder, error))?;
+        folder_for_owner(folder).map_err(|error| at(folder, error))?;
         let path = folder.join(LOCK);
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(false);
+        let lock = for_owner(&mut options)
             .open(&path)
             .map_err(|error| at(&path, error))?;
         let (tries, rest) = TRIES;
         for left in (0..tries).rev() {
-            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            match lock.try_lock() {
                 Ok(()) => break,
-                Err(rustix::io::Errno::WOULDBLOCK) if left == 0 => return Err(NoDoor::Taken),
-                Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {
+                Err(TryLockError::WouldBlock) if left == 0 => return Err(NoDoor::Taken),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(rest),
+                Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {
                     std::thread::sleep(rest);
                 }
-                Err(error) => return Err(at(&path, error.into())),
+                Err(TryLockError::Error(error)) => return Err(at(&path, error)),
             }
         }
         Ok(Self {
@@ -109,10 +107,8 @@ impl Door {
             .with_extension(format!("new-{}", std::process::id()));
         // What a crash left there could have another mode.
         let _ = std::fs::remove_file(&beside);
-        let outcome = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
+        let mut options = OpenOptions::new();
+        let outcome = for_owner(options.write(true).create_new(true))
             .open(&beside)
             .and_then(|mut file| {
                 file.write_all(text.as_bytes())?;
@@ -154,7 +150,7 @@ fn read(path: &Path) -> Option<String> {
 pub fn find(folder: &Path) -> Option<Knock> {
     let lock = File::open(folder.join(LOCK)).ok()?;
     // Who can have the lock is alone: whoever listened is gone.
-    if flock(&lock, FlockOperation::NonBlockingLockShared).is_ok() {
+    if lock.try_lock_shared().is_ok() {
         return None;
     }
     let said: Value = serde_json::from_str(&read(&folder.join(FILE))?).ok()?;
@@ -170,8 +166,6 @@ pub fn find(folder: &Path) -> Option<Knock> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -182,8 +176,12 @@ mod tests {
         let mut door = Door::take(&folder).unwrap();
         assert!(find(&folder).is_none(), "it is not open yet");
         door.open(4711, "s3cret").unwrap();
-        let mode = std::fs::metadata(door.path()).unwrap().permissions().mode();
-        assert_eq!(mode & 0o777, 0o600);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = std::fs::metadata(door.path()).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
         let knock = find(&folder).unwrap();
         assert_eq!((knock.port, knock.secret.as_str()), (4711, "s3cret"));
         assert!(matches!(Door::take(&folder), Err(NoDoor::Taken)));

@@ -9,14 +9,13 @@
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::{Value, json};
 
 use super::door;
+use crate::platform::terminal::{Printed, wait_to_read};
 
 /// The only message whose answer is waited for.
 const ASKS: &str = "PermissionRequest";
@@ -40,7 +39,7 @@ const REFUSED_LARGE: u16 = 413;
 /// Carries one message from `input` to the hearken that a folder names, and its decision to `output`.
 ///
 /// Nothing is printed but a whole decision, and no error is one that anybody is told of.
-pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + AsFd)) {
+pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed)) {
     let mut message = Vec::new();
     let read = input.take(MOST_BYTES + 1).read_to_end(&mut message);
     let Some(knock) = door::find(folder).filter(|_| read.is_ok()) else {
@@ -123,7 +122,7 @@ fn post(
     to: &str,
     message: &[u8],
     until: Instant,
-    reader: &impl AsFd,
+    reader: &impl Printed,
 ) -> Option<Answer> {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, knock.port));
     let mut stream = TcpStream::connect_timeout(&address, SHORT).ok()?;
@@ -142,7 +141,7 @@ fn post(
     let mut bytes = Vec::new();
     let mut piece = [0; 16 * 1024];
     while Instant::now() < until {
-        if !is_readable(&stream, reader)? {
+        if !wait_to_read(&stream, reader, LOOK)? {
             continue;
         }
         match stream.read(&mut piece) {
@@ -156,26 +155,6 @@ fn post(
         }
     }
     Answer::read(&bytes)
-}
-
-/// Waits a moment for something to read; nothing where nobody reads what would be printed.
-fn is_readable(stream: &TcpStream, reader: &impl AsFd) -> Option<bool> {
-    let mut both = [
-        PollFd::new(stream, PollFlags::IN),
-        PollFd::new(reader, PollFlags::empty()),
-    ];
-    let time = Timespec::try_from(LOOK).ok()?;
-    match poll(&mut both, Some(&time)) {
-        Ok(_) => {}
-        Err(rustix::io::Errno::INTR) => return Some(false),
-        Err(_) => return None,
-    }
-    let [stream, reader] = both;
-    let gone = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
-    if reader.revents().intersects(gone) {
-        return None;
-    }
-    Some(!stream.revents().is_empty())
 }
 
 #[cfg(test)]

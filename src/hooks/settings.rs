@@ -7,12 +7,14 @@
 //! changed, moved or left out, and a file that can't be read as settings is not touched at all. The command can't fail in
 //! the shell's eyes, because an agent may take a failure of a hook for a refusal.
 
+use std::env::consts::EXE_SUFFIX;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
+
+use crate::platform::files::{settle_folder, with_rights_of};
 
 /// What the relay is called with.
 const CALL: &str = " hooks relay";
@@ -128,14 +130,12 @@ impl Change {
     pub fn make(self) -> Result<(), Unchanged> {
         let folder = self.path.parent().unwrap_or(Path::new("/"));
         std::fs::create_dir_all(folder)?;
-        let mode = std::fs::metadata(&self.path).map_or(0o600, |about| about.permissions().mode());
         let beside = self
             .path
             .with_extension(format!("hearken-{}", std::process::id()));
-        let written = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(mode & 0o777)
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let written = with_rights_of(&mut options, &self.path)
             .open(&beside)
             .and_then(|mut file| {
                 file.write_all(self.after.as_bytes())?;
@@ -152,7 +152,7 @@ impl Change {
             return outcome;
         }
         // That the name leads to it is the folder's matter; where that can't be asked for it comes by itself.
-        let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        let _ = settle_folder(folder);
         Ok(())
     }
 }
@@ -298,7 +298,7 @@ fn is_ours(hook: &Value, program: &Path) -> bool {
     let called = called.trim_matches(['\'', '"']);
     let is_named = Path::new(called)
         .file_name()
-        .is_some_and(|name| name == PROGRAM);
+        .is_some_and(|name| name == format!("{PROGRAM}{EXE_SUFFIX}").as_str());
     // One word, so that nothing else is run beside it.
     let is_one = !called.contains(['\n', ';', '|', '&', '$', '`']);
     is_one && is_named || text == command(program)

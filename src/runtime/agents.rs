@@ -14,6 +14,7 @@ use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases, Reason};
 use crate::config::closest;
 use crate::dialect::Earlier;
+use crate::platform::files::callable;
 
 use super::failure::Failure;
 
@@ -215,17 +216,12 @@ fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
 
 /// Tells whether a program is there, by its path or among those that can be called.
 fn is_there(program: &OsStr) -> bool {
-    let is_program = |path: &Path| {
-        use std::os::unix::fs::PermissionsExt;
-        path.metadata()
-            .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-    };
     let path = Path::new(program);
     if path.components().count() > 1 {
-        return is_program(path);
+        return callable(path).is_some();
     }
     let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| is_program(&folder.join(path)))
+    std::env::split_paths(&folders).any(|folder| callable(&folder.join(path)).is_some())
 }
 
 fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {

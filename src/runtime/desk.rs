@@ -12,16 +12,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crossterm::event::KeyEvent;
-use rustix::process::{Signal as Name, getpid, kill_process};
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetwinsize, tcsetattr,
-};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::app::Input;
 use crate::keys::{LineFeed, Scan, Stroke, Struck, Typed, Typing};
-
-use super::keyboard::Keyboard;
+use crate::platform::keyboard::Keyboard;
+use crate::platform::signals::{GoingOn, Stopping};
+use crate::platform::terminal::{self, Modes};
 
 /// How many keys that were typed ahead are thrown away at once.
 const TYPED_AHEAD: usize = 4096;
@@ -34,7 +30,7 @@ static BEFORE: Mutex<Option<Before>> = Mutex::new(None);
 
 /// Holds what is to be restored.
 struct Before {
-    modes: Termios,
+    modes: Modes,
     /// Whether the terminal was asked to mark pasted text.
     paste: bool,
 }
@@ -46,8 +42,8 @@ pub(super) struct Desk {
     /// The keys of scanning: they go to the app as keys, as long as no line is open.
     scan: Option<Scan>,
     echo: Vec<String>,
-    stop: Signal,
-    resumed: Signal,
+    stop: Stopping,
+    resumed: GoingOn,
     /// Whether the next news of going on tells what is known: we stopped ourselves.
     stopped: bool,
 }
@@ -55,8 +51,7 @@ pub(super) struct Desk {
 /// Tells whether a line editor of ours fits this terminal.
 pub(super) fn fits() -> bool {
     let emacs = std::env::var("INSIDE_EMACS").is_ok_and(|inside| inside.contains("comint"));
-    let own = LocalModes::ECHO | LocalModes::ICANON;
-    let edits = tcgetattr(std::io::stdin()).is_ok_and(|modes| modes.local_modes.contains(own));
+    let edits = Modes::now().is_ok_and(|modes| modes.edit_lines());
     edits && !emacs
 }
 
@@ -70,11 +65,10 @@ impl Desk {
         quiet: Duration,
         scan: Option<Scan>,
     ) -> anyhow::Result<Self> {
-        let raw = |name: Name| SignalKind::from_raw(name.as_raw());
-        let stop = signal(raw(Name::TSTP))?;
-        let resumed = signal(raw(Name::CONT))?;
+        let stop = Stopping::listen()?;
+        let resumed = GoingOn::listen()?;
         let dumb = std::env::var("TERM").map_or(true, |term| term.is_empty() || term == "dumb");
-        let modes = tcgetattr(std::io::stdin())?;
+        let modes = Modes::now()?;
         if let Ok(mut before) = BEFORE.lock() {
             *before = Some(Before {
                 modes,
@@ -100,14 +94,13 @@ impl Desk {
         loop {
             tokio::select! {
                 biased;
-                _ = self.stop.recv() => {
+                () = self.stop.told() => {
                     restore();
-                    // It fails only where the system forbids it; going on is right then, too.
-                    let _ = kill_process(getpid(), Name::STOP);
+                    self.stop.stop();
                     self.stopped = true;
                     return self.go_on();
                 }
-                _ = self.resumed.recv() => {
+                () = self.resumed.told() => {
                     if !std::mem::take(&mut self.stopped) {
                         return self.go_on();
                     }
@@ -225,19 +218,14 @@ impl Drop for Desk {
 }
 
 fn columns() -> u16 {
-    tcgetwinsize(std::io::stdout()).map_or(0, |size| size.ws_col)
+    terminal::size().map_or(0, |(columns, _)| columns)
 }
 
 /// Turns off the terminal's own echo and its collecting of lines.
 fn take() {
     let Ok(before) = BEFORE.lock() else { return };
     if let Some(before) = before.as_ref() {
-        let mut modes = before.modes.clone();
-        modes.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
-        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
-        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
-        // A terminal that is gone is noticed by the next key.
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &modes);
+        before.modes.take_keys();
     }
 }
 
@@ -248,6 +236,6 @@ pub(super) fn restore() {
         if before.paste {
             let _ = super::writer::write_at_once(PASTE_OFF.as_bytes().to_vec());
         }
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before.modes);
+        before.modes.restore();
     }
 }

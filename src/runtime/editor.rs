@@ -6,6 +6,7 @@
 //! Mental model: agents, questions and the voice go on meanwhile; only the terminal is somebody else's. What is written
 //! comes back into the line, and nothing is sent by closing an editor.
 
+use std::ffi::OsStr;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,8 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use crate::announce::Reason;
+use crate::platform::files::{for_owner, to_start};
+use crate::platform::processes::ask_to_end;
 use crate::voice::words;
 
 use super::failure::Failure;
@@ -52,7 +55,7 @@ impl Editor {
         let file = make(text)?;
         output.give_back();
         let child = match inputs.lend() {
-            true => Command::new(&name)
+            true => Command::new(to_start(OsStr::new(&name)))
                 .args(words)
                 .arg(&file)
                 .kill_on_drop(true)
@@ -115,10 +118,7 @@ impl Editor {
 
     /// Has it close, because this program ends.
     pub(super) async fn end(mut self) {
-        let id = self.child.id().and_then(|id| i32::try_from(id).ok());
-        if let Some(id) = id.and_then(rustix::process::Pid::from_raw) {
-            // In vain where it is gone already.
-            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        if ask_to_end(&mut self.child) {
             let _ = tokio::time::timeout(ENDS, self.child.wait()).await;
         }
     }
@@ -158,13 +158,9 @@ fn make(text: &str) -> Result<PathBuf, Reason> {
 }
 
 fn own(path: &Path) -> io::Result<File> {
-    use std::os::unix::fs::OpenOptionsExt;
     // A name that somebody else put there is not followed.
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)
+    let mut options = OpenOptions::new();
+    for_owner(options.write(true).create_new(true)).open(path)
 }
 
 fn remove(path: &Path) {

@@ -112,6 +112,7 @@ pub(crate) fn source(error: &SourceError) -> Reason {
         SourceError::BadAddress => Reason::new("call.source.address"),
         SourceError::Credential => Reason::new("call.source.credential"),
         SourceError::BadSocket => Reason::new("call.source.socket"),
+        SourceError::NoSockets => Reason::new("call.source.no_sockets"),
         SourceError::PlainHttp { host } => Reason::new("call.source.plain").with("host", host),
         SourceError::Query => Reason::new("call.source.query"),
         SourceError::NoKind { name, address } => Reason::new("call.source.no_kind")

@@ -11,6 +11,7 @@ use crate::app::Exit;
 use crate::cli::{HookAction, HookedAgent};
 use crate::hooks::door::{Door, NoDoor};
 use crate::hooks::settings::{Change, Unchanged, Wanted};
+use crate::platform::files;
 
 use super::failure::Failure;
 use super::look::shown;
@@ -125,9 +126,9 @@ fn file(project: bool) -> Result<PathBuf, Failure> {
         // Where Claude Code itself looks.
         false => match std::env::var_os("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()) {
             Some(folder) => PathBuf::from(folder),
-            None => std::env::var_os("HOME")
-                .filter(|home| !home.is_empty())
-                .map(|home| PathBuf::from(home).join(".claude"))
+            None => files::home()
+                .filter(|home| !home.as_os_str().is_empty())
+                .map(|home| home.join(".claude"))
                 .ok_or_else(|| Failure::new("call.hooks.no_home"))?,
         },
     };

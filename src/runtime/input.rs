@@ -4,15 +4,16 @@ use std::io::BufRead;
 use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::app::{Input, LineSource};
 use crate::keys::{LineFeed, Scan, Stroke, Struck};
+use crate::platform::keyboard::Keyboard;
+use crate::platform::signals::{self, GoingOn, Leave, Leaving, Resizing};
+use crate::platform::terminal;
 
 use super::desk::Desk;
 use super::facing::Face;
-use super::keyboard::Keyboard;
 
 /// How many lines wait for the loop; then whoever writes them waits.
 const WAITING: usize = 64;
@@ -25,11 +26,9 @@ pub(super) struct Inputs {
     keys: Option<Keyboard>,
     lines: Option<mpsc::Receiver<Input>>,
     desk: Option<Desk>,
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-    resumed: Signal,
-    resized: Signal,
+    leaving: Leaving,
+    resumed: GoingOn,
+    resized: Resizing,
     lost: Option<mpsc::Receiver<()>>,
     upheaval: Option<Upheaval>,
     /// Whether another program has the terminal.
@@ -69,13 +68,13 @@ impl Inputs {
                 Some(LineSource::Editor) => Some(Desk::open(started, arm, scan)?),
                 Some(LineSource::Pipe | LineSource::Terminal) | None => None,
             },
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-            resumed: signal(SignalKind::from_raw(rustix::process::Signal::CONT.as_raw()))?,
-            resized: signal(SignalKind::window_change())?,
-            lost: (face == Face::Full || lines == Some(LineSource::Editor))
-                .then(super::screen::watch_for_loss),
+            leaving: Leaving::listen()?,
+            resumed: GoingOn::listen()?,
+            resized: Resizing::listen()?,
+            lost: match face == Face::Full || lines == Some(LineSource::Editor) {
+                true => terminal::watch_for_loss(),
+                false => None,
+            },
             upheaval: None,
             lent: false,
         })
@@ -86,18 +85,17 @@ impl Inputs {
         loop {
             tokio::select! {
                 biased;
-                _ = self.terminate.recv() => return Input::Terminate,
-                _ = self.hangup.recv() => return Input::Terminate,
-                _ = self.interrupt.recv() => {
+                leave = self.leaving.told() => match leave {
+                    Leave::End => return Input::Terminate,
                     // Whoever has the terminal is meant.
-                    if self.lent {
-                        continue;
+                    Leave::Interrupt if self.lent => continue,
+                    Leave::Interrupt => {
+                        self.abandon_line();
+                        return Input::Interrupt;
                     }
-                    self.abandon_line();
-                    return Input::Interrupt;
-                }
+                },
                 input = next_typed(&mut self.desk) => return input,
-                _ = self.resumed.recv() => {
+                () = self.resumed.told() => {
                     // It goes on where it was: with another program.
                     if self.lent {
                         continue;
@@ -111,13 +109,13 @@ impl Inputs {
                     self.keys = None;
                     return Input::Terminate;
                 }
-                _ = self.resized.recv() => {
+                () = self.resized.told() => {
                     self.upheaval = Some(Upheaval::Resized);
                     // Nothing changed but the screen; the deadline input does no harm.
                     return Input::Deadline;
                 }
                 stroke = next_stroke(&mut self.keys) => match stroke {
-                    Some(stroke) if is_suspend(&stroke) => {
+                    Some(stroke) if signals::STOPS && is_suspend(&stroke) => {
                         self.upheaval = Some(Upheaval::Suspend);
                         return Input::Deadline;
                     }
@@ -167,7 +165,7 @@ impl Inputs {
     pub(super) fn flush(&mut self) {
         match &mut self.desk {
             Some(desk) => desk.flush(),
-            None => flush(),
+            None => terminal::flush_input(),
         }
     }
 
@@ -198,9 +196,7 @@ impl Inputs {
     /// Stops the program as the terminal's own suspend key would, with everything that was started
     /// together with it, until somebody lets it go on.
     pub(super) async fn suspend(&mut self) {
-        // It fails only where the system forbids it; going on is right then, too.
-        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
-        let _ = tokio::time::timeout(STOP, self.resumed.recv()).await;
+        self.resumed.stop(STOP).await;
     }
 }
 
@@ -290,10 +286,4 @@ fn skip_line(input: &mut impl BufRead) -> bool {
             return true;
         }
     }
-}
-
-/// Throws away what was typed ahead on a terminal.
-fn flush() {
-    // A failure means that there is no terminal to flush.
-    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
 }

@@ -1,6 +1,5 @@
 //! Where the faces' output goes, and a terminal that is restored on every way out.
 
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,6 +11,7 @@ use crate::app::{App, Input, Notice, Noticed, Showing};
 use crate::config::{ScreenConfig, ThemeChoice};
 use crate::linear::{self, Lines, Order, Page};
 use crate::pane::{self, Look};
+use crate::platform::terminal;
 use crate::protocol::Now;
 
 use super::facing::Face;
@@ -68,7 +68,7 @@ impl Output {
     ) -> anyhow::Result<Self> {
         let out = io::stdout();
         // The thread that may wait in a write must hold no lock that the way out needs.
-        let own = File::from(rustix::io::dup(&out)?);
+        let own = terminal::output()?;
         let env = |name: &str| std::env::var(name).ok();
         let signs = Signs::new(face != Face::Json && out.is_terminal(), settings, env);
         let screen = match face {

@@ -1,14 +1,13 @@
 //! The terminal of the full face: taken, given back, drawn on, and given up when it is gone.
 //!
 //! Responsibilities: every mode that the full face sets and its undoing on each way out; the bytes of frames
-//! that the terminal shows as a whole (mode 2026); noticing that the terminal is gone. Not here: what is
-//! drawn (`pane`), when it is drawn (`runtime`), writing it (`writer`).
+//! that the terminal shows as a whole (mode 2026). Not here: what is drawn (`pane`), when it is drawn (`runtime`),
+//! writing it (`writer`), noticing that the terminal is gone (`platform`).
 //!
 //! Synchronized output is not asked for first: a terminal that does not know the mode ignores it, and the
 //! answer to a question would come in among the keys.
 
 use std::io::{self, Write};
-use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex};
 
 use crossterm::cursor::Show;
@@ -23,9 +22,8 @@ use crossterm::{execute, queue};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 use ratatui::{Frame, Terminal, TerminalOptions, Viewport};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::termios::tcgetwinsize;
-use tokio::sync::mpsc;
+
+use crate::platform::terminal;
 
 /// The most columns and rows that are drawn. A terminal can claim 65,535 of each, whose cells no machine
 /// holds; these are more than a large screen has in the smallest letters, and fewer cells than 16 MiB.
@@ -66,8 +64,8 @@ impl Write for Sheet {
 
 /// Gives the part of the terminal that is drawn on; `None` where it has none.
 fn area() -> Option<Rect> {
-    let size = tcgetwinsize(io::stdout()).ok()?;
-    let (columns, rows) = (size.ws_col.min(MOST.0), size.ws_row.min(MOST.1));
+    let (columns, rows) = terminal::size()?;
+    let (columns, rows) = (columns.min(MOST.0), rows.min(MOST.1));
     (columns > 0 && rows > 0).then(|| Rect::new(0, 0, columns, rows))
 }
 
@@ -161,24 +159,4 @@ pub(super) fn restore() {
     );
     let _ = super::writer::write_at_once(undo);
     let _ = disable_raw_mode();
-}
-
-/// Watches for the end of the terminal. Without a hang-up signal nothing else would tell: a terminal
-/// that is gone reads as one without keys.
-pub(super) fn watch_for_loss() -> mpsc::Receiver<()> {
-    let (lost, told) = mpsc::channel(1);
-    std::thread::spawn(move || {
-        let out = io::stdout();
-        loop {
-            // No event is asked for: only an error or a hang-up ends the wait.
-            let mut watched = [PollFd::from_borrowed_fd(out.as_fd(), PollFlags::empty())];
-            match poll(&mut watched, None) {
-                Ok(0) | Err(rustix::io::Errno::INTR) => {}
-                Ok(_) | Err(_) => break,
-            }
-        }
-        // The loop that would take it is over then.
-        let _ = lost.blocking_send(());
-    });
-    told
 }

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use tokio::signal::unix::{SignalKind, signal};
-
 use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
+use crate::platform::signals::{self, Leave};
+use crate::platform::sockets;
 use crate::transport;
 
 use super::failure::Failure;
@@ -63,6 +63,11 @@ pub async fn serve(
         return Ok(Exit::Clean);
     }
     let places: Vec<Entrance> = serving.places.iter().map(|place| read(place)).collect();
+    let is_socket = |place: &Entrance| matches!(place, Entrance::Socket(_));
+    anyhow::ensure!(
+        sockets::THERE || !places.iter().any(is_socket),
+        Failure::new("call.source.no_sockets")
+    );
     let mut settings = demo::Settings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
         let signer = Signer::generate()?;
@@ -102,10 +107,11 @@ pub async fn serve(
     let places = names.join(&format!(" {} ", words.text("serve.and", &[])));
     let args = [("places", Arg::Own(places)), ("url", Arg::Own(url))];
     announce(&words.text("serve.at", &args));
-    let mut terminate = signal(SignalKind::terminate())?;
     let exit = tokio::select! {
-        _ = tokio::signal::ctrl_c() => Exit::Interrupted,
-        _ = terminate.recv() => Exit::Terminated,
+        told = signals::leave() => match told? {
+            Leave::Interrupt => Exit::Interrupted,
+            Leave::End => Exit::Terminated,
+        },
         () = running.over() => Exit::Clean,
     };
     running.stop().await;

@@ -6,6 +6,7 @@ use anyhow::Context;
 
 use crate::announce::Reason;
 use crate::config::{self, AnswerRule, Config, Delivery, Dialect, KeysConfig, SourceConfig};
+use crate::platform::files;
 use crate::protocol::KeyRing;
 use crate::transport::Secret;
 
@@ -79,23 +80,17 @@ pub fn remember(delivery: &Delivery) -> Result<String, Failure> {
 
 fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
     use std::io::Write as _;
-    use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
     let folder = path.parent().unwrap_or(Path::new("/"));
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(folder)?;
+    files::folder_for_owner(folder)?;
     // Written beside and put in its place whole, so that no crash leaves half a file.
     let beside = path.with_extension(format!("new-{}", std::process::id()));
     let text = format!(
         "# Written by hearken when it was asked to remember. Remove it to forget.\n{}",
         toml::to_string(delivery).map_err(std::io::Error::other)?
     );
-    let outcome = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    let outcome = files::for_owner(&mut options)
         .open(&beside)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;
@@ -116,22 +111,12 @@ pub fn state_file() -> Option<PathBuf> {
 
 /// Gives the folder of what hearken writes down by itself.
 pub fn state_folder() -> Option<PathBuf> {
-    let base = std::env::var_os("XDG_STATE_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| {
-            std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"))
-        })?;
-    Some(base.join("hearken"))
+    Some(files::state()?.join("hearken"))
 }
 
 /// Gives the place of the person's own settings file.
 pub fn own_file() -> Option<PathBuf> {
-    let base = std::env::var_os("XDG_CONFIG_HOME")
-        .map(PathBuf::from)
-        .filter(|path| path.is_absolute())
-        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".config")))?;
-    Some(base.join("hearken").join("config.toml"))
+    Some(files::settings()?.join("hearken").join("config.toml"))
 }
 
 /// Reads the bearer token from an environment variable or a file; it is never an argument.
@@ -283,8 +268,6 @@ fn read(path: &Path) -> Result<String, Reason> {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
     #[test]
@@ -300,7 +283,11 @@ mod tests {
             written(&path, &delivery).unwrap();
             assert_eq!(recalled(&path).unwrap(), delivery);
         }
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        }
         let beside = std::fs::read_dir(path.parent().unwrap()).unwrap().count();
         assert_eq!(beside, 1, "nothing is left beside it");
     }

@@ -10,6 +10,7 @@ use crate::announce::normalise::clean;
 use crate::config::{Config, Dialect, LinkConfig, SourceConfig, closest};
 use crate::dialect::{Addresses, Carrier, WEBSOCKET, opencode_events};
 use crate::link::{Stream, WebSocketTerms};
+use crate::platform::files;
 use crate::transport::{LinkSettings, Listening, Secret, Source, SourceError};
 
 use super::failure::{self, Failure};
@@ -107,6 +108,7 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failur
         | SourceError::BadAddress
         | SourceError::Credential
         | SourceError::BadSocket
+        | SourceError::NoSockets
         | SourceError::PlainHttp { .. }
         | SourceError::Query
         | SourceError::NoKind { .. }
@@ -138,9 +140,7 @@ pub(crate) fn only_captures(file: &Path, command: &str) -> anyhow::Result<()> {
 
 /// Tells whether there is a socket at a path.
 pub(crate) fn is_socket(path: &Path) -> bool {
-    use std::os::unix::fs::FileTypeExt as _;
-    path.metadata()
-        .is_ok_and(|about| about.file_type().is_socket())
+    path.metadata().is_ok_and(|about| files::is_socket(&about))
 }
 
 /// Lists names, as many as somebody reads.

@@ -6,7 +6,6 @@
 //! `screen`), what follows from a full pipe (the loop reads no source until there is room).
 
 use std::cell::RefCell;
-use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -15,6 +14,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use crate::platform::terminal;
 
 /// How much may wait, in bytes, before no source is read any more: some thousand lines.
 const ROOM: usize = 256 * 1024;
@@ -53,8 +54,7 @@ pub(super) enum Broken {
 
 impl Broken {
     fn of(error: io::Error) -> Self {
-        let terminal_gone = error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error());
-        if error.kind() == io::ErrorKind::BrokenPipe || terminal_gone {
+        if error.kind() == io::ErrorKind::BrokenPipe || terminal::is_gone(&error) {
             Self::Gone
         } else {
             Self::Failed(error)
@@ -252,7 +252,7 @@ impl<T: Send + 'static> Writer<T> {
 /// What the system says; `TimedOut` where the terminal takes nothing.
 pub(super) fn write_at_once(bytes: Vec<u8>) -> io::Result<()> {
     // No lock is shared with a write that never returns.
-    let mut out = File::from(rustix::io::dup(io::stdout())?);
+    let mut out = terminal::output()?;
     let (done, told) = channel();
     std::thread::spawn(move || {
         // Who waited too long is gone.

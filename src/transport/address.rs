@@ -33,6 +33,9 @@ pub enum SourceError {
     /// A `unix:` without the path of a socket or the id of an agent.
     #[error("unix: wants the path of a socket or the id of an agent behind it")]
     BadSocket,
+    /// A Unix socket where there are none.
+    #[error("this system has no Unix sockets that hearken can use; use http:// or a program")]
+    NoSockets,
     /// Plain http to another machine.
     #[error(
         "plain http or ws to {host} is refused, because anybody on the way can read and change it; use https or wss, or --allow-plain-http"

@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 use super::clean::clean;
 use super::recorded::beside;
 use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
+use crate::platform::files::for_owner;
 
 /// The largest recording, both files together, in bytes: days of an agent's talk, and far less than a
 /// stream without end would leave of a disk.
@@ -342,9 +343,7 @@ impl Output {
 fn create_new(path: &Path) -> Result<File, RecordError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map_err(|source| {
+    for_owner(&mut options).open(path).map_err(|source| {
         let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
         if source.kind() == io::ErrorKind::AlreadyExists {
             RecordError::AlreadyExists { name }

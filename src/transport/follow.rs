@@ -6,7 +6,7 @@
 //! It looks again every [`POLL`] instead of asking the system for news: that works on every file
 //! system, network ones included, and costs one question to the system.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 
 use super::opened::open_file;
 use crate::link::{Cause, Fault, LinkEvent};
+use crate::platform::files::is_same;
 
 /// How long it waits at the end before it looks again: well below what a person notices beside the
 /// time that a sentence takes.
@@ -193,21 +194,6 @@ impl Read for Follow {
                 }
             }
         }
-    }
-}
-
-#[cfg(unix)]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    one.dev() == other.dev() && one.ino() == other.ino()
-}
-
-/// Elsewhere a file that was replaced is told by its time of birth.
-#[cfg(not(unix))]
-fn is_same(one: &Metadata, other: &Metadata) -> bool {
-    match (one.created(), other.created()) {
-        (Ok(one), Ok(other)) => one == other,
-        _ => true,
     }
 }
 

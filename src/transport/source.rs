@@ -6,7 +6,6 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use super::address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
@@ -15,6 +14,8 @@ use super::listening::Listening;
 use super::program;
 use super::unix::Socket;
 use crate::config::LinkConfig;
+use crate::platform::files::is_socket;
+use crate::platform::sockets;
 
 /// Names something that frames can be read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,7 @@ impl Source {
             Some("ws" | "wss") => {
                 return WebSocketAddress::parse(text, config.allow_plain_http).map(Self::WebSocket);
             }
+            Some("unix") if !sockets::THERE => return Err(SourceError::NoSockets),
             Some("unix") => {
                 let (_, socket) = text.split_once(':').ok_or(SourceError::BadSocket)?;
                 let socket = Socket::parse(socket).ok_or(SourceError::BadSocket)?;
@@ -70,7 +72,7 @@ impl Source {
         let named_as_capture = path.extension().is_some_and(|e| e == "jsonl");
         let name = clean(text, NAME_CHARACTERS);
         match path.metadata() {
-            Ok(about) if about.file_type().is_socket() => Err(SourceError::IsSocket { name }),
+            Ok(about) if is_socket(&about) => Err(SourceError::IsSocket { name }),
             Ok(_) => Ok(Self::File(path.to_owned())),
             Err(_) if named_as_capture => Ok(Self::File(path.to_owned())),
             Err(_) => Err(match without_kind(text) {

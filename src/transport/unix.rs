@@ -15,8 +15,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -25,6 +23,7 @@ use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Framing, Piece};
 use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
+use crate::platform::sockets::{self, OwnedReadHalf, OwnedWriteHalf, UnixStream};
 
 /// The longest id of an agent in a file's name, in bytes: what file systems take, with `.sock`.
 const ID_BYTES: usize = 200;
@@ -120,7 +119,7 @@ pub fn folders() -> Vec<PathBuf> {
     {
         folders.push(home.join("Library/Application Support/AAEP"));
     }
-    let user = rustix::process::getuid().as_raw();
+    let user = sockets::user();
     folders.push(std::env::temp_dir().join(format!("aaep-{user}")));
     folders
 }
@@ -167,7 +166,7 @@ impl UnixDial {
         Self {
             socket,
             limit,
-            own: rustix::process::getuid().as_raw(),
+            own: sockets::user(),
             patience: FIRST_ANSWER,
             first: Framing::Lengths,
             unanswered: 0,
@@ -201,11 +200,8 @@ impl Dial for UnixDial {
         let stream = UnixStream::connect(&path)
             .await
             .map_err(|error| fault(&error, &path))?;
-        let peer = stream
-            .peer_cred()
-            .map_err(|_| Fault::Unusable(Cause::SocketOfNobody))?;
-        if !is_trusted(peer.uid(), self.own) {
-            let user = peer.uid();
+        let user = sockets::peer(&stream).map_err(|_| Fault::Unusable(Cause::SocketOfNobody))?;
+        if !is_trusted(user, self.own) {
             return Err(Fault::Unusable(Cause::SocketOfAnother { user }));
         }
         let (reading, writing) = stream.into_split();

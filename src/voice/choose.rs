@@ -18,6 +18,8 @@ use super::worker::Desk;
 use super::{VoiceEvent, ssip, words};
 use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
+use crate::platform::files::callable;
+use crate::platform::{SPEAKS, sockets};
 
 /// The daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
@@ -66,13 +68,12 @@ impl Surroundings {
 
     /// Finds a program as a shell would: by its path if it has a slash, else along `PATH`.
     fn program(&self, name: &str) -> Option<PathBuf> {
-        if name.contains('/') {
-            return Some(PathBuf::from(name)).filter(|path| is_program(path));
+        if Path::new(name).components().count() > 1 {
+            return callable(Path::new(name));
         }
         std::env::split_paths(self.path.as_ref()?)
             .filter(|folder| folder.is_absolute())
-            .map(|folder| folder.join(name))
-            .find(|path| is_program(path))
+            .find_map(|folder| callable(&folder.join(name)))
     }
 
     /// Finds a program that plays cues.
@@ -110,12 +111,6 @@ impl Surroundings {
             Some(_) | None => Err(Reason::new("voice.cause.daemon.unread_address")),
         }
     }
-}
-
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    path.metadata()
-        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
 /// What was found.
@@ -220,14 +215,21 @@ async fn find(
     (found, None)
 }
 
-/// Tries speech-dispatcher, then a speech program of the machine.
+/// Tries the system's own speech where every build has it, elsewhere speech-dispatcher; then a speech program of the machine.
 async fn automatic(
     surroundings: &Surroundings,
     config: &VoiceConfig,
     limits: Limits,
 ) -> (Found, Option<Reason>) {
-    let why_not = match daemon(surroundings, config, limits).await {
-        Ok(voice) => return (Found::SpeechDispatcher(Box::new(voice)), None),
+    let found = if SPEAKS {
+        let own = own_speech(surroundings, config, limits).await;
+        own.map(|voice| Found::System(Box::new(voice)))
+    } else {
+        let daemon = daemon(surroundings, config, limits).await;
+        daemon.map(|voice| Found::SpeechDispatcher(Box::new(voice)))
+    };
+    let why_not = match found {
+        Ok(found) => return (found, None),
         Err(reason) => reason,
     };
     for name in PROGRAMS {
@@ -253,6 +255,9 @@ async fn daemon(
     config: &VoiceConfig,
     limits: Limits,
 ) -> Result<SpeechDispatcher, Reason> {
+    if !sockets::THERE {
+        return Err(Reason::new("voice.cause.daemon.none_here"));
+    }
     let place = DaemonFiles {
         socket: surroundings.socket()?,
         program: surroundings.program(DAEMON),

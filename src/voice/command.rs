@@ -14,7 +14,6 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt as _;
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStderr, ChildStdin};
 
@@ -23,6 +22,7 @@ use super::program::Program;
 use super::{Voice, VoiceEvent};
 use crate::announce::{Class, Mark, Reason, Sound, Utterance, UtteranceId};
 use crate::config::Delivery;
+use crate::platform::processes::Tree;
 
 /// How many failures in a row mean that the voice is lost.
 const FAILURES: u32 = 3;
@@ -39,7 +39,7 @@ const LOOK: Duration = Duration::from_millis(2);
 struct Saying {
     id: UtteranceId,
     child: Child,
-    group: Option<Pid>,
+    group: Option<Tree>,
     stdin: Option<ChildStdin>,
     unwritten: Vec<u8>,
     stderr: Option<ChildStderr>,
@@ -58,7 +58,7 @@ enum State {
 #[derive(Debug)]
 struct Ending {
     child: Child,
-    group: Option<Pid>,
+    group: Option<Tree>,
     /// When SIGKILL follows at the latest.
     kill_at: Instant,
 }
@@ -161,7 +161,7 @@ impl CommandVoice {
                 self.news.push_back(VoiceEvent::Begun(id));
                 self.state = State::Saying(Box::new(Saying {
                     id,
-                    group: group_of(&child),
+                    group: Tree::of(&child),
                     stdin: child.stdin.take(),
                     unwritten: input.unwrap_or_default(),
                     stderr: child.stderr.take(),
@@ -217,7 +217,7 @@ impl CommandVoice {
                 let Saying {
                     id, child, group, ..
                 } = *saying;
-                signal(group, Signal::TERM);
+                group.iter().for_each(Tree::ask_to_end);
                 self.state = State::Ending(Box::new(Ending {
                     child,
                     group,
@@ -325,44 +325,21 @@ async fn read_some(stderr: &mut ChildStderr, kept: &mut Vec<u8>) -> std::io::Res
     Ok(count)
 }
 
-/// Gives the process group of a child that was started as its leader and was not reaped yet.
-fn group_of(child: &Child) -> Option<Pid> {
-    child
-        .id()
-        .and_then(|id| i32::try_from(id).ok())
-        .and_then(Pid::from_raw)
-}
-
-/// Sends a signal to a group; one that is gone already needs none.
-fn signal(group: Option<Pid>, signal: Signal) {
-    if let Some(group) = group
-        && let Err(error) = rustix::process::kill_process_group(group, signal)
-    {
-        tracing::debug!(%error, "a speech program could not be signalled");
-    }
-}
-
-/// Says whether a group's leader has ended, without reaping it.
-fn has_ended(group: Option<Pid>) -> bool {
-    let Some(group) = group else {
-        return true;
-    };
-    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-    match rustix::process::waitid(WaitId::Pid(group), options) {
-        Ok(status) => status.is_some(),
-        Err(_) => true,
-    }
-}
-
 impl Ending {
+    /// Says whether the program has ended, without reaping it.
+    fn has_ended(&mut self) -> bool {
+        let group = self.group.as_ref();
+        group.is_none_or(|group| group.has_ended(&mut self.child))
+    }
+
     /// Waits a little for the program's own end, kills what is left of its group, reaps it.
     ///
     /// One that can't even be killed (it hangs in the kernel) is left to the runtime after `limit`.
     async fn finish(&mut self, limit: Duration) {
-        while !has_ended(self.group) && Instant::now() < self.kill_at {
+        while !self.has_ended() && Instant::now() < self.kill_at {
             tokio::time::sleep(LOOK).await;
         }
-        signal(self.group, Signal::KILL);
+        self.group.iter().for_each(Tree::kill);
         if tokio::time::timeout(limit, self.child.wait())
             .await
             .is_err()
@@ -434,8 +411,8 @@ impl Drop for CommandVoice {
     fn drop(&mut self) {
         match &self.state {
             State::Idle => {}
-            State::Saying(saying) => signal(saying.group, Signal::KILL),
-            State::Ending(ending) => signal(ending.group, Signal::KILL),
+            State::Saying(saying) => saying.group.iter().for_each(Tree::kill),
+            State::Ending(ending) => ending.group.iter().for_each(Tree::kill),
         }
     }
 }

@@ -21,6 +21,7 @@ use tokio::process::Command;
 
 use super::{Voice, VoiceEvent, tone};
 use crate::announce::{Cue, Reason, Utterance};
+use crate::platform::processes::alone;
 
 /// Bounds a cue with its player's start; a busy sound server must not keep a question waiting longer.
 const LONGEST: Duration = Duration::from_millis(800);
@@ -188,17 +189,16 @@ impl<V: Voice> Voice for Cued<V> {
 /// Plays a cue to its end.
 async fn play(player: Player, cue: Cue) -> Result<(), Reason> {
     let playing = async {
-        let mut child = Command::new(&player.path)
+        let mut command = Command::new(&player.path);
+        command
             .args(player.arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| {
-                Reason::new("voice.cause.how.not_started").because("why", Reason::of_system(&error))
-            })?;
+            .kill_on_drop(true);
+        let mut child = alone(&mut command).spawn().map_err(|error| {
+            Reason::new("voice.cause.how.not_started").because("why", Reason::of_system(&error))
+        })?;
         if let Some(mut input) = child.stdin.take() {
             // One that does not read its input tells why by its end.
             let _ = input.write_all(&tone::samples(cue)).await;

@@ -6,11 +6,10 @@
 //! A speech-dispatcher without a sound device does not end by itself as it was told to: 0.11 and 0.12 wait for a
 //! thread of theirs for ever, behind a socket that is gone already. Each start of hearken would leave one more.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process};
+use crate::platform::numbered::Numbered;
 
 /// Where the daemon notes its process, below the folder of its socket.
 pub(super) const NOTE: &str = "pid/speech-dispatcher.pid";
@@ -24,28 +23,28 @@ pub(super) async fn end(socket: &Path) {
     let note = socket.parent().map(|folder| folder.join(NOTE));
     let noted = note.and_then(|note| std::fs::read_to_string(note).ok());
     let number = noted.and_then(|text| text.trim().parse().ok());
-    let Some(process) = number.and_then(Pid::from_raw) else {
+    let Some(process) = number.and_then(Numbered::new) else {
         return;
     };
     if !is_ours(process, socket) {
         return;
     }
-    let _ = kill_process(process, Signal::TERM);
+    process.ask_to_end();
     for _ in 0..LOOKS {
         tokio::time::sleep(LOOK).await;
         if !is_ours(process, socket) {
             return;
         }
     }
-    let _ = kill_process(process, Signal::KILL);
+    process.kill();
 }
 
 /// Tells whether a process was called to be the daemon of this socket: a number may be somebody else's by now.
-fn is_ours(process: Pid, socket: &Path) -> bool {
-    let call = format!("/proc/{}/cmdline", process.as_raw_nonzero());
-    let Ok(call) = std::fs::read(call) else {
+fn is_ours(process: Numbered, socket: &Path) -> bool {
+    let Some(call) = process.call() else {
         return false;
     };
-    let mut words = call.split(|byte| *byte == 0);
-    words.any(|word| word == b"--spawn") && words.any(|word| word == socket.as_os_str().as_bytes())
+    let mut words = call.iter();
+    words.any(|word| word == b"--spawn")
+        && words.any(|word| word == socket.as_os_str().as_encoded_bytes())
 }

@@ -11,6 +11,7 @@ use tokio::process::Command;
 use super::{pitch, ssip};
 use crate::announce::{Mark, Reason, Utterance};
 use crate::config::{Knob, Punctuation};
+use crate::platform::processes::alone;
 
 /// Stands for the text in an argument.
 const PLACE: &str = "{}";
@@ -155,8 +156,8 @@ impl Program {
             .stdin(stdin)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
-            .process_group(0)
             .kill_on_drop(true);
+        alone(&mut command);
         (command, input)
     }
 

@@ -12,8 +12,6 @@ use std::pin::Pin;
 use std::process::Stdio;
 use std::time::Instant;
 
-use tokio::net::UnixStream;
-
 use super::dialogue::{Dialogue, Fault, Greeting, News, Told};
 use super::limits::Limits;
 use super::ours;
@@ -21,6 +19,8 @@ use super::worker::at;
 use super::{Voice, VoiceEvent};
 use crate::announce::{Reason, Utterance};
 use crate::config::Knob;
+use crate::platform::processes::alone;
+use crate::platform::sockets::UnixStream;
 
 /// What a person knows the engine as.
 pub(super) const NAME: &str = "speech-dispatcher";
@@ -405,7 +405,8 @@ const CLIENTLESS: &str = "10";
 /// It puts itself into the background; the person may have forbidden it (`DisableAutoSpawn`), which
 /// shows as an exit status.
 async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
-    let status = tokio::process::Command::new(program)
+    let mut command = tokio::process::Command::new(program);
+    command
         .arg("--spawn")
         .args(["--timeout", CLIENTLESS])
         .args(["--communication-method", "unix_socket"])
@@ -414,16 +415,12 @@ async fn spawn(program: &Path, socket: &Path) -> Result<(), Fault> {
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .process_group(0)
-        .kill_on_drop(true)
-        .status()
-        .await
-        .map_err(|error| {
-            Fault::Unreachable(
-                Reason::new("voice.cause.daemon.not_started")
-                    .because("why", Reason::of_system(&error)),
-            )
-        })?;
+        .kill_on_drop(true);
+    let status = alone(&mut command).status().await.map_err(|error| {
+        Fault::Unreachable(
+            Reason::new("voice.cause.daemon.not_started").because("why", Reason::of_system(&error)),
+        )
+    })?;
     if status.success() {
         Ok(())
     } else {

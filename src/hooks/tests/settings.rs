@@ -1,5 +1,8 @@
 //! Hooks put into settings of all kinds, and taken out again.
 
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::*;
 
 const PROGRAM: &str = "/opt/a b/hearken";
@@ -41,6 +44,7 @@ fn hooks_come_beside_what_stands_there_and_go_without_a_trace() {
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "{}\n");
 
     std::fs::write(&path, OWN).unwrap();
+    #[cfg(unix)]
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     assert!(change(&path, Wanted::In).unwrap());
     let text = std::fs::read_to_string(&path).unwrap();
@@ -64,6 +68,7 @@ fn hooks_come_beside_what_stands_there_and_go_without_a_trace() {
     assert!(change(&path, Wanted::Out).unwrap());
     let left: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
     assert_eq!(left, serde_json::from_str::<Value>(OWN).unwrap());
+    #[cfg(unix)]
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o640);
     let names: Vec<_> = std::fs::read_dir(path.parent().unwrap()).unwrap().collect();
     assert_eq!(names.len(), 1, "nothing lies beside it");
@@ -117,6 +122,7 @@ fn what_can_not_be_read_is_not_touched() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
 
+#[cfg(unix)]
 #[test]
 fn a_link_stays_one() {
     let folder = tempfile::tempdir().unwrap();

@@ -23,6 +23,8 @@ use super::duplex::{Arrival, Dial, Inward, Outward};
 use super::framing::{Framer, Piece};
 use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
+use crate::platform::files::to_start;
+use crate::platform::processes::alone;
 pub use process::end_all_now;
 use process::{Death, Process};
 use strays::Mark;
@@ -86,21 +88,18 @@ impl Dial for ProgramDial {
             return Err(Fault::Unusable(Cause::NoProgram));
         };
         let mark = Mark::new();
-        let mut command = Command::new(program);
+        let mut command = Command::new(to_start(program));
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
         }
-        let child = command
+        command
             .args(arguments)
             .env(strays::VARIABLE, mark.value())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own: what it starts ends with it, and the terminal's interrupt is ours.
-            .process_group(0)
-            .kill_on_drop(true)
-            .spawn();
-        let mut child = child.map_err(|error| {
+            .kill_on_drop(true);
+        let mut child = alone(&mut command).spawn().map_err(|error| {
             let name = name.clone();
             Fault::Unusable(match error.kind() {
                 std::io::ErrorKind::NotFound => Cause::ProgramMissing { name },

@@ -7,30 +7,28 @@
 //! its mark (`strays`). A program that is still
 //! there when its link is dropped without a farewell is ended by the same steps.
 
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::Child;
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use super::strays::{Below, Mark};
+use crate::platform::processes::{ASKING, Tree, signal_of};
 
 /// How long a program may take to end after an interrupt, and again after being told to end.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The groups of all programs that may still run, for an end that can't wait for tasks.
-static GROUPS: Mutex<Vec<(Pid, Mark)>> = Mutex::new(Vec::new());
+/// The trees of all programs that may still run, for an end that can't wait for tasks.
+static GROUPS: Mutex<Vec<(Tree, Mark)>> = Mutex::new(Vec::new());
 
 /// Kills every started program at once, for a program that is about to end in a hurry.
 pub fn end_all_now() {
     let groups = std::mem::take(&mut *GROUPS.lock().unwrap_or_else(PoisonError::into_inner));
     for (group, mark) in groups {
-        // Whoever is gone already needs no signal.
-        let _ = kill_process_group(group, Signal::KILL);
+        group.kill();
         mark.kill_now();
     }
 }
@@ -51,7 +49,7 @@ impl Death {
         let Ok(status) = status else {
             return Self::Unknown;
         };
-        match (status.code(), status.signal()) {
+        match (status.code(), signal_of(status)) {
             (Some(code), _) => Self::Exited(code),
             (None, Some(signal)) => Self::Killed(signal),
             (None, None) => Self::Unknown,
@@ -69,8 +67,7 @@ pub(super) struct Process {
 impl Process {
     /// Takes a child over, whose group is its own; `None` when it is gone already.
     pub(super) fn attend(child: Child, mark: Mark) -> Option<Self> {
-        let id = i32::try_from(child.id()?).ok()?;
-        let group = Group::new(Pid::from_raw(id)?, mark);
+        let group = Group::new(Tree::of(&child)?, mark);
         let (wishes, wished) = mpsc::channel(1);
         let (tell, death) = watch::channel(None);
         tokio::spawn(live(child, group, wished, tell));
@@ -103,7 +100,7 @@ async fn live(
     let status = tokio::select! {
         status = child.wait() => {
             // What it left behind in its group belongs to it.
-            group.signal(Signal::TERM);
+            group.tree.ask_to_end();
             status
         }
         _ = wished.recv() => end(&mut child, &group).await,
@@ -115,16 +112,16 @@ async fn live(
 
 async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
     let mut ended = None;
-    let below = Below::of(group.id);
-    for signal in [Signal::INT, Signal::TERM] {
-        group.signal(signal);
+    let below = Below::of(&group.tree);
+    for ask in ASKING {
+        ask(&group.tree);
         if let Ok(status) = timeout(PATIENCE, child.wait()).await {
             ended = Some(status);
             break;
         }
     }
     // The whole group, also when the program itself has ended: nothing of it stays.
-    group.signal(Signal::KILL);
+    group.tree.kill();
     below.kill();
     match ended {
         Some(status) => status,
@@ -135,27 +132,22 @@ async fn end(child: &mut Child, group: &Group) -> std::io::Result<ExitStatus> {
 /// Is a group of processes that is on the list; dropping it before it is over kills it.
 #[derive(Debug)]
 struct Group {
-    id: Pid,
+    tree: Tree,
     mark: Mark,
     alive: bool,
 }
 
 impl Group {
-    fn new(id: Pid, mark: Mark) -> Self {
+    fn new(tree: Tree, mark: Mark) -> Self {
         GROUPS
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .push((id, mark.clone()));
+            .push((tree.clone(), mark.clone()));
         Self {
-            id,
+            tree,
             mark,
             alive: true,
         }
-    }
-
-    fn signal(&self, signal: Signal) {
-        // It fails when nobody of the group is left.
-        let _ = kill_process_group(self.id, signal);
     }
 
     /// Notes that the program was waited for: from now on its number may become another's.
@@ -167,10 +159,10 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if self.alive {
-            self.signal(Signal::KILL);
+            self.tree.kill();
             self.mark.kill_now();
         }
         let mut groups = GROUPS.lock().unwrap_or_else(PoisonError::into_inner);
-        groups.retain(|(group, _)| *group != self.id);
+        groups.retain(|(group, _)| *group != self.tree);
     }
 }

@@ -6,14 +6,16 @@
 //! A signal to a group does not reach a process that left it (`setsid`). Everything that a program starts
 //! inherits its environment, so a mark in there finds it again, whoever its parent is now; what took the
 //! mark out of its environment is found below the program as long as its parents live. A process that did
-//! both, and whose parent has ended, is not found. On systems without `/proc` nothing is looked for.
+//! both, and whose parent has ended, is not found. Only on Linux something is looked for: nothing leaves a job on Windows,
+//! and macOS shows nobody's environment (`platform`).
 //!
 //! A speech-dispatcher is never ended, whoever started it: a screen reader may be using it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::process::Signal;
+use crate::platform::processes::Tree;
+use crate::platform::strays as find;
 
 /// The variable that carries the marks.
 pub(super) const VARIABLE: &str = "HEARKEN_STARTED";
@@ -51,17 +53,19 @@ impl Mark {
 
     /// Tells what still has the mark to end, then kills it; over when nothing has it, or can't be ended.
     pub(super) async fn end(&self) {
-        for signal in [Signal::TERM, Signal::KILL] {
+        for kill in [false, true] {
             let mut told = false;
             let until = tokio::time::Instant::now() + PATIENCE;
             loop {
                 let mark = self.clone();
                 // Once told is enough; a program may take its time to end well.
-                let first = !std::mem::replace(&mut told, true) || signal == Signal::KILL;
+                let first = !std::mem::replace(&mut told, true) || kill;
                 let looked = tokio::task::spawn_blocking(move || {
-                    let found = find::marked(&mark.0);
-                    if first {
-                        found.iter().for_each(|one| one.signal(signal));
+                    let found = find::marked(VARIABLE, &mark.0);
+                    match (first, kill) {
+                        (false, _) => {}
+                        (true, false) => found.iter().for_each(find::One::ask_to_end),
+                        (true, true) => found.iter().for_each(find::One::kill),
                     }
                     found.len()
                 });
@@ -78,8 +82,8 @@ impl Mark {
 
     /// Kills what has the mark, at once and without waiting.
     pub(super) fn kill_now(&self) {
-        for one in find::marked(&self.0) {
-            one.signal(Signal::KILL);
+        for one in find::marked(VARIABLE, &self.0) {
+            one.kill();
         }
     }
 }
@@ -90,130 +94,14 @@ pub(super) struct Below(Vec<find::One>);
 
 impl Below {
     /// Looks for them.
-    pub(super) fn of(program: rustix::process::Pid) -> Self {
-        Self(find::below(program.as_raw_pid()))
+    pub(super) fn of(program: &Tree) -> Self {
+        Self(find::below(program))
     }
 
     /// Kills those that are still there.
     pub(super) fn kill(self) {
         for one in self.0 {
-            one.signal(Signal::KILL);
+            one.kill();
         }
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod find {
-    use std::collections::BTreeMap;
-    use std::os::fd::OwnedFd;
-
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-
-    use crate::transport::program::strays::VARIABLE;
-
-    /// How many processes of one program are ended at once; the next look finds the others.
-    const MOST: usize = 1024;
-
-    /// Is one process, held so that its number can't become another's.
-    #[derive(Debug)]
-    pub(super) struct One(OwnedFd);
-
-    impl One {
-        pub(super) fn signal(&self, signal: Signal) {
-            // It fails where the process has ended by itself, or is not ours to end.
-            let _ = pidfd_send_signal(&self.0, signal);
-        }
-    }
-
-    /// Finds the processes whose environment has a mark.
-    pub(super) fn marked(mark: &str) -> Vec<One> {
-        processes()
-            .filter_map(|pid| hold(pid).filter(|_| has(pid, mark)))
-            .take(MOST)
-            .collect()
-    }
-
-    /// Finds the processes below another one.
-    pub(super) fn below(program: i32) -> Vec<One> {
-        let parents: BTreeMap<i32, i32> = processes()
-            .filter_map(|pid| Some((pid, parent(pid)?)))
-            .collect();
-        let is_below = |pid: i32| {
-            let mut at = pid;
-            // No chain is longer than there are processes.
-            for _ in 0..parents.len() {
-                match parents.get(&at) {
-                    Some(parent) if *parent == program => return true,
-                    Some(parent) => at = *parent,
-                    None => return false,
-                }
-            }
-            false
-        };
-        parents
-            .keys()
-            .filter(|pid| is_below(**pid))
-            .filter_map(|pid| hold(*pid))
-            .take(MOST)
-            .collect()
-    }
-
-    fn processes() -> impl Iterator<Item = i32> {
-        let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        let ours = i32::try_from(std::process::id()).unwrap_or(0);
-        entries
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-            .filter(move |pid| *pid != ours)
-    }
-
-    fn read(pid: i32, file: &str) -> Option<Vec<u8>> {
-        // What belongs to somebody else can't be read, and is none of ours.
-        std::fs::read(format!("/proc/{pid}/{file}")).ok()
-    }
-
-    /// Takes hold of a process that may be ended.
-    fn hold(pid: i32) -> Option<One> {
-        let held = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-        let name = read(pid, "comm")?;
-        // Its name is cut to 15 characters; its modules begin with "sd_".
-        let speaks = name.starts_with(b"speech-dispatch") || name.starts_with(b"sd_");
-        (!speaks).then_some(One(held))
-    }
-
-    fn has(pid: i32, mark: &str) -> bool {
-        let environment = read(pid, "environ").unwrap_or_default();
-        environment
-            .split(|byte| *byte == 0)
-            .filter_map(|entry| entry.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="))
-            .flat_map(|marks| marks.split(|byte| *byte == b','))
-            .any(|one| one == mark.as_bytes())
-    }
-
-    /// Reads a process's parent: the second field behind its name, which may hold anything.
-    fn parent(pid: i32) -> Option<i32> {
-        let line = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
-        let (_, rest) = line.rsplit_once(')')?;
-        rest.split_whitespace().nth(1)?.parse().ok()
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-mod find {
-    use rustix::process::Signal;
-
-    /// Is one process; none is found here.
-    #[derive(Debug)]
-    pub(super) struct One;
-
-    impl One {
-        pub(super) fn signal(&self, _: Signal) {}
-    }
-
-    pub(super) fn marked(_: &str) -> Vec<One> {
-        Vec::new()
-    }
-
-    pub(super) fn below(_: i32) -> Vec<One> {
-        Vec::new()
     }
 }

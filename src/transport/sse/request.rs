@@ -235,6 +235,7 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
             SourceError::BadAddress
             | SourceError::UnknownScheme { .. }
             | SourceError::BadSocket
+            | SourceError::NoSockets
             | SourceError::Query
             | SourceError::NoKind { .. }
             | SourceError::IsSocket { .. }

@@ -6,10 +6,10 @@
 //! `org.a11y.Status.ScreenReaderEnabled` of at-spi2-core; `org.gnome.Orca.Service` of Orca 48.
 
 use std::io::{self, Read, Write};
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use crate::announce::Reason;
+use crate::platform::sockets::{self, BlockingStream};
 
 /// The largest answer that is taken in; a real one has about 100 bytes.
 const LARGEST: usize = 64 * 1024;
@@ -100,21 +100,17 @@ pub(super) fn ask(address: &str, limit: Duration) -> Result<Told, BusError> {
     })
 }
 
-fn connect(address: &str) -> Result<UnixStream, BusError> {
+fn connect(address: &str) -> Result<BlockingStream, BusError> {
     for one in address.split(';') {
         let Some(keys) = one.strip_prefix("unix:") else {
             continue;
         };
         for key in keys.split(',') {
             if let Some(path) = key.strip_prefix("path=") {
-                return Ok(UnixStream::connect(unescaped(path)?)?);
+                return Ok(BlockingStream::connect(unescaped(path)?)?);
             }
-            #[cfg(target_os = "linux")]
             if let Some(name) = key.strip_prefix("abstract=") {
-                use std::os::linux::net::SocketAddrExt as _;
-                let name = unescaped(name)?;
-                let address = std::os::unix::net::SocketAddr::from_abstract_name(name.as_bytes())?;
-                return Ok(UnixStream::connect_addr(&address)?);
+                return Ok(sockets::connect_abstract(&unescaped(name)?)?);
             }
         }
     }
@@ -161,14 +157,14 @@ fn number(bytes: &[u8], at: usize, big_endian: bool) -> Option<u32> {
 }
 
 struct Bus {
-    socket: UnixStream,
+    socket: BlockingStream,
     serial: u32,
 }
 
 impl Bus {
     /// Says who asks, by the user's number, which the socket proves.
     fn greet(&mut self) -> Result<(), BusError> {
-        let user = rustix::process::getuid().as_raw().to_string();
+        let user = sockets::user().to_string();
         let hex: String = user.bytes().map(|byte| format!("{byte:02x}")).collect();
         self.socket
             .write_all(format!("\0AUTH EXTERNAL {hex}\r\n").as_bytes())?;

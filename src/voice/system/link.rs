@@ -9,12 +9,12 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use super::message::{Garbage, Lines, Order, Told, Why, Words, line};
 use crate::announce::{Reason, UtteranceId};
+use crate::platform::processes::{Tree, alone};
 use crate::voice::limits::Limits;
 use crate::voice::worker::at;
 
@@ -119,7 +119,7 @@ pub(super) enum News {
 #[derive(Debug)]
 pub(super) struct Link {
     child: Child,
-    group: Option<Pid>,
+    group: Option<Tree>,
     stdin: ChildStdin,
     stdout: ChildStdout,
     outgoing: Vec<u8>,
@@ -140,20 +140,18 @@ impl Link {
         limits: Limits,
         leftover: Option<Instant>,
     ) -> Result<Self, Fault> {
-        let mut child = Command::new(&place.program)
+        let mut command = Command::new(&place.program);
+        command
             .args(&place.arguments)
             .envs(place.environment.iter().cloned())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
-            .process_group(0)
-            .kill_on_drop(true)
+            .kill_on_drop(true);
+        let mut child = alone(&mut command)
             .spawn()
             .map_err(|error| Fault::Start(Reason::of_system(&error)))?;
-        let group = child
-            .id()
-            .and_then(|id| i32::try_from(id).ok())
-            .and_then(Pid::from_raw);
+        let group = Tree::of(&child);
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Fault::Start(Reason::new("voice.cause.system.no_pipes")));
         };
@@ -375,7 +373,7 @@ impl Link {
             }
         };
         let _ = tokio::time::timeout(LEAVE, gone).await;
-        kill(*group);
+        group.iter().for_each(Tree::kill);
         let _ = child.wait().await;
     }
 }
@@ -385,15 +383,7 @@ impl Drop for Link {
     fn drop(&mut self) {
         // A child that was waited for has no id any more, and its group's number may be another's.
         if self.child.id().is_some() {
-            kill(self.group);
+            self.group.iter().for_each(Tree::kill);
         }
-    }
-}
-
-fn kill(group: Option<Pid>) {
-    if let Some(group) = group
-        && let Err(error) = rustix::process::kill_process_group(group, Signal::KILL)
-    {
-        tracing::debug!(%error, "the system's speech could not be killed");
     }
 }

@@ -15,7 +15,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::UnixStream;
+
+use crate::platform::sockets::UnixStream;
 
 /// How long the daemon has for each question; it answers within a millisecond, or it is stuck.
 const LIMIT: Duration = Duration::from_millis(200);

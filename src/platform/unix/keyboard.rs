@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: everything that the terminal sends, in its order and with the time at which it was
 //! read, for as long as there is a terminal. Not here: where a key ends (`keys::Reader`), what it means
-//! (`keys`), noticing that the terminal is gone where it does not say so (`screen`).
+//! (`keys`), noticing that the terminal is gone where it does not say so (`terminal`).
 //!
 //! The loop never reads the terminal itself: a key must be read when it is pressed, however busy the loop
 //! is, because it is judged by that time.
@@ -23,7 +23,7 @@ const READ: usize = 4096;
 const LETS_GO: Duration = Duration::from_millis(500);
 
 /// Gives what the terminal sends. There is one at a time.
-pub(super) struct Keyboard {
+pub(crate) struct Keyboard {
     strokes: mpsc::Receiver<Stroke>,
     /// A byte in it has the reader let go of the terminal, the next one take it again; absent where the system has no
     /// pipe to give.
@@ -33,7 +33,8 @@ pub(super) struct Keyboard {
 }
 
 impl Keyboard {
-    pub(super) fn open(feed: LineFeed, started: Instant) -> Self {
+    /// Begins to read.
+    pub(crate) fn open(feed: LineFeed, started: Instant) -> Self {
         let (sender, strokes) = mpsc::channel(WAITING);
         let (lets_go, let_go) = std::sync::mpsc::channel();
         let (mut asked, asks) = std::io::pipe().ok().unzip();
@@ -76,7 +77,7 @@ impl Keyboard {
     }
 
     /// Reads the terminal no more, because somebody else does for a while; tells whether that is sure.
-    pub(super) fn rest(&mut self) -> bool {
+    pub(crate) fn rest(&mut self) -> bool {
         // What it said too late last time says nothing of now.
         while self.let_go.try_recv().is_ok() {}
         let Some(asks) = &mut self.asks else {
@@ -90,18 +91,18 @@ impl Keyboard {
     }
 
     /// Reads the terminal again.
-    pub(super) fn go_on(&mut self) {
+    pub(crate) fn go_on(&mut self) {
         // Without its other end nobody reads anything.
         let _ = self.asks.as_mut().map(|asks| asks.write_all(&[0]));
     }
 
     /// Waits for the next stroke; `None` when the terminal is gone.
-    pub(super) async fn next(&mut self) -> Option<Stroke> {
+    pub(crate) async fn next(&mut self) -> Option<Stroke> {
         self.strokes.recv().await
     }
 
     /// Gives the next stroke that is already here.
-    pub(super) fn take(&mut self) -> Option<Stroke> {
+    pub(crate) fn take(&mut self) -> Option<Stroke> {
         self.strokes.try_recv().ok()
     }
 }

@@ -1,0 +1,92 @@
+//! Files and folders for their owner alone, programs among the files, and where the person's own files are.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::io;
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _,
+    PermissionsExt as _,
+};
+use std::path::{Path, PathBuf};
+
+/// Has a new file be its owner's alone.
+pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
+    options.mode(0o600)
+}
+
+/// Has a new file have the rights of the one that it takes the place of, or be its owner's alone where there is none.
+pub(crate) fn with_rights_of<'a>(
+    options: &'a mut OpenOptions,
+    before: &Path,
+) -> &'a mut OpenOptions {
+    let mode = std::fs::metadata(before).map_or(0o600, |about| about.permissions().mode());
+    options.mode(mode & 0o777)
+}
+
+/// Makes a folder with all above it, for their owner alone.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn folder_for_owner(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Takes everybody's rights but the owner's from what is there.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn keep_for_owner(path: &Path) -> io::Result<()> {
+    let mode = if path.is_dir() { 0o700 } else { 0o600 };
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+}
+
+/// Has what a folder holds by now last.
+pub(crate) fn settle_folder(folder: &Path) -> io::Result<()> {
+    std::fs::File::open(folder)?.sync_all()
+}
+
+/// Tells whether a file can be called.
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.metadata()
+        .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+}
+
+/// Gives the files that a call of `path` may mean: it alone.
+pub(crate) fn callable(path: &Path) -> Option<PathBuf> {
+    is_program(path).then(|| path.to_owned())
+}
+
+/// Gives what a program is started by: its name as it was given, which the system looks for by itself.
+pub(crate) fn to_start(program: &OsStr) -> OsString {
+    program.to_owned()
+}
+
+/// Tells whether something is a socket.
+pub(crate) fn is_socket(about: &Metadata) -> bool {
+    about.file_type().is_socket()
+}
+
+/// Tells whether two looks were at the same file.
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    one.dev() == other.dev() && one.ino() == other.ino()
+}
+
+/// Gives the folder of the person's own files.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from)
+}
+
+/// Gives the folder in which programs have their settings, a folder each.
+pub(crate) fn settings() -> Option<PathBuf> {
+    absolute("XDG_CONFIG_HOME").or_else(|| home().map(|home| home.join(".config")))
+}
+
+/// Gives the folder in which programs write down what they know by themselves, a folder each.
+pub(crate) fn state() -> Option<PathBuf> {
+    absolute("XDG_STATE_HOME").or_else(|| home().map(|home| home.join(".local/state")))
+}
+
+fn absolute(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(name)?);
+    path.is_absolute().then_some(path)
+}

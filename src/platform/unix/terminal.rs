@@ -1,0 +1,120 @@
+//! The terminal: its size, its modes, what is written to it, its end, and whether somebody reads what is printed.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::TcpStream;
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr,
+    tcgetwinsize, tcsetattr,
+};
+
+/// Gives the columns and rows of the terminal that is written to.
+pub(crate) fn size() -> Option<(u16, u16)> {
+    let size = tcgetwinsize(io::stdout()).ok()?;
+    Some((size.ws_col, size.ws_row))
+}
+
+/// Gives a way to standard output that shares no lock with any other.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn output() -> io::Result<impl Write + Send + 'static> {
+    Ok(File::from(rustix::io::dup(io::stdout())?))
+}
+
+/// Tells whether a failed write means that the terminal is gone.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
+}
+
+/// Throws away what was typed ahead and not read yet.
+pub(crate) fn flush_input() {
+    // A failure means that there is no terminal to flush.
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
+}
+
+/// Watches for the end of the terminal. Without a hang-up signal nothing else would tell: a terminal
+/// that is gone reads as one without keys.
+pub(crate) fn watch_for_loss() -> Option<tokio::sync::mpsc::Receiver<()>> {
+    let (lost, told) = tokio::sync::mpsc::channel(1);
+    std::thread::spawn(move || {
+        let out = io::stdout();
+        loop {
+            // No event is asked for: only an error or a hang-up ends the wait.
+            let mut watched = [PollFd::from_borrowed_fd(out.as_fd(), PollFlags::empty())];
+            match poll(&mut watched, None) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) | Err(_) => break,
+            }
+        }
+        // The loop that would take it is over then.
+        let _ = lost.blocking_send(());
+    });
+    Some(told)
+}
+
+/// Holds how a terminal hands keys over.
+#[derive(Debug, Clone)]
+pub(crate) struct Modes(Termios);
+
+impl Modes {
+    /// Gives those that the terminal has now.
+    ///
+    /// # Errors
+    /// When there is no terminal.
+    pub(crate) fn now() -> io::Result<Self> {
+        Ok(Self(tcgetattr(io::stdin())?))
+    }
+
+    /// Tells whether the terminal shows what is typed and collects lines by itself.
+    pub(crate) fn edit_lines(&self) -> bool {
+        let own = LocalModes::ECHO | LocalModes::ICANON;
+        self.0.local_modes.contains(own)
+    }
+
+    /// Has the terminal hand over each key at once, and show none. The keys for interrupt, stop and quit stay its own.
+    pub(crate) fn take_keys(&self) {
+        let mut modes = self.0.clone();
+        modes.local_modes -= LocalModes::ECHO | LocalModes::ICANON;
+        modes.special_codes[SpecialCodeIndex::VMIN] = 1;
+        modes.special_codes[SpecialCodeIndex::VTIME] = 0;
+        // A terminal that is gone is noticed by the next key.
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &modes);
+    }
+
+    /// Gives them back to the terminal.
+    pub(crate) fn restore(&self) {
+        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.0);
+    }
+}
+
+/// Waits a moment for something to read; nothing where nobody reads what would be printed to `reader`.
+pub(crate) fn wait_to_read(
+    stream: &TcpStream,
+    reader: &impl AsFd,
+    limit: Duration,
+) -> Option<bool> {
+    let mut both = [
+        PollFd::new(stream, PollFlags::IN),
+        PollFd::new(reader, PollFlags::empty()),
+    ];
+    let time = Timespec::try_from(limit).ok()?;
+    match poll(&mut both, Some(&time)) {
+        Ok(_) => {}
+        Err(rustix::io::Errno::INTR) => return Some(false),
+        Err(_) => return None,
+    }
+    let [stream, reader] = both;
+    let gone = PollFlags::ERR | PollFlags::HUP | PollFlags::NVAL;
+    if reader.revents().intersects(gone) {
+        return None;
+    }
+    Some(!stream.revents().is_empty())
+}
+
+/// Is what a program prints to, as far as it can be seen whether somebody reads there.
+pub(crate) use std::os::fd::AsFd as Printed;

@@ -1,0 +1,10 @@
+//! Windows.
+
+pub(crate) mod files;
+pub(crate) mod keyboard;
+pub(crate) mod numbered;
+pub(crate) mod processes;
+pub(crate) mod signals;
+pub(crate) mod sockets;
+pub(crate) mod strays;
+pub(crate) mod terminal;

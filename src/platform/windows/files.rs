@@ -1,0 +1,144 @@
+//! Files and folders, programs among the files, and where the person's own files are.
+//!
+//! A new file has the rights of its folder here. Below the person's own profile those are the person's, the system's and
+//! the administrators'; elsewhere it is as open as its folder (`docs/security.md`).
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{Metadata, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The endings of what can be called, where the person's own settings name none.
+const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
+
+/// Leaves a new file the rights of its folder.
+pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
+    options
+}
+
+/// Leaves a new file the rights of its folder, as what it takes the place of has them.
+pub(crate) fn with_rights_of<'a>(
+    options: &'a mut OpenOptions,
+    _before: &Path,
+) -> &'a mut OpenOptions {
+    options
+}
+
+/// Makes a folder with all above it, with the rights of the one that they are in.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn folder_for_owner(path: &Path) -> io::Result<()> {
+    std::fs::create_dir_all(path)
+}
+
+/// Refuses: rights are a folder's here, and are not taken from anybody.
+///
+/// # Errors
+/// Always.
+pub(crate) fn keep_for_owner(_path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Is done by the system: a folder can't be asked for it here.
+pub(crate) fn settle_folder(_folder: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Tells whether a file can be called: one with an ending of a program.
+pub(crate) fn is_program(path: &Path) -> bool {
+    let ends = path.extension().is_some_and(|ending| {
+        let ending = format!(".{}", ending.to_string_lossy());
+        endings().any(|known| known.eq_ignore_ascii_case(&ending))
+    });
+    ends && path.is_file()
+}
+
+/// Gives the file that a call of `path` means: itself, or with the first ending of a program with which it is there.
+pub(crate) fn callable(path: &Path) -> Option<PathBuf> {
+    if is_program(path) {
+        return Some(path.to_owned());
+    }
+    endings()
+        .map(|ending| {
+            let mut whole = path.as_os_str().to_owned();
+            whole.push(ending);
+            PathBuf::from(whole)
+        })
+        .find(|path| path.is_file())
+}
+
+/// Gives what a program is started by: its file, because the system would look for one that ends in `.exe` only, and
+/// what npm installs ends in `.cmd`. The words behind it reach a script as they are, or it is not started (`std`).
+pub(crate) fn to_start(program: &OsStr) -> OsString {
+    let path = Path::new(program);
+    let found = if path.components().count() > 1 {
+        callable(path)
+    } else {
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        std::env::split_paths(&folders)
+            .filter(|folder| folder.is_absolute())
+            .find_map(|folder| callable(&folder.join(path)))
+    };
+    found.map_or_else(|| program.to_owned(), PathBuf::into_os_string)
+}
+
+fn endings() -> impl Iterator<Item = String> {
+    let own = std::env::var("PATHEXT").ok().filter(|all| !all.is_empty());
+    let all = own.unwrap_or_else(|| ENDINGS.to_owned());
+    let all: Vec<String> = all.split(';').map(|one| one.trim().to_owned()).collect();
+    all.into_iter().filter(|ending| ending.starts_with('.'))
+}
+
+/// Tells whether something is a socket: none is a file here.
+pub(crate) fn is_socket(_about: &Metadata) -> bool {
+    false
+}
+
+/// Tells whether two looks were at the same file, by its time of birth.
+pub(crate) fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    match (one.created(), other.created()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => true,
+    }
+}
+
+/// Gives the folder of the person's own files.
+pub(crate) fn home() -> Option<PathBuf> {
+    folder("USERPROFILE")
+}
+
+/// Gives the folder in which programs have their settings, a folder each.
+pub(crate) fn settings() -> Option<PathBuf> {
+    folder("APPDATA")
+}
+
+/// Gives the folder in which programs write down what they know by themselves, a folder each.
+pub(crate) fn state() -> Option<PathBuf> {
+    folder("LOCALAPPDATA")
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(name)?);
+    path.is_absolute().then_some(path)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_found_by_its_name_without_an_ending() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = folder.path().join("agent.cmd");
+        std::fs::write(&script, "@echo off\r\n").unwrap();
+        std::fs::write(folder.path().join("agent"), "#!/bin/sh\n").unwrap();
+        std::fs::write(folder.path().join("notes.txt"), "").unwrap();
+        let found = callable(&folder.path().join("agent")).unwrap();
+        assert!(found.as_os_str().eq_ignore_ascii_case(&script), "{found:?}");
+        assert!(is_program(&script));
+        assert!(callable(&folder.path().join("notes.txt")).is_none());
+        assert!(callable(&folder.path().join("nobody")).is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! A program that was started, and everything that it started: a job.
+
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::process::{Child, Command};
+use win32job::{ExtendedLimitInfo, Job};
+
+/// The ways to ask a program to end: none. The end of its input has told it, and it had its time for that.
+pub(crate) const ASKING: &[fn(&Tree)] = &[];
+
+/// Makes a program a group of its own, so that the console's interrupt is ours (`CREATE_NEW_PROCESS_GROUP`).
+const NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+
+/// Has a program start so that the console's interrupt does not reach it.
+pub(crate) fn alone(command: &mut Command) -> &mut Command {
+    command.creation_flags(NEW_PROCESS_GROUP)
+}
+
+/// Is a program that was started, with all that it started. The system ends what is in a job with the last handle to it:
+/// when the last clone of this is dropped, and however this program ends.
+#[derive(Debug, Clone)]
+pub(crate) struct Tree(Arc<Mutex<Option<Job>>>);
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Tree {}
+
+impl Tree {
+    /// Takes a child; nothing when it has ended already, or the system makes no job for it.
+    pub(crate) fn of(child: &Child) -> Option<Self> {
+        let mut limits = ExtendedLimitInfo::new();
+        limits.limit_kill_on_job_close();
+        let job = Job::create_with_limit_info(&limits).ok()?;
+        // It is not stopped before that: what it starts within its first moment would be outside, and no program is
+        // that quick, because it has to be loaded first.
+        if let Err(error) = job.assign_process(child.raw_handle()? as isize) {
+            tracing::warn!(%error, "a program could not be put into a job");
+            return None;
+        }
+        Some(Self(Arc::new(Mutex::new(Some(job)))))
+    }
+
+    /// Ends all of it: there is no asking here.
+    pub(crate) fn ask_to_end(&self) {
+        self.kill();
+    }
+
+    /// Ends all of it.
+    pub(crate) fn kill(&self) {
+        drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    }
+
+    /// Tells whether the program itself has ended.
+    pub(crate) fn has_ended(&self, child: &mut Child) -> bool {
+        !matches!(child.try_wait(), Ok(None))
+    }
+}
+
+/// Gives the signal that ended a program: there is none here, only codes.
+pub(crate) fn signal_of(_status: ExitStatus) -> Option<i32> {
+    None
+}
+
+/// Ends one program that is not alone: there is no asking here; false when it has ended.
+pub(crate) fn ask_to_end(child: &mut Child) -> bool {
+    child.start_kill().is_ok()
+}

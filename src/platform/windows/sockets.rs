@@ -1,0 +1,187 @@
+//! Sockets of this machine: there are none that could be reached here, so the types have no values.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// Whether this system has them as it is reached here.
+pub(crate) const THERE: bool = false;
+
+fn none<T>() -> io::Result<T> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Gives a number that no user has: nobody here has one.
+pub(crate) fn user() -> u32 {
+    u32::MAX
+}
+
+/// Gives the number of the user who is at the other end.
+///
+/// # Errors
+/// None: nobody can be there.
+pub(crate) fn peer(stream: &UnixStream) -> io::Result<u32> {
+    match *stream {}
+}
+
+/// Connects to nothing.
+///
+/// # Errors
+/// Always.
+pub(crate) fn connect_abstract(_name: &str) -> io::Result<BlockingStream> {
+    none()
+}
+
+/// Has no values.
+#[derive(Debug)]
+pub(crate) enum UnixListener {}
+
+impl UnixListener {
+    /// Listens nowhere.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) fn bind(_path: impl AsRef<Path>) -> io::Result<Self> {
+        none()
+    }
+
+    /// Takes nobody.
+    pub(crate) fn poll_accept(
+        &self,
+        _context: &mut Context<'_>,
+    ) -> Poll<io::Result<(UnixStream, ())>> {
+        match *self {}
+    }
+}
+
+/// Has no values.
+#[derive(Debug)]
+pub(crate) enum UnixStream {}
+
+impl UnixStream {
+    /// Connects to nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) async fn connect(_path: impl AsRef<Path>) -> io::Result<Self> {
+        none()
+    }
+
+    /// Gives both halves.
+    pub(crate) fn into_split(self) -> (OwnedReadHalf, OwnedWriteHalf) {
+        match self {}
+    }
+
+    /// Waits until something can be read.
+    pub(crate) async fn readable(&self) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Waits until something can be written.
+    pub(crate) async fn writable(&self) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Reads what is there.
+    pub(crate) fn try_read(&self, _buffer: &mut [u8]) -> io::Result<usize> {
+        match *self {}
+    }
+
+    /// Writes what fits.
+    pub(crate) fn try_write(&self, _buffer: &[u8]) -> io::Result<usize> {
+        match *self {}
+    }
+}
+
+/// Has no values.
+#[derive(Debug)]
+pub(crate) enum OwnedReadHalf {}
+
+/// Has no values.
+#[derive(Debug)]
+pub(crate) enum OwnedWriteHalf {}
+
+/// Has no values.
+#[derive(Debug)]
+pub(crate) enum BlockingStream {}
+
+impl BlockingStream {
+    /// Connects to nothing.
+    ///
+    /// # Errors
+    /// Always.
+    pub(crate) fn connect(_path: impl AsRef<Path>) -> io::Result<Self> {
+        none()
+    }
+
+    /// Bounds a read.
+    pub(crate) fn set_read_timeout(&self, _limit: Option<Duration>) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// Bounds a write.
+    pub(crate) fn set_write_timeout(&self, _limit: Option<Duration>) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+impl Read for BlockingStream {
+    fn read(&mut self, _buffer: &mut [u8]) -> io::Result<usize> {
+        match *self {}
+    }
+}
+
+impl Write for BlockingStream {
+    fn write(&mut self, _bytes: &[u8]) -> io::Result<usize> {
+        match *self {}
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match *self {}
+    }
+}
+
+macro_rules! reads {
+    ($name:ty) => {
+        impl AsyncRead for $name {
+            fn poll_read(
+                self: Pin<&mut Self>,
+                _: &mut Context<'_>,
+                _: &mut ReadBuf<'_>,
+            ) -> Poll<io::Result<()>> {
+                match *self {}
+            }
+        }
+    };
+}
+
+macro_rules! writes {
+    ($name:ty) => {
+        impl AsyncWrite for $name {
+            fn poll_write(
+                self: Pin<&mut Self>,
+                _: &mut Context<'_>,
+                _: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                match *self {}
+            }
+
+            fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                match *self {}
+            }
+
+            fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+                match *self {}
+            }
+        }
+    };
+}
+
+reads!(UnixStream);
+writes!(UnixStream);
+reads!(OwnedReadHalf);
+writes!(OwnedWriteHalf);
