@@ -4,9 +4,11 @@
 //! (`app`), how any of it travels (`protocol`).
 //!
 //! # Mental model
-//! Changes are read place by place. Each line says what becomes of it, because a sign before it would not be heard;
-//! where a line only changes in some words, these are said before the line. A part is short enough to be kept in mind
-//! and to stand on a small screen; what goes on says so, and what is missing is counted where it is missing.
+//! Changes are read place by place. What becomes of lines is said before them, because a sign would not be heard, and
+//! how many lines it is said of, so that no line can say it of the next; where a line only changes in some words, these
+//! are said before the line. How far lines are moved to the right is told as it changes: in some languages that is all
+//! that an edit does. A part is short enough to be kept in mind and to stand on a small screen; what goes on says so, and
+//! what is missing is counted where it is missing.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -104,14 +106,16 @@ impl Announcer {
                         ("line", Arg::own(line.number)),
                     ];
                     let mut part = self.read(key, &args);
-                    let (mut count, mut signs) = (0, 0);
+                    let mut said = Vec::new();
+                    let mut signs = 0;
                     while let Some(line) = lines.next_if(|line| {
-                        count == 0 || (count < MOST_LINES && signs + line.size() <= MOST_SIGNS)
+                        let fits = said.len() < MOST_LINES && signs + line.size() <= MOST_SIGNS;
+                        said.is_empty() || fits
                     }) {
-                        count += 1;
                         signs += line.size();
-                        part.extend(self.line(&line));
+                        said.push(line);
                     }
+                    part.extend(self.lines(&said));
                     if lines.peek().is_none() && hunk.left_out > 0 {
                         part.extend(self.read("reading.left_out", &[count_of(hunk.left_out)]));
                     }
@@ -128,34 +132,56 @@ impl Announcer {
         parts
     }
 
-    fn line(&self, line: &Line<'_>) -> Vec<Segment> {
-        let said = |key: &str, text: &str| {
-            let text = match text.trim().is_empty() {
-                true => Arg::Own(self.phrases.text("reading.empty", &[])),
-                false => exact(text),
-            };
-            self.read(key, &[("text", text)])
-        };
-        match &line.what {
-            What::Kept(text) => said("reading.kept", text),
-            What::Removed(text) => said("reading.removed", text),
-            What::Added(text) => said("reading.added", text),
-            What::GoesOn(text) => said("reading.goes_on", text),
-            What::Changed { spans, text } => {
-                let mut words = Vec::new();
-                for (before, after) in spans {
-                    let key = match (before.trim().is_empty(), after.trim().is_empty()) {
-                        (true, _) => "reading.words.added",
-                        (false, true) => "reading.words.removed",
-                        (false, false) => "reading.words.changed",
-                    };
-                    let args = [("before", exact(before)), ("after", exact(after))];
-                    words.extend(self.read(key, &args));
-                }
-                words.extend(said("reading.now", text));
-                words
+    /// Says lines that stand below each other: what becomes of them once for as many as it is the same for.
+    fn lines(&self, lines: &[Line<'_>]) -> Vec<Segment> {
+        let mut words = Vec::new();
+        let mut heard = "";
+        let runs = lines.chunk_by(|one, next| {
+            let label = one.what.label();
+            label.is_some() && label == next.what.label()
+        });
+        for run in runs {
+            if let Some(label) = run.first().and_then(|line| line.what.label()) {
+                let n = if run.len() > 1 { run.len() } else { 0 };
+                words.extend(self.read(label, &[count_of(n as u64)]));
+            }
+            for line in run {
+                words.extend(self.line(&line.what, &mut heard));
             }
         }
+        words
+    }
+
+    /// Says one line, and how far it is moved to the right where that is not what was heard last.
+    fn line<'a>(&self, line: &What<'a>, heard: &mut &'a str) -> Vec<Segment> {
+        let mut words = Vec::new();
+        if let What::Changed { spans, .. } = line {
+            for (before, after) in spans {
+                let key = match (before.trim().is_empty(), after.trim().is_empty()) {
+                    (true, _) => "reading.words.added",
+                    (false, true) => "reading.words.removed",
+                    (false, false) => "reading.words.changed",
+                };
+                let args = [("before", exact(before)), ("after", exact(after))];
+                words.extend(self.read(key, &args));
+            }
+            words.extend(self.read("reading.now", &[]));
+        }
+        let text = line.text();
+        let bare = text.trim_start_matches([' ', '\t']);
+        let before = text.get(..text.len() - bare.len()).unwrap_or_default();
+        if let What::GoesOn(_) = line {
+            words.extend(self.read("reading.goes_on", &[]));
+        } else if !bare.trim().is_empty() && before != *heard {
+            *heard = before;
+            words.extend(self.indent(before));
+        }
+        let text = match text.trim().is_empty() {
+            true => Arg::Own(self.phrases.text("reading.empty", &[])),
+            false => exact(text),
+        };
+        words.extend(self.read("reading.line", &[("text", text)]));
+        words
     }
 
     fn parts_of_output(&self, output: &Brought) -> Vec<Vec<Segment>> {
@@ -235,6 +261,8 @@ enum What<'a> {
     Kept(&'a str),
     Removed(&'a str),
     Added(&'a str),
+    /// Only moved to the right or to the left.
+    Moved(&'a str),
     /// The next piece of the line before.
     GoesOn(&'a str),
     /// A line of which only some words change: what each was and is.
@@ -244,18 +272,44 @@ enum What<'a> {
     },
 }
 
+impl<'a> What<'a> {
+    /// Gives the phrase that says what becomes of it, where that is said once for several lines.
+    fn label(&self) -> Option<&'static str> {
+        match self {
+            Self::Kept(_) => Some("reading.kept"),
+            Self::Removed(_) => Some("reading.removed"),
+            Self::Added(_) => Some("reading.added"),
+            Self::Moved(_) => Some("reading.moved"),
+            Self::GoesOn(_) | Self::Changed { .. } => None,
+        }
+    }
+
+    /// Gives the text as it stands, or comes to stand.
+    fn text(&self) -> &'a str {
+        match self {
+            Self::Kept(text)
+            | Self::Removed(text)
+            | Self::Added(text)
+            | Self::Moved(text)
+            | Self::GoesOn(text)
+            | Self::Changed { text, .. } => text,
+        }
+    }
+}
+
 impl Line<'_> {
     /// Counts about how much is said of it.
     fn size(&self) -> usize {
-        match &self.what {
-            What::Kept(text) | What::Removed(text) | What::Added(text) | What::GoesOn(text) => {
-                text.chars().count()
-            }
-            What::Changed { spans, text } => {
-                let spans = spans.iter().map(|(one, other)| one.len() + other.len());
-                text.chars().count() + spans.sum::<usize>()
-            }
-        }
+        let spans = match &self.what {
+            What::Changed { spans, .. } => spans.as_slice(),
+            What::Kept(_)
+            | What::Removed(_)
+            | What::Added(_)
+            | What::Moved(_)
+            | What::GoesOn(_) => &[],
+        };
+        let spans = spans.iter().map(|(one, other)| one.len() + other.len());
+        self.what.text().chars().count() + spans.sum::<usize>()
     }
 }
 
@@ -295,11 +349,7 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
                 let pairs = old.iter().zip(new).enumerate();
                 pairs
                     .map(|(at, (old, new))| {
-                        let spans = spans(old.text(), new.text())?;
-                        let what = What::Changed {
-                            spans,
-                            text: new.text(),
-                        };
+                        let what = what_changed(old.text(), new.text())?;
                         let number = number + at as u64;
                         Some(Line { number, what })
                     })
@@ -332,6 +382,16 @@ fn lines_of(hunk: &Hunk) -> Vec<Line<'_>> {
         }
     }
     lines
+}
+
+/// Says how one line becomes another, where they have enough in common.
+fn what_changed<'a>(old: &str, new: &'a str) -> Option<What<'a>> {
+    let bare = new.trim_start();
+    if old.trim_start() == bare && !bare.is_empty() && new.chars().count() <= MOST_SIGNS {
+        return Some(What::Moved(new));
+    }
+    let spans = spans(old, new)?;
+    Some(What::Changed { spans, text: new })
 }
 
 /// Gives the words in which two lines differ; nothing where they have too little in common, or are too long.

@@ -252,7 +252,7 @@ impl Announcer {
     }
 
     /// Says how far a line is moved to the right.
-    fn indent(&self, before: &str) -> Vec<Segment> {
+    pub(super) fn indent(&self, before: &str) -> Vec<Segment> {
         let tabs = before.matches('\t').count();
         let spaces = before.len() - tabs;
         let number = |n: usize| match n {

@@ -31,12 +31,12 @@ fn changes_are_read_place_by_place_beside_the_question_and_answer_nothing() {
     };
     assert_eq!(
         next('.'),
-        "Place 1 of 3, from line 3. Unchanged: { Changed: 80. To: 8080. The line: let port = 8080;"
+        "Place 1 of 3, from line 3. Unchanged: { Changed: 80. To: 8080. The line: Indent 4. let port = 8080;"
     );
     assert_eq!(
         next('.'),
-        "Place 2 of 3, from line 20. Removed: old. Added: rm -rf x && y. Added: empty line. 4 lines are left out \
-         here, because there was too much."
+        "Place 2 of 3, from line 20. Removed: old. Added, 2 lines: rm -rf x && y. empty line. 4 lines are left \
+         out here, because there was too much."
     );
     assert_eq!(
         next('.'),
@@ -50,6 +50,54 @@ fn changes_are_read_place_by_place_beside_the_question_and_answer_nothing() {
     stage.wait(800);
     stage.press('y');
     assert_eq!(stage.sent.len(), 1, "the question is as ready as it was");
+}
+
+#[test]
+fn lines_of_one_kind_are_counted_and_their_indentation_is_told_as_it_changes() {
+    let mut stage = Stage::new(KEYS);
+    let hunk = |lines: Value| json!({"line": 1, "lines": lines});
+    let hunks = [
+        hunk(json!([
+            " def f(x):",
+            "-    return x",
+            "+    if x:",
+            "+        return x",
+            "+",
+            "+    return 0"
+        ])),
+        hunk(json!([
+            " for x in y:",
+            "-    a()",
+            "-    b()",
+            "+        a()",
+            "+        b()"
+        ])),
+        hunk(json!(["+Removed:", "+\tb"])),
+    ];
+    stage.ask_with(
+        "a",
+        json!({"extensions": {"hearken": {"changes": [{
+        "path": "f.py", "added": 7, "removed": 3, "places": 3, "hunks": hunks}]}}}),
+    );
+    let mut read = || {
+        stage.lines.clear();
+        stage.wait(800);
+        stage.press('.');
+        stage.lines.concat()
+    };
+    assert_eq!(
+        read(),
+        "Place 1 of 3, from line 1. Unchanged: def f(x): Removed: Indent 4. return x. Added, 4 lines: if x: Indent 8. \
+         return x. empty line. Indent 4. return 0"
+    );
+    assert_eq!(
+        read(),
+        "Place 2 of 3, from line 1. Unchanged: for x in y: Only the indent changes, 2 lines: Indent 8. a(). b()"
+    );
+    assert_eq!(
+        read(),
+        "Place 3 of 3, from line 1. Added, 2 lines: Removed: Indent 1 tab. b"
+    );
 }
 
 #[test]

@@ -107,7 +107,10 @@ impl Call {
         self.title = title.unwrap_or(std::mem::take(&mut self.title));
         self.kind = kind.unwrap_or(std::mem::take(&mut self.kind));
         self.status = status.unwrap_or(self.status);
-        self.edits = edits.unwrap_or(std::mem::take(&mut self.edits));
+        // Some say at the end what they brought, and no more what they changed: it was changed all the same.
+        let over = status == Some(Status::Completed);
+        let kept = edits.filter(|edits| !(over && edits.is_empty()));
+        self.edits = kept.unwrap_or(std::mem::take(&mut self.edits));
         self.output = output.unwrap_or(std::mem::take(&mut self.output));
         self.places = places.unwrap_or(std::mem::take(&mut self.places));
         self.instead |= instead;
@@ -222,8 +225,11 @@ impl Call {
     /// Gives everything else that is known of it, to be read in full.
     pub fn more(&self) -> Map<String, Value> {
         let mut more = Map::new();
-        let said = self.command.is_some() || !self.edits.is_empty();
-        if said && !self.title.trim().is_empty() {
+        let stands_apart = self.command.is_some() || !self.edits.is_empty();
+        let title = self.title.trim();
+        let said = self.command.as_deref().map(str::trim) == Some(title)
+            || self.paths().any(|path| path == title);
+        if stands_apart && !said && !title.is_empty() {
             more.insert("title".to_owned(), self.title.as_str().into());
         }
         // The texts of an edit stand in it already, as what they change.
@@ -279,6 +285,16 @@ fn tally(added: u64, removed: u64) -> [(&'static str, String); 3] {
 pub fn first(words: &Words, key: &str, args: &[(&str, &str)]) -> String {
     let said = words.say(key, args).into_iter().next();
     said.map(|said| said.normal).unwrap_or_default()
+}
+
+/// Gives a title as it is called in a folder, where it is a path there and nothing else; some agents leave the first
+/// slash out.
+pub fn titled(title: &str, folder: &str) -> String {
+    let whole = format!("/{}", title.trim().trim_start_matches('/'));
+    match inside(&whole, folder) {
+        near if near != whole && !near.contains(char::is_whitespace) => near.to_owned(),
+        _ => title.to_owned(),
+    }
 }
 
 /// Gives a path in a folder as it is called from there.

@@ -243,6 +243,7 @@ impl Turn {
         for place in news.places.iter_mut().flatten() {
             *place = call::inside(place, folder).to_owned();
         }
+        news.title = news.title.map(|title| call::titled(&title, folder));
         let call = self.calls.entry(key.to_owned());
         call.or_insert_with(|| Call::new(key)).take(news);
         true

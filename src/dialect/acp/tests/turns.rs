@@ -43,6 +43,43 @@ fn what_a_call_did_is_named_when_it_is_done() {
     );
 }
 
+/// opencode asks with the change, and says of the end only that the file was written, under a path that begins nowhere.
+#[test]
+fn what_was_changed_is_known_at_the_end_though_the_agent_does_not_say_it_again() {
+    let mut run = Run::prompted();
+    let diff = json!({"type": "diff", "path": "/work/a/src/main.rs", "oldText": "a\n", "newText": "a\nb\n"});
+    run.update(
+        json!({"sessionUpdate": "tool_call", "toolCallId": "w", "title": "/work/a/src/main.rs",
+        "kind": "edit", "status": "pending", "content": [diff]}),
+    );
+    run.update(json!({"sessionUpdate": "tool_call_update", "toolCallId": "w", "status": "completed",
+        "title": "work/a/src/main.rs", "content": [{"type": "content", "content": {"type": "text", "text": "Wrote it."}}]}));
+    assert_eq!(
+        run.last("tool.completed")["summary_normal"],
+        "Edited src/main.rs: 1 line added."
+    );
+    ends(&mut run, "end_turn");
+    assert_eq!(
+        run.last("session.completed")["summary_normal"],
+        "Edited src/main.rs."
+    );
+}
+
+#[test]
+fn a_title_that_is_a_path_in_the_folder_is_said_as_people_do() {
+    let mut run = Run::prompted();
+    for (title, said) in [
+        ("work/a/notes.txt", "Done: notes.txt"),
+        ("/work/a/notes.txt", "Done: notes.txt"),
+        ("/work/ab/notes.txt", "Done: /work/ab/notes.txt"),
+        ("work/a/x && y", "Done: work/a/x && y"),
+    ] {
+        run.update(json!({"sessionUpdate": "tool_call", "toolCallId": title, "title": title, "kind": "read",
+            "status": "completed"}));
+        assert_eq!(run.last("tool.completed")["summary_normal"], said);
+    }
+}
+
 #[test]
 fn a_turn_is_told_from_its_prompt_to_its_end() {
     let mut run = Run::prompted();
