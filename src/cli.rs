@@ -70,7 +70,8 @@ pub enum Command {
     ///
     /// The agent runs below hearken, without a shell, and is spoken with over the Agent Client Protocol.
     Run {
-        /// An agent that is known by its name; --list names them
+        /// An agent that is known by its name; --list names them; or agui:URL, the address of one that
+        /// speaks AG-UI
         #[arg(value_name = "AGENT")]
         agent: Option<String>,
         /// List the known agents, and which are installed

@@ -21,6 +21,7 @@ mod dialects;
 mod directions;
 mod doctor;
 mod documents;
+mod endpoint;
 mod events;
 mod faults;
 mod floods;

@@ -9,6 +9,8 @@
 
 #[path = "peers/agents.rs"]
 mod agents;
+#[path = "peers/agui.rs"]
+mod agui;
 #[path = "peers/appendix.rs"]
 mod appendix;
 #[path = "peers/attached.rs"]

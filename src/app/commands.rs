@@ -313,6 +313,11 @@ impl App {
             .filter(|view| !matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming))
         {
             let key = match view.phase {
+                LinkPhase::Disconnected | LinkPhase::Connecting { .. }
+                    if view.connection().rests =>
+                {
+                    "status.link.rests"
+                }
                 LinkPhase::Disconnected => "status.link.disconnected",
                 LinkPhase::Connecting { .. } => "status.link.connecting",
                 LinkPhase::Connected => "status.link.connected",

@@ -29,6 +29,8 @@ pub enum Dialect {
     Codex,
     /// Claude Code, heard by its hooks
     Claude,
+    /// AG-UI, which is asked for one run after the other
+    Agui,
 }
 
 /// Settings of the links to sources.

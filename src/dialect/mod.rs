@@ -20,6 +20,7 @@
 
 mod aaep;
 mod acp;
+mod agui;
 mod asp;
 pub mod changes;
 mod claude;
@@ -337,6 +338,9 @@ pub struct Connection {
     pub only_heard: bool,
     /// What becomes of what it asks when the person leaves it.
     pub when_left: WhenLeft,
+    /// Whether each thing that it does has a connection of its own, made when the person wants it: between them there is none,
+    /// nothing is wrong with that, and what it asked stays open.
+    pub rests: bool,
     /// Whether it was started and has yet to say that it can be told what to do.
     pub gets_ready: bool,
 }
@@ -351,6 +355,8 @@ pub enum WhenLeft {
     Cancelled,
     /// It stays open: the agent asks it in its own program, too.
     Open,
+    /// It stays open where it was asked, and nobody else is asked.
+    Kept,
 }
 
 /// Says what carries a link's frames, as far as that matters to who speaks first and how.

@@ -30,6 +30,7 @@ use crate::protocol::{Now, Reply};
 
 use super::aaep::Aaep;
 use super::acp::Acp;
+use super::agui::Agui;
 use super::asp::Asp;
 use super::claude::Claude;
 use super::codex::Codex;
@@ -70,11 +71,13 @@ pub enum Kind {
     Codex,
     /// Claude Code's hooks.
     Claude,
+    /// AG-UI, whose runs are asked for one by one.
+    Agui,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Aaep,
         Self::Asp,
         Self::Sage,
@@ -82,6 +85,7 @@ impl Kind {
         Self::Opencode,
         Self::Codex,
         Self::Claude,
+        Self::Agui,
     ];
 
     /// Asks a dialect about a text.
@@ -94,6 +98,7 @@ impl Kind {
             Self::Opencode => super::opencode::recognise(text),
             Self::Codex => super::codex::recognise(text),
             Self::Claude => super::claude::recognise(text),
+            Self::Agui => super::agui::recognise(text),
         }
     }
 
@@ -107,6 +112,7 @@ impl Kind {
             Self::Opencode => Box::new(Opencode::new(start)),
             Self::Codex => Box::new(Codex::new(start)),
             Self::Claude => Box::new(Claude::new(start)),
+            Self::Agui => Box::new(Agui::new(start)),
         }
     }
 }
@@ -153,6 +159,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Opencode => Kind::Opencode.machine(start),
         config::Dialect::Codex => Kind::Codex.machine(start),
         config::Dialect::Claude => Kind::Claude.machine(start),
+        config::Dialect::Agui => Kind::Agui.machine(start),
     }
 }
 

@@ -24,6 +24,9 @@ const KNOWN: &str = include_str!("../../assets/agents.toml");
 /// The longest prompt that a file may hold, in bytes: a long brief, and far less than a frame.
 const LONGEST_PROMPT: u64 = 1024 * 1024;
 
+/// What stands before the address of an agent that is no program: an endpoint of AG-UI.
+const ENDPOINT: &str = "agui:";
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Known {
@@ -121,6 +124,8 @@ pub(super) enum AgentFault {
     },
     /// The prompt is empty.
     EmptyPrompt,
+    /// A folder or a conversation of before is wanted of an agent that runs elsewhere.
+    OnlyPrograms,
 }
 
 fn known() -> anyhow::Result<Vec<Agent>> {
@@ -192,6 +197,24 @@ pub(super) fn find(wanted: Wanted) -> anyhow::Result<Found> {
         prompt,
         earlier: wanted.earlier,
     })
+}
+
+/// Tells whether what is wanted is no program but an endpoint that is asked for runs.
+pub(super) fn is_endpoint(wanted: &Wanted) -> bool {
+    let agent = wanted.agent.as_deref();
+    agent.is_some_and(|agent| agent.starts_with(ENDPOINT))
+}
+
+/// Gives the address of an endpoint with its prefix, and what it is to do at once.
+///
+/// # Errors
+/// When something is wanted of it that only programs have, or its prompt can't be used.
+pub(super) fn endpoint(wanted: Wanted) -> anyhow::Result<(String, Option<String>)> {
+    if wanted.folder.is_some() || wanted.earlier != Earlier::None {
+        bail!(AgentFault::OnlyPrograms);
+    }
+    let prompt = prompt(wanted.prompt, wanted.prompt_file.as_deref())?;
+    Ok((wanted.agent.unwrap_or_default(), prompt))
 }
 
 fn names() -> anyhow::Result<String> {

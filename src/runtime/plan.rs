@@ -88,6 +88,9 @@ pub fn watch(
 /// When it can't be found, or the settings can't be used.
 pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
     let config = configured(options)?;
+    if agents::is_endpoint(&wanted) {
+        return run_endpoint(wanted, config, options);
+    }
     let found = agents::find(wanted)?;
     let source = Source::Program(found.command);
     let usual = described_as(&source, &config.links)?;
@@ -112,6 +115,30 @@ pub fn run_agent(wanted: Wanted, options: &Options) -> anyhow::Result<Plan> {
     )?;
     plan.links.folder = Some(found.folder);
     Ok(plan)
+}
+
+/// Asks an endpoint for runs, as an agent that is started elsewhere.
+fn run_endpoint(wanted: Wanted, config: Config, options: &Options) -> anyhow::Result<Plan> {
+    let (word, prompt) = agents::endpoint(wanted)?;
+    let mut chosen = chosen::meant(&[word], Vec::new(), &config)?;
+    let Some(one) = chosen.pop() else {
+        anyhow::bail!(Failure::new("call.itself"));
+    };
+    let own = one.own.map(|own| own.settings(options, &config, true));
+    let own = own.transpose()?.map(Box::new);
+    let links = own.as_ref().map_or(&config.links, |own| &own.config);
+    let described = SourceSetup {
+        prompt,
+        ..described_as(&one.source, links)?
+    };
+    plan(
+        config,
+        options,
+        vec![Feed::Link(one.source, own)],
+        vec![described],
+        Until::NoSource,
+        false,
+    )
 }
 
 /// Describes a source for the app.

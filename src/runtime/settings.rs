@@ -155,7 +155,8 @@ pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secr
         | Dialect::Sage
         | Dialect::Acp
         | Dialect::Codex
-        | Dialect::Claude => Ok(named),
+        | Dialect::Claude
+        | Dialect::Agui => Ok(named),
         Dialect::Opencode => {
             let (password, user) = OPENCODE;
             let own = std::env::var_os(password).map(|_| password);

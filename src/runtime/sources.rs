@@ -19,8 +19,11 @@ use super::failure::{self, Failure};
 const MOST_LISTED: usize = 8;
 
 /// What stands before an address whose protocol is named with it.
-const PREFIXES: [(&str, Dialect); 2] =
-    [("opencode:", Dialect::Opencode), ("codex:", Dialect::Codex)];
+const PREFIXES: [(&str, Dialect); 3] = [
+    ("opencode:", Dialect::Opencode),
+    ("codex:", Dialect::Codex),
+    ("agui:", Dialect::Agui),
+];
 
 /// The SOURCE that is no address: Claude Code calls us, by its hooks.
 pub(crate) const CLAUDE: &str = "claude";
@@ -71,6 +74,12 @@ pub(crate) fn read(text: &str, config: &LinkConfig) -> Result<Source, SourceErro
     }
     let source = Source::parse(text, config)?;
     let dialect = named.unwrap_or(config.dialect);
+    if let (Some(Dialect::Agui), Source::WebSocket(_)) = (named, &source) {
+        // Its runs are posted, and answered by event streams.
+        return Err(SourceError::UnknownScheme {
+            scheme: "agui:ws".to_owned(),
+        });
+    }
     match source.path() {
         Some((_, true)) if is_met_in_aaep(dialect) && !addresses(&source).takes_query() => {
             Err(SourceError::Query)
@@ -171,7 +180,8 @@ pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
         | Dialect::Sage
         | Dialect::Acp
         | Dialect::Codex
-        | Dialect::Claude => None,
+        | Dialect::Claude
+        | Dialect::Agui => None,
     }
 }
 
@@ -196,7 +206,8 @@ fn is_met_in_aaep(dialect: Dialect) -> bool {
         | Dialect::Acp
         | Dialect::Opencode
         | Dialect::Codex
-        | Dialect::Claude => false,
+        | Dialect::Claude
+        | Dialect::Agui => false,
     }
 }
 

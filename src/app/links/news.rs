@@ -36,7 +36,10 @@ impl App {
             LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
             LinkEvent::Connected => {
                 view.met();
-                self.sessions.link_connected(id, now);
+                // A connection that is one run's alone brings nothing of before.
+                if !view.connection().rests {
+                    self.sessions.link_connected(id, now);
+                }
             }
             LinkEvent::Frame(_) => self.link_back(id, now),
             LinkEvent::Lost { .. } => self.release(id, now),
@@ -263,7 +266,9 @@ impl App {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
-        if let Some(key) = view.lost() {
+        let rests = view.connection().rests;
+        // What a lost run of its own was for says its dialect; nothing is tried again by itself.
+        if let Some(key) = view.lost().filter(|_| !rests) {
             let args = [
                 ("source", Arg::Own(view.name.clone())),
                 ("reason", Arg::Own(self.fault_words(fault))),
@@ -319,6 +324,11 @@ impl App {
     /// Tells the fate of each question whose link is gone.
     pub(super) fn unsure(&mut self, id: LinkId, now: Now) {
         let over = self.links.get(id).is_some_and(LinkView::is_over);
+        let rests = |view: &LinkView| view.connection().rests;
+        if !over && self.links.get(id).is_some_and(rests) {
+            // What is asked there hangs on no connection.
+            return;
+        }
         let unsure = if over {
             self.sessions.link_over(id, now)
         } else {

@@ -127,7 +127,8 @@ impl LinkView {
     /// Tells whether it should be up and is not.
     pub fn is_down(&self) -> bool {
         match self.phase {
-            LinkPhase::Disconnected | LinkPhase::Connecting { .. } | LinkPhase::Failed => true,
+            LinkPhase::Disconnected | LinkPhase::Connecting { .. } => !self.connection().rests,
+            LinkPhase::Failed => true,
             LinkPhase::Connected | LinkPhase::Streaming | LinkPhase::Completed => false,
         }
     }

@@ -27,6 +27,11 @@ impl App {
             };
             let connection = view.connection();
             let (key, next) = match view.waiting() {
+                // Nothing is connected before the person wants something of it.
+                Waiting::ToConnect { .. } if connection.rests => {
+                    view.wait(Waiting::Over);
+                    continue;
+                }
                 Waiting::ToConnect { .. } => ("link.connecting", Waiting::Known),
                 Waiting::ToSend { .. } if connection.gets_ready => ("link.starting", Waiting::Over),
                 // That it waits to be told what to do was said.

@@ -32,6 +32,7 @@ impl App {
                     WhenLeft::Default => None,
                     WhenLeft::Cancelled => Some("quit.default.cancelled"),
                     WhenLeft::Open => Some("quit.default.open"),
+                    WhenLeft::Kept => Some("quit.default.kept"),
                 };
                 if let Some(key) = left {
                     return self.announcer.phrases().text(key, &[n]);

@@ -348,6 +348,7 @@ impl Dialect for Aaep {
             never_stops: self.prompts.are_taken(),
             when_left: WhenLeft::Default,
             gets_ready: false,
+            rests: false,
             converses: false,
             only_heard: false,
         }

@@ -54,6 +54,28 @@ impl Asks {
         }
     }
 
+    /// Gives the fields of AAEP's question, but for its token.
+    pub fn fields(self) -> Map<String, Value> {
+        let choices: Vec<Value> = self
+            .choices
+            .into_iter()
+            .take(MOST_CHOICES)
+            .map(|(value, label)| json!({"value": value, "label": label}))
+            .collect();
+        let mut fields = Map::new();
+        let mut put = |name: &str, value: Value| {
+            fields.insert(name.to_owned(), value);
+        };
+        put("question", self.question.into());
+        put("context", self.context.into());
+        put("accepted_response_kinds", self.kinds.into());
+        put("choices", choices.into());
+        if self.several {
+            put("multi_select", true.into());
+        }
+        fields
+    }
+
     /// Asks for yes or no.
     pub fn whether(question: String) -> Self {
         Self {
@@ -94,22 +116,13 @@ impl Aside {
         }
         self.sending = None;
         self.token = teller.writer.token();
-        let choices: Vec<Value> = asks
-            .choices
-            .into_iter()
-            .take(MOST_CHOICES)
-            .map(|(value, label)| json!({"value": value, "label": label}))
-            .collect();
-        let mut fields = json!({"question": asks.question, "context": asks.context, "reply_token": self.token,
-            "accepted_response_kinds": asks.kinds, "choices": choices});
-        if asks.several {
-            fields["multi_select"] = true.into();
-        }
+        let mut fields = asks.fields();
+        fields.insert("reply_token".to_owned(), self.token.as_str().into());
         let text = teller.writer.event(
             &mut self.session,
             "awaiting.clarification",
             now.wall,
-            fields,
+            Value::Object(fields),
         );
         out.push(match teller.answerable {
             true => Out::Event(text),

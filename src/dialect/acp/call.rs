@@ -122,6 +122,14 @@ impl Call {
         }
     }
 
+    /// Tells whether it runs, as its agent says, and the person has not heard of it yet.
+    pub fn is_waiting(&self) -> bool {
+        match self.stage {
+            Stage::Waiting(_) => true,
+            Stage::Unsaid | Stage::Asked | Stage::Allowed | Stage::Rejected | Stage::Told => false,
+        }
+    }
+
     /// Gives the name of its tool: its kind, which is all that the protocol says of it.
     pub fn tool(&self) -> String {
         let kind = self.kind.trim();

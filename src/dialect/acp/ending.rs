@@ -40,6 +40,10 @@ pub enum End {
     Failed(String),
     /// By the end of the agent.
     Gone,
+    /// The person left it, and whether it goes on without them is not known; there is a phrase for it.
+    Left(&'static str),
+    /// Nothing more of it can be heard, for a reason that has a phrase.
+    Lost(&'static str),
 }
 
 impl End {
@@ -127,8 +131,14 @@ impl Turn {
                 fields.insert("error_category".to_owned(), "unknown".into());
                 ("session.errored", fields)
             }
-            End::Gone => {
-                let mut fields = say("acp.end.gone", &[]);
+            End::Left(key) => {
+                let mut fields = say(key, &[]);
+                fields.insert("cancelled_by".to_owned(), "user".into());
+                ("session.cancelled", fields)
+            }
+            End::Gone => self.ending(End::Lost("acp.end.gone"), teller),
+            End::Lost(key) => {
+                let mut fields = say(key, &[]);
                 fields.insert("error_category".to_owned(), "unknown".into());
                 ("session.errored", fields)
             }

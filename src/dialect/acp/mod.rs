@@ -15,14 +15,15 @@
 
 pub mod address;
 mod agent;
-mod aside;
+pub(super) mod aside;
 mod asking;
 pub(super) mod call;
 mod changing;
 mod client;
 mod earlier;
 pub(super) mod ending;
-mod form;
+pub(super) mod filling;
+pub(super) mod form;
 mod forms;
 mod meeting;
 pub(super) mod options;

@@ -70,6 +70,8 @@ pub enum Status {
     Completed,
     /// It did not work.
     Failed,
+    /// It is over, and nobody says whether it worked.
+    Ended,
 }
 
 /// Holds what a message says of a call: only what changed.
@@ -104,7 +106,7 @@ impl CallNews {
     pub fn is_under_way(&self) -> bool {
         match self.status {
             Some(Status::Pending | Status::InProgress) => true,
-            Some(Status::Completed | Status::Failed) | None => false,
+            Some(Status::Completed | Status::Failed | Status::Ended) | None => false,
         }
     }
 }

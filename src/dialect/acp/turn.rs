@@ -214,6 +214,13 @@ impl Turn {
         self.event("progress.updated", fields, teller, now, out);
     }
 
+    /// Tells, for whoever asks, what it does now, in its agent's words.
+    pub fn does(&mut self, words: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        self.heard = now.monotonic;
+        let fields = json!({"progress": {"description": words}});
+        self.event("progress.updated", fields, teller, now, out);
+    }
+
     fn call(&mut self, news: CallNews, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let key = call::key(&news.id);
         if self.over.contains(&key) {
@@ -226,7 +233,9 @@ impl Turn {
         match status {
             None | Some(Status::Pending) => {}
             Some(Status::InProgress) => self.runs(&key, now, teller, out),
-            Some(Status::Completed | Status::Failed) => self.ended(&key, teller, now, out),
+            Some(Status::Completed | Status::Failed | Status::Ended) => {
+                self.ended(&key, teller, now, out);
+            }
         }
     }
 
@@ -262,13 +271,7 @@ impl Turn {
     }
 
     /// Tells that a call runs.
-    pub(super) fn tell_call(
-        &mut self,
-        key: &str,
-        teller: &mut Teller,
-        now: Now,
-        out: &mut Vec<Out>,
-    ) {
+    pub fn tell_call(&mut self, key: &str, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
         let Some(call) = self.calls.get_mut(key) else {
             return;
         };
@@ -287,6 +290,7 @@ impl Turn {
             return;
         };
         let (stage, worked) = (call.stage, call.status == Status::Completed);
+        let is_known = call.status != Status::Ended;
         if stage == Stage::Rejected && !worked {
             // That it was rejected is known to whoever did it.
             self.forget(key);
@@ -316,9 +320,14 @@ impl Turn {
         fields.insert("tool_call_id".to_owned(), call.key.as_str().into());
         fields.insert(
             "status".to_owned(),
-            if worked { "success" } else { "error" }.into(),
+            match (worked, is_known) {
+                (true, _) => "success",
+                (false, true) => "error",
+                (false, false) => written::NOT_STATED,
+            }
+            .into(),
         );
-        if !worked {
+        if !worked && is_known {
             self.failed += 1;
             let words = written::short(&call.output.lines.join("\n"));
             fields.insert("error_message".to_owned(), words.into());

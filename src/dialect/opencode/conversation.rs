@@ -211,7 +211,10 @@ impl Conversation {
 
     /// Takes what a call is called with, for as long as it is not over.
     fn note_inputs(&mut self, news: &CallNews, inputs: Map<String, Value>) {
-        if matches!(news.status, Some(Status::Completed | Status::Failed)) {
+        if matches!(
+            news.status,
+            Some(Status::Completed | Status::Failed | Status::Ended)
+        ) {
             self.inputs.remove(&news.id);
         } else if !inputs.is_empty()
             && (self.inputs.len() < MOST || self.inputs.contains_key(&news.id))

@@ -108,7 +108,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
-const SPOKEN: [(Kind, &[&str]); 7] = [
+const SPOKEN: [(Kind, &[&str]); 8] = [
     (Kind::Aaep, &[EVENT, EVENT]),
     (
         Kind::Asp,
@@ -151,6 +151,13 @@ const SPOKEN: [(Kind, &[&str]); 7] = [
             r#"{"session_id":"s1","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"Good morning."}"#,
         ],
     ),
+    (
+        Kind::Agui,
+        &[
+            r#"{"type":"RUN_STARTED","threadId":"t1","runId":"r1"}"#,
+            r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
+        ],
+    ),
 ];
 
 /// A program that was started, and is connected.
@@ -185,7 +192,8 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
                     | Kind::Acp
                     | Kind::Opencode
                     | Kind::Codex
-                    | Kind::Claude => Numbers::of_another(),
+                    | Kind::Claude
+                    | Kind::Agui => Numbers::of_another(),
                 },
                 ..start()
             });
