@@ -54,7 +54,7 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, claude for Claude Code by its
+        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, claude for Claude Code by its
         /// hooks, unix:PATH, unix:AGENT, a FILE of events, - for standard input, or the name of a source
         /// in your settings; without any, all of those
         #[arg(value_name = "SOURCE")]

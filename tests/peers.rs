@@ -7,6 +7,8 @@
     reason = "a test fails by panicking"
 )]
 
+#[path = "peers/a2a.rs"]
+mod a2a;
 #[path = "peers/agents.rs"]
 mod agents;
 #[path = "peers/agui.rs"]

@@ -92,6 +92,8 @@ pub struct SourceSetup {
     pub carrier: Carrier,
     /// The path of the address that the person gave; empty for what is no server on the network.
     pub path: String,
+    /// The scheme, the host and the port of that address, as one text; empty likewise.
+    pub origin: String,
     /// Which dialect it speaks.
     pub dialect: Dialect,
     /// Who speaks for the person to it, where its answers are signed.

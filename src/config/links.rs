@@ -31,6 +31,8 @@ pub enum Dialect {
     Claude,
     /// AG-UI, which is asked for one run after the other
     Agui,
+    /// A2A, attached to an agent on a server
+    A2a,
 }
 
 /// Settings of the links to sources.

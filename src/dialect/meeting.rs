@@ -7,8 +7,8 @@
 //! A server is met where AAEP has its things, in AAEP's order and with AAEP's words. Where none of these ways works, and
 //! nobody has shaken hands there, the very address that the person gave is followed without a word: no path, no
 //! subprotocol and no handshake are added. Another protocol is recognised there by its first frames. A server that was
-//! named alone, and has no events at its very address, may have them where opencode has its own: that is followed last.
-//! What is not there either, or turns out to be AAEP's, fails for the reason that AAEP's way had.
+//! named alone, and has no events at its very address, may have them where opencode has its own, or a card where A2A has
+//! them: these are looked for last. What is not there either, or turns out to be AAEP's, fails for the reason that AAEP's way had.
 //!
 //! # Worked example
 //! `ws://127.0.0.1:9000/session` accepts a WebSocket and does not choose `aaep.v1`. AAEP asks for the manifest; there is
@@ -17,7 +17,7 @@
 use crate::link::{Address, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
-use super::{Carrier, Out, Start, opencode};
+use super::{Carrier, Out, Start, a2a, opencode};
 
 /// Says where a source is met that is not recognised.
 #[derive(Debug)]
@@ -154,6 +154,7 @@ impl Meeting {
                     let reason = Word::Fault(because.clone());
                     let key = match beside {
                         None => "link.as_given",
+                        Some(stream) if stream.every.is_some() => "link.card",
                         Some(_) => "link.beside",
                     };
                     out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
@@ -163,12 +164,19 @@ impl Meeting {
             LinkEvent::Failed { fault } if !is_of_the_way(fault) => {}
             LinkEvent::Failed { .. } => {
                 let alone = matches!(start.path.as_str(), "" | "/");
-                if beside.is_none() && alone && start.carrier == Carrier::EventStream {
-                    *beside = Some(opencode::events(&start.path));
-                    out.push(Out::ChangeWay(Way::AsGiven));
-                } else {
+                let alone = alone && start.carrier == Carrier::EventStream;
+                let next = match beside {
+                    None => Some(opencode::events(&start.path)),
+                    Some(stream) if stream.every.is_none() => Some(a2a::document(&start.path)),
+                    Some(_) => None,
+                };
+                match next.filter(|_| alone) {
+                    Some(next) => {
+                        *beside = Some(next);
+                        out.push(Out::ChangeWay(Way::AsGiven));
+                    }
                     // Nobody is there either.
-                    out.push(Out::Close(because.clone()));
+                    None => out.push(Out::Close(because.clone())),
                 }
             }
             LinkEvent::Frame(_)
@@ -183,6 +191,7 @@ impl Meeting {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
     }

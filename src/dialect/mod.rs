@@ -18,6 +18,7 @@
 //! person answers: `reply(7, …)`, and out comes [`Out::Send`] under the number 7. That it went out comes back
 //! as `news(Replied { request: 7 })`, and is passed on as [`Out::Settled`].
 
+mod a2a;
 mod aaep;
 mod acp;
 mod agui;
@@ -384,6 +385,8 @@ pub struct Start {
     pub carrier: Carrier,
     /// The path of the address that the person gave; empty for what is no server on the network.
     pub path: String,
+    /// The scheme, the host and the port of that address, as one text; empty likewise.
+    pub origin: String,
     /// What is followed where frames are at the address that the person gave, or where they were when their dialect was
     /// recognised.
     pub stream: Stream,
@@ -423,6 +426,7 @@ impl Start {
         Self {
             carrier: Carrier::OneWay,
             path: String::new(),
+            origin: String::new(),
             stream: Stream::at(Address::Given),
             plain: true,
             handshake: HandshakeConfig::default(),

@@ -28,6 +28,7 @@ use crate::config;
 use crate::link::{Frame, LinkEvent, Way};
 use crate::protocol::{Now, Reply};
 
+use super::a2a::A2a;
 use super::aaep::Aaep;
 use super::acp::Acp;
 use super::agui::Agui;
@@ -73,11 +74,13 @@ pub enum Kind {
     Claude,
     /// AG-UI, whose runs are asked for one by one.
     Agui,
+    /// Agent2Agent.
+    A2a,
 }
 
 impl Kind {
     /// Every one, in the order in which they are asked.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Aaep,
         Self::Asp,
         Self::Sage,
@@ -86,6 +89,7 @@ impl Kind {
         Self::Codex,
         Self::Claude,
         Self::Agui,
+        Self::A2a,
     ];
 
     /// Asks a dialect about a text.
@@ -99,6 +103,7 @@ impl Kind {
             Self::Codex => super::codex::recognise(text),
             Self::Claude => super::claude::recognise(text),
             Self::Agui => super::agui::recognise(text),
+            Self::A2a => super::a2a::recognise(text),
         }
     }
 
@@ -113,6 +118,7 @@ impl Kind {
             Self::Codex => Box::new(Codex::new(start)),
             Self::Claude => Box::new(Claude::new(start)),
             Self::Agui => Box::new(Agui::new(start)),
+            Self::A2a => Box::new(A2a::new(start)),
         }
     }
 }
@@ -160,6 +166,7 @@ pub fn open(wanted: config::Dialect, start: Start) -> Box<dyn Dialect> {
         config::Dialect::Codex => Kind::Codex.machine(start),
         config::Dialect::Claude => Kind::Claude.machine(start),
         config::Dialect::Agui => Kind::Agui.machine(start),
+        config::Dialect::A2a => Kind::A2a.machine(start),
     }
 }
 
@@ -365,6 +372,7 @@ impl Dialect for Undecided {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
         if let Some(open) = &mut self.open {

@@ -169,6 +169,7 @@ async fn reach(source: Source, settings: &LinkSettings) -> Reached {
                     | LinkEvent::Listening { .. }
                     | LinkEvent::Request { .. }
                     | LinkEvent::Lapsed { .. }
+                    | LinkEvent::Piece { .. }
                     | LinkEvent::StreamEnded
                     | LinkEvent::Remark { .. }
                     | LinkEvent::Dropped { .. },

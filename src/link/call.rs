@@ -41,6 +41,9 @@ pub struct Call {
     pub body: Option<Body>,
     /// The largest answer that is taken in, in bytes; never more than a frame may have.
     pub most: usize,
+    /// Whether its answer may be a stream of events: each of them comes as a [`super::LinkEvent::Piece`], for as long as
+    /// it takes, and its end as the answer, without a body. An answer that is none comes as any other.
+    pub streams: bool,
 }
 
 impl Call {
@@ -57,6 +60,7 @@ impl Call {
             version: None,
             body: None,
             most: Self::MOST,
+            streams: false,
         }
     }
 

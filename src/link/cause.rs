@@ -171,6 +171,8 @@ causes! {
     Bytes => "cause.websocket.bytes";
     /// A stream's rules are broken.
     BrokenStream => "cause.stream.broken";
+    /// What is to be read there is no document.
+    NoDocument => "cause.document.none";
     /// The server names an address that is none.
     NoStream => "cause.stream.nowhere";
     /// The server names an address that must not be followed.

@@ -72,6 +72,14 @@ pub enum LinkEvent {
         /// What the server answered, with whatever status.
         outcome: Result<HttpAnswer, Fault>,
     },
+    /// One event of a stream that answers a request which was made beside the stream of the link; the request's
+    /// [`LinkEvent::Answered`] comes behind the last of them.
+    Piece {
+        /// The number that the asker gave.
+        request: u64,
+        /// The text of the event (invalid UTF-8 replaced).
+        text: String,
+    },
     /// A stream is silent, and nobody can tell whether the other side is there. It is told; nothing is
     /// done about it.
     Silent {

@@ -4,6 +4,8 @@
 //! Responsibilities: what a dialect has to say about it before the first frame. Not here: which host it is, and
 //! opening it (`transport`).
 
+use std::time::Duration;
+
 use super::Body;
 
 /// Says where on its server a stream is.
@@ -34,6 +36,10 @@ pub struct Stream {
     pub replies: Option<String>,
     /// The path that is asked whether anybody is there while the stream is silent. Any answer will do.
     pub probe: Option<String>,
+    /// Where the server has no stream of its own: after how long the document that is there instead is read anew. It
+    /// comes as a frame when it is read first and when it has changed, and the connection is there for as long as it can be
+    /// read, or until the dialect refuses it.
+    pub every: Option<Duration>,
     /// Whether a status that would end the link only says that the server does not know this stream any more,
     /// and another attempt may follow another one.
     pub may_be_forgotten: bool,
@@ -48,6 +54,7 @@ impl Stream {
             version: None,
             replies: None,
             probe: None,
+            every: None,
             may_be_forgotten: false,
         }
     }

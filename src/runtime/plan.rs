@@ -151,6 +151,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
         answerable: source.takes_answers(),
         carrier: sources::carrier(source),
         path: sources::path(source).to_owned(),
+        origin: source.origin().unwrap_or_default(),
         conversation: source.fragment().map(str::to_owned),
         dialect: links.dialect,
         plain: links.plain_pair,

@@ -156,7 +156,8 @@ pub fn credential(dialect: Dialect, named: Option<Secret>) -> Result<Option<Secr
         | Dialect::Acp
         | Dialect::Codex
         | Dialect::Claude
-        | Dialect::Agui => Ok(named),
+        | Dialect::Agui
+        | Dialect::A2a => Ok(named),
         Dialect::Opencode => {
             let (password, user) = OPENCODE;
             let own = std::env::var_os(password).map(|_| password);

@@ -19,10 +19,11 @@ use super::failure::{self, Failure};
 const MOST_LISTED: usize = 8;
 
 /// What stands before an address whose protocol is named with it.
-const PREFIXES: [(&str, Dialect); 3] = [
+const PREFIXES: [(&str, Dialect); 4] = [
     ("opencode:", Dialect::Opencode),
     ("codex:", Dialect::Codex),
     ("agui:", Dialect::Agui),
+    ("a2a:", Dialect::A2a),
 ];
 
 /// The SOURCE that is no address: Claude Code calls us, by its hooks.
@@ -181,7 +182,8 @@ pub(crate) fn own_stream(source: &Source, dialect: Dialect) -> Option<Stream> {
         | Dialect::Acp
         | Dialect::Codex
         | Dialect::Claude
-        | Dialect::Agui => None,
+        | Dialect::Agui
+        | Dialect::A2a => None,
     }
 }
 
@@ -207,7 +209,8 @@ fn is_met_in_aaep(dialect: Dialect) -> bool {
         | Dialect::Opencode
         | Dialect::Codex
         | Dialect::Claude
-        | Dialect::Agui => false,
+        | Dialect::Agui
+        | Dialect::A2a => false,
     }
 }
 

@@ -77,21 +77,21 @@ pub enum SourceError {
     },
 }
 
-/// Holds an address as the person gave it, without its fragment; its debug form leaves the query out.
+/// Holds an address as the person gave it, and apart from it what stands behind its `#`; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
-pub struct HttpAddress(pub(super) Url);
+pub struct HttpAddress(pub(super) Url, pub(super) Option<String>);
 
 impl HttpAddress {
     pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
         check(&url, allow_plain)?;
-        url.set_fragment(None);
-        Ok(Self(url))
+        let part = part_of(&mut url);
+        Ok(Self(url, part))
     }
 
     /// Takes an address that was checked already.
     pub(super) fn at(url: Url) -> Self {
-        Self(url)
+        Self(url, None)
     }
 
     /// Gives the address itself.
@@ -106,6 +106,13 @@ impl fmt::Debug for HttpAddress {
     }
 }
 
+/// Takes off what stands behind the `#` of an address: it stays here.
+fn part_of(url: &mut Url) -> Option<String> {
+    let part = url.fragment().map(str::to_owned);
+    url.set_fragment(None);
+    part.filter(|part| !part.is_empty())
+}
+
 /// Gives an address as it may be shown: without its query, which may hold what is nobody's business.
 pub(super) fn shown(url: &Url) -> String {
     let mut shown = url.clone();
@@ -115,19 +122,19 @@ pub(super) fn shown(url: &Url) -> String {
 
 /// Holds the address of a WebSocket; its debug form leaves the query out.
 #[derive(Clone, PartialEq, Eq)]
-pub struct WebSocketAddress(pub(super) Url);
+pub struct WebSocketAddress(pub(super) Url, pub(super) Option<String>);
 
 impl WebSocketAddress {
     pub(super) fn parse(text: &str, allow_plain: bool) -> Result<Self, SourceError> {
         let mut url = Url::parse(text).map_err(|_| SourceError::BadAddress)?;
         check(&url, allow_plain)?;
-        url.set_fragment(None);
-        Ok(Self(url))
+        let part = part_of(&mut url);
+        Ok(Self(url, part))
     }
 
     /// Takes an address that was checked already.
     pub(super) fn at(url: Url) -> Self {
-        Self(url)
+        Self(url, None)
     }
 
     /// Gives the address itself.

@@ -190,6 +190,8 @@ impl Recorder {
                 let more = json!({ "request": request, "arrived": arrived, "fault": fault });
                 self.note(at, link, "replied", more)
             }
+            // It is kept as it came, beside the events that it became.
+            LinkEvent::Piece { .. } => Ok(()),
             // What a program says to people may hold anything, a credential too.
             LinkEvent::Remark { .. } => Ok(()),
             // The status alone: a body of the handshake may name what is nobody else's business.

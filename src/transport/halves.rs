@@ -46,6 +46,18 @@ pub(super) trait Poster: Send + Sync + 'static {
         std::future::ready(Err(Fault::OneWay))
     }
 
+    /// Makes one request beside the stream whose answer may be a stream itself: each of its events goes to the sink as a
+    /// [`LinkEvent::Piece`](crate::link::LinkEvent::Piece).
+    fn stream(
+        &self,
+        request: u64,
+        call: Call,
+        sink: LinkSink,
+    ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+        drop((request, call, sink));
+        std::future::ready(Err(Fault::OneWay))
+    }
+
     /// Takes the order what the attempt under way follows; kinds without a choice have nothing to do with it.
     fn follow(&self, stream: Stream) {
         drop(stream);

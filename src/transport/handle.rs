@@ -20,11 +20,17 @@ use tokio::task::JoinHandle;
 use super::file::OneWay;
 use super::halves::{FAREWELL, Link, Poster, REPLIES_UNDER_WAY, Reader};
 use super::sink::LinkSink;
-use crate::link::{Call, Cause, Fault, LastWords, LinkEvent, Receipt, Stream, Undelivered};
+use crate::link::{
+    Call, Cause, Fault, HttpAnswer, LastWords, LinkEvent, Receipt, Stream, Undelivered,
+};
 
 /// How many requests beside one stream may be under way or waiting to be reported: more than any dialect asks
 /// at once, and few enough that their answers, however large, have room.
 pub(super) const CALLS_UNDER_WAY: usize = 16;
+
+/// How many of the requests beside a link may be answered by streams at once: these last, and must leave room for the
+/// others. Whoever follows more than this many things at a time asks for the rest again and again.
+pub(super) const STREAMS_UNDER_WAY: usize = 8;
 
 /// Is the way to a running link; dropping it ends the link at once.
 #[derive(Debug)]
@@ -32,6 +38,7 @@ pub struct LinkHandle {
     orders: mpsc::UnboundedSender<Order>,
     room: Arc<Semaphore>,
     calls: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     // Held only to be dropped: the link sees its handle go by this end going.
     open: watch::Sender<()>,
     task: JoinHandle<()>,
@@ -72,7 +79,11 @@ impl LinkHandle {
     /// Makes one request beside the stream, without waiting; `request` comes back in its
     /// [`LinkEvent::Answered`], exactly once, as with [`LinkHandle::send`].
     pub fn call(&self, request: u64, call: Call) {
-        let order = match Arc::clone(&self.calls).try_acquire_owned() {
+        let room = match call.streams {
+            true => &self.streams,
+            false => &self.calls,
+        };
+        let order = match Arc::clone(room).try_acquire_owned() {
             Ok(room) => Order::Call {
                 request,
                 call,
@@ -169,6 +180,7 @@ pub(super) fn launch<F: Future<Output = ()> + Send + 'static>(
         orders,
         room: Arc::new(Semaphore::new(REPLIES_UNDER_WAY)),
         calls: Arc::new(Semaphore::new(CALLS_UNDER_WAY)),
+        streams: Arc::new(Semaphore::new(STREAMS_UNDER_WAY)),
         open,
         task: tokio::spawn(run(taken, closing)),
     }
@@ -237,6 +249,21 @@ async fn posted(
     (LinkEvent::Replied { request, outcome }, Some(room))
 }
 
+/// Waits for the answer to a request, or for the end of the link.
+async fn called_for(
+    request: u64,
+    call: impl Future<Output = Result<HttpAnswer, Fault>>,
+    closing: watch::Receiver<()>,
+    room: OwnedSemaphorePermit,
+) -> (LinkEvent, Option<OwnedSemaphorePermit>) {
+    let outcome = tokio::select! {
+        biased;
+        () = closed(closing) => Err(Fault::Closed),
+        outcome = call => outcome,
+    };
+    (LinkEvent::Answered { request, outcome }, Some(room))
+}
+
 /// Posts what is ordered and reports each outcome once, until the handle is gone and all is reported.
 async fn answer<P: Poster, H: Poster>(
     poster: P,
@@ -249,6 +276,7 @@ async fn answer<P: Poster, H: Poster>(
     let mut under_way = FuturesUnordered::new();
     let mut handed = FuturesUnordered::new();
     let mut called = FuturesUnordered::new();
+    let mut streamed = FuturesUnordered::new();
     // An outcome waits here for room in the sink, so that a full sink stops no post that is under way.
     let mut done: VecDeque<(LinkEvent, Option<OwnedSemaphorePermit>)> = VecDeque::new();
     loop {
@@ -266,16 +294,16 @@ async fn answer<P: Poster, H: Poster>(
                     done.push_back((LinkEvent::Replied { request, outcome }, None));
                 }
                 Some(Order::Call { request, call, room }) => {
-                    let calling = poster.call(call);
-                    let closing = closing.clone();
-                    called.push(async move {
-                        let outcome = tokio::select! {
-                            biased;
-                            () = closed(closing) => Err(Fault::Closed),
-                            outcome = calling => outcome,
-                        };
-                        (LinkEvent::Answered { request, outcome }, Some(room))
-                    });
+                    match call.streams {
+                        true => {
+                            let calling = poster.stream(request, call, sink.clone());
+                            streamed.push(called_for(request, calling, closing.clone(), room));
+                        }
+                        false => {
+                            let calling = poster.call(call);
+                            called.push(called_for(request, calling, closing.clone(), room));
+                        }
+                    }
                 }
                 Some(Order::RefuseCall { request }) => {
                     let outcome = Err(Fault::Other(Cause::TooManyRequests));
@@ -299,6 +327,7 @@ async fn answer<P: Poster, H: Poster>(
             Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
             Some(outcome) = handed.next(), if !handed.is_empty() => done.push_back(outcome),
             Some(answer) = called.next(), if !called.is_empty() => done.push_back(answer),
+            Some(answer) = streamed.next(), if !streamed.is_empty() => done.push_back(answer),
             place = sink.reserve(), if !done.is_empty() => match place {
                 Ok(place) => {
                     if let Some((event, _room)) = done.pop_front() {

@@ -5,7 +5,7 @@
 //! request or an answer, and which one comes next (a dialect), the stream itself (`sse`).
 //!
 //! A request that a dialect makes is a path, never an address: whatever stands in it, it goes to the host and the
-//! port that the person named, or nowhere. Only where a server itself says where its stream is may that be
+//! port that the person named, or nowhere. Its answer may be a stream of events, where the dialect can take one. Only where a server itself says where its stream is may that be
 //! elsewhere, and then the token stays behind (`sse::request`).
 
 use std::future::Future;
@@ -21,6 +21,8 @@ use super::address::{HttpAddress, check};
 use super::client::{SharedClient, bearer, fault_of, retry_after_of, status_fault};
 use super::halves::Poster;
 use super::settings::LinkSettings;
+use super::sink::LinkSink;
+use super::sse::{check_json, check_type, pieces};
 use crate::link::{
     Address, Body, Call, Cause, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
 };
@@ -213,6 +215,29 @@ impl Server {
         let _ = self.shared.courses.send(course);
     }
 
+    /// Reads a document of this server, whole.
+    pub(super) async fn document(&self, at: &Address) -> Result<String, Fault> {
+        let url = self.address(at)?;
+        if url.origin() != self.given.origin() {
+            return Err(Fault::Unusable(Cause::LeavesServer));
+        }
+        let query = url.query().map(|query| format!("?{query}"));
+        let path = format!("{}{}", url.path(), query.unwrap_or_default());
+        let call = Call::get(path);
+        let read = async {
+            let (response, _) = self.response(&call).await?;
+            let status = response.status();
+            if !status.is_success() {
+                return Err(status_fault(status.as_u16(), response.headers()));
+            }
+            check_json(response.headers())?;
+            body_of(response, call.most.min(self.most)).await
+        };
+        tokio::time::timeout(self.request_limit, read)
+            .await
+            .unwrap_or(Err(Fault::TimedOut))
+    }
+
     /// Asks whether anybody is there at all, while a stream is silent.
     pub(super) async fn probe(self, path: &str) -> Result<(), Fault> {
         self.within(Call::get(path)).await.map(|_| ())
@@ -226,6 +251,38 @@ impl Server {
     }
 
     async fn request(&self, call: Call) -> Result<HttpAnswer, Fault> {
+        let most = call.most.min(self.most);
+        let (response, url) = self.response(&call).await?;
+        answer_of(response, &url, most).await
+    }
+
+    /// Makes one request whose answer may be a stream of events, each of which is handed over as it comes.
+    async fn streamed(
+        &self,
+        call: Call,
+        request: u64,
+        sink: LinkSink,
+    ) -> Result<HttpAnswer, Fault> {
+        let most = call.most.min(self.most);
+        let (response, url) = self.response(&call).await?;
+        if check_type(response.headers()).is_err() {
+            let whole = answer_of(response, &url, most);
+            return tokio::time::timeout(self.request_limit, whole)
+                .await
+                .unwrap_or(Err(Fault::TimedOut));
+        }
+        let status = response.status().as_u16();
+        pieces(response, self.most, request, &sink).await?;
+        Ok(HttpAnswer {
+            status,
+            location: None,
+            retry_after: None,
+            body: String::new(),
+        })
+    }
+
+    /// Makes one request, and gives its answer with where it came from as soon as it begins.
+    async fn response(&self, call: &Call) -> Result<(reqwest::Response, Url), Fault> {
         let mut url = self.path(&call.path)?;
         let version = call.version.map(version_header).transpose()?;
         let limit = self.most;
@@ -236,7 +293,6 @@ impl Server {
         {
             return Err(Fault::TooLarge { limit });
         }
-        let most = call.most.min(limit);
         for _ in 0..=REDIRECTS {
             let mut request = self
                 .client
@@ -255,15 +311,9 @@ impl Server {
                 request = request.header(AUTHORIZATION, token);
             }
             let response = request.send().await.map_err(|error| fault_of(&error))?;
-            let status = response.status().as_u16();
-            let location = response
-                .headers()
-                .get(LOCATION)
-                .filter(|location| location.len() <= LOCATION_BYTES)
-                .and_then(|location| location.to_str().ok())
-                .map(str::to_owned);
+            let location = location_of(&response);
             // 307 and 308 keep the method and the body; what changes them is no answer to a message.
-            if let (307 | 308, Some(next)) = (status, &location) {
+            if let (307 | 308, Some(next)) = (response.status().as_u16(), &location) {
                 let next = url
                     .join(next)
                     .map_err(|_| Fault::Unusable(Cause::RedirectNowhere))?;
@@ -273,13 +323,7 @@ impl Server {
                 url = next;
                 continue;
             }
-            let whole = |location: String| url.join(&location).map_or(location, String::from);
-            return Ok(HttpAnswer {
-                status,
-                location: location.map(whole),
-                retry_after: retry_after_of(response.headers()),
-                body: body_of(response, most).await?,
-            });
+            return Ok((response, url));
         }
         Err(Fault::Unusable(Cause::RedirectAgain))
     }
@@ -309,6 +353,28 @@ impl Server {
             Err(Undelivered::by_status(status.as_u16(), fault))
         }
     }
+}
+
+/// Gives where an answer sends whoever asked.
+fn location_of(response: &reqwest::Response) -> Option<String> {
+    let location = response.headers().get(LOCATION);
+    let location = location.filter(|location| location.len() <= LOCATION_BYTES)?;
+    location.to_str().ok().map(str::to_owned)
+}
+
+/// Takes a whole answer in, which came from this address.
+async fn answer_of(
+    response: reqwest::Response,
+    url: &Url,
+    most: usize,
+) -> Result<HttpAnswer, Fault> {
+    let whole = |location: String| url.join(&location).map_or(location, String::from);
+    Ok(HttpAnswer {
+        status: response.status().as_u16(),
+        location: location_of(&response).map(whole),
+        retry_after: retry_after_of(response.headers()),
+        body: body_of(response, most).await?,
+    })
 }
 
 /// Takes the body of an answer in, up to a bound.
@@ -396,6 +462,16 @@ impl Poster for Server {
     fn call(&self, call: Call) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
         let this = self.clone();
         async move { this.within(call).await }
+    }
+
+    fn stream(
+        &self,
+        request: u64,
+        call: Call,
+        sink: LinkSink,
+    ) -> impl Future<Output = Result<HttpAnswer, Fault>> + Send + 'static {
+        let this = self.clone();
+        async move { this.streamed(call, request, sink).await }
     }
 
     fn follow(&self, stream: Stream) {

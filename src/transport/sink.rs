@@ -174,6 +174,7 @@ impl LinkNews {
 fn size(event: &LinkEvent) -> u32 {
     let bytes = match event {
         LinkEvent::Frame(frame) => frame.text.len(),
+        LinkEvent::Piece { text, .. } => text.len(),
         LinkEvent::Remark { line } => line.len(),
         // These wait one by one for an order of ours, or are a few words.
         LinkEvent::Connecting { .. }

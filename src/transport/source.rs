@@ -100,7 +100,9 @@ impl Source {
     /// Gives a short name that is safe on a screen: no query, no credential, no control character.
     pub fn name(&self) -> String {
         match self {
-            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => shown(url),
+            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
+                shown(url)
+            }
             Self::Unix(socket) => socket.to_string(),
             Self::Program(command) => program::name(command),
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
@@ -112,7 +114,7 @@ impl Source {
     /// Gives the name of a source whose frames are at another path of its server than the person gave.
     pub fn name_at(&self, path: &str) -> String {
         match self {
-            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
+            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
                 let mut url = url.clone();
                 url.set_path(path);
                 shown(&url)
@@ -127,8 +129,20 @@ impl Source {
     /// no server on the network.
     pub fn path(&self) -> Option<(&str, bool)> {
         match self {
-            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
+            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
                 Some((url.path(), url.query().is_some()))
+            }
+            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
+                None
+            }
+        }
+    }
+
+    /// Gives the scheme, the host and the port of a server on the network, as one text.
+    pub fn origin(&self) -> Option<String> {
+        match self {
+            Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
+                Some(url.origin().ascii_serialization())
             }
             Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
                 None
@@ -140,8 +154,8 @@ impl Source {
     /// there.
     pub fn fragment(&self) -> Option<&str> {
         match self {
-            Self::Http(HttpAddress(url)) | Self::WebSocket(WebSocketAddress(url)) => {
-                url.fragment().filter(|fragment| !fragment.is_empty())
+            Self::Http(HttpAddress(_, part)) | Self::WebSocket(WebSocketAddress(_, part)) => {
+                part.as_deref()
             }
             Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
                 None

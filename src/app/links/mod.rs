@@ -59,6 +59,7 @@ impl Links {
             let start = Start {
                 carrier: source.carrier,
                 path: source.path.clone(),
+                origin: source.origin.clone(),
                 stream: link::Stream::at(Address::Given),
                 plain: source.plain,
                 handshake: asks(&source, config),

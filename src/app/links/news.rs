@@ -41,7 +41,7 @@ impl App {
                     self.sessions.link_connected(id, now);
                 }
             }
-            LinkEvent::Frame(_) => self.link_back(id, now),
+            LinkEvent::Frame(_) | LinkEvent::Piece { .. } => self.link_back(id, now),
             LinkEvent::Lost { .. } => self.release(id, now),
             LinkEvent::Resumed
             | LinkEvent::Failed { .. }
@@ -61,6 +61,7 @@ impl App {
         }
         match &event {
             LinkEvent::Frame(frame) => self.keep_raw(id, &frame.text, &out),
+            LinkEvent::Piece { text, .. } => self.keep_raw(id, text, &out),
             LinkEvent::Request { request, .. } => self.keep_raw(id, &request.body, &out),
             LinkEvent::Connecting { .. }
             | LinkEvent::Connected
@@ -110,6 +111,7 @@ impl App {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
         self.carry_out(id, settled, now);

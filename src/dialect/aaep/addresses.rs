@@ -173,6 +173,7 @@ impl Addresses {
         Stream {
             replies: Some(self.handshake("replies")),
             probe: Some(MANIFEST.to_owned()),
+            every: None,
             may_be_forgotten: resumed,
             ..Stream::at(at)
         }

@@ -135,6 +135,7 @@ impl Aaep {
             numbers,
             // It knows where its own streams are, its events bring their own words, and its answers are not signed.
             stream: _,
+            origin: _,
             words: _,
             identity: _,
             folder: _,
@@ -299,6 +300,7 @@ impl Dialect for Aaep {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
     }

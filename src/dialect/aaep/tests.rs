@@ -65,6 +65,7 @@ fn start(carrier: Carrier) -> Start {
         conversation: None,
         carrier,
         path: String::new(),
+        origin: String::new(),
         plain: false,
         handshake: HandshakeConfig::default(),
         keys: KeyRing::default(),
@@ -157,6 +158,7 @@ fn a_new_attempt_follows_what_was_agreed_and_begins_everything_else_anew() {
     assert!(matches!(
         out.as_slice(),
         [Out::Follow(Stream {
+            every: None,
             may_be_forgotten: true,
             ..
         })]

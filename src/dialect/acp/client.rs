@@ -408,6 +408,7 @@ impl Dialect for Acp {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded
             | LinkEvent::Remark { .. }
             | LinkEvent::Dropped { .. } => {}

@@ -38,6 +38,8 @@ pub enum End {
     },
     /// By an error, in the agent's words.
     Failed(String),
+    /// The agent does not do it, in its words.
+    Refused(String),
     /// By the end of the agent.
     Gone,
     /// The person left it, and whether it goes on without them is not known; there is a phrase for it.
@@ -131,6 +133,12 @@ impl Turn {
                 fields.insert("error_category".to_owned(), "unknown".into());
                 ("session.errored", fields)
             }
+            End::Refused(words) => {
+                let words = written::short(&words);
+                let mut fields = say("acp.end.refused", &[("words", &words)]);
+                fields.insert("error_category".to_owned(), "unknown".into());
+                ("session.errored", fields)
+            }
             End::Left(key) => {
                 let mut fields = say(key, &[]);
                 fields.insert("cancelled_by".to_owned(), "user".into());
@@ -156,7 +164,11 @@ pub(super) fn closed(text: &str) -> String {
 }
 
 /// Words a sentence into the fields of its event, in every language and at each verbosity.
-pub(super) fn sentence(words: &Words, key: &str, args: &[(&str, &str)]) -> Map<String, Value> {
+pub(in crate::dialect) fn sentence(
+    words: &Words,
+    key: &str,
+    args: &[(&str, &str)],
+) -> Map<String, Value> {
     let mut fields = Map::new();
     for (at, said) in words.say(key, args).into_iter().enumerate() {
         let tail = match at {

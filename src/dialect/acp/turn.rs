@@ -416,7 +416,7 @@ impl Turn {
     }
 
     /// Writes an event in which sentences of ours stand.
-    pub(super) fn worded(
+    pub(in crate::dialect) fn worded(
         &mut self,
         kind: &str,
         mut fields: Map<String, Value>,

@@ -299,6 +299,7 @@ impl Dialect for Claude {
             | LinkEvent::Remark { .. }
             | LinkEvent::Dropped { .. }
             | LinkEvent::Listening { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
     }

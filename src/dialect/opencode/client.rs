@@ -370,6 +370,7 @@ impl Dialect for Opencode {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded => {}
         }
     }

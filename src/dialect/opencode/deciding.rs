@@ -244,7 +244,7 @@ impl super::conversation::Conversation {
 }
 
 /// Reads what became of a request that carries something.
-pub(super) fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undelivered> {
+pub fn delivered(outcome: &Result<HttpAnswer, Fault>) -> Result<Receipt, Undelivered> {
     match outcome {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(Receipt::Taken),
         Ok(answer) => {

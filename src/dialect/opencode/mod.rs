@@ -20,7 +20,7 @@ mod catch_up;
 mod client;
 mod conversation;
 mod deciding;
-mod parts;
+pub(in crate::dialect) mod parts;
 mod prompting;
 mod read;
 mod requests;
@@ -28,6 +28,7 @@ mod requests;
 mod tests;
 
 pub use client::{Opencode, events};
+pub use deciding::delivered;
 
 use super::Sign;
 

@@ -193,6 +193,7 @@ impl Dialect for Sage {
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
             | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. }
             | LinkEvent::StreamEnded
             | LinkEvent::Remark { .. }
             | LinkEvent::Dropped { .. } => {}

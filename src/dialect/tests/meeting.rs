@@ -171,7 +171,7 @@ fn a_websocket_of_another_protocol_is_recognised_without_a_subprotocol() {
 }
 
 #[test]
-fn a_server_named_alone_is_looked_at_last_where_opencode_has_its_events() {
+fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     let page = || Fault::NotEventStream {
         content_type: "text/html".to_owned(),
     };
@@ -200,8 +200,27 @@ fn a_server_named_alone_is_looked_at_last_where_opencode_has_its_events() {
     assert!(out.iter().any(asks), "{out:?}");
     let out = bench.news(LinkEvent::Connecting { attempt: 2 });
     assert_eq!(followed(&out), Some(events));
+    // Nothing is there, and a card where A2A has them.
+    let card = || {
+        let (mut bench, _) = beside();
+        assert_eq!(bench.fails(status(404)), [Out::ChangeWay(Way::AsGiven)]);
+        let out = bench.news(LinkEvent::Connecting { attempt: 1 });
+        let card = Address::GivenAt("/.well-known/agent-card.json".to_owned());
+        assert_eq!(followed(&out), Some(card.clone()));
+        (bench, card)
+    };
+    let (mut bench, at) = card();
+    let out = bench.news(LinkEvent::Connected);
+    assert!(told(&out, "link.card"), "{out:?}");
+    let out = bench.frame(
+        r#"{"name":"A","capabilities":{},"supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}"#,
+    );
+    let asks = |wish: &Out| matches!(wish, Out::Call { call, .. } if call.path == "/rpc");
+    assert!(out.iter().any(asks), "{out:?}");
+    let out = bench.news(LinkEvent::Connecting { attempt: 2 });
+    assert_eq!(followed(&out), Some(at));
     // Nothing is there either.
-    let (mut bench, _) = beside();
+    let (mut bench, _) = card();
     assert_eq!(bench.fails(status(404)), [Out::Close(page())]);
     // What wants a password says so.
     let (mut bench, _) = beside();

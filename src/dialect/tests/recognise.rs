@@ -18,6 +18,7 @@ fn start() -> Start {
         conversation: None,
         carrier: Carrier::OneWay,
         path: String::new(),
+        origin: String::new(),
         plain: false,
         handshake: HandshakeConfig::default(),
         keys: KeyRing::default(),
@@ -108,7 +109,7 @@ fn what_is_kept_of_a_source_that_is_never_recognised_has_a_bound() {
 }
 
 /// What a source of each dialect may send: something that proves nothing, and then what surely is its own.
-const SPOKEN: [(Kind, &[&str]); 8] = [
+const SPOKEN: [(Kind, &[&str]); 9] = [
     (Kind::Aaep, &[EVENT, EVENT]),
     (
         Kind::Asp,
@@ -158,6 +159,12 @@ const SPOKEN: [(Kind, &[&str]); 8] = [
             r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"Good morning."}"#,
         ],
     ),
+    (
+        Kind::A2a,
+        &[
+            r#"{"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{"taskId":"t1","contextId":"c1","status":{"state":"TASK_STATE_WORKING"}}}}"#,
+        ],
+    ),
 ];
 
 /// A program that was started, and is connected.
@@ -193,7 +200,8 @@ fn whatever_comes_first_each_dialect_hears_all_of_it_once_and_in_order() {
                     | Kind::Opencode
                     | Kind::Codex
                     | Kind::Claude
-                    | Kind::Agui => Numbers::of_another(),
+                    | Kind::Agui
+                    | Kind::A2a => Numbers::of_another(),
                 },
                 ..start()
             });

@@ -11,6 +11,8 @@
 //! notice a vanished machine; a request beside a stream that is silent for `links.silent_after_seconds` notices that
 //! nobody listens there any more. Where neither decides, the silence is told and nothing is done.
 
+mod answer;
+mod document;
 mod filter;
 mod request;
 mod resume;
@@ -29,8 +31,10 @@ use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Cause, Fault, Frame, LinkEvent, Stream};
+pub(super) use answer::pieces;
 use filter::DROPPED_MARK;
 use request::{Halt, StreamRequest};
+pub(super) use request::{check_json, check_type};
 use resume::SharedResume;
 
 /// How long a silent connection must last to count as good: longer than a server needs that takes a
@@ -107,6 +111,11 @@ impl SseReader {
         loop {
             sink.put(LinkEvent::Connecting { attempt }).await?;
             let (outcome, may_be_forgotten) = match self.course().await {
+                Course::Follow(Stream {
+                    at,
+                    every: Some(every),
+                    ..
+                }) => (self.document(&at, every, sink).await?, false),
                 Course::Follow(stream) => {
                     let outcome = match self.request.of(&self.server, &stream) {
                         Ok(request) => self.connection(&request, &stream, sink).await?,

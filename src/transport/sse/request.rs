@@ -161,25 +161,34 @@ impl StreamRequest {
 
     /// Puts the filter before the body.
     fn stream(&self, response: reqwest::Response) -> Response<ByteStream> {
-        let mut filter = Filter::new(self.limit, self.resume.clone());
-        let chunks = response.bytes_stream().then(|chunk| async {
-            // A flood of which nothing is passed on would otherwise keep the link's task from
-            // seeing that it was closed.
-            tokio::task::consume_budget().await;
-            chunk
-        });
-        let bytes = chunks.filter_map(move |chunk| {
-            let ready = match chunk {
-                Ok(chunk) => {
-                    let clean = filter.feed(&chunk);
-                    (!clean.is_empty()).then(|| Ok(clean.into()))
-                }
-                Err(error) => Some(Err(TransportError::new(Halt::Fault(fault_of_body(&error))))),
-            };
-            std::future::ready(ready)
-        });
-        Response::new(Box::pin(SyncStream::new(bytes)))
+        filtered(response, self.limit, self.resume.clone())
     }
+}
+
+/// Puts the filter before the body of an answer that is an event stream.
+pub(super) fn filtered(
+    response: reqwest::Response,
+    limit: usize,
+    resume: SharedResume,
+) -> Response<ByteStream> {
+    let mut filter = Filter::new(limit, resume);
+    let chunks = response.bytes_stream().then(|chunk| async {
+        // A flood of which nothing is passed on would otherwise keep the link's task from
+        // seeing that it was closed.
+        tokio::task::consume_budget().await;
+        chunk
+    });
+    let bytes = chunks.filter_map(move |chunk| {
+        let ready = match chunk {
+            Ok(chunk) => {
+                let clean = filter.feed(&chunk);
+                (!clean.is_empty()).then(|| Ok(clean.into()))
+            }
+            Err(error) => Some(Err(TransportError::new(Halt::Fault(fault_of_body(&error))))),
+        };
+        std::future::ready(ready)
+    });
+    Response::new(Box::pin(SyncStream::new(bytes)))
 }
 
 impl HttpTransport for StreamRequest {
@@ -247,7 +256,7 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
 }
 
 /// Checks that an answer is an event stream, and not compressed: nothing here asks for that.
-fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
+pub(in crate::transport) fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
     let not = |content_type: &str| {
         Err(Fault::NotEventStream {
             content_type: clean(content_type, CONTENT_TYPE_CHARACTERS),
@@ -270,6 +279,18 @@ fn check_type(headers: &HeaderMap) -> Result<(), Fault> {
             not("a compressed stream")
         }
         Some(_) | None => Ok(()),
+    }
+}
+
+/// Checks that an answer is a document in JSON: some servers answer every path with a page for people.
+pub(in crate::transport) fn check_json(headers: &HeaderMap) -> Result<(), Fault> {
+    let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
+    let value = String::from_utf8_lossy(value.unwrap_or_default());
+    let essence = value.split(';').next().unwrap_or_default().trim();
+    let essence = essence.to_ascii_lowercase();
+    match essence == "application/json" || essence.ends_with("+json") {
+        true => Ok(()),
+        false => Err(Fault::Unusable(Cause::NoDocument)),
     }
 }
 

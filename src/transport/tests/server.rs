@@ -32,6 +32,7 @@ fn subscription(location: Option<String>, resumed: bool) -> Stream {
     Stream {
         replies: Some("/aaep/v1/replies".to_owned()),
         probe: Some("/.well-known/aaep-manifest.json".to_owned()),
+        every: None,
         may_be_forgotten: resumed,
         ..Stream::at(location.map_or_else(usual, Address::Named))
     }
@@ -399,6 +400,7 @@ async fn a_request_has_any_method_a_path_and_a_body_of_its_own() {
                 text: "ünd".to_owned(),
             }),
             most: Call::MOST,
+            streams: false,
         };
         listener.handle.call(7, call);
         let mut asked = producer.request().await;

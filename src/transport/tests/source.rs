@@ -40,6 +40,25 @@ fn an_address_stays_as_it_was_given_but_for_its_fragment() {
 }
 
 #[test]
+fn what_stands_behind_the_sign_of_a_part_stays_here_and_is_known() {
+    for (given, wanted) in [
+        ("ws://localhost:1/#thread-1", Some("thread-1")),
+        ("http://localhost:1/a#task", Some("task")),
+        ("http://localhost:1/#", None),
+        ("http://localhost:1", None),
+        ("unix:/tmp/x#y", None),
+    ] {
+        assert_eq!(parse(given).unwrap().fragment(), wanted, "{given}");
+    }
+    let origin = |given: &str| parse(given).unwrap().origin();
+    assert_eq!(
+        origin("https://Agents.example:443/x?y"),
+        Some("https://agents.example".to_owned())
+    );
+    assert_eq!(origin("-"), None);
+}
+
+#[test]
 fn plain_http_to_another_machine_is_refused_unless_allowed() {
     for far in [
         "http://example.com",

@@ -7,7 +7,7 @@
 )]
 
 use crate::config::LinkConfig;
-use crate::link::{Address, Body, Cause, Fault, LinkEvent, Stream, Undelivered};
+use crate::link::{Address, Body, Call, Cause, Fault, HttpAnswer, LinkEvent, Stream, Undelivered};
 use crate::transport::tests::{Listener, Producer, STREAM, connecting, frame, quick, soon};
 
 /// Settings of a link whose every attempt waits for an order.
@@ -258,4 +258,164 @@ async fn a_flood_comes_in_its_order_with_what_was_left_out_and_its_end_in_their_
     soon(server).await.unwrap();
     let second = producer.request().await;
     assert_eq!(second.header("last-event-id"), Some("2999"));
+}
+
+#[tokio::test]
+async fn a_request_may_be_answered_by_a_stream_or_not_and_each_piece_has_its_number() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open_with(&producer.base(), ordered(), Some("s3cret"), 64);
+    listener
+        .expect(&[LinkEvent::Connecting { attempt: 1 }])
+        .await;
+    let call = || Call {
+        streams: true,
+        version: Some(("a2a-version", "1.0")),
+        ..Call::post("/rpc", Body::json("{\"n\":1}"))
+    };
+    listener.handle.call(7, call());
+    let asked = producer.request().await;
+    assert_eq!(asked.first_line(), "POST /rpc HTTP/1.1");
+    assert_eq!(asked.header("authorization"), Some("Bearer s3cret"));
+    assert_eq!(asked.header("a2a-version"), Some("1.0"));
+    asked.play(": hello\n\ndata: 1\n\ndata: 2\n\n").await;
+    let piece = |text: &str| LinkEvent::Piece {
+        request: 7,
+        text: text.to_owned(),
+    };
+    listener.expect(&[piece("1"), piece("2")]).await;
+    let answered = |request: u64, status: u16, body: &str| LinkEvent::Answered {
+        request,
+        outcome: Ok(HttpAnswer {
+            status,
+            location: None,
+            retry_after: None,
+            body: body.to_owned(),
+        }),
+    };
+    listener.expect(&[answered(7, 200, "")]).await;
+    // What is no stream is an answer like any other.
+    listener.handle.call(8, call());
+    let mut asked = producer.request().await;
+    asked
+        .write("HTTP/1.1 400 Bad\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+        .await;
+    listener.expect(&[answered(8, 400, "{}")]).await;
+    // One that breaks is no whole answer.
+    listener.handle.call(9, call());
+    let mut asked = producer.request().await;
+    asked
+        .write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 900\r\n\r\ndata: 1\n\n")
+        .await;
+    drop(asked);
+    let one = LinkEvent::Piece {
+        request: 9,
+        text: "1".to_owned(),
+    };
+    let broken = LinkEvent::Answered {
+        request: 9,
+        outcome: Err(Fault::Closed),
+    };
+    listener.expect(&[one, broken]).await;
+}
+
+#[tokio::test]
+async fn streams_that_answer_are_few_and_bounded_and_leave_room_for_other_requests() {
+    let producer = Producer::start().await;
+    let config = LinkConfig {
+        max_frame_bytes: 64,
+        ..ordered()
+    };
+    let mut listener = Listener::open(&producer.base(), config);
+    listener
+        .expect(&[LinkEvent::Connecting { attempt: 1 }])
+        .await;
+    let call = || Call {
+        streams: true,
+        ..Call::post("/rpc", Body::json("{}"))
+    };
+    let mut open = Vec::new();
+    for number in 0..8 {
+        listener.handle.call(number, call());
+        let mut asked = producer.request().await;
+        asked.write(STREAM).await;
+        open.push(asked);
+    }
+    listener.handle.call(8, call());
+    let fault = Fault::Other(Cause::TooManyRequests);
+    listener
+        .expect(&[LinkEvent::Answered {
+            request: 8,
+            outcome: Err(fault),
+        }])
+        .await;
+    listener.handle.call(9, Call::get("/x"));
+    producer.request().await.answer("204 None", "").await;
+    let LinkEvent::Answered { request: 9, .. } = listener.next().await else {
+        panic!("no answer beside the streams");
+    };
+    // What is too large is left out and told, and the stream goes on.
+    let long = format!("data: {}\n\ndata: 2\n\n", "x".repeat(200));
+    open[3].write(long).await;
+    let dropped = LinkEvent::Dropped {
+        fault: Fault::TooLarge { limit: 64 },
+        count: 1,
+    };
+    let two = LinkEvent::Piece {
+        request: 3,
+        text: "2".to_owned(),
+    };
+    listener.expect(&[dropped, two]).await;
+}
+
+#[tokio::test]
+async fn a_document_is_read_again_and_is_news_when_it_changes() {
+    let producer = Producer::start().await;
+    let mut listener = Listener::open_with(&producer.base(), ordered(), Some("s3cret"), 64);
+    let document = || Stream {
+        every: Some(std::time::Duration::from_millis(5)),
+        ..Stream::at(Address::GivenAt("/card".to_owned()))
+    };
+    let json = |text: &str| {
+        let length = text.len();
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{text}"
+        )
+    };
+    listener.expect(&[connecting(1)]).await;
+    listener.handle.follow(document());
+    for (text, news) in [
+        ("{}", vec![LinkEvent::Connected, frame("{}")]),
+        ("{}", vec![]),
+        ("[1]", vec![frame("[1]")]),
+    ] {
+        let mut asked = producer.request().await;
+        assert_eq!(asked.first_line(), "GET /card HTTP/1.1");
+        assert_eq!(asked.header("authorization"), Some("Bearer s3cret"));
+        asked.write(json(text)).await;
+        listener.expect(&news).await;
+    }
+    // Who finds out otherwise that nobody is there says so.
+    listener.handle.refuse(Fault::Closed);
+    loop {
+        tokio::select! {
+            mut asked = producer.request() => {
+                asked.write(json("[1]")).await;
+            }
+            news = listener.next() => {
+                let LinkEvent::Lost { fault, .. } = news else {
+                    panic!("{news:?}");
+                };
+                break assert_eq!(fault, Fault::Closed);
+            }
+        }
+    }
+    listener.expect(&[connecting(1)]).await;
+    // A page for people is none.
+    listener.handle.follow(document());
+    let mut asked = producer.request().await;
+    asked
+        .write("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi")
+        .await;
+    let fault = Fault::Unusable(Cause::NoDocument);
+    listener.expect(&[LinkEvent::Failed { fault }]).await;
 }

@@ -426,6 +426,7 @@ fn a_lost_stream_is_resumed_and_a_forgotten_one_asked_for_anew() {
     assert!(matches!(
         rig.course(),
         Ok(Stream {
+            every: None,
             may_be_forgotten: true,
             ..
         })

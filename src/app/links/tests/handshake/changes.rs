@@ -120,6 +120,7 @@ fn what_changes_while_nobody_is_there_is_asked_for_when_somebody_is() {
     assert!(matches!(
         rig.course(),
         Ok(Stream {
+            every: None,
             may_be_forgotten: true,
             ..
         })

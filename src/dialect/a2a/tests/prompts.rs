@@ -1,0 +1,147 @@
+//! Telling the agent what to do, and stopping it.
+
+use super::*;
+
+#[test]
+fn a_prompt_goes_on_in_its_conversation_and_waits_for_the_turn() {
+    let (mut run, stream) = Run::busy();
+    assert_eq!(
+        run.call("SendStreamingMessage").params["message"].get("contextId"),
+        None
+    );
+    run.wish(&Wish::Prompt("more".to_owned()));
+    assert_eq!(
+        (run.told.as_slice(), run.made("SendStreamingMessage")),
+        (["prompt.held"].as_slice(), 1)
+    );
+    run.piece(stream, stands("t1", "COMPLETED", ""));
+    let next = run.call("SendStreamingMessage").params;
+    assert_eq!(
+        (&next["message"]["contextId"], &next["message"]["parts"]),
+        (&json!("c1"), &json!([{"text": "more"}]))
+    );
+    assert_eq!(next["message"].get("taskId"), None);
+}
+
+#[test]
+fn an_answer_without_a_task_is_told_as_a_turn() {
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("hello".to_owned()));
+    let stream = run.call("SendStreamingMessage").number;
+    let mut said = message("m1", "AGENT", "Hello to you.");
+    said["contextId"] = "c7".into();
+    run.piece(stream, json!({"message": said}));
+    run.ends(stream);
+    assert_eq!(run.said(), "Hello to you.");
+    assert_eq!(run.last("session.started")["request_text"], "hello");
+    assert_eq!(run.kinds().last().unwrap(), "session.completed");
+    run.wish(&Wish::Prompt("again".to_owned()));
+    assert_eq!(
+        run.call("SendStreamingMessage").params["message"]["contextId"],
+        "c7"
+    );
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
+    for in_stream in [true, false] {
+        let mut run = Run::new();
+        run.wish(&Wish::Prompt("one".to_owned()));
+        run.wish(&Wish::Prompt("two".to_owned()));
+        let number = run.call("SendStreamingMessage").number;
+        if in_stream {
+            run.news(&LinkEvent::Piece {
+                request: number,
+                text: refusal(-32005),
+            });
+            run.ends(number);
+        } else {
+            run.answered(number, Ok(refusal(-32005)));
+        }
+        assert_eq!(run.told, ["prompt.held", "prompt.not_taken"]);
+        assert_eq!(
+            run.call("SendStreamingMessage").params["message"]["parts"],
+            json!([{"text": "two"}])
+        );
+    }
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("one".to_owned()));
+    let number = run.call("SendStreamingMessage").number;
+    run.answered(number, Err(Fault::TimedOut));
+    assert_eq!(run.told, ["prompt.perhaps_taken"]);
+}
+
+#[test]
+fn an_agent_without_streams_is_asked_again_and_again() {
+    let mut run = Run::over(Carrier::EventStream, None);
+    run.connects(&card("1.0", false));
+    run.wish(&Wish::Prompt("do it".to_owned()));
+    run.answers("SendMessage", json!({"task": task("t1", "WORKING", "")}));
+    let mut whole = task("t1", "WORKING", "");
+    whole["artifacts"] = json!([{"artifactId": "a", "parts": [{"text": "One. "}]}]);
+    run.answers("GetTask", whole.clone());
+    run.after(Duration::from_secs(9));
+    whole["artifacts"][0]["parts"][0]["text"] = "One. Two.".into();
+    whole["status"] = status("COMPLETED", "");
+    run.answers("GetTask", whole);
+    assert_eq!(run.said(), "One. Two.");
+    assert_eq!(run.kinds().last().unwrap(), "session.completed");
+    assert!(!run.calls.iter().any(|call| call.streams));
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_stop_is_asked_for_and_told_when_the_server_says_so() {
+    let (mut run, stream) = Run::busy();
+    run.wish(&Wish::Stop);
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told, ["stop_turn.asked_to_stop", "stop_turn.stopping"]);
+    assert_eq!(
+        (
+            run.made("CancelTask"),
+            run.call("CancelTask").params["id"].as_str()
+        ),
+        (1, Some("t1"))
+    );
+    run.answers("CancelTask", task("t1", "CANCELED", ""));
+    // Its stream tells it in its order.
+    assert_eq!(run.count("session.cancelled"), 0);
+    run.piece(stream, stands("t1", "CANCELED", ""));
+    let end = run.last("session.cancelled");
+    assert_eq!(
+        (&end["cancelled_by"], run.count("session.cancelled")),
+        (&json!("user"), 1)
+    );
+    run.wish(&Wish::Stop);
+    assert_eq!(run.told.last(), Some(&"stop_turn.none"));
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_stop_that_is_refused_is_told_and_the_question_stays() {
+    let (mut run, stream) = Run::busy();
+    run.piece(stream, stands("t1", "INPUT_REQUIRED", "Which?"));
+    run.wish(&Wish::Stop);
+    run.refuses("CancelTask", -32002);
+    assert_eq!(run.told.last(), Some(&"a2a.stop_failed"));
+    assert_eq!(run.over, []);
+    run.respond(1, "blue");
+    run.answers("SendMessage", task("t1", "WORKING", ""));
+    assert_eq!(run.settled, [(1, true)]);
+}
+
+#[test]
+fn a_wish_is_for_the_conversation_that_it_names() {
+    let (mut run, _) = Run::busy();
+    let agent = run.last("session.started")["producer"]["agent_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let of = |agent: &str, wish: Wish| Wish::Of(AgentId(agent.to_owned()), Box::new(wish));
+    run.wish(&of("somebody", Wish::Stop));
+    run.wish(&of("somebody", Wish::Prompt("x".to_owned())));
+    assert_eq!(run.told, ["stop_turn.none", "prompt.nobody"]);
+    run.wish(&of(&agent, Wish::Stop));
+    assert_eq!(run.made("CancelTask"), 1);
+}

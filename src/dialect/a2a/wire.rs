@@ -1,0 +1,143 @@
+//! What is sent, in the words of either version (A2A 1.0, 9.4; 0.3, 7).
+//!
+//! Responsibilities: the requests, each with its method and its members. Not here: which is sent when (`client`), what comes
+//! back (`read`).
+
+use serde_json::{Value, json};
+
+use crate::link::{Body, Call};
+
+use super::card::Card;
+
+/// How many of the last messages of a task are asked for.
+const HISTORY: usize = 32;
+/// How many tasks a page of the list has.
+const PAGE: usize = 50;
+/// The largest answer about one task, in bytes: all of its artifacts stand in it.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// Names a version of the protocol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// 1.0, and what follows it under that number.
+    V1,
+    /// 0.3, and what came before it.
+    V0_3,
+}
+
+impl Version {
+    /// Reads one; nothing where it is none that is spoken here.
+    pub fn read(written: &str) -> Option<Self> {
+        match written.split('.').next()? {
+            "1" => Some(Self::V1),
+            "0" => Some(Self::V0_3),
+            _ => None,
+        }
+    }
+
+    /// Gives it as the header says it.
+    fn header(self) -> &'static str {
+        match self {
+            Self::V1 => "1.0",
+            Self::V0_3 => "0.3",
+        }
+    }
+
+    /// Chooses between the words of both.
+    fn of<T>(self, v1: T, v0_3: T) -> T {
+        match self {
+            Self::V1 => v1,
+            Self::V0_3 => v0_3,
+        }
+    }
+}
+
+/// Is a message of the person, or for a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// Our name for it.
+    pub id: &'a str,
+    /// The task that it is for; empty where it begins one.
+    pub task: &'a str,
+    /// The conversation; empty where it begins one.
+    pub context: &'a str,
+    /// The words.
+    pub words: &'a str,
+}
+
+impl Card {
+    fn call(&self, number: u64, (v1, v0_3): (&str, &str), mut params: Value) -> Call {
+        if !self.tenant.is_empty() {
+            params["tenant"] = self.tenant.as_str().into();
+        }
+        let method = self.version.of(v1, v0_3);
+        let body = json!({"jsonrpc": "2.0", "id": number, "method": method, "params": params});
+        Call {
+            version: Some(("a2a-version", self.version.header())),
+            most: MOST_BYTES,
+            ..Call::post(self.path.clone(), Body::json(body.to_string()))
+        }
+    }
+
+    fn streamed(&self, number: u64, methods: (&str, &str), params: Value) -> Call {
+        Call {
+            streams: true,
+            accept: "text/event-stream, application/json",
+            ..self.call(number, methods, params)
+        }
+    }
+
+    /// Sends a message; the answer is the stream of its task where `streams`, else the task as it is then.
+    pub fn send(&self, number: u64, message: &Message<'_>, streams: bool) -> Call {
+        let version = self.version;
+        let mut written = json!({
+            "messageId": message.id,
+            "role": version.of("ROLE_USER", "user"),
+            "parts": [version.of(json!({"text": message.words}), json!({"kind": "text", "text": message.words}))],
+        });
+        if version == Version::V0_3 {
+            written["kind"] = "message".into();
+        }
+        for (name, value) in [("taskId", message.task), ("contextId", message.context)] {
+            if !value.is_empty() {
+                written[name] = value.into();
+            }
+        }
+        let mut params = json!({"message": written});
+        if streams {
+            return self.streamed(number, ("SendStreamingMessage", "message/stream"), params);
+        }
+        params["configuration"] = version.of(
+            json!({"returnImmediately": true}),
+            json!({"blocking": false}),
+        );
+        self.call(number, ("SendMessage", "message/send"), params)
+    }
+
+    /// Asks for a page of the list of tasks; 0.3 has none.
+    pub fn list(&self, number: u64, page: &str) -> Option<Call> {
+        let mut params = json!({"pageSize": PAGE, "historyLength": 0, "includeArtifacts": false});
+        if !page.is_empty() {
+            params["pageToken"] = page.into();
+        }
+        let call = self.call(number, ("ListTasks", ""), params);
+        (self.version == Version::V1).then_some(call)
+    }
+
+    /// Asks for a task as it is now.
+    pub fn get(&self, number: u64, task: &str) -> Call {
+        let params = json!({"id": task, "historyLength": HISTORY});
+        self.call(number, ("GetTask", "tasks/get"), params)
+    }
+
+    /// Asks for the stream of a task.
+    pub fn subscribe(&self, number: u64, task: &str) -> Call {
+        let methods = ("SubscribeToTask", "tasks/resubscribe");
+        self.streamed(number, methods, json!({"id": task}))
+    }
+
+    /// Asks a task to stop.
+    pub fn cancel(&self, number: u64, task: &str) -> Call {
+        self.call(number, ("CancelTask", "tasks/cancel"), json!({"id": task}))
+    }
+}

@@ -1,0 +1,79 @@
+//! A stream of server-sent events that answers a request which was made beside the stream of a link.
+//!
+//! Responsibilities: its events, one piece of news each, and its end. Not here: the request (`server`), the bytes
+//! (`filter`), the events in them (the crate eventsource-client).
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use eventsource_client::{Client, ClientBuilder, Error as StreamError, ReconnectOptions, SSE};
+use futures_util::StreamExt as _;
+use http::{Request, Response};
+use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
+
+use super::filter::DROPPED_MARK;
+use super::halt;
+use super::request::{Halt, filtered};
+use super::resume::SharedResume;
+use crate::link::{Cause, Fault, LinkEvent};
+use crate::transport::sink::LinkSink;
+
+/// Gives an answer that is there already to whoever reads streams, once.
+#[derive(Clone)]
+struct Once(Arc<Mutex<Option<Response<ByteStream>>>>);
+
+impl HttpTransport for Once {
+    fn request(&self, _: Request<Option<Bytes>>) -> ResponseFuture {
+        let answer = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let gone = || TransportError::new(Halt::Fault(Fault::Closed));
+        Box::pin(sync_wrapper::SyncFuture::new(std::future::ready(
+            answer.ok_or_else(gone),
+        )))
+    }
+}
+
+/// Hands the events of an answer over, under the number of its request, to its end.
+///
+/// # Errors
+/// What broke it.
+pub(in crate::transport) async fn pieces(
+    response: reqwest::Response,
+    limit: usize,
+    request: u64,
+    sink: &LinkSink,
+) -> Result<(), Fault> {
+    let from = response.url().clone();
+    // Such a stream is an answer, and goes on behind nothing.
+    let answer = filtered(response, limit, SharedResume::default());
+    let builder = ClientBuilder::for_url(from.as_str());
+    let mut events = builder
+        .map_err(|_| Fault::Unusable(Cause::NoRequest))?
+        .reconnect(ReconnectOptions::reconnect(false).build())
+        .redirect_limit(0)
+        .build_with_transport(Once(Arc::new(Mutex::new(Some(answer)))))
+        .stream();
+    while let Some(event) = events.next().await {
+        // Comments alone must not keep this task from anything else.
+        tokio::task::consume_budget().await;
+        let news = match event {
+            Ok(SSE::Event(event)) if !event.data.is_empty() => LinkEvent::Piece {
+                request,
+                text: event.data,
+            },
+            Ok(SSE::Comment(comment)) if comment == DROPPED_MARK => LinkEvent::Dropped {
+                fault: Fault::TooLarge { limit },
+                count: 1,
+            },
+            Ok(SSE::Event(_) | SSE::Comment(_) | SSE::Connected(_)) => continue,
+            Err(StreamError::Eof) => return Ok(()),
+            Err(error) => {
+                return match halt(error) {
+                    Halt::Over | Halt::Whole => Ok(()),
+                    Halt::Fault(fault) => Err(fault),
+                };
+            }
+        };
+        sink.put(news).await.map_err(|_| Fault::Closed)?;
+    }
+    Ok(())
+}
