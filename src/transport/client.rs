@@ -119,6 +119,21 @@ pub(super) fn bearer(token: Option<&Secret>) -> Result<Option<HeaderValue>, Faul
     Ok(Some(value))
 }
 
+/// Makes the header that names a version: no other header is a dialect's to set.
+///
+/// # Errors
+/// [`Fault::Unusable`] for a name or a value that is none.
+pub(super) fn version_header(
+    (name, value): (&'static str, &'static str),
+) -> Result<(HeaderName, HeaderValue), Fault> {
+    let unfit = || Fault::Unusable(Cause::Version);
+    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
+    if !name.as_str().ends_with("-version") {
+        return Err(unfit());
+    }
+    Ok((name, HeaderValue::from_str(value).map_err(|_| unfit())?))
+}
+
 /// Names what went wrong with a request or a body, without its address.
 pub(super) fn fault_of(error: &reqwest::Error) -> Fault {
     if let Some(fault) = fault_in_chain(error) {

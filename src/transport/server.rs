@@ -13,16 +13,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION};
 use reqwest::{Method as HttpMethod, Url};
 use tokio::sync::mpsc;
 
 use super::address::{HttpAddress, check};
-use super::client::{SharedClient, bearer, fault_of, retry_after_of, status_fault};
+use super::client::{SharedClient, bearer, fault_of, retry_after_of, status_fault, version_header};
 use super::halves::Poster;
 use super::settings::LinkSettings;
 use super::sink::LinkSink;
-use super::sse::{check_json, check_type, pieces};
+use super::sse::answer::pieces;
+use super::sse::request::{check_json, check_type};
 use crate::link::{
     Address, Body, Call, Cause, Fault, HttpAnswer, LastWords, Method, Receipt, Stream, Undelivered,
 };
@@ -404,21 +405,6 @@ fn http_method(method: Method) -> HttpMethod {
         Method::Patch => HttpMethod::PATCH,
         Method::Delete => HttpMethod::DELETE,
     }
-}
-
-/// Makes the header that names a version: no other header is a dialect's to set.
-///
-/// # Errors
-/// [`Fault::Unusable`] for a name or a value that is none.
-pub(super) fn version_header(
-    (name, value): (&'static str, &'static str),
-) -> Result<(HeaderName, HeaderValue), Fault> {
-    let unfit = || Fault::Unusable(Cause::Version);
-    let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unfit())?;
-    if !name.as_str().ends_with("-version") {
-        return Err(unfit());
-    }
-    Ok((name, HeaderValue::from_str(value).map_err(|_| unfit())?))
 }
 
 /// Gives how long a reply may take.

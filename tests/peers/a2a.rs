@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::child::{Hearken, command};
 use super::{PATIENCE, free_port, kinds, program};
 
-const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/a2a.py");
+const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/painter.py");
 
 /// Holds a server and what it was asked.
 struct Server {

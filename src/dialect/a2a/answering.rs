@@ -88,7 +88,7 @@ impl A2a {
                     is_gone = code == NO_TASK;
                     Err(Undelivered::Refused(refusal(&words)))
                 }
-                Ok(Answer::Unread) | Err(_) => Err(Undelivered::Unknown(refusal(""))),
+                Ok(Answer::Unread) | Err(_) => Err(Undelivered::Unknown(Fault::Closed)),
             },
             Err(undelivered) => Err(undelivered),
         };

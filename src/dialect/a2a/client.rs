@@ -168,7 +168,12 @@ impl A2a {
                 }
                 return None;
             }
-            let context = if context.is_empty() { id } else { context };
+            let is_unnamed = context.is_empty();
+            let context = if is_unnamed { id } else { context };
+            self.talk(context);
+            if let Some(talk) = self.talks.get_mut(context) {
+                talk.is_unnamed = is_unnamed;
+            }
             let name = self.card.as_ref().map_or(NAME, |card| card.name.as_str());
             let agent = Agent {
                 id: agent(context),

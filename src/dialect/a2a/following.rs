@@ -164,6 +164,7 @@ impl A2a {
                 self.listing.next = None;
                 return self.has_no_list(out);
             }
+            Answer::Unread if (400..500).contains(&answer.status) => return self.has_no_list(out),
             Answer::Unread => return,
         };
         let mut begun = Vec::new();

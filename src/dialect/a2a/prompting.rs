@@ -29,6 +29,8 @@ pub struct Talk {
     pub sending: bool,
     /// When something was last heard of it, in the order of what was heard.
     pub heard: u64,
+    /// Whether the server gave it no name, and the one that it has is ours.
+    pub is_unnamed: bool,
 }
 
 /// Holds a prompt that is on its way.
@@ -141,11 +143,12 @@ impl A2a {
         };
         talk.sending = true;
         let streams = card.streams && can_stream;
+        let is_unnamed = talk.is_unnamed;
         let name = self.message_id();
         let message = Message {
             id: &name,
             task: "",
-            context,
+            context: if is_unnamed { "" } else { context },
             words: &words,
         };
         let number = self.numbers.fresh();
@@ -276,10 +279,10 @@ impl A2a {
                         }
                         return self.look_at_what_is_due(now, out);
                     }
-                    None => Undelivered::Unknown(refusal("")),
+                    None => Undelivered::Unknown(Fault::Closed),
                 },
                 Ok(Answer::Refused(_, words)) => Undelivered::Refused(refusal(&words)),
-                Ok(Answer::Unread) | Err(_) => Undelivered::Unknown(refusal("")),
+                Ok(Answer::Unread) | Err(_) => Undelivered::Unknown(Fault::Closed),
             },
             Err(undelivered) => undelivered,
         };
@@ -361,7 +364,7 @@ impl A2a {
                     return;
                 }
                 Ok(Answer::Refused(_, words)) => refusal(&words),
-                Ok(Answer::Unread) | Err(_) => refusal(""),
+                Ok(Answer::Unread) | Err(_) => Fault::Closed,
             },
             Err(undelivered) => undelivered.fault().clone(),
         };

@@ -325,7 +325,10 @@ impl Task {
         };
         match waits {
             true => {
+                // A stop may be refused: until the server says that it has stopped, the question stays.
+                let stopping = std::mem::replace(&mut turn.stopping, false);
                 turn.unanswered(request, &mut self.teller, now, out);
+                turn.stopping = stopping;
             }
             false => turn.too_late(request, &mut self.teller, now, out),
         }

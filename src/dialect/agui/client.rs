@@ -197,7 +197,8 @@ impl Dialect for Agui {
             | LinkEvent::Dropped { .. }
             | LinkEvent::Listening { .. }
             | LinkEvent::Request { .. }
-            | LinkEvent::Lapsed { .. } => {}
+            | LinkEvent::Lapsed { .. }
+            | LinkEvent::Piece { .. } => {}
         }
     }
 

@@ -12,8 +12,7 @@ use http::{Request, Response};
 use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
 
 use super::filter::DROPPED_MARK;
-use super::halt;
-use super::request::{Halt, filtered};
+use super::request::{Halt, filtered, halt};
 use super::resume::SharedResume;
 use crate::link::{Cause, Fault, LinkEvent};
 use crate::transport::sink::LinkSink;

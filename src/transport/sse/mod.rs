@@ -11,10 +11,10 @@
 //! notice a vanished machine; a request beside a stream that is silent for `links.silent_after_seconds` notices that
 //! nobody listens there any more. Where neither decides, the silence is told and nothing is done.
 
-mod answer;
+pub(super) mod answer;
 mod document;
 mod filter;
-mod request;
+pub(super) mod request;
 mod resume;
 
 use std::collections::VecDeque;
@@ -31,10 +31,8 @@ use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
 use crate::link::{Cause, Fault, Frame, LinkEvent, Stream};
-pub(super) use answer::pieces;
 use filter::DROPPED_MARK;
-use request::{Halt, StreamRequest};
-pub(super) use request::{check_json, check_type};
+use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
 
 /// How long a silent connection must last to count as good: longer than a server needs that takes a
@@ -117,7 +115,7 @@ impl SseReader {
                     ..
                 }) => (self.document(&at, every, sink).await?, false),
                 Course::Follow(stream) => {
-                    let outcome = match self.request.of(&self.server, &stream) {
+                    let outcome = match self.request.of(self.server.address(&stream.at), &stream) {
                         Ok(request) => self.connection(&request, &stream, sink).await?,
                         Err(fault) => Outcome::bad(fault),
                     };
@@ -299,27 +297,6 @@ impl Reader for SseReader {
     async fn read(self, sink: LinkSink) {
         // Nobody listens any more: there is nobody to tell.
         let _ = self.follow(&sink).await;
-    }
-}
-
-/// Turns the event source's error into ours; those of our own request come through as they are.
-fn halt(error: StreamError) -> Halt {
-    match error {
-        StreamError::Transport(inner) => match inner.inner().downcast_ref::<Halt>() {
-            Some(halt) => halt.clone(),
-            None => Halt::Fault(Fault::Closed),
-        },
-        StreamError::Eof | StreamError::UnexpectedEof | StreamError::HttpStream(_) => {
-            Halt::Fault(Fault::Closed)
-        }
-        StreamError::TimedOut => Halt::Fault(Fault::TimedOut),
-        // The request answers all of these itself and the filter lets no such line through.
-        StreamError::InvalidParameter(_)
-        | StreamError::UnexpectedResponse(..)
-        | StreamError::InvalidLine(_)
-        | StreamError::InvalidEvent
-        | StreamError::MalformedLocationHeader(_)
-        | StreamError::MaxRedirectLimitReached(_) => Halt::Fault(Fault::Other(Cause::BrokenStream)),
     }
 }
 

@@ -7,6 +7,7 @@
 //! person gave and to nowhere else: from the first step to another origin on it is left out, also if
 //! a later step leads back.
 
+use eventsource_client::Error as StreamError;
 use futures_util::StreamExt;
 use http::{HeaderMap, HeaderValue, Request, Response};
 use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
@@ -19,8 +20,7 @@ use super::resume::SharedResume;
 use crate::link::{Body, Cause, Fault, Stream};
 use crate::transport::address::{SourceError, check};
 use crate::transport::clean::clean;
-use crate::transport::client::{SharedClient, bearer, fault_of, status_fault};
-use crate::transport::server::{Server, version_header};
+use crate::transport::client::{SharedClient, bearer, fault_of, status_fault, version_header};
 use crate::transport::settings::LinkSettings;
 
 /// How many redirects are followed: more than any honest set-up needs, few enough to end a loop soon.
@@ -72,13 +72,13 @@ impl StreamRequest {
         }
     }
 
-    /// Gives the request for a stream of the same server; its token goes to the origin that the person named and
+    /// Gives the request for a stream of the same server, which is at this address; its token goes to the origin that the person named and
     /// to no other.
     ///
     /// # Errors
     /// When the stream is nowhere where it may be followed, or its message is too large.
-    pub(super) fn of(&self, server: &Server, stream: &Stream) -> Result<Self, Fault> {
-        let url = server.address(&stream.at)?;
+    pub(super) fn of(&self, at: Result<Url, Fault>, stream: &Stream) -> Result<Self, Fault> {
+        let url = at?;
         let limit = self.limit;
         if (stream.opened_by.as_ref()).is_some_and(|body| body.text.len() > limit) {
             return Err(Fault::TooLarge { limit });
@@ -291,6 +291,27 @@ pub(in crate::transport) fn check_json(headers: &HeaderMap) -> Result<(), Fault>
     match essence == "application/json" || essence.ends_with("+json") {
         true => Ok(()),
         false => Err(Fault::Unusable(Cause::NoDocument)),
+    }
+}
+
+/// Turns the event source's error into ours; those of our own request come through as they are.
+pub(super) fn halt(error: StreamError) -> Halt {
+    match error {
+        StreamError::Transport(inner) => match inner.inner().downcast_ref::<Halt>() {
+            Some(halt) => halt.clone(),
+            None => Halt::Fault(Fault::Closed),
+        },
+        StreamError::Eof | StreamError::UnexpectedEof | StreamError::HttpStream(_) => {
+            Halt::Fault(Fault::Closed)
+        }
+        StreamError::TimedOut => Halt::Fault(Fault::TimedOut),
+        // The request answers all of these itself and the filter lets no such line through.
+        StreamError::InvalidParameter(_)
+        | StreamError::UnexpectedResponse(..)
+        | StreamError::InvalidLine(_)
+        | StreamError::InvalidEvent
+        | StreamError::MalformedLocationHeader(_)
+        | StreamError::MaxRedirectLimitReached(_) => Halt::Fault(Fault::Other(Cause::BrokenStream)),
     }
 }
 

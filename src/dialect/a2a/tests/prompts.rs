@@ -44,6 +44,18 @@ fn an_answer_without_a_task_is_told_as_a_turn() {
 }
 
 #[test]
+fn a_conversation_that_the_server_does_not_name_is_not_gone_on_with_by_a_name_of_ours() {
+    let mut run = Run::new();
+    run.wish(&Wish::Prompt("hello".to_owned()));
+    let stream = run.call("SendStreamingMessage").number;
+    run.piece(stream, json!({"message": message("m1", "AGENT", "Hello.")}));
+    run.ends(stream);
+    run.wish(&Wish::Prompt("again".to_owned()));
+    let next = run.call("SendStreamingMessage").params;
+    assert_eq!(next["message"].get("contextId"), None);
+}
+
+#[test]
 fn a_prompt_that_is_refused_is_told_and_does_not_block_the_next() {
     for in_stream in [true, false] {
         let mut run = Run::new();

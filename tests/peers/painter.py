@@ -1,4 +1,4 @@
-"""An agent over A2A by the SDK: a2a.py PORT VERSION DATABASE [TOKEN]. What it does stands in its prompt; what it was asked
+"""An agent over A2A by the SDK: painter.py PORT VERSION DATABASE [TOKEN]. What it does stands in its prompt; what it was asked
 goes to its output, a line each. Its tasks outlive it in the database."""
 
 import asyncio
