@@ -25,7 +25,7 @@ use super::producer::Producer;
 use super::settings::Settings;
 use super::shared::Shared;
 use super::upgrade::Socket;
-use crate::platform::sockets::UnixStream;
+use crate::platform::sockets::{OwnedReadHalf, OwnedWriteHalf, UnixStream};
 
 /// How many connections are served at once: every subscriber's, and as many for requests. More wait
 /// in the system's own queue.
@@ -240,8 +240,12 @@ async fn connection(stream: TcpStream, producer: Producer, mut stop: watch::Rece
 
 /// Serves one connection on a Unix socket to its end.
 async fn local(stream: UnixStream, producer: Producer) {
+    dialogue::converse(producer, framed(stream)).await;
+}
+
+fn framed(stream: UnixStream) -> Framed<OwnedReadHalf, OwnedWriteHalf> {
     let (reader, writer) = stream.into_split();
-    dialogue::converse(producer, Framed::new(reader, writer)).await;
+    Framed::new(reader, writer)
 }
 
 /// Takes the next caller at any door.

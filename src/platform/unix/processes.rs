@@ -17,18 +17,13 @@ pub(crate) fn alone(command: &mut Command) -> &mut Command {
 /// Is a program that was started alone, with what it started and has not left its group. Its number may be another's
 /// once the program was waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tree(Pid);
+pub(crate) struct Tree(pub(super) Pid);
 
 impl Tree {
     /// Takes a child that was started alone; nothing when it was waited for already.
     pub(crate) fn of(child: &Child) -> Option<Self> {
         let id = i32::try_from(child.id()?).ok()?;
         Pid::from_raw(id).map(Self)
-    }
-
-    /// Gives the number of the program.
-    pub(super) fn number(&self) -> i32 {
-        self.0.as_raw_pid()
     }
 
     fn signal(&self, signal: Signal) {

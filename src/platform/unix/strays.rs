@@ -45,7 +45,7 @@ mod find {
 
     /// Finds the processes below a program.
     pub(crate) fn below(program: &Tree) -> Vec<One> {
-        let program = program.number();
+        let program = program.0.as_raw_pid();
         let parents: BTreeMap<i32, i32> = processes()
             .filter_map(|pid| Some((pid, parent(pid)?)))
             .collect();

@@ -1,7 +1,7 @@
 //! Files and folders, programs among the files, and where the person's own files are.
 //!
 //! A new file has the rights of its folder here. Below the person's own profile those are the person's, the system's and
-//! the administrators'; elsewhere it is as open as its folder (`docs/security.md`).
+//! the administrators'; elsewhere it is as open as its folder (`docs/systems.md`).
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{Metadata, OpenOptions};
