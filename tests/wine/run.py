@@ -203,6 +203,10 @@ def the_demo_is_heard_in_lines_and_answered():
 
 def the_demo_is_served_watched_answered_recorded_and_replayed():
     record = os.path.join(FOLDER, "record.jsonl")
+    # Nothing is ever recorded over, so what an earlier run left has to go.
+    for left in (record, record + ".meta.jsonl"):
+        if os.path.exists(left):
+            os.remove(left)
     with Hearken("demo", "--serve", "127.0.0.1:0", "--scenario", "email", "--language", "en") as server:
         place = server.until(lambda line: next((word for word in line.split() if word.startswith("http://")), None))
         watch = ["watch", place.rstrip(".,;/"), "--face", "json", "--until", "ended", "--record", windows(record), *CALL]
