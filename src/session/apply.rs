@@ -95,6 +95,7 @@ impl Sessions {
                 if let Some(session) = self.sessions.get_mut(&context.key) {
                     if !context.attached.plan.is_empty() {
                         session.plan = Arc::clone(&context.attached);
+                        session.loaded += context.attached.weight();
                     }
                     session.progress = Some(Progress {
                         description: event.description.as_deref().map(shown),
@@ -137,15 +138,7 @@ impl Sessions {
         );
         self.begun += 1;
         session.number = self.begun;
-        let of_its_agent = |other: &&mut Session| {
-            let key = &other.key;
-            key.link == context.key.link && key.agent == context.key.agent && !other.is_ended()
-        };
-        for other in self.sessions.values_mut().filter(of_its_agent) {
-            other.beside = true;
-            session.beside = true;
-        }
-        self.sessions.insert(context.key.clone(), session);
+        self.sessions.begin(session);
         let how = if joined {
             LifecycleEvent::Joined
         } else {
@@ -235,6 +228,7 @@ impl Sessions {
             .iter()
             .map(|(id, output)| (id.clone(), output.run, output.epoch))
             .collect();
+        self.sessions.end(&context.key);
         let asked = self.open_of(&context.key);
         // Leaving out the way out of a question is a fault only of who goes on to the end (6.8).
         let not_left = ending == Ending::Completed && whole && (owes_leaving || !asked.is_empty());

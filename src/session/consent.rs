@@ -5,6 +5,7 @@
 //! because real producers invoke before they ask and the chapters ask before they invoke.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::protocol::{Now, ToolCallId};
 
@@ -242,19 +243,16 @@ impl Sessions {
 
     /// Tells of irreversible calls that run and nobody was asked about.
     pub(super) fn tick_unasked(&mut self, now: Now, changes: &mut Vec<Change>) {
-        let waiting = &self.waiting;
-        for session in self.sessions.values_mut() {
-            let due = |call: &ToolCall| {
-                matches!(call.consent, Consent::Missing(_))
-                    && now.monotonic >= call.since + UNASKED_AFTER
-            };
-            if !session.tools.iter().any(due) {
-                continue;
-            }
+        let mut looked = Vec::new();
+        while let Some(key) = self.sessions.take_unasked(now.monotonic) {
+            looked.push(key.clone());
             // What waits for its turn shows within a moment whether messages are missing.
-            if waiting.holds(&session.key) {
+            if self.waiting.holds(&key) {
                 continue;
             }
+            let Some(session) = self.sessions.get_mut(&key) else {
+                continue;
+            };
             let (key, agent) = (session.key.clone(), session.agent.clone());
             let unheard = session.is_unheard();
             for call in &mut session.tools {
@@ -284,6 +282,14 @@ impl Sessions {
                 }
             }
         }
+        for key in looked {
+            self.sessions.look_for_unasked(&key);
+        }
+    }
+
+    /// Gives when the first call that nobody was asked about is told.
+    pub(super) fn unasked_due(&self) -> Option<Duration> {
+        self.sessions.unasked_due(|key| !self.waiting.holds(key))
     }
 }
 

@@ -22,6 +22,7 @@ mod fate;
 mod fingerprint;
 mod held;
 mod key;
+mod known;
 mod link;
 mod machines;
 mod model;

@@ -11,6 +11,7 @@ use crate::protocol::{Attached, OutputId, Progress, RiskLevel, SessionId, ToolCa
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
 use super::machines::{AgentState, Lifecycle, OutputRun, ToolRun};
+use super::waits::UNASKED_AFTER;
 
 /// How many open tools a session keeps: far beyond any real agent, small enough to bound a hostile one.
 pub(super) const MOST_TOOLS: usize = 256;
@@ -19,8 +20,13 @@ pub(super) const MOST_OUTPUTS: usize = 64;
 /// How many used call ids are remembered to notice a second use.
 pub(super) const MOST_CALL_IDS: usize = 512;
 /// How much of a text is kept that is only shown, in characters: more than any screen has room for,
-/// little enough for 256 sessions of a hostile producer.
+/// little enough for thousands of sessions of a hostile producer.
 pub(super) const LONGEST_SHOWN: usize = 2000;
+
+/// From how many bytes of names on they are counted anew.
+const LOADED: usize = 8 * 1024;
+/// What a session takes beside what is counted: its places in lists, what allocations cost.
+const AROUND: usize = 512;
 
 /// Says how a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -180,6 +186,12 @@ pub struct Session {
     pub(super) invocations: u64,
     /// Whether a question is over and `awaiting_input` was not left yet.
     pub(super) owes_leaving: bool,
+    /// When it is looked for a call of it that nobody was asked about.
+    pub(super) looked_for: Option<Duration>,
+    /// At most how many bytes the names in what can grow take; counted anew where that seems a lot.
+    pub(super) loaded: usize,
+    /// How many bytes it was counted for.
+    pub(super) weight: usize,
 }
 
 /// Follows a session's sequence numbers (3.4.1).
@@ -231,6 +243,9 @@ impl Session {
             first_number: None,
             invocations: 0,
             owes_leaving: false,
+            looked_for: None,
+            loaded: 0,
+            weight: 0,
         }
     }
 
@@ -242,6 +257,44 @@ impl Session {
     /// Tells whether everything of it was heard, from its start on.
     pub fn is_whole(&self) -> bool {
         self.epoch == 0
+    }
+
+    /// Gives when the first call that nobody was asked about is told to be one.
+    pub(super) fn unasked_due(&self) -> Option<Duration> {
+        let missing = |call: &&ToolCall| matches!(call.consent, Consent::Missing(_));
+        let due = self.tools.iter().filter(missing);
+        due.map(|call| call.since + UNASKED_AFTER).min()
+    }
+
+    /// Gives how many bytes it takes, a little too many rather than too few.
+    pub(super) fn weigh(&mut self) -> usize {
+        if self.loaded > LOADED {
+            let of = |id: Option<&ToolCallId>| id.map_or(0, |id| id.as_str().len());
+            let tools = self.tools.iter();
+            let tools: usize = tools
+                .map(|call| call.tool.len() + of(call.call_id.as_ref()))
+                .sum();
+            let calls: usize = self.calls.keys().map(|id| 2 * id.as_str().len()).sum();
+            let outputs = self.outputs.keys().flatten();
+            let outputs: usize = outputs.map(|id| id.as_str().len()).sum();
+            self.loaded = tools + calls + outputs + self.plan.weight();
+        }
+        let texts = [&self.state, &self.request, &self.model, &self.version];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let progress = self.progress.as_ref();
+        let described = progress.and_then(|progress| progress.description.as_ref());
+        let key = self.key.agent.as_str().len() + self.key.session.as_str().len();
+        // Its key stands in it, in the index, and with its agent; maps and lists have room to grow.
+        AROUND
+            + size_of::<Self>()
+            + 4 * key
+            + self.agent.len()
+            + texts
+            + described.map_or(0, String::len)
+            + 2 * size_of::<ToolCall>() * self.tools.len()
+            + 4 * size_of::<ToolCallId>() * self.calls.len()
+            + 2 * size_of::<(OutputId, Output)>() * self.outputs.len()
+            + self.loaded
     }
 
     /// Gives the epoch that it is in; see the field.

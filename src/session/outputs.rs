@@ -31,6 +31,11 @@ impl Sessions {
         let state = session.sure_state().map(AgentState::named);
         let epoch = session.epoch();
         let relays_a_tool = session.implied.contains(&AgentState::Thinking);
+        if let Some(id) = &event.output_id
+            && !session.outputs.contains_key(&event.output_id)
+        {
+            session.loaded += id.as_str().len();
+        }
         let output = session
             .outputs
             .entry(event.output_id.clone())

@@ -13,17 +13,16 @@ use super::context::Context;
 use super::fate::Fate;
 use super::fingerprint::fingerprint;
 use super::key::{PromptId, SessionKey};
+use super::known::Known;
 use super::link::{LinkState, Meeting};
 use super::machines::{QuestionEvent, QuestionRun};
-use super::model::{Consent, Phase, Session};
+use super::model::{Phase, Session};
 use super::observe::Observer;
 use super::prompt::{Closing, Prompt, ReplyState, Standing};
 use super::remembered::Tokens;
 use super::stepped::Brings;
-use super::waits::{Arrived, Held, UNASKED_AFTER, Waiting};
+use super::waits::{Arrived, Held, Waiting};
 
-/// How many sessions are kept; ended ones leave first, then the one that was silent longest.
-const MOST_SESSIONS: usize = 256;
 /// How many agents' first departures are remembered.
 const MOST_TOLD: usize = 4096;
 
@@ -49,7 +48,7 @@ pub struct Dropped {
 /// Holds every session, question and link, and is the only one who changes them.
 #[derive(Debug, Clone, Default)]
 pub struct Sessions {
-    pub(super) sessions: BTreeMap<SessionKey, Session>,
+    pub(super) sessions: Known,
     /// How many sessions began since this program did.
     pub(super) begun: u64,
     pub(super) links: BTreeMap<LinkId, LinkState>,
@@ -222,8 +221,7 @@ impl Sessions {
         for id in &undecided {
             self.close(*id, Closing::LinkGone, now, &mut Unobserved);
         }
-        self.sessions
-            .retain(|key, session| key.link != link || session.is_ended());
+        self.sessions.leave(link);
         over.retain(|id| !undecided.contains(id));
         over.extend(undecided);
         over
@@ -280,7 +278,10 @@ impl Sessions {
             changes
         };
         changes.append(&mut self.tell_freed(now));
-        self.forget();
+        self.sessions.weigh(&key);
+        let forgotten = self.sessions.forget();
+        self.dropped.sessions += forgotten.ended;
+        self.dropped.running_sessions += forgotten.running;
         changes
     }
 
@@ -349,14 +350,7 @@ impl Sessions {
                         .map_or(expires, |(left, _)| expires.saturating_sub(left)),
                 )
             });
-        let unasked = self
-            .sessions
-            .values()
-            .flat_map(|session| session.tools.iter().map(move |call| (session, call)))
-            .filter(|(_, call)| matches!(call.consent, Consent::Missing(_)))
-            // Looked for last, since hardly any call gets here.
-            .filter(|(session, _)| !self.waiting.holds(&session.key))
-            .map(|(_, call)| call.since + UNASKED_AFTER);
+        let unasked = self.unasked_due();
         prompts
             .chain(unasked)
             .chain(shown_again)
@@ -417,15 +411,12 @@ impl Sessions {
 
     /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
     pub fn several(&self) -> bool {
-        // They are in the order of their agents: all are one agent's where the first and the last one are.
-        let ends = self
-            .sessions
-            .first_key_value()
-            .zip(self.sessions.last_key_value());
-        let one = ends.is_none_or(|((first, _), (last, _))| {
-            (first.link, &first.agent) == (last.link, &last.agent)
-        });
-        !one || self.sessions.values().any(|session| session.beside)
+        self.sessions.are_several()
+    }
+
+    /// Tells whether any session goes on.
+    pub fn any_goes_on(&self) -> bool {
+        self.sessions.any_goes_on()
     }
 
     /// Gives the counters of what was forgotten.
@@ -550,28 +541,6 @@ impl Sessions {
             && !session.is_ended()
         {
             session.phase = waiting.map_or(Phase::Running, Phase::Waiting);
-        }
-    }
-
-    /// Keeps the number of sessions within its bound.
-    fn forget(&mut self) {
-        while self.sessions.len() > MOST_SESSIONS {
-            let oldest = self
-                .sessions
-                .values()
-                .min_by_key(|session| {
-                    (
-                        !session.is_ended(),
-                        matches!(session.phase, Phase::Waiting(_)),
-                        session.last_event,
-                    )
-                })
-                .map(|session| session.key.clone());
-            let Some(key) = oldest else { return };
-            match self.sessions.remove(&key).map(|session| session.is_ended()) {
-                Some(false) => self.dropped.running_sessions += 1,
-                Some(true) | None => self.dropped.sessions += 1,
-            }
         }
     }
 }

@@ -26,6 +26,7 @@ impl Session {
             *known = run;
             return;
         }
+        self.loaded += 2 * id.as_str().len();
         self.calls.insert(id.clone(), run);
         self.calls_in_order.push_back(id.clone());
         if self.calls_in_order.len() > MOST_CALL_IDS
@@ -86,6 +87,7 @@ impl Sessions {
             ) => found.push(AnomalyKind::ToolOutOfState),
         }
         session.invocations += 1;
+        session.loaded += event.tool.len() + id.map_or(0, |id| id.as_str().len());
         session.tools.push(ToolCall {
             tool: event.tool.clone(),
             call_id: event.tool_call_id.clone(),
@@ -106,6 +108,9 @@ impl Sessions {
                 .unwrap_or(0);
             session.tools.remove(oldest);
             self.dropped.tools += 1;
+        }
+        if matches!(consent, Consent::Missing(_)) {
+            self.sessions.look_for_unasked(&context.key);
         }
         if let Consent::Asked(id) = consent
             && self.prompts.get(&id).is_some_and(Prompt::was_rejected)

@@ -15,6 +15,7 @@ mod facts;
 mod fate;
 mod found;
 mod handoff;
+mod outputs;
 mod own;
 mod parts;
 mod publish;
@@ -41,7 +42,7 @@ use std::time::Duration;
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 
-use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, TextDirection, Urgency};
+use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{About, Aloud, Announcement, Class, Cue, Kind};
@@ -56,32 +57,10 @@ use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
 use draft::Draft;
+use outputs::{OutputKey, OutputState, Outputs};
 
-/// How many outputs may be in the middle of a sentence at once; the oldest is flushed.
-const MOST_OUTPUTS: usize = 256;
-
-/// How many agents are remembered whose hints are not believed: as many as sessions are followed. One that
-/// is forgotten has to be found out again.
-const MOST_UNBELIEVED: usize = 256;
-
-/// Names an output across all sessions.
-pub(super) type OutputKey = (SessionKey, Option<OutputId>);
-
-#[derive(Debug)]
-pub(super) struct OutputState {
-    pub(super) coalescer: Coalescer,
-    reader: Reader,
-    readable: Readable,
-    /// White space that came since the last words.
-    blank: String,
-    agent: String,
-    urgency: Urgency,
-    /// Whether something was said since it became urgent.
-    said: bool,
-    direction: Option<TextDirection>,
-    replayed: bool,
-    touched: u64,
-}
+/// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
+const MOST_UNBELIEVED: usize = 4096;
 
 /// Makes announcements out of changes.
 #[derive(Debug)]
@@ -94,8 +73,7 @@ pub struct Announcer {
     own: BTreeMap<LinkId, SourceAnnounce>,
     history: History,
     next: u64,
-    outputs: BTreeMap<OutputKey, OutputState>,
-    touches: u64,
+    outputs: Outputs,
     recent: VecDeque<(Duration, Option<SessionKey>, String)>,
     last_speaker: Option<(LinkId, String)>,
     /// Whose names are proven.
@@ -125,8 +103,7 @@ impl Announcer {
             own: BTreeMap::new(),
             history: History::default(),
             next: 0,
-            outputs: BTreeMap::new(),
-            touches: 0,
+            outputs: Outputs::default(),
             recent: VecDeque::new(),
             last_speaker: None,
             muted: BTreeMap::new(),
@@ -137,6 +114,12 @@ impl Announcer {
             left_out: 0,
             wall: None,
         }
+    }
+
+    /// Gives texts under way less room, which a test can fill.
+    #[cfg(test)]
+    pub(crate) fn narrow(&mut self, room: usize) {
+        self.outputs.narrow(room);
     }
 
     /// Gives everything that was told.
@@ -302,12 +285,12 @@ impl Announcer {
 
     /// Flushes what a pause in a stream makes due.
     pub fn tick(&mut self, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
-        let due: Vec<OutputKey> = self
-            .outputs
-            .iter()
-            .filter(|(_, output)| output.coalescer.is_due(now.monotonic))
-            .map(|(key, _)| key.clone())
-            .collect();
+        let mut due = Vec::new();
+        while let Some(key) = self.outputs.take_due(now.monotonic) {
+            due.push(key);
+        }
+        // In the order of those who speak, whoever paused first.
+        due.sort_unstable();
         let mut told = Vec::new();
         for key in due {
             if let Some(output) = self.outputs.get_mut(&key) {
@@ -320,15 +303,12 @@ impl Announcer {
 
     /// Gives the monotonic time at which [`Announcer::tick`] has something to do.
     pub fn deadline(&self) -> Option<Duration> {
-        (self.outputs.values()).fold(None, |first, output| {
-            output.coalescer.deadline_before(first).or(first)
-        })
+        self.outputs.deadline()
     }
 
     /// Tells whether [`Announcer::tick`] has something to do.
     pub fn is_due(&self, now: Duration) -> bool {
-        let mut outputs = self.outputs.values();
-        outputs.any(|output| output.coalescer.is_due(now))
+        self.outputs.is_due(now)
     }
 
     fn stream(
@@ -341,15 +321,6 @@ impl Announcer {
         let key = (change.key.clone(), output.cloned());
         let mut told = Vec::new();
         if !self.outputs.contains_key(&key) {
-            if self.outputs.len() >= MOST_OUTPUTS
-                && let Some(oldest) = self
-                    .outputs
-                    .iter()
-                    .min_by_key(|(_, state)| state.touched)
-                    .map(|(key, _)| key.clone())
-            {
-                told.extend(self.flush(&oldest, change.at, sessions));
-            }
             let policy = Policy::from(self.load_of(change.key.link));
             let state = OutputState {
                 coalescer: Coalescer::new(coalesce::Settings {
@@ -368,16 +339,13 @@ impl Announcer {
                 said: true,
                 direction: change.direction,
                 replayed: change.replayed,
-                touched: 0,
             };
             self.outputs.insert(key.clone(), state);
         }
-        self.touches += 1;
         let load = self.load_of(change.key.link);
         let Some(state) = self.outputs.get_mut(&key) else {
             return told;
         };
-        state.touched = self.touches;
         let urgent = change.urgency == Urgency::Critical;
         // The end of an urgent sentence is urgent, whatever chunk brings it.
         if urgent || state.said || state.urgency != Urgency::Critical {
@@ -400,6 +368,10 @@ impl Announcer {
         };
         pieces.extend(state.coalescer.push(chunk, change.at.monotonic));
         told.extend(self.pieces(&key, pieces, change.at, sessions));
+        self.outputs.note(&key);
+        while let Some(oldest) = self.outputs.crowded_out() {
+            told.extend(self.flush(&oldest, change.at, sessions));
+        }
         told
     }
 
@@ -409,12 +381,7 @@ impl Announcer {
         now: Now,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let keys: Vec<OutputKey> = self
-            .outputs
-            .keys()
-            .filter(|(key, _)| key == session)
-            .cloned()
-            .collect();
+        let keys = self.outputs.of_session(session);
         keys.iter()
             .flat_map(|key| self.flush(key, now, sessions))
             .collect()

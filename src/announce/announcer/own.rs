@@ -63,7 +63,7 @@ impl Announcer {
         let policies: Vec<_> = self
             .outputs
             .keys()
-            .map(|key| (key.clone(), Policy::from(self.load_of(key.0.link))))
+            .map(|key| (Arc::clone(key), Policy::from(self.load_of(key.0.link))))
             .collect();
         let mut told = Vec::new();
         for (key, policy) in policies {
@@ -72,6 +72,7 @@ impl Announcer {
             };
             let pieces = output.coalescer.set_policy(policy);
             told.extend(self.pieces(&key, pieces, now, sessions));
+            self.outputs.note(&key);
         }
         told
     }

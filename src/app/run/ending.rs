@@ -99,8 +99,7 @@ impl App {
         Scene {
             over: self.links.are_over(),
             failed: self.links.has_failed(),
-            ended: !self.sessions.is_holding()
-                && self.sessions.iter().all(|session| session.is_ended()),
+            ended: !self.sessions.is_holding() && !self.sessions.any_goes_on(),
         }
     }
 }

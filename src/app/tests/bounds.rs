@@ -132,3 +132,48 @@ fn many_large_outputs_weigh_no_more_than_the_history_may() {
     assert!(stage.weight() <= 16 * 1024 * 1024, "{}", stage.weight());
     assert!(stage.app.history().left() > 0, "what left is counted");
 }
+
+#[test]
+fn the_sentences_of_hundreds_of_runs_come_whole_and_their_pauses_make_each_due() {
+    let mut stage = Stage::new(PIPE);
+    let say = |stage: &mut Stage, n: usize, chunk: &str| {
+        stage.event(
+            "output.streaming",
+            json!({"session_id": format!("sess_{n}"), "chunk": chunk, "complete": false, "output_id": "out_1"}),
+        );
+    };
+    let count = |stage: &Stage, words: &str| {
+        let lines = stage.lines.iter();
+        lines.filter(|line| line.contains(words)).count()
+    };
+    for part in [
+        "The first half ",
+        "and the second one. ",
+        "Of this no more came",
+    ] {
+        for n in 0..400 {
+            say(&mut stage, n, part);
+        }
+    }
+    assert_eq!(count(&stage, "The first half and the second one."), 400);
+    assert_eq!(count(&stage, "The first half"), 400);
+    assert_eq!(count(&stage, "Of this"), 0);
+    stage.wait(900);
+    assert_eq!(count(&stage, "Of this no more"), 400);
+    assert_eq!(stage.app.sessions().dropped(), Default::default());
+}
+
+#[test]
+fn where_texts_have_no_room_the_one_that_was_silent_longest_is_said_as_far_as_it_came() {
+    let mut stage = Stage::new(PIPE);
+    stage.app.announcer.narrow(64 * 1024);
+    for n in 0..200 {
+        stage.event(
+            "output.streaming",
+            json!({"session_id": format!("sess_{n}"), "chunk": format!("Text {n} goes"), "complete": false, "output_id": "out_1"}),
+        );
+    }
+    let said = |stage: &Stage, n: usize| stage.heard(&format!("Text {n} goes"));
+    assert!(said(&stage, 0) && said(&stage, 100));
+    assert!(!said(&stage, 199) && !said(&stage, 195));
+}

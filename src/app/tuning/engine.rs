@@ -87,23 +87,26 @@ impl App {
     pub(in crate::app) fn beat(&mut self, now: Now) {
         let settings = self.announcer.settings();
         let wanted = settings.heartbeat && !settings.quiet;
-        let works = self.sessions.iter().any(|session| {
-            let is_up = self
-                .links
-                .get(session.key.link)
-                .is_some_and(|link| !link.is_down() && !link.phase.is_over());
-            session.phase == Phase::Running
-                && is_up
-                && self.announcer.load_of(session.key.link) != Load::Low
-                && now.monotonic < session.last_event + HEARTBEAT_STALE
-                && !self.announcer.is_muted(&session.key, &session.agent)
-        });
+        let works = || {
+            self.sessions.iter().any(|session| {
+                let is_up = self
+                    .links
+                    .get(session.key.link)
+                    .is_some_and(|link| !link.is_down() && !link.phase.is_over());
+                session.phase == Phase::Running
+                    && is_up
+                    && self.announcer.load_of(session.key.link) != Load::Low
+                    && now.monotonic < session.last_event + HEARTBEAT_STALE
+                    && !self.announcer.is_muted(&session.key, &session.agent)
+            })
+        };
         let silent = match self.queue.is_enabled() {
             true => self.queue.is_idle() || self.tuning.is_beating(),
             // Who reads lines as they come is told in a line; what only a pipe takes has no need of it.
             false => self.face.is_read_live(),
         };
-        let wanted = wanted && works && silent;
+        // Last: all of them may have to be looked at.
+        let wanted = wanted && silent && works();
         if self
             .tuning
             .step_beat(wanted, &self.config.voice.cues, now.monotonic)

@@ -5,7 +5,9 @@ use super::*;
 #[test]
 fn everything_a_stranger_can_grow_is_bounded() {
     let mut stage = Stage::new();
+    stage.sessions.sessions.narrow(1 << 20);
     for n in 0..1000 {
+        stage.wait(1);
         stage.on(
             "tool.invoked",
             json!({"tool": "t", "session_id": format!("sess_{n}")}),
@@ -16,9 +18,12 @@ fn everything_a_stranger_can_grow_is_bounded() {
         );
         stage.on("output.streaming", json!({"chunk": "a", "position": 0, "complete": false, "output_id": format!("out_{n}"), "session_id": "sess_x"}));
     }
-    assert!(stage.sessions.iter().count() <= 256);
+    assert!(stage.sessions.sessions.bytes() <= 1 << 20);
     let dropped = stage.sessions.dropped();
-    assert!(dropped.running_sessions > 700 && dropped.outputs > 900 && dropped.tools > 700);
+    let kept = stage.sessions.iter().count() as u64;
+    assert_eq!(kept + dropped.running_sessions, 1001);
+    assert!(dropped.running_sessions > 300, "{dropped:?}");
+    assert!(dropped.outputs > 900 && dropped.tools > 700);
     let busy = stage
         .sessions
         .iter()
@@ -30,6 +35,7 @@ fn everything_a_stranger_can_grow_is_bounded() {
 #[test]
 fn ended_sessions_leave_first_and_waiting_ones_last() {
     let mut stage = Stage::new();
+    stage.sessions.sessions.narrow(256 << 10);
     stage.on("session.started", json!({"session_id": "sess_asks"}));
     let id = stage.ask_with("rpl_1", json!({"session_id": "sess_asks"}));
     for n in 0..600 {
@@ -57,6 +63,93 @@ fn ended_sessions_leave_first_and_waiting_ones_last() {
         ended <= 1,
         "{ended} ended ones are kept while running ones were forgotten"
     );
+}
+
+#[test]
+fn of_ended_sessions_the_last_ones_are_kept() {
+    let mut stage = Stage::new();
+    for n in 0..400 {
+        let id = format!("sess_{n}");
+        stage.on("session.started", json!({"session_id": id}));
+        stage.on("session.completed", json!({"session_id": id}));
+    }
+    let kept: Vec<_> = stage.sessions.iter().collect();
+    assert_eq!(kept.len(), 256);
+    assert!(kept.iter().all(|session| session.number > 144));
+    assert_eq!(stage.sessions.dropped().sessions, 144);
+    assert_eq!(stage.sessions.dropped().running_sessions, 0);
+}
+
+#[test]
+fn a_session_that_began_anew_is_not_forgotten_for_the_end_of_its_life_before() {
+    let mut stage = Stage::new();
+    stage.on("session.started", json!({"session_id": "sess_again"}));
+    stage.on("session.completed", json!({"session_id": "sess_again"}));
+    stage.on("session.started", json!({"session_id": "sess_again"}));
+    for n in 0..300 {
+        let id = format!("sess_{n}");
+        stage.on("session.started", json!({"session_id": id}));
+        stage.on("session.completed", json!({"session_id": id}));
+    }
+    let again = |session: &&Session| session.key.session.as_str() == "sess_again";
+    assert!(!stage.sessions.iter().find(again).unwrap().is_ended());
+}
+
+#[test]
+fn a_thousand_sessions_are_followed_at_a_time_and_none_is_forgotten() {
+    let mut stage = Stage::new();
+    for _ in 0..2 {
+        for n in 0..1000 {
+            stage.on("tool.invoked", json!({"tool": "t", "session_id": format!("sess_{n}"), "tool_call_id": format!("call_{n}")}));
+        }
+    }
+    assert_eq!(stage.sessions.iter().count(), 1000);
+    assert!(stage.sessions.iter().all(|session| session.events == 2));
+    assert_eq!(stage.sessions.dropped(), Dropped::default());
+}
+
+#[test]
+fn what_a_session_is_counted_for_is_no_less_than_its_names() {
+    let mut stage = Stage::new();
+    stage.start();
+    let long = "n".repeat(200);
+    for n in 0..200 {
+        stage.on(
+            "tool.invoked",
+            json!({"tool": long, "tool_call_id": format!("call_{n}{long}")}),
+        );
+        let session = stage.sessions.iter().next().unwrap();
+        let names: usize = session.tools.iter().map(|call| 3 * call.tool.len()).sum();
+        assert_eq!(stage.sessions.sessions.bytes(), session.weight);
+        assert!(session.weight > names && session.weight < 4096 + 8 * names.max(2048));
+    }
+    stage.on("session.completed", json!({}));
+    let ended = stage.sessions.sessions.bytes();
+    stage.on("session.started", json!({}));
+    assert!(stage.sessions.sessions.bytes() < ended);
+}
+
+#[test]
+fn two_runs_of_an_agent_are_told_apart_only_where_they_go_on_at_a_time() {
+    let begin =
+        |stage: &mut Stage, id: &str| stage.on("session.started", json!({"session_id": id}));
+    let mut stage = Stage::new();
+    begin(&mut stage, "sess_1");
+    stage.on("session.completed", json!({"session_id": "sess_1"}));
+    begin(&mut stage, "sess_2");
+    assert!(!stage.sessions.several());
+    begin(&mut stage, "sess_3");
+    assert!(stage.sessions.several());
+    let beside: Vec<bool> = stage.sessions.iter().map(|it| it.beside).collect();
+    assert_eq!(beside, [false, true, true]);
+    assert!(stage.sessions.any_goes_on());
+    for id in ["sess_2", "sess_3"] {
+        stage.on("session.completed", json!({"session_id": id}));
+    }
+    assert!(!stage.sessions.any_goes_on());
+    begin(&mut stage, "sess_4");
+    let last = |session: &&Session| session.key.session.as_str() == "sess_4";
+    assert!(!stage.sessions.iter().find(last).unwrap().beside);
 }
 
 #[test]

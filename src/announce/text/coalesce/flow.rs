@@ -271,14 +271,19 @@ impl Coalescer {
         }
     }
 
+    /// Tells whether a pause makes anything of a pending text.
+    pub(super) fn may_flush(&self) -> bool {
+        !(self.complete
+            || self.settings.policy == Policy::WholeOutput
+            || !self.line.is_empty()
+            || self.segmenter.in_block()
+            || self.segmenter.pending().is_empty())
+    }
+
     /// Says what a pause would make of the pending text, if anything.
     pub(super) fn flush_place(&self) -> Option<Flush> {
         let segmenter = &self.segmenter;
-        if self.complete
-            || self.settings.policy == Policy::WholeOutput
-            || !self.line.is_empty()
-            || segmenter.in_block()
-        {
+        if !self.may_flush() {
             return None;
         }
         let pending = segmenter.pending();

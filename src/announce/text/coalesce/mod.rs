@@ -320,23 +320,19 @@ impl Coalescer {
 
     /// Says when [`Coalescer::flush_due`] has something to do, if nothing more comes before.
     pub fn deadline(&self) -> Option<Duration> {
-        self.deadline_before(None)
-    }
-
-    /// The same, where that is before a time: only then what would be said is looked for.
-    pub fn deadline_before(&self, first: Option<Duration>) -> Option<Duration> {
         let until = self.patient_until()?;
-        if first.is_some_and(|first| until >= first) {
-            return None;
-        }
         self.flush_place()?;
         Some(until)
     }
 
-    /// Tells whether that time has come. Of a text that streams it hardly ever has, and what would be said is not looked
-    /// for before.
-    pub fn is_due(&self, now: Duration) -> bool {
-        self.patient_until().is_some_and(|until| now >= until) && self.flush_place().is_some()
+    /// Says when there may be something to do: what would be said is not looked for before.
+    pub fn looked_at(&self) -> Option<Duration> {
+        self.patient_until().filter(|_| self.may_flush())
+    }
+
+    /// Gives how many bytes of text wait.
+    pub fn weight(&self) -> usize {
+        self.segmenter.pending().len() + self.waiting
     }
 
     /// Gives until when more of the text is waited for.

@@ -1,0 +1,287 @@
+//! The outputs whose text is under way, and which of them a pause makes due.
+//!
+//! Responsibilities: finding one, when the first is due, which leave where there is no more room. Not here: what is
+//! made of a chunk (`coalesce`), and what is told of it (`super`).
+//!
+//! Mental model: each output stands under the time at which it is looked at if nothing more of it comes. Who asks
+//! what is due looks at the first of these times and at nothing else, however many outputs there are.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::session::SessionKey;
+
+use crate::announce::text::coalesce::Coalescer;
+use crate::announce::text::normalise::{Readable, Reader};
+use crate::protocol::{OutputId, TextDirection, Urgency};
+
+/// How many bytes the outputs may take whose text is under way; then the one that was silent longest is said as far
+/// as it came. 10,000 of usual sentences have room.
+const MOST_BYTES: usize = 48 << 20;
+/// How many complete outputs are kept, so that what comes late is known to be late.
+const MOST_COMPLETE: usize = 256;
+/// How many are looked at for the time at which something will be said; behind them it is looked anew.
+const MOST_LOOKED: usize = 64;
+/// What one takes beside what is counted: its places in lists and what reads its text.
+const AROUND: usize = 512;
+
+/// Names an output across all sessions.
+pub(super) type OutputKey = (SessionKey, Option<OutputId>);
+
+#[derive(Debug)]
+pub(super) struct OutputState {
+    pub(super) coalescer: Coalescer,
+    pub(super) reader: Reader,
+    pub(super) readable: Readable,
+    /// White space that came since the last words.
+    pub(super) blank: String,
+    pub(super) agent: String,
+    pub(super) urgency: Urgency,
+    /// Whether something was said since it became urgent.
+    pub(super) said: bool,
+    pub(super) direction: Option<TextDirection>,
+    pub(super) replayed: bool,
+}
+
+#[derive(Debug)]
+struct Slot {
+    key: Arc<OutputKey>,
+    state: OutputState,
+    /// Which one it is of all that there were: a slot is used again.
+    birth: u64,
+    touched: u64,
+    due: Option<Duration>,
+    complete: bool,
+    bytes: usize,
+}
+
+/// Holds the outputs whose text is under way.
+#[derive(Debug)]
+pub(super) struct Outputs {
+    places: BTreeMap<Arc<OutputKey>, usize>,
+    slots: Vec<Option<Slot>>,
+    free: Vec<usize>,
+    /// Where the one was that was found last.
+    last: Cell<usize>,
+    due: BTreeSet<(Duration, usize)>,
+    /// All of them with when they were touched, about the one first that was touched first: looked at anew where it
+    /// was touched since.
+    order: VecDeque<(usize, u64, u64)>,
+    complete: VecDeque<(usize, u64)>,
+    bytes: usize,
+    /// How many bytes there may be.
+    room: usize,
+    clock: u64,
+}
+
+impl Default for Outputs {
+    fn default() -> Self {
+        Self {
+            places: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            last: Cell::new(0),
+            due: BTreeSet::new(),
+            order: VecDeque::new(),
+            complete: VecDeque::new(),
+            bytes: 0,
+            room: MOST_BYTES,
+            clock: 0,
+        }
+    }
+}
+
+impl Outputs {
+    /// Gives less room, which a test can fill.
+    #[cfg(test)]
+    pub(super) fn narrow(&mut self, room: usize) {
+        self.room = room;
+    }
+
+    fn place(&self, key: &OutputKey) -> Option<usize> {
+        let last = self.last.get();
+        if let Some(Some(slot)) = self.slots.get(last)
+            && *slot.key == *key
+        {
+            return Some(last);
+        }
+        let place = *self.places.get(key)?;
+        self.last.set(place);
+        Some(place)
+    }
+
+    fn slot(&self, place: usize) -> Option<&Slot> {
+        self.slots.get(place)?.as_ref()
+    }
+
+    pub(super) fn contains_key(&self, key: &OutputKey) -> bool {
+        self.place(key).is_some()
+    }
+
+    pub(super) fn get_mut(&mut self, key: &OutputKey) -> Option<&mut OutputState> {
+        let place = self.place(key)?;
+        let slot = self.slots.get_mut(place)?.as_mut()?;
+        Some(&mut slot.state)
+    }
+
+    pub(super) fn insert(&mut self, key: OutputKey, state: OutputState) {
+        self.remove(&key);
+        let key = Arc::new(key);
+        self.clock += 1;
+        let slot = Slot {
+            key: Arc::clone(&key),
+            state,
+            birth: self.clock,
+            touched: self.clock,
+            due: None,
+            complete: false,
+            bytes: 0,
+        };
+        let place = match self.free.pop() {
+            Some(place) => {
+                if let Some(free) = self.slots.get_mut(place) {
+                    *free = Some(slot);
+                }
+                place
+            }
+            None => {
+                self.slots.push(Some(slot));
+                self.slots.len() - 1
+            }
+        };
+        self.last.set(place);
+        self.order.push_back((place, self.clock, self.clock));
+        self.places.insert(key, place);
+    }
+
+    /// Takes one out.
+    pub(super) fn remove(&mut self, key: &OutputKey) {
+        let Some(place) = self.places.remove(key) else {
+            return;
+        };
+        let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else {
+            return;
+        };
+        self.free.push(place);
+        self.bytes = self.bytes.saturating_sub(slot.bytes);
+        if let Some(due) = slot.due {
+            self.due.remove(&(due, place));
+        }
+    }
+
+    /// Notes that text of one came, or that what waits of it changed: when it is due, and what it takes.
+    pub(super) fn note(&mut self, key: &OutputKey) {
+        let Some(place) = self.place(key) else { return };
+        let Some(slot) = self.slots.get_mut(place).and_then(Option::as_mut) else {
+            return;
+        };
+        self.clock += 1;
+        slot.touched = self.clock;
+        let coalescer = &slot.state.coalescer;
+        let due = coalescer.looked_at();
+        if due != slot.due {
+            if let Some(before) = slot.due {
+                self.due.remove(&(before, place));
+            }
+            if let Some(due) = due {
+                self.due.insert((due, place));
+            }
+            slot.due = due;
+        }
+        let (agent, session) = (&slot.key.0.agent, &slot.key.0.session);
+        let output = slot.key.1.as_ref().map_or(0, |id| id.as_str().len());
+        let names = agent.as_str().len() + session.as_str().len() + output;
+        let bytes = size_of::<Slot>()
+            + AROUND
+            + names
+            + slot.state.agent.len()
+            + slot.state.blank.len()
+            + coalescer.weight();
+        self.bytes = (self.bytes + bytes).saturating_sub(slot.bytes);
+        slot.bytes = bytes;
+        if coalescer.is_complete() && !slot.complete {
+            slot.complete = true;
+            self.complete.push_back((place, slot.birth));
+        }
+        self.forget_complete();
+    }
+
+    fn forget_complete(&mut self) {
+        while self.complete.len() > MOST_COMPLETE {
+            let Some((place, birth)) = self.complete.pop_front() else {
+                return;
+            };
+            let of_it = self.slot(place).filter(|slot| slot.birth == birth);
+            if let Some(key) = of_it.map(|slot| Arc::clone(&slot.key)) {
+                self.remove(&key);
+            }
+        }
+        // What left by another way stands in the order until it is looked at.
+        if self.order.len() > 2 * self.places.len() + MOST_COMPLETE {
+            let slots = &self.slots;
+            self.order.retain(|(place, _, birth)| {
+                let slot = slots.get(*place).and_then(Option::as_ref);
+                slot.is_some_and(|slot| slot.birth == *birth)
+            });
+        }
+    }
+
+    /// Gives the one that was silent longest, where there is no more room.
+    pub(super) fn crowded_out(&mut self) -> Option<Arc<OutputKey>> {
+        while self.bytes > self.room {
+            let (place, touched, birth) = self.order.pop_front()?;
+            let Some(slot) = self.slot(place).filter(|slot| slot.birth == birth) else {
+                continue;
+            };
+            if slot.touched == touched {
+                return Some(Arc::clone(&slot.key));
+            }
+            let touched = slot.touched;
+            self.order.push_back((place, touched, birth));
+        }
+        None
+    }
+
+    pub(super) fn keys(&self) -> impl Iterator<Item = &Arc<OutputKey>> {
+        self.places.keys()
+    }
+
+    /// Gives those of a session.
+    pub(super) fn of_session(&self, session: &SessionKey) -> Vec<Arc<OutputKey>> {
+        let from = (session.clone(), None);
+        let of_it = self.places.range(from..).map(|(key, _)| key);
+        let of_it = of_it.take_while(|key| key.0 == *session);
+        of_it.map(Arc::clone).collect()
+    }
+
+    /// Tells whether it is time to look at any.
+    pub(super) fn is_due(&self, now: Duration) -> bool {
+        self.due.first().is_some_and(|(due, _)| *due <= now)
+    }
+
+    /// Gives when there is something to do if nothing more comes before.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let mut due = self.due.iter();
+        let looked = due.by_ref().take(MOST_LOOKED);
+        let says = |place: usize| {
+            let slot = self.slot(place);
+            slot.is_some_and(|slot| slot.state.coalescer.deadline().is_some())
+        };
+        let mut looked = looked.filter(|(_, place)| says(*place));
+        let found = looked.next().map(|(due, _)| *due);
+        found.or_else(|| due.next().map(|(due, _)| *due))
+    }
+
+    /// Takes one at which it is time to look; it is not looked at again before more of it comes.
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<Arc<OutputKey>> {
+        if !self.is_due(now) {
+            return None;
+        }
+        let (_, place) = self.due.pop_first()?;
+        let slot = self.slots.get_mut(place)?.as_mut()?;
+        slot.due = None;
+        Some(Arc::clone(&slot.key))
+    }
+}

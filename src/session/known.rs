@@ -1,0 +1,327 @@
+//! The sessions that are followed, and what is known of all of them together without walking over them.
+//!
+//! Responsibilities: finding a session, counting what runs and what it takes, forgetting what there is no room for.
+//! Not here: what an event does to a session (`apply`).
+//!
+//! Mental model: an event looks its session up a dozen times, so the one that was found last is remembered. Whatever
+//! is asked with every event (does any run, did two of an agent run at once, how much do they take) is counted as it
+//! changes. Only where there is no more room are all of them looked at, and then so many leave that it is not looked
+//! again soon.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
+
+use crate::link::LinkId;
+use crate::protocol::{AgentId, SessionId};
+
+use super::key::SessionKey;
+use super::model::{Phase, Session};
+
+/// How many bytes all sessions may take: 10,000 of a lively producer have room, and a hostile one can't take more.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+/// How many ended sessions are kept for what still comes of them: whatever runs has a need of its room, they have none.
+const MOST_ENDED: usize = 256;
+
+/// Counts what runs of one agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Runs {
+    going: usize,
+    /// The one beside which no other one ran yet.
+    alone: Option<SessionId>,
+}
+
+/// Counts what was forgotten.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Forgotten {
+    pub(super) ended: u64,
+    pub(super) running: u64,
+}
+
+/// Holds the sessions that are followed.
+#[derive(Debug, Clone)]
+pub(super) struct Known {
+    places: BTreeMap<SessionKey, usize>,
+    slots: Vec<Option<Session>>,
+    free: Vec<usize>,
+    /// Where the one was that was found last.
+    last: Cell<usize>,
+    agents: BTreeMap<(LinkId, AgentId), Runs>,
+    going: usize,
+    beside: usize,
+    /// Which ended, by their numbers, in the order in which they did.
+    ended: VecDeque<(SessionKey, u64)>,
+    /// Which may have a call that nobody was asked about, by when it is looked for.
+    unasked: BTreeSet<(Duration, SessionKey)>,
+    bytes: usize,
+    /// How many bytes there may be.
+    room: usize,
+}
+
+impl Default for Known {
+    fn default() -> Self {
+        Self {
+            places: BTreeMap::new(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            last: Cell::new(0),
+            agents: BTreeMap::new(),
+            going: 0,
+            beside: 0,
+            ended: VecDeque::new(),
+            unasked: BTreeSet::new(),
+            bytes: 0,
+            room: MOST_BYTES,
+        }
+    }
+}
+
+impl Known {
+    fn place(&self, key: &SessionKey) -> Option<usize> {
+        let last = self.last.get();
+        if let Some(Some(session)) = self.slots.get(last)
+            && session.key == *key
+        {
+            return Some(last);
+        }
+        let place = *self.places.get(key)?;
+        self.last.set(place);
+        Some(place)
+    }
+
+    pub(super) fn get(&self, key: &SessionKey) -> Option<&Session> {
+        self.slots.get(self.place(key)?)?.as_ref()
+    }
+
+    pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
+        let place = self.place(key)?;
+        self.slots.get_mut(place)?.as_mut()
+    }
+
+    pub(super) fn contains_key(&self, key: &SessionKey) -> bool {
+        self.place(key).is_some()
+    }
+
+    /// Gives all of them, in the order of their keys.
+    pub(super) fn values(&self) -> impl Iterator<Item = &Session> {
+        let places = self.places.values();
+        places.filter_map(|place| self.slots.get(*place)?.as_ref())
+    }
+
+    /// Gives all of them, in no order.
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Session> {
+        self.slots.iter_mut().flatten()
+    }
+
+    /// Tells whether any goes on.
+    pub(super) fn any_goes_on(&self) -> bool {
+        self.going > 0
+    }
+
+    /// Tells whether they are of several agents, or any two of one ran at a time.
+    pub(super) fn are_several(&self) -> bool {
+        // They are in the order of their agents: all are one agent's where the first and the last one are.
+        let ends = (self.places.first_key_value()).zip(self.places.last_key_value());
+        let one = ends.is_none_or(|((first, _), (last, _))| {
+            (first.link, &first.agent) == (last.link, &last.agent)
+        });
+        !one || self.beside > 0
+    }
+
+    /// Takes in a session that begins, and notes which others of its agent go on beside it.
+    pub(super) fn begin(&mut self, mut session: Session) {
+        let agent = (session.key.link, session.key.agent.clone());
+        let runs = self.agents.entry(agent).or_insert(Runs {
+            going: 0,
+            alone: None,
+        });
+        let alone = if runs.going > 0 {
+            session.beside = true;
+            runs.alone.take()
+        } else {
+            runs.alone = Some(session.key.session.clone());
+            None
+        };
+        runs.going += 1;
+        if let Some(alone) = alone {
+            let alone = SessionKey {
+                session: alone,
+                ..session.key.clone()
+            };
+            if let Some(alone) = self.get_mut(&alone)
+                && !alone.beside
+            {
+                alone.beside = true;
+                self.beside += 1;
+            }
+        }
+        self.going += 1;
+        self.beside += usize::from(session.beside);
+        session.weight = session.weigh();
+        self.bytes += session.weight;
+        let key = session.key.clone();
+        let place = match self.free.pop() {
+            Some(place) => {
+                if let Some(free) = self.slots.get_mut(place) {
+                    *free = Some(session);
+                }
+                place
+            }
+            None => {
+                self.slots.push(Some(session));
+                self.slots.len() - 1
+            }
+        };
+        self.last.set(place);
+        self.places.insert(key, place);
+    }
+
+    /// Notes that one has ended.
+    pub(super) fn end(&mut self, key: &SessionKey) {
+        let Some(number) = self.get(key).map(|session| session.number) else {
+            return;
+        };
+        self.ended.push_back((key.clone(), number));
+        self.no_longer_goes_on(key);
+    }
+
+    fn no_longer_goes_on(&mut self, key: &SessionKey) {
+        self.going = self.going.saturating_sub(1);
+        let agent = (key.link, key.agent.clone());
+        if let Some(runs) = self.agents.get_mut(&agent) {
+            runs.going = runs.going.saturating_sub(1);
+            if runs.going == 0 {
+                self.agents.remove(&agent);
+            }
+        }
+    }
+
+    /// Takes one out.
+    pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
+        let place = self.places.remove(key)?;
+        let session = self.slots.get_mut(place)?.take()?;
+        self.free.push(place);
+        if let Some(due) = session.looked_for {
+            self.unasked.remove(&(due, key.clone()));
+        }
+        self.bytes = self.bytes.saturating_sub(session.weight);
+        self.beside -= usize::from(session.beside);
+        if !session.is_ended() {
+            self.no_longer_goes_on(key);
+        }
+        Some(session)
+    }
+
+    /// Looks for a call of a session that nobody was asked about, at the time when the first one is told.
+    pub(super) fn look_for_unasked(&mut self, key: &SessionKey) {
+        let Some(session) = self.get_mut(key) else {
+            return;
+        };
+        if session.looked_for.is_none()
+            && let Some(due) = session.unasked_due()
+        {
+            session.looked_for = Some(due);
+            self.unasked.insert((due, key.clone()));
+        }
+    }
+
+    /// Takes a session at which it is time to look for such a call.
+    pub(super) fn take_unasked(&mut self, now: Duration) -> Option<SessionKey> {
+        let (due, _) = self.unasked.first()?;
+        if now < *due {
+            return None;
+        }
+        let (_, key) = self.unasked.pop_first()?;
+        if let Some(session) = self.get_mut(&key) {
+            session.looked_for = None;
+        }
+        Some(key)
+    }
+
+    /// Gives when the first such call is told of all sessions that are wanted.
+    pub(super) fn unasked_due(&self, wanted: impl Fn(&SessionKey) -> bool) -> Option<Duration> {
+        let mut first: Option<Duration> = None;
+        for (due, key) in &self.unasked {
+            // Each is looked at no sooner than it must be: it may be later than its place says.
+            if first.is_some_and(|first| first <= *due) {
+                break;
+            }
+            let session = self.get(key).filter(|_| wanted(key));
+            let own = session.and_then(Session::unasked_due);
+            first = first.into_iter().chain(own).min();
+        }
+        first
+    }
+
+    /// Takes out those of a link that go on.
+    pub(super) fn leave(&mut self, link: LinkId) {
+        let of_it = |session: &&Session| session.key.link == link && !session.is_ended();
+        let left: Vec<SessionKey> = (self.values().filter(of_it))
+            .map(|session| session.key.clone())
+            .collect();
+        for key in left {
+            self.remove(&key);
+        }
+    }
+
+    /// Weighs one anew, behind what changed it.
+    pub(super) fn weigh(&mut self, key: &SessionKey) {
+        let Some(session) = self.get_mut(key) else {
+            return;
+        };
+        let before = session.weight;
+        session.weight = session.weigh();
+        let after = session.weight;
+        self.bytes = (self.bytes + after).saturating_sub(before);
+    }
+
+    /// Makes room: ended ones leave first, the one that ended first before all others; then what was silent longest,
+    /// and what waits for an answer last.
+    pub(super) fn forget(&mut self) -> Forgotten {
+        let mut forgotten = Forgotten::default();
+        while self.ended.len() > MOST_ENDED || self.bytes > self.room {
+            let Some((key, number)) = self.ended.pop_front() else {
+                break;
+            };
+            // It may have begun anew.
+            let is_it = |session: &Session| session.number == number && session.is_ended();
+            if self.get(&key).is_some_and(is_it) {
+                self.remove(&key);
+                forgotten.ended += 1;
+            }
+        }
+        if self.bytes <= self.room {
+            return forgotten;
+        }
+        let mut going: Vec<_> = (self.values())
+            .map(|session| {
+                let waits = matches!(session.phase, Phase::Waiting(_));
+                ((waits, session.last_event, session.number), &session.key)
+            })
+            .collect();
+        going.sort_unstable_by_key(|(rank, _)| *rank);
+        let going: Vec<SessionKey> = going.into_iter().map(|(_, key)| key.clone()).collect();
+        // A sixteenth more than must: looking at all of them is dear.
+        let most = self.room - self.room / 16;
+        for key in going {
+            if self.bytes <= most {
+                break;
+            }
+            self.remove(&key);
+            forgotten.running += 1;
+        }
+        forgotten
+    }
+
+    /// Gives less room, which a test can fill.
+    #[cfg(test)]
+    pub(super) fn narrow(&mut self, room: usize) {
+        self.room = room;
+    }
+
+    /// Gives how many bytes they take, as they are counted.
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
