@@ -234,7 +234,8 @@ impl LinkView {
 
     /// Takes the word that whoever is there now went on where it had broken off.
     pub(super) fn resumed(&mut self, standing: Standing, now: Now) {
-        if self.told == Told::Lost {
+        // Some know it only after they have asked what is open there, and the first answer has told that it is back.
+        if matches!(self.told, Told::Lost | Told::Up) {
             self.back.resumed_at = Some((now.monotonic + STEADY, standing));
         }
     }

@@ -391,6 +391,26 @@ fn resumed_with_a_question(config: Config) -> Stage {
 }
 
 #[test]
+fn what_is_known_only_after_the_first_message_counts_as_well() {
+    let mut stage = Stage::with(KEYS, Config::default());
+    stage.link(0, LinkEvent::Connected);
+    stage.ask("rpl_1");
+    stage.wait(3000);
+    let lost = LinkEvent::Lost {
+        fault: Fault::Closed,
+        retry_in: Duration::from_secs(1),
+    };
+    stage.link(0, lost);
+    stage.link(0, LinkEvent::Connecting { attempt: 1 });
+    stage.link(0, LinkEvent::Connected);
+    stage.link(0, LinkEvent::Frame(crate::link::Frame::of("[]")));
+    assert!(stage.heard("is back"));
+    stage.link(0, LinkEvent::Resumed);
+    stage.wait(1000);
+    assert!(stage.heard("Question 1 can be answered again"));
+}
+
+#[test]
 fn a_server_that_resumes_in_silence_can_be_answered_and_the_doubt_is_told_twice() {
     let mut stage = resumed_with_a_question(Config::default());
     assert!(stage.heard("Question 1 can be answered again, and is perhaps already decided."));
