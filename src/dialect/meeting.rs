@@ -14,7 +14,7 @@
 //! `ws://127.0.0.1:9000/session` accepts a WebSocket and does not choose `aaep.v1`. AAEP asks for the manifest; there is
 //! none. The WebSocket is opened anew, without a subprotocol, and the first frame is a message of ASP.
 
-use crate::link::{Address, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
+use crate::link::{Address, Cause, Fault, LinkEvent, NoWebSocket, Phrase, Stream, Way, Word};
 
 use super::aaep::{WEBSOCKET, is_of_the_way};
 use super::{Carrier, Out, Start, a2a, opencode};
@@ -160,8 +160,9 @@ impl Meeting {
                     out.push(Out::Tell(Phrase::new(key).with("reason", reason)));
                 }
             }
-            // Who is there and turns us away says why.
-            LinkEvent::Failed { fault } if !is_of_the_way(fault) => {}
+            // Who is there and turns us away says why; that something else is where a card was looked for turns nobody away.
+            LinkEvent::Failed { fault }
+                if !is_of_the_way(fault) && *fault != Fault::Unusable(Cause::NoDocument) => {}
             LinkEvent::Failed { .. } => {
                 let alone = matches!(start.path.as_str(), "" | "/");
                 let alone = alone && start.carrier == Carrier::EventStream;
