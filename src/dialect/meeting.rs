@@ -56,6 +56,12 @@ impl Meeting {
         }
     }
 
+    /// Tells whether a document is read there, which is what is looked for or nothing.
+    pub(super) fn reads_a_document(&self) -> bool {
+        self.followed()
+            .is_some_and(|stream| self.is_as_given() && stream.every.is_some())
+    }
+
     /// Gives what was followed where it is met.
     pub(super) fn followed(&self) -> Option<&Stream> {
         match self {

@@ -233,6 +233,10 @@ impl Undecided {
                 .machine
                 .news(&LinkEvent::Frame(frame.clone()), now, out);
         }
+        if open.meeting.reads_a_document() {
+            // Some servers answer every path with something in JSON.
+            return self.decide(Kind::Aaep, now, out);
+        }
         open.bytes += frame.text.len();
         if open.kept.len() >= MOST_FRAMES || open.bytes > MOST_BYTES {
             // It is recognised as nothing: AAEP's machine says what it looks like.

@@ -7,7 +7,7 @@ use super::*;
 use crate::config;
 use crate::dialect::Dialect;
 use crate::dialect::asp::Asp;
-use crate::link::{Frame, HttpAnswer};
+use crate::link::{Cause, Frame, HttpAnswer};
 use crate::protocol::Now;
 
 const NOW: Now = Now {
@@ -222,6 +222,13 @@ fn a_server_named_alone_is_looked_at_last_where_others_have_their_own() {
     // Nothing is there either.
     let (mut bench, _) = card();
     assert_eq!(bench.fails(status(404)), [Out::Close(page())]);
+    let (mut bench, _) = card();
+    let none = Fault::Unusable(Cause::NoDocument);
+    assert_eq!(bench.fails(none), [Out::Close(page())]);
+    // Something else is, as where every path is answered alike.
+    let (mut bench, _) = card();
+    bench.news(LinkEvent::Connected);
+    assert_eq!(bench.frame(r#"{"hello":"world"}"#), [Out::Close(page())]);
     // What wants a password says so.
     let (mut bench, _) = beside();
     assert_eq!(bench.fails(status(401)), []);
