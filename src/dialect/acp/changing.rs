@@ -124,14 +124,15 @@ impl Acp {
         let meant = match what {
             None if all.len() == 1 => all.first(),
             None => None,
-            Some(what) => {
-                let Some(found) = self.setting_called(&all, what) else {
+            Some(what) => match self.settings_called(&all, what).as_slice() {
+                [] => {
                     let names = all.iter().map(|it| self.setting_words(it)).collect();
                     let phrase = Phrase::new("acp.set.no_such").with("names", Word::Names(names));
                     return out.push(Out::Tell(phrase));
-                };
-                Some(found)
-            }
+                }
+                [found] => Some(*found),
+                [..] => None,
+            },
         };
         self.leave_changing(None, now, out);
         let asks = match meant {
@@ -145,16 +146,36 @@ impl Acp {
         self.changing = Some(Changing { aside, step });
     }
 
-    fn setting_called<'a>(&self, all: &'a [Setting], what: &str) -> Option<&'a Setting> {
+    /// Gives the settings that are called this best: by all of a name, by a word of it, by its beginning, by that of a
+    /// word. So "mode" is the mode of the agent, and not its model.
+    fn settings_called<'a>(&self, all: &'a [Setting], what: &str) -> Vec<&'a Setting> {
         if let Ok(number) = what.parse::<usize>() {
-            return all.get(number.checked_sub(1)?);
+            let at = number.checked_sub(1);
+            return at.and_then(|at| all.get(at)).into_iter().collect();
         }
         let what = what.to_lowercase();
-        let begins = |text: &str| text.to_lowercase().starts_with(&what);
-        let named =
-            |setting: &&Setting| begins(&self.setting_words(setting)) || begins(&setting.id);
-        let of_mode = |setting: &&Setting| setting.is_mode && "mode".starts_with(&what);
-        all.iter().find(named).or_else(|| all.iter().find(of_mode))
+        let rank = |setting: &Setting| {
+            let mode = setting.is_mode.then(|| "mode".to_owned());
+            let names = [self.setting_words(setting), setting.id.clone()];
+            let names = names
+                .into_iter()
+                .chain(mode)
+                .map(|name| name.to_lowercase());
+            let rank = |name: String| {
+                let mut words = name.split(|c: char| !c.is_alphanumeric());
+                match () {
+                    () if name == what => Some(0),
+                    () if words.clone().any(|word| word == what) => Some(1),
+                    () if name.starts_with(&what) => Some(2),
+                    () if words.any(|word| word.starts_with(&what)) => Some(3),
+                    () => None,
+                }
+            };
+            names.filter_map(rank).min()
+        };
+        let best = all.iter().filter_map(rank).min();
+        let called = all.iter().filter(|it| best.is_some() && rank(it) == best);
+        called.collect()
     }
 
     fn ask_setting(&self, all: &[Setting]) -> (Step, Asks) {

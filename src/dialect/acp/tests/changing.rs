@@ -43,6 +43,28 @@ fn labels(run: &Run) -> Vec<String> {
         .collect()
 }
 
+/// opencode offers "Model" before "Session Mode".
+#[test]
+fn a_setting_is_found_by_its_best_name_and_where_two_are_called_alike_it_is_asked() {
+    let select = |id: &str, name: &str, category: &str| {
+        json!({"id": id, "name": name, "category": category, "type": "select", "currentValue": "a",
+            "options": [{"value": "a", "name": "A"}, {"value": "b", "name": "B"}]})
+    };
+    let all = json!({"configOptions": [select("model", "Model", "model"), select("m", "Session Mode", "mode"),
+        select("e", "Session Effort", "other")]});
+    for (what, asked) in [
+        ("mode", "Session Mode is A. Change it to what?"),
+        ("Model", "Model is A. Change it to what?"),
+        ("model", "Model is A. Change it to what?"),
+        ("eff", "Session Effort is A. Change it to what?"),
+        ("session", "What do you want to change?"),
+    ] {
+        let mut run = offering(all.clone());
+        run.wish(&set(Some(what)));
+        assert_eq!(question(&run), asked, "{what}");
+    }
+}
+
 #[test]
 fn what_an_agent_begins_in_is_told_once_and_only_where_it_could_be_otherwise() {
     let run = offering(json!({"modes": modes()}));
