@@ -175,7 +175,7 @@ fn an_interrupt_is_answered_by_the_next_run_and_a_run_is_left() {
     hearken.say("stop");
     hearken.announced("reply", "once more");
     hearken.say("stop");
-    hearken.announced("reply", "can't stop the agent");
+    hearken.announced("reply", "can't be stopped from here");
     hearken.announced(
         "session_cancelled",
         "Whether the agent goes on is not known.",

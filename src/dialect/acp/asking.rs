@@ -311,7 +311,23 @@ impl Turn {
             open.insert(0, asking.clone());
             self.leave_question("thinking", teller, now, out);
         }
+        for permission in &open {
+            self.was_cancelled(&permission.call);
+        }
         open
+    }
+
+    /// Takes note that a call was cancelled before anybody allowed it: it is told only if it is made all the same.
+    pub fn was_cancelled(&mut self, key: &str) {
+        if let Some(call) = self.calls.get_mut(key) {
+            call.stage = match call.stage {
+                Stage::Told => Stage::Told,
+                Stage::Allowed => Stage::Allowed,
+                Stage::Unsaid | Stage::Waiting(_) | Stage::Asked | Stage::Rejected => {
+                    Stage::Rejected
+                }
+            };
+        }
     }
 
     /// Leaves the question that is asked, and asks the next one.

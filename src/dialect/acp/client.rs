@@ -311,8 +311,9 @@ impl Acp {
             token: String::new(),
             sending: None,
         };
-        if self.turn.as_ref().is_some_and(|turn| turn.stopping) {
+        if let Some(turn) = self.turn.as_mut().filter(|turn| turn.stopping) {
             // The protocol wants this answer to everything that is asked in a turn that is being stopped.
+            turn.was_cancelled(&permission.call);
             self.send(permission.cancelled(), out);
             out.push(Out::Detail(Phrase::new("acp.cancelled_too")));
             return;

@@ -140,6 +140,38 @@ fn a_stop_cancels_what_is_open_and_what_comes_until_the_agent_has_stopped() {
     assert_eq!(run.faults, [""; 0]);
 }
 
+/// qwen-code says of a call that a stop cancelled that it has failed: nobody is to hear of it as of something that ran.
+#[test]
+fn a_call_that_a_stop_cancelled_is_told_only_if_it_is_made_all_the_same() {
+    let ends = |run: &mut Run, id: &str, status: &str| {
+        run.update(
+            json!({"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status}),
+        );
+    };
+    let mut run = Run::prompted();
+    run.update(touch("in_progress"));
+    run.asks(&json!(1), &json!({"toolCallId": "c"}));
+    run.asks(&json!(2), &json!({"toolCallId": "d"}));
+    run.wish(&Wish::Stop);
+    run.update(json!({"sessionUpdate": "tool_call", "toolCallId": "e", "title": "t", "status": "in_progress"}));
+    run.asks(&json!(3), &json!({"toolCallId": "e"}));
+    run.after(Duration::from_secs(60));
+    for id in ["c", "e"] {
+        ends(&mut run, id, "failed");
+    }
+    let tools = |run: &Run| {
+        let kinds = run.kinds();
+        kinds
+            .iter()
+            .filter(|kind| kind.starts_with("tool."))
+            .count()
+    };
+    assert_eq!(tools(&run), 0);
+    ends(&mut run, "d", "completed");
+    assert_eq!(tools(&run), 2, "what ran is told");
+    assert_eq!(run.faults, [""; 0]);
+}
+
 #[test]
 fn an_answer_that_is_on_its_way_stays_the_persons_through_a_stop() {
     let mut run = Run::prompted();
