@@ -4,10 +4,11 @@
 //! (`runtime`), how a source is reached (`transport`).
 
 mod choices;
+mod speaking;
+mod values;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -20,6 +21,9 @@ use crate::config::{
 };
 
 pub use choices::{HookAction, HookedAgent, TraceFormat};
+pub use speaking::Speaking;
+pub use values::BadValue;
+use values::{retries, speed, until, width};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -54,9 +58,9 @@ pub enum Command {
     },
     /// Follow one or more agents
     Watch {
-        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, claude for Claude Code by its
-        /// hooks, unix:PATH, unix:AGENT, a FILE of events, - for standard input, or the name of a source
-        /// in your settings; without any, all of those
+        /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, agui:URL, claude for Claude
+        /// Code by its hooks, unix:PATH, unix:AGENT, a FILE of events, - for standard input, or the name of a
+        /// source in your settings; without any, all of those, or you choose among what runs here
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,
         /// A program to start, without a shell, that speaks over its standard input and output
@@ -98,6 +102,41 @@ pub enum Command {
         /// How to show and say it.
         #[command(flatten)]
         options: Options,
+    },
+    /// Stand between an editor and its agent: listen along, speak, and answer from a terminal
+    ///
+    /// Your editor starts this in the place of its agent. Every byte goes on unchanged; what the agent does is spoken, and
+    /// hearken watch unix:NAME shows and answers it. Who answers first decides.
+    AcpProxy {
+        /// The name under which it is watched; that of the program if not given
+        #[arg(long, value_name = "NAME")]
+        name: Option<String>,
+        /// How it speaks.
+        #[command(flatten)]
+        speaking: Speaking,
+        /// The agent that the editor would have started, without a shell, and its arguments
+        #[arg(value_name = "COMMAND", last = true, required = true)]
+        program: Vec<OsString>,
+    },
+    /// Listen along for an acp-proxy; hearken starts it by itself
+    #[command(hide = true)]
+    AcpListen {
+        /// The name under which it is watched.
+        #[arg(long, value_name = "NAME")]
+        name: String,
+        /// How it speaks.
+        #[command(flatten)]
+        speaking: Speaking,
+    },
+    /// Speak the events of an acp-proxy; hearken starts it by itself
+    #[command(hide = true)]
+    AcpSpeak {
+        /// The name of the agent.
+        #[arg(long, value_name = "NAME")]
+        name: String,
+        /// How it speaks.
+        #[command(flatten)]
+        speaking: Speaking,
     },
     /// Play a recording through the same pipeline
     Replay {
@@ -152,7 +191,7 @@ pub enum Command {
         #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
         format: TraceFormat,
     },
-    /// Look at terminal, settings, screen reader, voices and sources: what is there, what helps
+    /// Look at terminal, settings, screen reader, voices, agents and sources: what is there, what helps
     ///
     /// Takes the same sources and flags as watch, and tells what that would meet. Exits with 1 where
     /// something prevents it.
@@ -392,26 +431,6 @@ const SETTINGS: [(&str, &str); 15] = [
     ("client_key", "links.client_key"),
 ];
 
-/// Says why a value can't be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BadValue {
-    /// It says no end of a run.
-    #[error("ended, or idle: and seconds")]
-    Until,
-    /// The seconds of idling are outside their range.
-    #[error("1 to 86400 seconds")]
-    Idle,
-    /// It is no width.
-    #[error("a whole number from 20 to 65535")]
-    Width,
-    /// It is no number of attempts.
-    #[error("a whole number from 0 to 4294967295")]
-    Retries,
-    /// It is no speed.
-    #[error("a number from 0.01 to 1000")]
-    Speed,
-}
-
 /// Gives the settings that a command line or the environment sets, each with the flag or the variable.
 ///
 /// A command line that can't be used gives none.
@@ -445,37 +464,6 @@ pub fn said(arguments: impl IntoIterator<Item = OsString>) -> Vec<(String, SetBy
         said.push(((*setting).to_owned(), how));
     }
     said
-}
-
-fn until(text: &str) -> Result<Until, BadValue> {
-    match text.strip_prefix("idle:") {
-        None if text == "ended" => Ok(Until::Ended),
-        None => Err(BadValue::Until),
-        Some(seconds) => match seconds.parse::<u64>() {
-            Ok(seconds) if (1..=86_400).contains(&seconds) => {
-                Ok(Until::Idle(Duration::from_secs(seconds)))
-            }
-            Ok(_) | Err(_) => Err(BadValue::Idle),
-        },
-    }
-}
-
-fn width(text: &str) -> Result<u16, BadValue> {
-    match text.parse::<u16>() {
-        Ok(width) if width >= 20 => Ok(width),
-        Ok(_) | Err(_) => Err(BadValue::Width),
-    }
-}
-
-fn retries(text: &str) -> Result<u32, BadValue> {
-    text.parse::<u32>().map_err(|_| BadValue::Retries)
-}
-
-fn speed(text: &str) -> Result<f64, BadValue> {
-    match text.parse::<f64>() {
-        Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
-        Ok(_) | Err(_) => Err(BadValue::Speed),
-    }
 }
 
 /// Gives the settings file and the languages that a call names, also where it can't be used as it is: whoever
@@ -555,16 +543,6 @@ mod tests {
                 "{setting} is no setting"
             );
         }
-    }
-
-    #[test]
-    fn ends_are_read() {
-        assert_eq!(until("ended"), Ok(Until::Ended));
-        assert_eq!(until("idle:5"), Ok(Until::Idle(Duration::from_secs(5))));
-        assert!(until("idle:").is_err() && until("idle:0").is_err() && until("never").is_err());
-        assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
-        assert!(width("19").is_err() && width("x").is_err() && width("20").is_ok());
-        assert!(retries("-1").is_err() && retries("0").is_ok());
     }
 
     #[test]

@@ -12,7 +12,7 @@ use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
 use hearken::inspect::{Format, Verdict};
-use hearken::runtime::{self, Earlier, Failure, Serving, Unwritten, Wanted};
+use hearken::runtime::{self, Earlier, Failure, Offered, Proxied, Serving, Unwritten, Wanted};
 
 fn main() -> ExitCode {
     // Nothing may come before it that can fail or take time: an agent waits for it, and takes some exit codes for a word.
@@ -35,6 +35,23 @@ fn main() -> ExitCode {
     };
     if matches!(cli.command, Command::SystemVoice) {
         return runtime::system_voice();
+    }
+    // It is to be as thin as can be.
+    if let Command::AcpProxy {
+        name,
+        speaking,
+        program,
+    } = cli.command
+    {
+        let wanted = Proxied {
+            name,
+            program,
+            speaking,
+        };
+        return match runtime::acp_proxy(wanted) {
+            Ok(code) => ExitCode::from(code),
+            Err(error) => fail(&error),
+        };
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -137,7 +154,12 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             sources,
             program,
             options,
-        } => runtime::run(runtime::watch(&sources, program, &options)?).await,
+        } => match runtime::offered(sources, &program, &options).await? {
+            Offered::Follow(sources) => {
+                runtime::run(runtime::watch(&sources, program, &options)?).await
+            }
+            Offered::Leave(exit) => Ok(exit),
+        },
         Command::Run {
             list: true,
             options,
@@ -193,8 +215,12 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             let engine = runtime::say(&text.join(" "), voice, config.as_deref()).await?;
             print(format!("Said by {engine}.\n").as_bytes())
         }
-        // It has a process of its own, which was told apart before.
-        Command::SystemVoice => Ok(Exit::Clean),
+        // They have processes of their own, which were told apart before.
+        Command::SystemVoice | Command::AcpProxy { .. } => Ok(Exit::Clean),
+        Command::AcpListen { name, speaking } => runtime::acp_listen(&name, speaking).await,
+        Command::AcpSpeak { name, speaking } => {
+            runtime::run(runtime::acp_speak(name, speaking)?).await
+        }
         Command::Doctor {
             sources,
             silent,

@@ -48,6 +48,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
     ),
     ("platform", &["keys"], &["tokio", "crossterm"]),
     ("hooks", &["platform"], &["serde_json"]),
+    ("proxy", &["platform"], &["serde_json", "tokio"]),
     (
         "voice",
         &["config", "announce", "platform"],
@@ -75,6 +76,7 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
             "pane",
             "platform",
             "protocol",
+            "proxy",
             "session",
             "transport",
             "voice",

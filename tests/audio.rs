@@ -9,7 +9,6 @@
 //! with the test. It fails, and does not skip, where the programs are missing:
 //! speech-dispatcher, speech-dispatcher-espeak-ng, speech-dispatcher-audio-plugins, espeak-ng,
 //! pulseaudio, pulseaudio-utils.
-#![cfg(feature = "audio")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

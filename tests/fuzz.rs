@@ -1,5 +1,5 @@
 //! A bounded fuzz run of the decoder and of the sessions, without any tool but cargo:
-//! `HEARKEN_FUZZ_SECONDS=60 cargo test --features fuzz --test fuzz`. The seed is printed, and
+//! `HEARKEN_FUZZ_SECONDS=60 cargo test --test fuzz`. The seed is printed, and
 //! `HEARKEN_FUZZ_SEED` plays it again; what finds a fault belongs into `tests/corpus`.
 
 #![allow(

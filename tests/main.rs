@@ -35,11 +35,13 @@ mod lines;
 mod look;
 mod matrix;
 mod musts;
+mod nearby;
 mod order;
 mod own;
+mod packaging;
 mod pane;
 mod pictures;
-#[cfg(feature = "fuzz")]
+mod proxy;
 mod pty;
 mod replies;
 mod run;

@@ -29,6 +29,8 @@ mod conformance;
 mod duplex;
 #[path = "peers/producers.rs"]
 mod producers;
+#[path = "peers/proxy.rs"]
+mod proxy;
 #[path = "peers/screen.rs"]
 mod screen;
 mod several;

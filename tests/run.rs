@@ -66,7 +66,7 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     wait("Type stop once more", "stop");
     wait("The agent was asked to stop.", "");
     wait("Question 2 is cancelled by your stop.", "");
-    wait("It has stopped, as you wanted.", "");
+    wait("Cancelled by user.", "");
     wait("n 3", "n 3");
     wait("Then not.", "");
     wait("Finished", "g");
@@ -196,7 +196,7 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
     // So soon that it may only be held, it would not count.
     terminal.let_pass(Duration::from_millis(900));
     terminal.press("\x18");
-    terminal.wait("as you wanted");
+    terminal.wait("Cancelled by user.");
     terminal.press("q");
     assert_eq!(terminal.exit(), 0);
     let answers: Vec<String> = folder

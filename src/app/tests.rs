@@ -544,7 +544,11 @@ fn a_question_in_a_recording_is_shown_with_its_answer_and_is_not_answerable() {
     );
     stage.event("session.started", json!({"summary_normal": "Going."}));
     stage.ask("rpl_1");
-    assert!(stage.heard("can't be answered here"), "{:?}", stage.lines);
+    assert!(
+        stage.heard("can't be answered from here"),
+        "{:?}",
+        stage.lines
+    );
     assert!(
         stage.heard("In this recording the answer to question 1 was: reject."),
         "{:?}",

@@ -38,7 +38,7 @@ impl Default for HandshakeConfig {
             boundaries: ["sentence", "paragraph", "completion"]
                 .map(str::to_owned)
                 .to_vec(),
-            include: vec!["aaep:agent.*".to_owned()],
+            include: ["aaep:agent.*", "hearken:*"].map(str::to_owned).to_vec(),
             exclude: Vec::new(),
             extensions: Vec::new(),
             levels: vec![1, 2, 3],

@@ -62,6 +62,8 @@ pub struct LinkConfig {
     pub dialect: Dialect,
     /// Whether a file is read on as it grows, instead of to its end.
     pub follow: bool,
+    /// Whether what Claude Code writes between two calls is read, from the transcript that its hooks name.
+    pub transcript: bool,
     /// A file of certificates (PEM) that are trusted besides the system's.
     pub ca: Option<PathBuf>,
     /// A file with the certificate (PEM) by which servers know this program; wants `client_key`.
@@ -91,6 +93,7 @@ impl Default for LinkConfig {
             plain_pair: false,
             dialect: Dialect::Auto,
             follow: false,
+            transcript: false,
             ca: None,
             client_cert: None,
             client_key: None,

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::doors::Entrance;
 use super::kind::Kind;
+use super::live::Host;
 use super::session::AAEP_VERSION;
 use super::terms::{LANGUAGES, Refusal, SharedTerms, Terms, lock};
 
@@ -19,6 +20,9 @@ use super::terms::{LANGUAGES, Refusal, SharedTerms, Terms, lock};
 const MAX_SUBSCRIPTIONS: usize = 64;
 /// Who the demo is in a handshake; its agents each have a name of their own in their events.
 const AGENT: &str = "hearken-demo";
+/// The same for people.
+const NAME: &str = "hearken's demo";
+
 /// Keeps the subscriptions by their names.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
@@ -26,12 +30,15 @@ pub(super) struct Subscriptions {
     order: VecDeque<String>,
     /// The signed manifest, which every consent carries.
     signed: Option<String>,
+    /// Who speaks, where that is not the demo: its lasting name, and the one for people.
+    host: Option<(String, String)>,
 }
 
 impl Subscriptions {
-    pub(super) fn new(signed: Option<String>) -> Self {
+    pub(super) fn new(host: Option<&Host>, signed: Option<String>) -> Self {
         Self {
             signed,
+            host: host.map(|host| (host.id.clone(), host.name.clone())),
             ..Self::default()
         }
     }
@@ -118,11 +125,13 @@ impl Subscriptions {
     }
 
     fn consent(&self, id: &str, terms: &Terms) -> Value {
+        let own = || (AGENT.to_owned(), NAME.to_owned());
+        let (agent_id, agent_name) = self.host.clone().unwrap_or_else(own);
         let mut consent = json!({
             "type": "subscription.accepted",
             "subscription_id": id,
             "aaep_version": AAEP_VERSION,
-            "producer": {"agent_id": AGENT, "agent_name": "hearken's demo"},
+            "producer": {"agent_id": agent_id, "agent_name": agent_name},
             "honored_capabilities": terms.honored,
         });
         let optional = [
@@ -160,7 +169,7 @@ pub(super) fn manifest(places: &[Entrance]) -> Value {
         "type": "aaep:producer.manifest",
         "agent_id": AGENT,
         "agent_version": env!("CARGO_PKG_VERSION"),
-        "agent_name": "hearken's demo",
+        "agent_name": NAME,
         "aaep_versions_supported": [AAEP_VERSION],
         "conformance_levels_supported": [1, 2, 3],
         "transports_supported": transports,

@@ -135,7 +135,7 @@ pub(super) async fn converse(producer: Producer, mut wire: impl Wire) {
                         "type": "subscription.close",
                         "subscription_id": id,
                         "reason_code": "producer_shutdown",
-                        "reason_message": "The demo is stopping.",
+                        "reason_message": producer.farewell(),
                     });
                     let said = wire.say(&close.to_string(), Saying::Close).await;
                     break said.is_ok().then_some(Farewell::Cleanly);

@@ -29,6 +29,7 @@ mod gate;
 mod hub;
 mod ids;
 mod kind;
+mod live;
 mod news;
 mod perform;
 mod plain;
@@ -55,6 +56,7 @@ mod verdict;
 
 pub use catalogue::{DEFAULT, list, scripts};
 pub use doors::Entrance;
+pub use live::{Answers, Host};
 pub use news::{Answer, Hearer, News};
 pub use plain::PROMPTS;
 pub use producer::{Producer, SessionRef, StartError};

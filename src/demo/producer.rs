@@ -19,6 +19,9 @@ use super::stage::Stage;
 use super::terms::{Refusal, SharedTerms};
 use super::verdict::{Received, Verdict};
 
+/// What subscribers are told when the demo ends.
+const STOPPING: &str = "The demo is stopping.";
+
 /// Says why a scenario can't be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
@@ -221,9 +224,29 @@ impl Producer {
         self.shared.change(|stage, _| stage.inject(text));
     }
 
+    /// Sends somebody else's event to every subscriber; who comes later is told what of it still stands.
+    pub fn publish(&self, text: &str) {
+        self.shared.change(|stage, _| stage.publish(text));
+    }
+
+    /// Gives what of somebody else's events who comes now would be told.
+    pub fn standing(&self) -> Vec<String> {
+        self.shared.look(Stage::standing)
+    }
+
+    /// Gives what is said at the end.
+    pub(super) fn farewell(&self) -> &str {
+        let host = self.shared.settings.host.as_ref();
+        host.map_or(STOPPING, |host| &host.farewell)
+    }
+
     pub(super) fn receive(&self, message: Result<Value, Malformed>) -> Verdict {
         let answer = Answer::of(message.as_ref().ok());
-        let verdict = self.shared.change(|stage, _| stage.receive(message));
+        let verdict = match (&self.shared.settings.host, &message) {
+            (Some(host), Ok(message)) => host.take(message),
+            (Some(_), Err(malformed)) => Verdict::Malformed(*malformed),
+            (None, _) => self.shared.change(|stage, _| stage.receive(message)),
+        };
         self.shared.tell(News::Answered { answer, verdict });
         verdict
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::live::Host;
 use super::news::Hearer;
 use super::signing::Signer;
 
@@ -54,6 +55,8 @@ pub struct Settings {
     pub signer: Option<Arc<Signer>>,
     /// Hears who comes and what is answered, where somebody wants to know.
     pub hearer: Option<Hearer>,
+    /// Whose events are published in the place of scenarios, where they are somebody else's.
+    pub host: Option<Host>,
 }
 
 impl Settings {
@@ -66,6 +69,7 @@ impl Settings {
             clock: Arc::new(Timestamp::now),
             signer: None,
             hearer: None,
+            host: None,
         }
     }
 

@@ -30,13 +30,15 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn new(settings: Settings, places: &[Entrance]) -> Self {
+        let host = settings.host.as_ref();
         let manifest = agreed::manifest(places);
         let signed = settings
             .signer
             .as_ref()
             .and_then(|signer| signer.sign(&manifest));
+        let subscriptions = agreed::Subscriptions::new(host, signed);
         Self {
-            stage: Mutex::new(Stage::new(settings.seed, signed)),
+            stage: Mutex::new(Stage::new(settings.seed, subscriptions)),
             manifest,
             changes: watch::Sender::new(0),
             gate: Gate::new(),

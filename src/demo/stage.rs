@@ -17,6 +17,7 @@ use super::ask::{Asked, Outcome};
 use super::hub::{Full, Hub, Listener, Resumed};
 use super::ids::Ids;
 use super::kind::Kind;
+use super::live::Standing;
 use super::questions::{Question, Questions};
 use super::queue::{Frame, Queue};
 use super::reply::{Malformed, Reply};
@@ -42,6 +43,8 @@ pub(super) struct Stage {
     hub: Hub,
     questions: Questions,
     subscriptions: Subscriptions,
+    /// What of somebody else's events who comes later must know.
+    standing: Standing,
     received: VecDeque<Received>,
     received_count: u64,
     emitted: u64,
@@ -68,13 +71,14 @@ pub(super) enum Posed {
 }
 
 impl Stage {
-    pub(super) fn new(seed: u64, signed_manifest: Option<String>) -> Self {
+    pub(super) fn new(seed: u64, subscriptions: Subscriptions) -> Self {
         Self {
             ids: Ids::new(seed),
             sessions: BTreeMap::new(),
             hub: Hub::default(),
             questions: Questions::default(),
-            subscriptions: Subscriptions::new(signed_manifest),
+            subscriptions,
+            standing: Standing::default(),
             names: Ids::new(seed ^ SUBSCRIPTIONS),
             received: VecDeque::new(),
             received_count: 0,
@@ -194,6 +198,18 @@ impl Stage {
         self.hub.publish(&frame);
     }
 
+    /// Sends somebody else's event.
+    pub(super) fn publish(&mut self, text: &str) {
+        let frame = self.standing.take(text);
+        self.hub.publish(&frame);
+        self.emitted += 1;
+    }
+
+    /// Gives what of somebody else's events who comes now must know.
+    pub(super) fn standing(&self) -> Vec<String> {
+        self.standing.frames().map(|it| it.text.clone()).collect()
+    }
+
     /// Brings a session that is still open to its end; nothing happens if it is over.
     pub(super) fn close_session(&mut self, id: &str, by: &str, words: &str, now: Timestamp) {
         let Some(session) = self.sessions.get(id) else {
@@ -290,7 +306,12 @@ impl Stage {
     ) -> Result<(u64, Arc<Queue>), Full> {
         let (number, queue, resumed) = self.hub.subscribe(last, listener)?;
         match resumed {
-            Resumed::Fresh | Resumed::Whole => {}
+            Resumed::Whole => {}
+            Resumed::Fresh => {
+                for frame in self.standing.frames() {
+                    queue.push(Arc::clone(frame));
+                }
+            }
             Resumed::AgedOut => {
                 for frame in self.questions.frames() {
                     queue.push(Arc::clone(frame));

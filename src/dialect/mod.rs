@@ -33,10 +33,13 @@ mod opencode;
 mod recognise;
 pub mod rpc;
 pub mod sage;
+mod shell;
 mod wording;
 pub mod written;
 
+pub use a2a::document as a2a_card;
 pub use aaep::{Addresses, WEBSOCKET};
+pub use acp::{Along, Decided};
 pub use asp::{BadKey, Identity, tables as asp_tables};
 pub use foreign::Foreign;
 pub use numbers::Numbers;

@@ -83,6 +83,11 @@ impl Writer {
         }
     }
 
+    /// Gives the agent the name that it says itself; the ids go on.
+    pub fn call(&mut self, agent: Agent) {
+        self.agent = agent;
+    }
+
     /// Names the model behind the sessions that begin from now on.
     pub fn model(&mut self, model: Option<&str>) {
         let model = model.map(|model| cut(model, 256));
@@ -137,7 +142,12 @@ impl Writer {
             map.insert(name.to_owned(), value);
         };
         put("@context", json!([CORE_CONTEXT, OWN_CONTEXT]));
-        put("type", json!(format!("aaep:agent.{kind}")));
+        // What AAEP has no event for has a type of its own.
+        let kind = match kind.contains(':') {
+            true => kind.to_owned(),
+            false => format!("aaep:agent.{kind}"),
+        };
+        put("type", json!(kind));
         put("event_id", json!(format!("evt_{:016x}", self.draw())));
         put("session_id", json!(session.id));
         put("timestamp", json!(format!("{at:.3}")));
@@ -157,9 +167,9 @@ impl Writer {
             own.extend(attached);
         }
         put("extensions", json!({"hearken": own}));
-        let critical = kind.starts_with("awaiting.")
-            || kind == "handoff.requested"
-            || kind == "session.errored";
+        let own = kind.strip_prefix("aaep:agent.").unwrap_or_default();
+        let critical =
+            own.starts_with("awaiting.") || own == "handoff.requested" || own == "session.errored";
         if critical {
             put("urgency", json!("critical"));
         }

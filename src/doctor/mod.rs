@@ -18,6 +18,7 @@ use crate::runtime::{self, Face, Terminals};
 use crate::transport::{LinkSettings, Tls};
 use crate::voice::reader::{Sight, Signs, Survey};
 
+pub mod agents;
 pub mod own;
 pub mod report;
 pub mod settings;
@@ -101,6 +102,14 @@ pub async fn run(
     })
     .await;
 
+    match agents::look().await {
+        Ok(found) => report.tell_all(found),
+        Err(error) => report.tell(Finding::broken(
+            Part::Agent,
+            Phrase::new("doctor.words").with("why", name_of(error)),
+            "doctor.words.remedy",
+        )),
+    }
     if let Some(links) = links(&request, config, &mut report) {
         sources::look(&request.sources, config, &links, |finding| {
             report.tell(finding)

@@ -21,6 +21,8 @@ pub enum Part {
     Face,
     /// The engines.
     Voice,
+    /// Which are on this machine, and how each is followed.
+    Agent,
     /// What is followed.
     Source,
 }
@@ -34,6 +36,7 @@ impl Part {
             Self::ScreenReader => "doctor.part.screen_reader",
             Self::Face => "doctor.part.face",
             Self::Voice => "doctor.part.voice",
+            Self::Agent => "doctor.part.agent",
             Self::Source => "doctor.part.source",
         }
     }
@@ -46,6 +49,7 @@ impl Part {
             Self::ScreenReader => "screen_reader",
             Self::Face => "face",
             Self::Voice => "voice",
+            Self::Agent => "agent",
             Self::Source => "source",
         }
     }

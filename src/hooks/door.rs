@@ -58,6 +58,8 @@ pub struct Knock {
     pub port: u16,
     /// The secret: the first part of every path.
     pub secret: String,
+    /// Whether what the agent wrote is wanted, too, from its transcript.
+    pub transcript: bool,
 }
 
 impl Door {
@@ -100,8 +102,8 @@ impl Door {
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn open(&mut self, port: u16, secret: &str) -> io::Result<()> {
-        let text = json!({"port": port, "secret": secret}).to_string();
+    pub fn open(&mut self, port: u16, secret: &str, transcript: bool) -> io::Result<()> {
+        let text = json!({"port": port, "secret": secret, "transcript": transcript}).to_string();
         let beside = self
             .path
             .with_extension(format!("new-{}", std::process::id()));
@@ -160,6 +162,7 @@ pub fn find(folder: &Path) -> Option<Knock> {
     (!secret.is_empty() && secret.chars().all(plain)).then_some(Knock {
         port: u16::try_from(port).ok().filter(|port| *port > 0)?,
         secret: secret.to_owned(),
+        transcript: said.get("transcript").and_then(Value::as_bool) == Some(true),
     })
 }
 
@@ -175,7 +178,7 @@ mod tests {
         assert!(find(&folder).is_none(), "nobody was ever there");
         let mut door = Door::take(&folder).unwrap();
         assert!(find(&folder).is_none(), "it is not open yet");
-        door.open(4711, "s3cret").unwrap();
+        door.open(4711, "s3cret", false).unwrap();
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -184,6 +187,9 @@ mod tests {
         }
         let knock = find(&folder).unwrap();
         assert_eq!((knock.port, knock.secret.as_str()), (4711, "s3cret"));
+        assert!(!knock.transcript);
+        door.open(4711, "s3cret", true).unwrap();
+        assert!(find(&folder).unwrap().transcript);
         assert!(matches!(Door::take(&folder), Err(NoDoor::Taken)));
         drop(door);
         assert!(find(&folder).is_none());

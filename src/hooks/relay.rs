@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::door;
+use super::transcript::last_texts;
 use crate::platform::terminal::{Printed, wait_to_read};
 
 /// The only message whose answer is waited for.
@@ -33,6 +34,8 @@ const LOOK: Duration = Duration::from_millis(500);
 const HOOK: &str = "hook";
 /// Where it is told that one is too large to go.
 const TOO_LARGE: &str = "too-large";
+/// Where in a message stands what the agent wrote last.
+const TEXTS: &str = "hearken_texts";
 /// The status for what is too large to be taken in.
 const REFUSED_LARGE: u16 = 413;
 
@@ -51,6 +54,11 @@ pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed
     let parsed: Option<Value> = serde_json::from_slice(&message).ok();
     let name = parsed.as_ref().and_then(|it| it.get("hook_event_name"));
     let asks = name.and_then(Value::as_str) == Some(ASKS);
+    let file = parsed.as_ref().and_then(|it| it.get("transcript_path"));
+    let file = file.and_then(Value::as_str).filter(|_| knock.transcript);
+    if let Some(file) = file {
+        put_texts(&mut message, &last_texts(Path::new(file)));
+    }
     drop(parsed);
     let until = Instant::now() + if asks { LONG } else { SHORT };
     let Some(answer) = post(&knock, HOOK, &message, until, output) else {
@@ -64,6 +72,20 @@ pub fn relay(folder: &Path, input: impl Read, output: &mut (impl Write + Printed
         let _ = output.write_all(decision.as_bytes());
         let _ = output.flush();
     }
+}
+
+/// Puts what the agent wrote last into a message, of which nothing else is changed; not where that makes it too large.
+fn put_texts(message: &mut Vec<u8>, texts: &[Value]) {
+    let added = format!(",\"{TEXTS}\":{}}}", Value::from(texts.to_vec()));
+    let whole = message.trim_ascii_end().len();
+    if texts.is_empty()
+        || (whole + added.len()) as u64 > MOST_BYTES
+        || !message.get(..whole).is_some_and(|it| it.ends_with(b"}"))
+    {
+        return;
+    }
+    message.truncate(whole - 1);
+    message.extend_from_slice(added.as_bytes());
 }
 
 fn tell_too_large(knock: &door::Knock) {

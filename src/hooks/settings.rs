@@ -158,7 +158,7 @@ impl Change {
 }
 
 /// Reads a file; nothing where there is none.
-fn text(path: &Path) -> Result<Option<String>, Unchanged> {
+pub(super) fn text(path: &Path) -> Result<Option<String>, Unchanged> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -173,7 +173,7 @@ fn text(path: &Path) -> Result<Option<String>, Unchanged> {
 }
 
 /// Reads settings; an empty file holds none.
-fn settings(text: Option<&str>) -> Result<Map<String, Value>, Unchanged> {
+pub(super) fn settings(text: Option<&str>) -> Result<Map<String, Value>, Unchanged> {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
     let Some(text) = text else {
         return Ok(Map::new());
@@ -253,7 +253,7 @@ fn group(event: &str, program: &Path) -> Option<Value> {
 }
 
 /// Tells whether our hooks stand there as they should, each once.
-fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
+pub(super) fn is_whole(hooks: &Map<String, Value>, program: &Path) -> bool {
     let ours = |groups: &Value| {
         let groups = groups.as_array().into_iter().flatten();
         let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));
@@ -284,24 +284,30 @@ fn command(program: &Path) -> String {
 
 /// Tells whether a hook runs our relay.
 fn is_ours(hook: &Value, program: &Path) -> bool {
-    let Some(text) = hook.get("command").and_then(Value::as_str) else {
-        return false;
+    called(hook, program).is_some()
+}
+
+/// Gives the program that a hook runs as our relay; nothing where it is somebody else's hook.
+pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
+    let text = hook.get("command").and_then(Value::as_str)?.trim();
+    let called = text.strip_suffix(WHATEVER).unwrap_or(text);
+    let called = called.strip_suffix(CALL)?;
+    if text == command(program) {
+        return Some(program.to_owned());
+    }
+    let called = match called
+        .strip_prefix('\'')
+        .and_then(|it| it.strip_suffix('\''))
+    {
+        Some(quoted) => quoted.replace("'\\''", "'"),
+        None => called.trim_matches(['\'', '"']).to_owned(),
     };
-    let text = text.trim();
-    let Some(called) = text
-        .strip_suffix(WHATEVER)
-        .unwrap_or(text)
-        .strip_suffix(CALL)
-    else {
-        return false;
-    };
-    let called = called.trim_matches(['\'', '"']);
-    let is_named = Path::new(called)
+    let is_named = Path::new(&called)
         .file_name()
         .is_some_and(|name| name == format!("{PROGRAM}{EXE_SUFFIX}").as_str());
     // One word, so that nothing else is run beside it.
     let is_one = !called.contains(['\n', ';', '|', '&', '$', '`']);
-    is_one && is_named || text == command(program)
+    (is_one && is_named).then(|| called.into())
 }
 
 #[cfg(test)]

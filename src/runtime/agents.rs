@@ -133,6 +133,27 @@ fn known() -> anyhow::Result<Vec<Agent>> {
     Ok(known.agent)
 }
 
+/// Is a known agent, and whether it can be started here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Startable {
+    /// Its name on the command line.
+    pub(crate) name: String,
+    /// Its name for a person.
+    pub(crate) title: String,
+    /// Whether its program is there.
+    pub(crate) is_here: bool,
+}
+
+/// Gives the known agents.
+pub(crate) fn startable() -> anyhow::Result<Vec<Startable>> {
+    let agents = known()?.into_iter().map(|agent| Startable {
+        is_here: is_there(OsStr::new(agent.program())),
+        name: agent.name,
+        title: agent.title,
+    });
+    Ok(agents.collect())
+}
+
 /// Lists the known agents as plain text.
 ///
 /// # Errors
@@ -238,7 +259,7 @@ fn in_full(mut command: Vec<OsString>) -> anyhow::Result<Vec<OsString>> {
 }
 
 /// Tells whether a program is there, by its path or among those that can be called.
-fn is_there(program: &OsStr) -> bool {
+pub(crate) fn is_there(program: &OsStr) -> bool {
     let path = Path::new(program);
     if path.components().count() > 1 {
         return callable(path).is_some();

@@ -49,8 +49,8 @@ pub(super) struct Feeds {
     parted: Vec<LinkNews>,
     /// The sources that were left, until nothing is left of them.
     leaving: Vec<JoinHandle<()>>,
-    /// The doors at which hooks knock, of the sources that listen.
-    doors: BTreeMap<LinkId, (Door, Listening)>,
+    /// The doors at which hooks knock, of the sources that listen, and whether each wants the transcript read.
+    doors: BTreeMap<LinkId, (Door, Listening, bool)>,
 }
 
 impl Feeds {
@@ -62,11 +62,12 @@ impl Feeds {
             let mut origin = None;
             let handle = match feed {
                 Feed::Link(source, own) => {
-                    if let Source::Requests(listening) = &source {
-                        doors.insert(LinkId(at), (hooked::door()?, listening.clone()));
-                    }
                     let seed = settings.seed.wrapping_add(at as u64);
                     let mut settings = own.map_or_else(|| settings.clone(), |own| *own);
+                    if let Source::Requests(listening) = &source {
+                        let transcript = settings.config.transcript;
+                        doors.insert(LinkId(at), (hooked::door()?, listening.clone(), transcript));
+                    }
                     settings.seed = seed;
                     origin = Some((source.clone(), settings.clone()));
                     let settings = sources::prepared(settings);
@@ -126,12 +127,12 @@ impl Feeds {
 
     /// Says at its door where a source listens; one of which nobody can know is of no use.
     fn at_the_door(&mut self, id: LinkId, event: LinkEvent) -> LinkEvent {
-        let (LinkEvent::Listening { port }, Some((door, listening))) =
+        let (LinkEvent::Listening { port }, Some((door, listening, transcript))) =
             (&event, self.doors.get_mut(&id))
         else {
             return event;
         };
-        match door.open(*port, listening.secret()) {
+        match door.open(*port, listening.secret(), *transcript) {
             Ok(()) => event,
             Err(error) => LinkEvent::Failed {
                 fault: Fault::Unusable(Cause::NoListening {

@@ -118,7 +118,7 @@ pub fn hooks(
 }
 
 /// Gives the settings of Claude Code: the person's own, or those of this folder.
-fn file(project: bool) -> Result<PathBuf, Failure> {
+pub(super) fn file(project: bool) -> Result<PathBuf, Failure> {
     let folder = match project {
         true => std::env::current_dir()
             .map_err(|error| Failure::unreadable(&PathBuf::from("."), Reason::of_system(&error)))?

@@ -10,8 +10,8 @@ use crate::announce::normalise::Pronunciation;
 use crate::announce::speakable::Profile;
 use crate::announce::{Class, Deliveries, Manner, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::app::{LineSource, Recording, Setup, SourceSetup, Until};
-use crate::cli::Options;
-use crate::config::{Config, Dialect, LinkConfig, VoiceChoice, closest};
+use crate::cli::{Options, Speaking};
+use crate::config::{Config, Dialect, FaceChoice, LinkConfig, VoiceChoice, closest};
 use crate::demo;
 use crate::dialect::{Carrier, Identity};
 use crate::keys::{Keymap, Scan};
@@ -79,6 +79,34 @@ pub fn watch(
         described,
         Until::NoSource,
         takes_stdin,
+    )
+}
+
+/// Speaks the events that come at the standard input, as those of this agent; shows nothing.
+///
+/// # Errors
+/// When the settings can't be used.
+pub fn acp_speak(name: String, speaking: Speaking) -> anyhow::Result<Plan> {
+    let options = Options {
+        face: Some(FaceChoice::Linear),
+        dialect: Some(Dialect::Aaep),
+        voice: speaking.voice,
+        verbosity: speaking.verbosity,
+        load: speaking.load,
+        language: speaking.language,
+        config: speaking.config,
+        ..Options::default()
+    };
+    let config = configured(&options)?;
+    let described = described_as(&Source::Stdin, &config.links)?.called(name);
+    let feeds = vec![Feed::Link(Source::Stdin, None)];
+    plan(
+        config,
+        &options,
+        feeds,
+        vec![described],
+        Until::NoSource,
+        true,
     )
 }
 
@@ -392,12 +420,12 @@ pub async fn say(
 }
 
 /// Reads the phrases in the person's language, with their dictionary.
-fn phrases(config: &Config) -> anyhow::Result<Phrases> {
+pub(super) fn phrases(config: &Config) -> anyhow::Result<Phrases> {
     let phrases = Phrases::for_languages(&config.announce.languages)?;
     Ok(phrases.pronouncing(Pronunciation::new(&config.pronunciation)))
 }
 
-fn configured(options: &Options) -> anyhow::Result<Config> {
+pub(super) fn configured(options: &Options) -> anyhow::Result<Config> {
     let mut config = settings::load(options.config.as_deref())?;
     settings::recall(&mut config)?;
     options.apply(&mut config);

@@ -142,6 +142,11 @@ const OPENCODE: (&str, &str) = ("OPENCODE_SERVER_PASSWORD", "OPENCODE_SERVER_USE
 /// Who that user is where nobody says it.
 const OPENCODE_USER: &str = "opencode";
 
+/// Tells whether a password for opencode stands where opencode itself has it.
+pub(crate) fn has_opencode_password() -> bool {
+    std::env::var_os(OPENCODE.0).is_some_and(|password| !password.is_empty())
+}
+
 /// Gives what a source is shown of who we are: the token that is named for it. A protocol with passwords takes it for one,
 /// and where none is named, the one of its own variable.
 ///

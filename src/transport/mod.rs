@@ -53,4 +53,4 @@ pub use settings::LinkSettings;
 pub use sink::{LinkNews, LinkSink, WAITING_BYTES};
 pub use source::Source;
 pub use tls::{Tls, TlsError};
-pub use unix::{Socket, folders as socket_folders};
+pub use unix::{Socket, agents as socket_agents, folders as socket_folders};

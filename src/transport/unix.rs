@@ -124,8 +124,8 @@ pub fn folders() -> Vec<PathBuf> {
     folders
 }
 
-/// Lists the agents that have a socket in one of the folders, by name.
-fn agents(folders: &[PathBuf]) -> Vec<String> {
+/// Lists the agents that have a socket in one of the folders, by name; of very many only the first.
+pub fn agents(folders: &[PathBuf]) -> Vec<String> {
     let mut found: Vec<String> = folders
         .iter()
         .filter_map(|folder| std::fs::read_dir(folder).ok())

@@ -243,7 +243,7 @@ sites! {
         "Connected to S, without a handshake.",
     ];
     who_wants_a_token_is_not_gone_around (Http, Over): Site { subscription: Subscription::Status("401 Unauthorized"), ..GOOD }, &[]
-        => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file."];
+        => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     who_refuses_access_is_not_gone_around (Http, Over): Site { stream: Stream::Status("403 Forbidden"), ..GOOD }, &[]
         => &["S can't be used: the server refuses access (status 403)."];
 

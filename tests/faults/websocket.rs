@@ -143,7 +143,7 @@ stories! {
     ws_pings_without_an_answer (WS, BOTH, Whole): &[|at| { at.open(3).left(); }] => &[START, LOST_TO_SILENCE, BACK];
 
     // Answers that are no WebSocket.
-    ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file."];
+    ws_status_401 (WS, BOTH, Over(1)): &[|at| { at.status("401 Unauthorized", ""); }] => &["S can't be used: the server wants a token (status 401). Give it with --token-env or --token-file. If it is opencode with a password, write opencode: before its address."];
     ws_status_403 (WS, BOTH, Over(1)): &[|at| { at.status("403 Forbidden", ""); }] => &["S can't be used: the server refuses access (status 403)."];
     ws_status_200 (WS, BOTH, Over(1)): &[|at| { at.status("200 OK", ""); }] => &["S can't be used: what answers there is no WebSocket. Check host, port and path."];
     ws_status_307 (WS, BOTH, Over(1)): &[|at| { at.status("307 Temporary Redirect", "Location: /elsewhere\r\n"); }]

@@ -209,7 +209,7 @@ fn an_agent_is_prompted_heard_answered_and_stopped_in_both_versions() {
         hearken.say("stop");
         hearken.announced("reply", "once more");
         hearken.say("stop");
-        hearken.announced("session_cancelled", "as you wanted");
+        hearken.announced("session_cancelled", "Cancelled by user");
         let wanted = [
             "3 the house",
             "ask the door",

@@ -17,12 +17,15 @@ const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/peers/model.py")
 /// After this time without a key a question can be answered.
 const ARMED: Duration = Duration::from_millis(1200);
 
+/// Gives the words of a question about a command: the command itself, whatever shell it is started by.
+fn wants(command: &str) -> String {
+    format!(" {command}. ")
+}
+
 /// Describes an agent.
 pub(super) struct Agent {
     /// Its name for `hearken run`.
     name: &'static str,
-    /// The words of a question about a command.
-    asks: fn(&str) -> String,
     /// What it is asked to do with a file, about which it asks although `touch c.txt` was allowed from now on.
     other: &'static str,
     /// Writes its settings, and gives its environment.
@@ -31,7 +34,6 @@ pub(super) struct Agent {
 
 pub(super) const OPENCODE: Agent = Agent {
     name: "opencode",
-    asks: |command| format!(" {command}. "),
     other: "write",
     settle: |home, port| {
         let settings = serde_json::json!({
@@ -67,7 +69,6 @@ const OPENCODE_BY_MESSAGES: Agent = Agent {
 
 const QWEN: Agent = Agent {
     name: "qwen",
-    asks: |command| format!(" {command}. "),
     other: "write",
     settle: |home, port| {
         let settings = r#"{"tools":{"approvalMode":"default"}}"#;
@@ -82,7 +83,6 @@ const QWEN: Agent = Agent {
 
 const CODEX: Agent = Agent {
     name: "codex",
-    asks: |command| format!(" /bin/bash -lc '{command}'. "),
     other: "touch",
     settle: |home, port| {
         let settings = format!(
@@ -223,7 +223,7 @@ fn story(agent: &Agent) {
 
     // Allowed once: before that nothing happens.
     hearken.say("> touch a.txt");
-    let n = asked(&mut hearken, &(agent.asks)("touch a.txt"));
+    let n = asked(&mut hearken, &wants("touch a.txt"));
     assert!(!scene.has("a.txt"));
     hearken.say(&format!("y {n}"));
     hearken.announced("reply", "to confirm");
@@ -235,7 +235,7 @@ fn story(agent: &Agent) {
     assert!(scene.has("a.txt"));
 
     hearken.say("> touch b.txt");
-    let n = asked(&mut hearken, &(agent.asks)("touch b.txt"));
+    let n = asked(&mut hearken, &wants("touch b.txt"));
     hearken.say(&format!("n {n}"));
     hearken.announced("reply", "Rejecting");
     // What this agent makes of it, it says by itself: one ends its turn, one has the model go on, one cancels.
@@ -247,7 +247,7 @@ fn story(agent: &Agent) {
 
     // Allowed from now on: the same again is not asked.
     hearken.say("> touch c.txt");
-    let n = asked(&mut hearken, &(agent.asks)("touch c.txt"));
+    let n = asked(&mut hearken, &wants("touch c.txt"));
     hearken.say(&format!("o {n} 1"));
     hearken.announced("reply", "to confirm the answer allow from now on");
     hearken.say(&format!("c {n}"));
@@ -270,7 +270,7 @@ fn story(agent: &Agent) {
         "confirmation",
         &format!("Question {n} is cancelled by your stop."),
     );
-    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("session_cancelled", "Cancelled by user");
     assert!(!scene.has("e.txt"));
 
     // Stopped while it writes: what was typed meanwhile is sent then.
@@ -281,7 +281,7 @@ fn story(agent: &Agent) {
     hearken.say("stop");
     hearken.announced("reply", "once more");
     hearken.say("stop");
-    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("session_cancelled", "Cancelled by user");
     hearken.announced("output", "It has two sentences.");
     hearken.announced("session_completed", "Finished");
     hearken.say("q");
@@ -389,7 +389,7 @@ fn on_a_screen(columns: u16, rows: u16) {
     terminal.wait("once more");
     terminal.let_pass(Duration::from_millis(900));
     terminal.press("\x18");
-    terminal.wait("as you wanted");
+    terminal.wait("Cancelled by user");
     terminal.press("q");
     assert_eq!(terminal.exit(), 0);
 }
@@ -409,7 +409,7 @@ fn an_agent_before_a_model_that_speaks_in_messages_is_prompted_and_answered() {
     hearken.announced("session_completed", "Finished");
     for (file, answers, made) in [("a.txt", ["y", "c"], true), ("b.txt", ["n", ""], false)] {
         hearken.say(&format!("> touch {file}"));
-        let n = asked(&mut hearken, &(agent.asks)(&format!("touch {file}")));
+        let n = asked(&mut hearken, &wants(&format!("touch {file}")));
         for answer in answers.iter().filter(|answer| !answer.is_empty()) {
             hearken.say(&format!("{answer} {n}"));
         }

@@ -134,7 +134,7 @@ fn a_pydantic_agent_is_prompted_answered_left_and_cancelled() {
     hearken.say("stop");
     hearken.announced("reply", "once more");
     hearken.say("stop");
-    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("session_cancelled", "Cancelled by user");
     assert!(!endpoint.has("d.txt"));
 
     hearken.say("> fail");
@@ -234,7 +234,7 @@ fn a_langgraph_agent_is_answered_in_its_older_form_and_in_the_protocols() {
         hearken.say("stop");
         hearken.announced("reply", "once more");
         hearken.say("stop");
-        hearken.announced("session_cancelled", "as you wanted");
+        hearken.announced("session_cancelled", "Cancelled by user");
         assert!(!endpoint.has("b.txt"));
 
         hearken.say("> fail");

@@ -142,7 +142,7 @@ fn an_opencode_that_runs_is_prompted_answered_and_stopped() {
     hearken.say("stop");
     hearken.announced("reply", "once more");
     hearken.say("stop");
-    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("session_cancelled", "Cancelled by user");
     hearken.say("q");
     assert_eq!(hearken.exit().0, 0);
 }

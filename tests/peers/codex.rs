@@ -305,14 +305,14 @@ fn codex_is_heard_answered_prompted_and_stopped_beside_another_client() {
         "confirmation",
         &format!("Question {n} is cancelled by your stop."),
     );
-    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("session_cancelled", "Cancelled by user");
     assert!(!scene.has("d.txt"));
     hearken.say("> wait now");
     hearken.announced("output", "Sentence 2 stands here.");
     hearken.say("stop");
     hearken.announced("reply", "once more");
     hearken.say("stop");
-    hearken.announced("session_cancelled", "as you wanted");
+    hearken.announced("session_cancelled", "Cancelled by user");
 
     // Allowed from now on: the same again is not asked.
     hearken.say("> ask: touch e.txt");

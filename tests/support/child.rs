@@ -26,6 +26,7 @@ pub fn command(arguments: &[&str]) -> Command {
         .args(arguments)
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_STATE_HOME")
+        .env_remove("CLAUDE_CONFIG_DIR")
         .env("HOME", "/nonexistent")
         .env("TZ", "UTC")
         // Who tests with a screen reader at work sees what everybody sees.

@@ -460,8 +460,12 @@ impl Announcer {
         match decision {
             Decision::Accept => self.phrases.text("answer.accept", &[]),
             Decision::Reject => self.phrases.text("answer.reject", &[]),
-            // Producers write these as identifiers; an engine would spell the signs between words.
-            Decision::Other(text) => self.phrases.answer_of(text).replace('_', " "),
+            // Producers write these as identifiers; an engine would spell the signs between words. In a sentence a sign is
+            // part of a path or of a command.
+            Decision::Other(text) => match self.phrases.answer_of(text) {
+                sentence if sentence.contains(char::is_whitespace) => sentence,
+                name => name.replace('_', " "),
+            },
         }
     }
 

@@ -183,20 +183,17 @@ impl Announcer {
             }
             Ended::Completed(event) => self.ended_well(change, event),
             Ended::Errored(event) => self.errored(change, event),
-            Ended::Cancelled(event) => self.phrase(
-                change,
-                Class::Outcome,
-                Kind::SessionCancelled,
-                "session.cancelled",
-                &[
-                    (
-                        "summary",
-                        self.summary(change, &event.summary, Kind::SessionCancelled),
-                    ),
-                    ("by", name(event.cancelled_by.as_deref())),
-                    ("partial", agents(change, event.partial_result.as_deref())),
-                ],
-            ),
+            Ended::Cancelled(event) => {
+                let summary = self.summary(change, &event.summary, Kind::SessionCancelled);
+                let partial = agents(change, event.partial_result.as_deref());
+                let key = match summary.is_empty() && partial.is_empty() {
+                    true => "session.cancelled.bare",
+                    false => "session.cancelled",
+                };
+                let by = name(event.cancelled_by.as_deref());
+                let args = [("summary", summary), ("by", by), ("partial", partial)];
+                self.phrase(change, Class::Outcome, Kind::SessionCancelled, key, &args)
+            }
         }
     }
 

@@ -32,15 +32,25 @@ pub fn name_of(text: &str, unnamed: &str) -> String {
 
 /// Does the same with what an agent calls an answer to its question, which may say what it covers: a command, a path.
 pub fn answer_of(text: &str, unnamed: &str) -> String {
-    plain(text, unnamed, "_-./':(),*&|<>=+@#$~%", LONGEST_ANSWER)
+    plain(
+        text,
+        unnamed,
+        "_-./':(),*&|<>=+@#$~%;\"\\[]{}^",
+        LONGEST_ANSWER,
+    )
 }
 
 fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     let clean = speakable::one_line(text);
+    let mut next = clean.chars();
     let plain: String = clean
         .chars()
         .map(|c| {
-            if c.is_alphanumeric() || c == ' ' || signs.contains(c) {
+            next.next();
+            let goes_on = |c: char| c.is_alphanumeric() || "._/-*".contains(c);
+            // A full stop with a sign behind it would end a sentence, too.
+            let ends = c == '.' && !next.as_str().starts_with(goes_on);
+            if !ends && (c.is_alphanumeric() || c == ' ' || signs.contains(c)) {
                 c
             } else {
                 ' '
@@ -50,7 +60,7 @@ fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     // A full stop inside a name would let it go on with a sentence.
     let words: Vec<&str> = plain
         .split_whitespace()
-        .map(|word| word.trim_matches('.'))
+        .map(|word| word.trim_end_matches('.'))
         .filter(|word| !word.is_empty())
         .collect();
     let words = words.join(" ");
@@ -179,6 +189,13 @@ mod tests {
             "Bank accepted Question 2"
         );
         assert_eq!(name_of("\u{202e}", "unnamed"), "unnamed");
+        assert_eq!(
+            answer_of(
+                "rm -rf ./a/__x__ ../b; ls.\" Question 1 is rejected.\" Type y.] x.)",
+                "unnamed"
+            ),
+            "rm -rf ./a/__x__ ../b; ls \" Question 1 is rejected \" Type y ] x )"
+        );
         assert_eq!(
             name_of(&"x".repeat(100), "unnamed").chars().count(),
             LONGEST_NAME + 1

@@ -428,9 +428,8 @@ fn remedy(fault: &Fault) -> Option<&'static str> {
         Fault::Status { status: 404, .. }
         | Fault::NotEventStream { .. }
         | Fault::NotWebSocket(_) => Some("remedy.address"),
-        Fault::Status { status: 401, .. } | Fault::ClosedWith { code: 4002, .. } => {
-            Some("remedy.token")
-        }
+        Fault::Status { status: 401, .. } => Some("remedy.token.status"),
+        Fault::ClosedWith { code: 4002, .. } => Some("remedy.token"),
         Fault::Refused
         | Fault::UnknownHost
         | Fault::TimedOut

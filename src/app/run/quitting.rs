@@ -42,7 +42,9 @@ impl App {
                         let key = match &asked.default_decision {
                             Some(Decision::Reject) => "quit.default.reject",
                             Some(Decision::Accept) => "quit.default.accept",
-                            Some(Decision::Other(_)) | None => "quit.default.other",
+                            Some(Decision::Other(_)) => "quit.default.other",
+                            // Only what was translated may leave it out (`protocol::translated`).
+                            None => "quit.default.not_stated",
                         };
                         self.announcer.phrases().text(key, &[n])
                     }

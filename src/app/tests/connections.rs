@@ -252,7 +252,7 @@ fn questions_beyond_the_memory_of_a_link_are_told_and_counted() {
         let long = "x".repeat(1 << 20);
         stage.ask_with(
             &format!("rpl_{n}"),
-            json!({"producer": by, "action": format!("{n}{long}")}),
+            json!({"producer": by, "action": format!("Send {n}"), "extra_context": {"note": long}}),
         );
     }
     assert!(stage.heard("Too many questions are open; 1 is not kept and can't be asked."));
@@ -343,14 +343,15 @@ fn no_time_from_the_wire_is_too_long() {
 #[test]
 fn what_a_bound_makes_us_forget_is_told_and_counted() {
     let mut stage = Stage::new(PIPE);
-    let long = "\u{1F98A}".repeat(2000);
+    let long = "\u{20000}".repeat(2000);
+    let id = "x".repeat(900);
     let mut begun = 0;
     let forgotten = loop {
         begun += 1;
         assert!(begun < 20_000, "nothing bounds them");
         stage.event(
             "session.started",
-            json!({"session_id": format!("sess_{begun}"), "summary_normal": "x", "request_text": long}),
+            json!({"session_id": format!("sess_{begun}{id}"), "summary_normal": "x", "request_text": long}),
         );
         let forgotten = stage.app.sessions().dropped().running_sessions;
         if forgotten > 0 {

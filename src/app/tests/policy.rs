@@ -238,7 +238,7 @@ fn a_question_that_was_answered_before_we_came_is_not_decided() {
     stage.link(0, LinkEvent::Connected);
     stage.ask("rpl_1");
     assert!(stage.sent.is_empty());
-    assert!(stage.heard("takes no answers"));
+    assert!(stage.heard("answered from here"));
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Keys and pastes around the arrival of a question: whatever is pressed, the question ends with the
 //! answer that the rules of `docs/questions.md` give it, and with no other.
 
+use std::sync::LazyLock;
+
 use super::*;
 
 /// How many runs each of the two random tests makes.
-const RUNS: u64 = runs(10_000) as u64;
+static RUNS: LazyLock<u64> = LazyLock::new(|| u64::from(runs(10_000)));
 
 /// Gives small numbers that look random and are the same in every run (splitmix64).
 pub(super) struct Dice(pub(super) u64);
@@ -219,7 +221,7 @@ fn every_single_key_at_every_moment_does_what_is_documented_and_nothing_else() {
 fn bursts_answer_nothing_and_the_documented_keys_answer_once() {
     let codes = every_code();
     let pastes = ["y", "y\nc\n", "n\r", "accept\r", "\u{3}q q", "o2\ny"];
-    for run in 0..RUNS {
+    for run in 0..*RUNS {
         let mut dice = Dice(run);
         let mut stage = Stage::new(KEYS);
         let asked = dice.pick(&ASKED);
@@ -395,7 +397,7 @@ fn slower_sequences_end_as_the_rules_say() {
         KeyCode::F(5),
     ];
     let mut ends = BTreeMap::new();
-    for run in 0..RUNS {
+    for run in 0..*RUNS {
         let mut dice = Dice(run ^ 0x5eed);
         let mut stage = Stage::new(KEYS);
         let asked = dice.pick(&[Asked::Mild, Asked::Grave]);
@@ -477,7 +479,7 @@ fn slower_sequences_end_as_the_rules_say() {
         assert_eq!(stage.sent[0].1["reply_token"], token, "run {run}");
     }
     assert!(
-        ends.len() == 3 && ends.values().all(|count| *count > RUNS / 20),
+        ends.len() == 3 && ends.values().all(|count| *count > *RUNS / 20),
         "the dice are loaded: {ends:?}"
     );
 }

@@ -7,19 +7,42 @@ use serde_json::Value;
 
 use crate::dialect::rpc::Id;
 use crate::dialect::{Out, Over};
-use crate::protocol::Now;
+use crate::protocol::{Brought, Now};
 
 use super::call::{Call, Stage};
 use super::permission::Permission;
 use super::read::{CallNews, Status};
 use super::turn::{MOST_PERMISSIONS, Teller, Turn};
 
+/// The longest part of what is written to a question, in characters: what a field of AAEP takes.
+const LONGEST_PART: usize = 4000;
+
+/// Gives what is written to a question as fields of it, and how much of it is missing.
+fn parts(written: Brought) -> Vec<(String, String)> {
+    let left_out = written.count.saturating_sub(written.lines.len() as u64);
+    let text: Vec<char> = written.lines.join("\n").chars().collect();
+    let parts = text.chunks(LONGEST_PART).enumerate();
+    let mut parts: Vec<(String, String)> = parts
+        .map(|(at, part)| {
+            let name = match at {
+                0 => "content".to_owned(),
+                at => format!("content_{}", at + 1),
+            };
+            (name, part.iter().collect())
+        })
+        .collect();
+    if left_out > 0 {
+        parts.push(("content_lines_left_out".to_owned(), left_out.to_string()));
+    }
+    parts
+}
+
 impl Turn {
     /// Takes a request for a permission; it is asked when none before it is open. False where there is no room.
     pub fn request(
         &mut self,
-        permission: Permission,
-        news: CallNews,
+        mut permission: Permission,
+        mut news: CallNews,
         teller: &mut Teller,
         now: Now,
         out: &mut Vec<Out>,
@@ -29,6 +52,11 @@ impl Turn {
             return false;
         }
         let key = permission.call.clone();
+        // What is written to a question is no output of its call, which has not run.
+        let written = news.output.take().filter(|it| it.count > 0);
+        permission
+            .context
+            .extend(written.into_iter().flat_map(parts));
         // What was over is asked about: then it is another call.
         let again = self.over.contains(&key);
         self.over.retain(|over| *over != key);
@@ -97,6 +125,16 @@ impl Turn {
         }
     }
 
+    /// Asks once more, under another token, what was answered in vain: whoever hears it takes the answer for given, and the
+    /// token for used.
+    pub fn ask_anew(&mut self, teller: &mut Teller, now: Now, out: &mut Vec<Out>) {
+        if let Some(asking) = self.asking.take() {
+            self.enter("thinking", teller, now, out);
+            self.waiting.push_front(asking);
+            self.ask_next(teller, now, out);
+        }
+    }
+
     /// Takes a request for an answer in words; it is asked when none before it is open, `next` where it goes on with what
     /// is asked now. False where there is no room.
     pub fn clarify(
@@ -134,6 +172,9 @@ impl Turn {
         let permission = self.asking.as_ref().filter(is_it)?;
         let (key, sending) = (permission.call.clone(), permission.sending.clone()?);
         self.heard = now.monotonic;
+        if permission.clarifies.is_none() {
+            self.rejected = !sending.allows;
+        }
         let mut runs = false;
         if let Some(call) = self
             .calls
@@ -237,6 +278,7 @@ impl Turn {
 
     /// Takes note of how a call was decided by somebody else: it is told when it runs, or has failed.
     fn let_go(&mut self, key: &str, allowed: Option<bool>) {
+        self.rejected = allowed == Some(false);
         if let Some(call) = self
             .calls
             .get_mut(key)

@@ -117,13 +117,12 @@ impl Turn {
             }
             End::Short(key) => ("session.completed", say(key, &[])),
             End::Stopped { wanted } => {
-                let key = if wanted {
-                    "acp.end.stopped"
-                } else {
-                    "acp.end.cancelled"
+                // Who stopped it says all where the person did.
+                let (mut fields, by) = match (wanted, self.rejected) {
+                    (true, _) => (Map::new(), "user"),
+                    (false, true) => (say("acp.end.rejected", &[]), "user"),
+                    (false, false) => (say("acp.end.cancelled", &[]), "producer"),
                 };
-                let mut fields = say(key, &[]);
-                let by = if wanted { "user" } else { "producer" };
                 fields.insert("cancelled_by".to_owned(), by.into());
                 ("session.cancelled", fields)
             }

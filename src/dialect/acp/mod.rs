@@ -15,6 +15,7 @@
 
 pub mod address;
 mod agent;
+mod along;
 pub(super) mod aside;
 mod asking;
 pub(super) mod call;
@@ -36,6 +37,7 @@ mod signing;
 mod tests;
 pub(super) mod turn;
 
+pub use along::{Along, Decided};
 pub use client::Acp;
 
 use super::Sign;

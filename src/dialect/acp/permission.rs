@@ -89,8 +89,15 @@ impl Permission {
         put("allowed_replies", decisions.into());
         let mut more = call.more();
         for (key, value) in &self.context {
-            more.entry(key.clone())
-                .or_insert_with(|| value.as_str().into());
+            let mut name = key.clone();
+            // What the tool is called with may be called the same, and is something else.
+            while more
+                .get(&name)
+                .is_some_and(|other| other.as_str() != Some(value.as_str()))
+            {
+                name = format!("request_{name}");
+            }
+            more.insert(name, value.as_str().into());
         }
         put("extra_context", Value::Object(more));
         put(written::ATTACHED, call.attached(true));

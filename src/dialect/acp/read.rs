@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use crate::dialect::written::{self, cut};
-use crate::dialect::{Offered, changes};
+use crate::dialect::{Offered, changes, shell};
 use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
 
 /// How many edits, places and inputs of one call are looked at: each is named before it is allowed.
@@ -17,6 +17,17 @@ const LONGEST_PATH: usize = 4096;
 const LONGEST_NAME: usize = 512;
 /// The longest input of a call that is kept, in characters: what a field of AAEP takes.
 const LONGEST_TEXT: usize = 4000;
+/// What Codex by its adapter writes among what a call is given, and is none of it: its own names and times, its reading of
+/// the command, and the answers, which the request has as options.
+const BOOKKEEPING: [&str; 7] = [
+    "available_decisions",
+    "call_id",
+    "parsed_cmd",
+    "process_id",
+    "proposed_execpolicy_amendment",
+    "started_at_ms",
+    "turn_id",
+];
 /// How many commands are known; agents offer dozens.
 const MOST_COMMANDS: usize = 512;
 /// How many entries of a plan are counted.
@@ -247,7 +258,13 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             _ => None,
         }),
         edits: parts.as_deref().map(edits),
-        output: parts.as_deref().map(output),
+        output: match parts.as_deref() {
+            Some(parts) if !parts.is_empty() => Some(output(parts)),
+            parts => update
+                .get("rawOutput")
+                .and_then(brought)
+                .or(parts.map(output)),
+        },
         places: update
             .get("locations")
             .and_then(Value::as_array)
@@ -258,7 +275,13 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
             }),
         command: input.and_then(Value::as_object).and_then(command),
         inputs: input.and_then(|input| match input {
-            Value::Object(input) => Some(inputs(input)),
+            Value::Object(input) => {
+                let mut inputs = inputs(input);
+                if is_of_codex(input) {
+                    inputs.retain(|(key, _)| !BOOKKEEPING.contains(&key.as_str()));
+                }
+                Some(inputs)
+            }
             Value::Null => None,
             // A tool of its own may take anything at all.
             other => Some(vec![("input".to_owned(), cut(&plain(other), LONGEST_TEXT))]),
@@ -266,6 +289,12 @@ pub fn call(update: &Map<String, Value>) -> Option<CallNews> {
         also: None,
         instead: false,
     })
+}
+
+/// Tells whether a call is given as Codex by its adapter writes one. Elsewhere a name of these is what a tool works on.
+fn is_of_codex(input: &Map<String, Value>) -> bool {
+    let own = ["call_id", "turn_id", "parsed_cmd"];
+    own.iter().all(|key| input.contains_key(*key)) && command(input).is_some()
 }
 
 fn edits(parts: &[&Map<String, Value>]) -> Vec<FileChange> {
@@ -292,14 +321,33 @@ fn output(parts: &[&Map<String, Value>]) -> Brought {
     Brought::of(texts.join("\n").trim()).unwrap_or_default()
 }
 
+/// Reads what a call brought where its agent has not put it into blocks: in which member it stands is the agent's own
+/// affair.
+fn brought(raw: &Value) -> Option<Brought> {
+    let whole = ["aggregated_output", "formatted_output", "output"];
+    let parts = ["stdout", "stderr", "error", "message"];
+    let said = match raw {
+        Value::String(text) => text.clone(),
+        Value::Object(map) => {
+            let of = |name: &&str| text(map, name).filter(|text| !text.trim().is_empty());
+            let whole = whole.iter().find_map(of).map(str::to_owned);
+            whole.unwrap_or_else(|| parts.iter().filter_map(of).collect::<Vec<_>>().join("\n"))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => return None,
+    };
+    Brought::of(said.trim())
+}
+
 /// Finds the command among what a call was given.
 fn command(input: &Map<String, Value>) -> Option<String> {
     let command = input.get("command").or_else(|| input.get("cmd"))?;
     match command {
         Value::String(text) => Some(text.clone()),
         Value::Array(words) => {
-            let words: Vec<String> = words.iter().map(word).collect();
-            Some(words.join(" "))
+            let texts: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            let script = shell::script(&texts).filter(|_| texts.len() == words.len());
+            let all = || words.iter().map(word).collect::<Vec<_>>().join(" ");
+            Some(script.map_or_else(all, str::to_owned))
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => None,
     }
@@ -317,6 +365,7 @@ pub fn word(word: &Value) -> String {
     }
 }
 
+/// Gives what a call was given, by name.
 pub fn inputs(input: &Map<String, Value>) -> Vec<(String, String)> {
     let entries = input.iter().take(MOST_PARTS);
     entries

@@ -53,6 +53,8 @@ pub(super) struct Output {
     id: String,
     message: Option<String>,
     position: u64,
+    /// Whether it is one piece so far that says something by itself.
+    is_notice: bool,
 }
 
 /// Holds one turn.
@@ -80,9 +82,17 @@ pub struct Turn {
     pub(super) end: Option<End>,
     pub(super) made: u64,
     pub(super) failed: u64,
+    /// Whether the person rejected something in it.
+    pub(super) rejected: bool,
     pub(super) edited: std::collections::BTreeSet<String>,
     pub(super) left_out: u64,
     pub(super) repeats: u64,
+}
+
+/// Tells whether a piece of text is a sentence or more by itself: models write a word or a part of one at a time, with the
+/// blank before it.
+fn is_notice(text: &str) -> bool {
+    text.ends_with(['.', '!', '?']) && text.split_whitespace().count() >= 4
 }
 
 impl Turn {
@@ -112,6 +122,7 @@ impl Turn {
             end: None,
             made: 0,
             failed: 0,
+            rejected: false,
             edited: std::collections::BTreeSet::new(),
             left_out: 0,
             repeats: 0,
@@ -169,7 +180,11 @@ impl Turn {
         if text.is_empty() {
             return;
         }
-        let other = |output: &Output| message.is_some() && output.message != message;
+        // A notice of the agent's program comes as one piece, with nothing between it and what the model writes next.
+        let fresh = text.starts_with(|c: char| c.is_uppercase() || "#`*|>".contains(c));
+        let other = |output: &Output| {
+            (message.is_some() && output.message != message) || (output.is_notice && fresh)
+        };
         if self.output.as_ref().is_some_and(other) {
             self.close_output(teller, now, out);
         }
@@ -181,8 +196,10 @@ impl Turn {
                 id: format!("out_{outputs}"),
                 message,
                 position: 0,
+                is_notice: false,
             }
         });
+        output.is_notice = output.position == 0 && is_notice(text);
         let fields = json!({"chunk": text, "position": output.position, "complete": false,
             "output_id": output.id, "content_type": "text/markdown"});
         output.position += text.chars().count() as u64;
@@ -276,6 +293,8 @@ impl Turn {
             return;
         };
         call.stage = Stage::Told;
+        // It went on after what was rejected.
+        self.rejected = false;
         let fields =
             json!({"tool": call.tool(), "tool_call_id": call.key, "summary_normal": call.title()});
         self.made += 1;

@@ -186,7 +186,7 @@ impl Claude {
         self.heard_of(id, hook, now, out);
     }
 
-    fn heard_of(&mut self, id: Option<u64>, hook: Hook, now: Now, out: &mut Vec<Out>) {
+    fn heard_of(&mut self, id: Option<u64>, mut hook: Hook, now: Now, out: &mut Vec<Out>) {
         let folder = place(&hook.folder);
         let tell = |key| Phrase::new(key).with("folder", folder.clone());
         let Some(conversation) = self.conversations.get_mut(&hook.conversation) else {
@@ -196,6 +196,13 @@ impl Claude {
         let is_prompt = matches!(hook.what, What::Prompted(_));
         if hook.helper.is_none() && !is_prompt {
             over = conversation.is_of(hook.prompt.as_ref(), now, out);
+        }
+        // What its helpers do says nothing of what it wrote itself.
+        if hook.helper.is_none() {
+            // Why it broke off stands in the transcript as if it had written that.
+            let breaks = matches!(hook.what, What::Breaks(_));
+            let is_old = is_prompt || breaks || conversation.turn.is_none();
+            conversation.writes(std::mem::take(&mut hook.texts), is_old, now, out);
         }
         match hook.what {
             What::Begins { model } => {

@@ -21,7 +21,7 @@ use crate::dialect::{Out, Over};
 use crate::link::{Phrase, Word};
 use crate::protocol::Now;
 
-use super::read::{Made, Outcome};
+use super::read::{MOST_TEXTS, Made, Outcome};
 use super::tools;
 
 /// After how long without news a turn is perhaps over: models think for a minute or two, and longer is rare.
@@ -30,6 +30,9 @@ const SILENT: Duration = Duration::from_secs(3 * 60);
 const GONE: Duration = Duration::from_secs(30 * 60);
 /// How many calls are remembered to find the one that a permission is for; more than are under way at once.
 const MOST_CALLS: usize = 256;
+
+/// How many texts of a transcript are remembered: several times what one message carries, so that none is heard twice.
+const MOST_KNOWN: usize = 4 * MOST_TEXTS;
 
 /// Is a call that was heard of and is not over.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,6 +65,10 @@ pub struct Conversation {
     prompt: Option<String>,
     calls: VecDeque<Known>,
     told_silent: bool,
+    /// The texts of its transcript that were heard or are old; nothing before the first were seen.
+    known: Option<VecDeque<String>>,
+    /// What was heard of it last from there, in this turn.
+    last: String,
 }
 
 impl Conversation {
@@ -76,6 +83,8 @@ impl Conversation {
             prompt: None,
             calls: VecDeque::new(),
             told_silent: false,
+            known: None,
+            last: String::new(),
         }
     }
 
@@ -135,6 +144,35 @@ impl Conversation {
         match other {
             true => self.end(End::Stopped { wanted: false }, now, out),
             false => Vec::new(),
+        }
+    }
+
+    /// Takes what it wrote last, of which some was heard before. What was there when it was first heard of is old, and so is
+    /// what stands there when it is prompted, or when nothing is under way.
+    pub fn writes(
+        &mut self,
+        texts: Vec<(String, String)>,
+        is_old: bool,
+        now: Now,
+        out: &mut Vec<Out>,
+    ) {
+        let is_old = is_old || self.known.is_none();
+        let known = self.known.get_or_insert_default();
+        let mut fresh = Vec::new();
+        for (name, text) in texts {
+            if known.contains(&name) {
+                continue;
+            }
+            if known.len() >= MOST_KNOWN {
+                known.pop_front();
+            }
+            known.push_back(name.clone());
+            fresh.push((name, text));
+        }
+        for (name, text) in fresh.into_iter().filter(|_| !is_old) {
+            self.last.clone_from(&text);
+            let message = Some(name);
+            self.update(Update::Says { message, text }, now, out);
         }
     }
 
@@ -260,14 +298,11 @@ impl Conversation {
         self.turn(now, out);
         // What was asked before it wrote that is over.
         let open = self.close(Over::TakenBack, now, out);
-        self.update(
-            Update::Says {
-                message: None,
-                text,
-            },
-            now,
-            out,
-        );
+        // Its last words may stand in the transcript already.
+        if text.trim() != self.last.trim() {
+            let message = None;
+            self.update(Update::Says { message, text }, now, out);
+        }
         self.end(End::Done, now, out);
         open
     }
@@ -283,6 +318,7 @@ impl Conversation {
     pub fn end(&mut self, end: End, now: Now, out: &mut Vec<Out>) -> Vec<String> {
         let open = self.close(Over::TakenBack, now, out);
         self.calls.clear();
+        self.last.clear();
         if let Some(mut turn) = self.turn.take() {
             turn.end(end);
             turn.finish(&mut self.teller, now, out);

@@ -13,6 +13,8 @@ use crate::protocol::object;
 const LONGEST_NAME: usize = 256;
 /// The longest text of a person's prompt or a notice that is kept, in characters.
 const LONGEST_WORDS: usize = 4000;
+/// How many texts of a transcript one message carries.
+pub const MOST_TEXTS: usize = 64;
 /// How many of the suggestions of a permission are looked at.
 const MOST_SUGGESTIONS: usize = 64;
 
@@ -27,6 +29,8 @@ pub struct Hook {
     pub helper: Option<String>,
     /// Where it works.
     pub folder: String,
+    /// What it wrote last, as far as its transcript is read; each with a name of its own.
+    pub texts: Vec<(String, String)>,
     /// What happened.
     pub what: What,
 }
@@ -164,8 +168,17 @@ pub fn hook(body: &str) -> Result<Hook, Misread> {
             | What::Unknown(_) => name(&map, "agent_id"),
         },
         folder: words(&map, "cwd"),
+        texts: texts(&map),
         what,
     })
+}
+
+/// Reads what the relay put there of the transcript.
+fn texts(map: &Map<String, Value>) -> Vec<(String, String)> {
+    let all = map.get("hearken_texts").and_then(Value::as_array);
+    let all = all.into_iter().flatten().filter_map(Value::as_object);
+    let all = all.filter_map(|it| Some((name(it, "id")?, text(it, "text")?.to_owned())));
+    all.take(MOST_TEXTS).collect()
 }
 
 fn what(event: &str, map: &Map<String, Value>) -> Result<What, Misread> {

@@ -14,6 +14,7 @@ use crate::dialect::acp::address::Address;
 use crate::dialect::acp::call::first;
 use crate::dialect::acp::options::Choice;
 use crate::dialect::acp::read::{CallNews, Status, inputs, text, word};
+use crate::dialect::shell::unwrapped;
 use crate::dialect::written::cut;
 
 use super::form::Form;
@@ -240,9 +241,7 @@ fn command(params: &Map<String, Value>, words: &Words) -> Option<Consent> {
     let network = params
         .get("networkApprovalContext")
         .and_then(Value::as_object);
-    let run = text(params, "command")
-        .map(items::unwrapped)
-        .unwrap_or_default();
+    let run = text(params, "command").map(unwrapped).unwrap_or_default();
     let news = match (network, text(params, "kind")) {
         (Some(network), _) => {
             let part = |name: &str| text(network, name).unwrap_or_default();

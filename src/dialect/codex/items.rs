@@ -1,18 +1,17 @@
 //! The items of a turn, read leniently: what is missing or of another kind is as if it were not there.
 //!
-//! Responsibilities: what an item says and does, within bounds; the command within the shell that runs it. Not here: what
+//! Responsibilities: what an item says and does, within bounds. Not here: what
 //! becomes of it (`thread`).
 
 use serde_json::{Map, Value};
 
 use crate::dialect::acp::call::{first, inside};
 use crate::dialect::acp::read::{CallNews, Status, inputs, text};
+use crate::dialect::shell::unwrapped;
 use crate::dialect::written::cut;
 use crate::dialect::{Words, changes};
 use crate::protocol::{Brought, FileChange, PlanStage, PlanStep};
 
-/// The sign in which a shell's word may stand.
-const QUOTE: char = '\u{22}';
 /// How many changes of one item are looked at: each is named before it is allowed.
 pub const MOST_CHANGES: usize = 512;
 /// The longest path, in characters: what a system takes.
@@ -247,71 +246,4 @@ pub fn plan(params: &Map<String, Value>) -> Vec<PlanStep> {
         },
     };
     steps.filter_map(Value::as_object).map(step).collect()
-}
-
-/// Gives the command that a shell is started for, where that is all it is started for; else what it is, to the letter.
-///
-/// Codex runs every command as `/bin/bash -lc '…'`; who hears that fifty times a day hears nothing else.
-pub fn unwrapped(command: &str) -> String {
-    inner(command).unwrap_or_else(|| command.to_owned())
-}
-
-fn inner(command: &str) -> Option<String> {
-    let (shell, rest) = command.split_once(' ')?;
-    let (folder, name) = shell.rsplit_once('/').unwrap_or(("/bin", shell));
-    let known = matches!(folder, "/bin" | "/usr/bin") && matches!(name, "bash" | "sh" | "zsh");
-    let (flag, word) = rest.split_once(' ')?;
-    if !known || !matches!(flag, "-c" | "-lc") {
-        return None;
-    }
-    if let Some(quoted) = word.strip_prefix('\'') {
-        // Nothing within means anything but itself.
-        let quoted = quoted.strip_suffix('\'')?;
-        return (!quoted.is_empty() && !quoted.contains('\'')).then(|| quoted.to_owned());
-    }
-    if let Some(quoted) = word.strip_prefix(QUOTE) {
-        let mut plain = String::new();
-        let mut chars = quoted.chars();
-        loop {
-            match chars.next()? {
-                QUOTE => break,
-                '\\' => match chars.next()? {
-                    c @ (QUOTE | '\\' | '$' | '`') => plain.push(c),
-                    _ => return None,
-                },
-                // What these stand for is known only when it runs.
-                '$' | '`' | '!' => return None,
-                c => plain.push(c),
-            }
-        }
-        return (chars.next().is_none() && !plain.is_empty()).then_some(plain);
-    }
-    let simple = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);
-    (!word.is_empty() && word.chars().all(simple)).then(|| word.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::unwrapped;
-
-    #[test]
-    fn a_command_is_taken_out_of_its_shell_only_where_nothing_else_is_in_it() {
-        for (given, wanted) in [
-            ("/bin/bash -lc 'touch a.txt'", "touch a.txt"),
-            ("bash -c ls", "ls"),
-            ("/usr/bin/zsh -lc \"echo it's \\$5\"", "echo it's $5"),
-            ("/bin/bash -lc 'a' 'b'", "/bin/bash -lc 'a' 'b'"),
-            ("/bin/bash -lc 'it'\\''s'", "/bin/bash -lc 'it'\\''s'"),
-            ("/bin/bash -lc \"$(x)\"", "/bin/bash -lc \"$(x)\""),
-            ("/bin/bash -lc \"a\" b", "/bin/bash -lc \"a\" b"),
-            ("/tmp/bash -lc 'a'", "/tmp/bash -lc 'a'"),
-            ("/bin/bash -xc 'a'", "/bin/bash -xc 'a'"),
-            ("/bin/bash -lc a b", "/bin/bash -lc a b"),
-            ("/bin/bash -lc ''", "/bin/bash -lc ''"),
-            ("rm -r x", "rm -r x"),
-            ("", ""),
-        ] {
-            assert_eq!(unwrapped(given), wanted, "{given}");
-        }
-    }
 }

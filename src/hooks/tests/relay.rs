@@ -18,7 +18,7 @@ fn listener(
     let folder = tempfile::tempdir().unwrap();
     let mut door = Door::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    door.open(listener.local_addr().unwrap().port(), "s3cret")
+    door.open(listener.local_addr().unwrap().port(), "s3cret", true)
         .unwrap();
     let heard = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
@@ -113,7 +113,7 @@ fn where_nobody_listens_it_ends_at_once() {
         .local_addr()
         .unwrap()
         .port();
-    door.open(port, "s3cret").unwrap();
+    door.open(port, "s3cret", false).unwrap();
     assert_eq!(printed(folder.path(), ASK), "");
     assert!(began.elapsed() < SHORT);
 }
@@ -123,7 +123,7 @@ fn a_listener_that_hangs_holds_up_nothing_but_a_permission_and_that_only_while_s
     let folder = tempfile::tempdir().unwrap();
     let mut door = Door::take(folder.path()).unwrap();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    door.open(listener.local_addr().unwrap().port(), "s3cret")
+    door.open(listener.local_addr().unwrap().port(), "s3cret", true)
         .unwrap();
     let began = Instant::now();
     assert_eq!(printed(folder.path(), r#"{"hook_event_name":"Stop"}"#), "");
@@ -147,4 +147,26 @@ fn what_is_too_large_is_only_told_of() {
         "{}",
         &heard[..100]
     );
+}
+
+#[test]
+fn what_the_agent_wrote_goes_along_where_it_is_wanted_and_changes_nothing_else() {
+    let (folder, _door, heard) = listener(answer("200 OK", "{}"));
+    let path = folder.path().join("t.jsonl");
+    let said = r#"{"type":"assistant","uuid":"u","message":{"content":[{"type":"text","text":"I look."}]}}"#;
+    std::fs::write(&path, said).unwrap();
+    let message = format!(
+        r#"{{"hook_event_name":"PreToolUse","n":1.00,"transcript_path":"{}"}}"#,
+        path.display()
+    );
+    assert_eq!(printed(folder.path(), &format!("{message}\n")), "");
+    let heard = heard.join().unwrap();
+    let wanted = r#","hearken_texts":[{"id":"u/0","text":"I look."}]}"#;
+    let begun = message.strip_suffix('}').unwrap();
+    assert!(heard.ends_with(&format!("{begun}{wanted}")), "{heard}");
+    for whole in [&b""[..], b"[]", b"{"] {
+        let mut message = whole.to_vec();
+        put_texts(&mut message, &[json!({"id": "a", "text": "b"})]);
+        assert_eq!(message, whole);
+    }
 }

@@ -1,4 +1,4 @@
-//! A program that was started, and everything that it started: a job.
+//! A program that was started, and everything that it started: a job; and which programs of this user run, which is not told here.
 
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +16,14 @@ const NEW_PROCESS_GROUP: u32 = 0x0000_0200;
 pub(crate) fn alone(command: &mut Command) -> &mut Command {
     command.creation_flags(NEW_PROCESS_GROUP)
 }
+
+/// The same, for a program that is waited for by a thread.
+pub(crate) fn alone_plainly(command: &mut std::process::Command) -> &mut std::process::Command {
+    std::os::windows::process::CommandExt::creation_flags(command, NEW_PROCESS_GROUP)
+}
+
+/// Leaves the terminal that this program was started from: a program of its own group is left alone by it here.
+pub(crate) fn leave_terminal() {}
 
 /// Is a program that was started, with all that it started. The system ends what is in a job with the last handle to it:
 /// when the last clone of this is dropped, and however this program ends.
@@ -45,6 +53,15 @@ impl Tree {
         Some(Self(Arc::new(Mutex::new(Some(job)))))
     }
 
+    /// Takes a child that is waited for by a thread: without a job, because whoever wants one here has no sockets to be
+    /// reached by, and says so before anything is started.
+    pub(crate) fn of_plain(_child: &std::process::Child) -> Option<Self> {
+        None
+    }
+
+    /// Waits for nothing: there is no way to wait without the child itself.
+    pub(crate) fn until_ended(&self) {}
+
     /// Ends all of it: there is no asking here.
     pub(crate) fn ask_to_end(&self) {
         self.kill();
@@ -69,4 +86,9 @@ pub(crate) fn signal_of(_status: ExitStatus) -> Option<i32> {
 /// Ends one program that is not alone: there is no asking here; false when it has ended.
 pub(crate) fn ask_to_end(child: &mut Child) -> bool {
     child.start_kill().is_ok()
+}
+
+/// Gives how each program of this user was called: the system tells it only by ways that need unsafe code.
+pub(crate) fn calls() -> Option<Vec<Vec<String>>> {
+    None
 }

@@ -383,28 +383,28 @@ fn a_forced_cut_keeps_what_is_open() {
 #[test]
 fn the_work_is_linear_in_the_length() {
     let hard = [
-        "a".repeat(1 << 20),
-        "word ".repeat(200_000),
-        ". ".repeat(300_000),
-        "\n".repeat(500_000),
-        "(".repeat(500_000),
-        "`".repeat(500_000),
-        "a".to_owned() + &"`".repeat(500_000),
-        "a.".to_owned() + &"\n ".repeat(250_000),
-        "a.".to_owned() + &")".repeat(500_000),
-        "a".to_owned() + &"\u{A0}".repeat(250_000) + ". B",
-        "\"".repeat(500_000),
-        "=".repeat(500_000),
-        "1.".repeat(300_000),
-        "a. ".repeat(300_000),
-        " ".repeat(500_000),
-        "!".repeat(500_000),
-        "\u{200B}".repeat(200_000),
-        "|\n".repeat(200_000),
-        "`a".repeat(200_000),
-        "🇩".repeat(100_000),
-        "。".repeat(100_000),
-        "e\u{301}. ".repeat(100_000),
+        "a".repeat(1 << 18),
+        "word ".repeat(50_000),
+        ". ".repeat(75_000),
+        "\n".repeat(125_000),
+        "(".repeat(125_000),
+        "`".repeat(125_000),
+        "a".to_owned() + &"`".repeat(125_000),
+        "a.".to_owned() + &"\n ".repeat(60_000),
+        "a.".to_owned() + &")".repeat(125_000),
+        "a".to_owned() + &"\u{A0}".repeat(60_000) + ". B",
+        "\"".repeat(125_000),
+        "=".repeat(125_000),
+        "1.".repeat(75_000),
+        "a. ".repeat(75_000),
+        " ".repeat(125_000),
+        "!".repeat(125_000),
+        "\u{200B}".repeat(50_000),
+        "|\n".repeat(50_000),
+        "`a".repeat(50_000),
+        "🇩".repeat(25_000),
+        "。".repeat(25_000),
+        "e\u{301}. ".repeat(25_000),
     ];
     for text in &hard {
         let start = std::time::Instant::now();
@@ -413,7 +413,7 @@ fn the_work_is_linear_in_the_length() {
         assert_eq!(joined, text.len());
         let head: String = text.chars().take(3).collect();
         let took = start.elapsed();
-        assert!(took.as_secs() < 20, "{head:?} took {took:?}");
+        assert!(took.as_secs() < 10, "{head:?} took {took:?}");
         eprintln!("{head:?}: {took:?}");
     }
 }

@@ -239,7 +239,7 @@ fn what_leads_out_of_the_folder_is_said_and_nothing_hides_a_command() {
             "rawInput": {"command": ["sh", "-c", "rm -rf 'a b'"], "cwd": "/work/a"}}),
     );
     let asked = run.last("awaiting.confirmation");
-    assert_eq!(asked["action"], r"sh -c 'rm -rf '\''a b'\'''");
+    assert_eq!(asked["action"], "rm -rf 'a b'");
     let deed = &asked["extensions"]["hearken"]["deed"];
     assert_eq!(deed["command"], asked["action"]);
     assert_eq!(deed["paths"], json!(["/etc/passwd", "/work/a"]));
@@ -312,4 +312,86 @@ fn all_that_a_permission_is_for_is_told_however_much_it_is() {
     let action = run.last("awaiting.confirmation")["action"].to_string();
     assert!(action.contains("rm -rf x"), "{action}");
     assert_eq!(run.faults, [""; 0]);
+}
+
+/// As codex-acp 0.16 writes them.
+#[test]
+fn what_codex_writes_around_a_command_is_neither_the_command_nor_its_output() {
+    let script = "git add -A && git commit -m 'Round'";
+    let call = json!({"call_id": "c", "turn_id": "t", "started_at_ms": 1, "command": ["/bin/bash", "-lc", script],
+        "cwd": "/work/a", "parsed_cmd": [{"type": "unknown"}], "available_decisions": ["approved", "abort"]});
+    let amendment = "Proposed Amendment: git\nadd\n-A";
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "c", "kind": "execute", "status": "pending", "title": script, "rawInput": call,
+            "content": [{"type": "content", "content": {"type": "text", "text": amendment}}]}),
+    );
+    let asked = run.last("awaiting.confirmation").clone();
+    assert_eq!(asked["action"], script);
+    assert_eq!(
+        asked["extra_context"],
+        json!({"content": amendment, "cwd": "/work/a"})
+    );
+    assert_eq!(asked["extensions"]["hearken"]["output"], Value::Null);
+    run.decide(7, "accept", None);
+    run.written(7, true);
+    run.update(
+        json!({"sessionUpdate": "tool_call", "toolCallId": "c", "title": script, "kind": "execute",
+            "status": "in_progress", "rawInput": call}),
+    );
+    run.update(
+        json!({"sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "failed",
+            "rawOutput": {"stdout": "fatal: not a git repository\n", "stderr": "", "exit_code": 128,
+            "aggregated_output": "fatal: not a git repository\n"}}),
+    );
+    let failed = run.last("tool.completed");
+    assert_eq!(failed["error_message"], "fatal: not a git repository");
+    let output = &failed["extensions"]["hearken"]["output"];
+    assert_eq!(output["lines"], json!(["fatal: not a git repository"]));
+    assert_eq!(output["of"], script);
+}
+
+#[test]
+fn a_long_text_beside_a_question_is_told_in_parts_and_what_is_left_out_is_counted() {
+    let mut run = Run::prompted();
+    let plan = "Do this next.\n".repeat(6000);
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "c", "title": "Leave the plan mode",
+            "content": [{"type": "content", "content": {"type": "text", "text": plan}}]}),
+    );
+    let context = run.last("awaiting.confirmation")["extra_context"].clone();
+    let context = context.as_object().unwrap();
+    let told = |(name, text): (&String, &Value)| match name.as_str() {
+        "content_lines_left_out" => None,
+        _ => text.as_str().map(str::to_owned),
+    };
+    let told: String = context.iter().filter_map(told).collect();
+    let lines = told.matches("Do this next.").count();
+    let left_out: usize = context["content_lines_left_out"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert_eq!(lines + left_out, 6000);
+}
+
+#[test]
+fn what_a_tool_is_called_with_is_said_whatever_it_is_called() {
+    let mut run = Run::prompted();
+    run.asks(
+        &json!(1),
+        &json!({"toolCallId": "k", "title": "kill_process", "rawInput": {"process_id": 4321, "content": "hi"},
+            "content": [{"type": "content", "content": {"type": "text", "text": "This will be public."}}]}),
+    );
+    let asked = run.last("awaiting.confirmation");
+    assert_eq!(
+        asked["action"],
+        "kill_process (process_id: 4321, content: hi)"
+    );
+    assert_eq!(
+        asked["extra_context"],
+        json!({"process_id": "4321", "content": "hi", "request_content": "This will be public."})
+    );
 }

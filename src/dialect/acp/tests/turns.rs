@@ -332,3 +332,73 @@ fn what_an_agent_does_unprompted_holds_up_neither_a_prompt_nor_a_stop() {
     assert_eq!(run.last("session.cancelled")["cancelled_by"], "user");
     assert_eq!(run.faults, [""; 0]);
 }
+
+/// codex-acp writes what its program has to say as one piece, with nothing before what the model writes.
+#[test]
+fn a_notice_of_the_agents_program_is_not_the_beginning_of_what_the_model_writes() {
+    let says = |run: &mut Run, text: &str| {
+        run.update(json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}));
+    };
+    let outputs = |run: &Run| {
+        let names = run.events.iter().map(|event| &event["output_id"]);
+        let names = names.filter(|name| !name.is_null()).map(Value::to_string);
+        names.collect::<std::collections::BTreeSet<_>>().len()
+    };
+    for next in ["## Found", "Hello"] {
+        let mut run = Run::prompted();
+        says(&mut run, "The metadata of the model was not found.");
+        says(&mut run, next);
+        assert_eq!(outputs(&run), 2, "{next}");
+    }
+    for (first, next) in [
+        ("The metadata of the model was not found.", " So be it."),
+        ("The metadata of the model was not found.", "com"),
+        ("System.", "Out"),
+        ("It is written to the", " System."),
+    ] {
+        let mut run = Run::prompted();
+        says(&mut run, first);
+        says(&mut run, next);
+        says(&mut run, "X");
+        assert_eq!(outputs(&run), 1, "{first} {next}");
+    }
+}
+
+#[test]
+fn a_turn_that_stops_at_a_rejection_says_so_and_not_that_somebody_else_stopped_it() {
+    let ended = |run: &mut Run| {
+        run.frame(json!({"jsonrpc": "2.0", "id": 3, "result": {"stopReason": "cancelled"}}));
+        let over = run.last("session.cancelled");
+        (
+            over["cancelled_by"].as_str().unwrap().to_owned(),
+            over["summary_normal"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        )
+    };
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
+    run.decide(7, "reject", None);
+    run.written(7, true);
+    let (by, said) = ended(&mut run);
+    assert_eq!(
+        (by.as_str(), said.as_str()),
+        ("user", "It stopped at what you rejected.")
+    );
+    // What was cancelled later was not cancelled by that.
+    let mut run = Run::prompted();
+    run.asks(&json!(1), &json!({"toolCallId": "c", "title": "x"}));
+    run.decide(7, "reject", None);
+    run.written(7, true);
+    run.asks(&json!(2), &json!({"toolCallId": "d", "title": "y"}));
+    run.decide(8, "accept", None);
+    run.written(8, true);
+    assert_eq!(ended(&mut run).0, "producer");
+    let mut run = Run::prompted();
+    let (by, said) = ended(&mut run);
+    assert_eq!(
+        (by.as_str(), said.as_str()),
+        ("producer", "It was cancelled, and not by you.")
+    );
+}

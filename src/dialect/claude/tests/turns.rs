@@ -309,3 +309,78 @@ fn a_capture_is_seen_and_can_not_be_answered() {
     assert_eq!(run.settled, [(1, false)]);
     assert!(run.answers.is_empty());
 }
+
+#[test]
+fn what_stands_in_its_transcript_is_heard_once_with_what_follows_it_and_nothing_old() {
+    let texts = |names: &[(&str, &str)]| -> Value {
+        let all = names.iter();
+        all.map(|(id, text)| json!({"id": id, "text": text}))
+            .collect()
+    };
+    let with = |run: &mut Run, event: &str, all: &[(&str, &str)], mut more: Value| {
+        more["hearken_texts"] = texts(all);
+        run.hook(event, more);
+    };
+    let said = |run: &Run| -> Vec<String> {
+        let chunks = run
+            .events
+            .iter()
+            .filter_map(|event| event["chunk"].as_str());
+        let chunks = chunks.filter(|chunk| !chunk.is_empty());
+        chunks.map(str::to_owned).collect()
+    };
+    let call =
+        || json!({"tool_name": "Read", "tool_input": {"file_path": "/a"}, "tool_use_id": "c"});
+    let mut run = Run::new();
+    let old = ("o", "It is old.");
+    let prompt = || json!({"prompt": "do it", "prompt_id": "p"});
+    with(&mut run, "UserPromptSubmit", &[old], prompt());
+    let one = ("a", "I look.");
+    with(&mut run, "PreToolUse", &[old, one], call());
+    with(&mut run, "PostToolUse", &[old, one], call());
+    assert_eq!(said(&run), ["I look."]);
+    // The same words once more are other words; the last ones come with the end, too.
+    let (two, three) = (("b", "I look."), ("c", "It is done."));
+    let stop = || json!({"last_assistant_message": "It is done."});
+    with(&mut run, "Stop", &[old, one, two, three], stop());
+    assert_eq!(said(&run), ["I look.", "I look.", "It is done."]);
+    assert_eq!(run.count("session.completed"), 1);
+    // In the next turn they are said again, and nothing begins one but what happens.
+    with(
+        &mut run,
+        "Notification",
+        &[three, ("d", "Late.")],
+        json!({"notification_type": "idle_prompt"}),
+    );
+    assert_eq!(run.count("session.started"), 1);
+    with(&mut run, "UserPromptSubmit", &[three], prompt());
+    with(&mut run, "Stop", &[three], stop());
+    assert_eq!(said(&run).len(), 4);
+    // Why a turn broke off is written there as if it had said that.
+    with(&mut run, "UserPromptSubmit", &[three], prompt());
+    with(
+        &mut run,
+        "StopFailure",
+        &[("x", "API Error")],
+        json!({"error": "API Error"}),
+    );
+    assert_eq!((said(&run).len(), run.count("session.errored")), (4, 1));
+    // A helper's message says nothing of what it wrote itself.
+    with(&mut run, "UserPromptSubmit", &[], prompt());
+    let mut aside = call();
+    aside["agent_id"] = "h".into();
+    with(&mut run, "PreToolUse", &[("e", "Aside.")], aside);
+    assert_eq!(said(&run).len(), 4);
+    assert_eq!(run.faults, Vec::<String>::new());
+}
+
+#[test]
+fn a_conversation_that_runs_already_is_not_told_from_its_beginning() {
+    let mut run = Run::new();
+    let old = json!([{"id": "o", "text": "Long ago."}]);
+    run.hook(
+        "PreToolUse",
+        json!({"tool_name": "Read", "tool_input": {}, "tool_use_id": "c", "hearken_texts": old}),
+    );
+    assert_eq!(run.count("output.streaming"), 0);
+}

@@ -1,0 +1,71 @@
+//! Values of flags that are more than a word: ends of a run, widths, numbers.
+
+use std::time::Duration;
+
+use crate::app::Until;
+
+/// Says why a value can't be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BadValue {
+    /// It says no end of a run.
+    #[error("ended, or idle: and seconds")]
+    Until,
+    /// The seconds of idling are outside their range.
+    #[error("1 to 86400 seconds")]
+    Idle,
+    /// It is no width.
+    #[error("a whole number from 20 to 65535")]
+    Width,
+    /// It is no number of attempts.
+    #[error("a whole number from 0 to 4294967295")]
+    Retries,
+    /// It is no speed.
+    #[error("a number from 0.01 to 1000")]
+    Speed,
+}
+
+pub(super) fn until(text: &str) -> Result<Until, BadValue> {
+    match text.strip_prefix("idle:") {
+        None if text == "ended" => Ok(Until::Ended),
+        None => Err(BadValue::Until),
+        Some(seconds) => match seconds.parse::<u64>() {
+            Ok(seconds) if (1..=86_400).contains(&seconds) => {
+                Ok(Until::Idle(Duration::from_secs(seconds)))
+            }
+            Ok(_) | Err(_) => Err(BadValue::Idle),
+        },
+    }
+}
+
+pub(super) fn width(text: &str) -> Result<u16, BadValue> {
+    match text.parse::<u16>() {
+        Ok(width) if width >= 20 => Ok(width),
+        Ok(_) | Err(_) => Err(BadValue::Width),
+    }
+}
+
+pub(super) fn retries(text: &str) -> Result<u32, BadValue> {
+    text.parse::<u32>().map_err(|_| BadValue::Retries)
+}
+
+pub(super) fn speed(text: &str) -> Result<f64, BadValue> {
+    match text.parse::<f64>() {
+        Ok(speed) if (0.01..=1000.0).contains(&speed) => Ok(speed),
+        Ok(_) | Err(_) => Err(BadValue::Speed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_read() {
+        assert_eq!(until("ended"), Ok(Until::Ended));
+        assert_eq!(until("idle:5"), Ok(Until::Idle(Duration::from_secs(5))));
+        assert!(until("idle:").is_err() && until("idle:0").is_err() && until("never").is_err());
+        assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
+        assert!(width("19").is_err() && width("x").is_err() && width("20").is_ok());
+        assert!(retries("-1").is_err() && retries("0").is_ok());
+    }
+}

@@ -1,0 +1,149 @@
+//! An agent that is none of the demo's: somebody else's events, and answers for somebody else.
+//!
+//! Responsibilities: who that agent is, what a subscriber is given that comes while something goes on, replies as they are
+//! handed on. Not here: what the events say, what becomes of an answer (whoever publishes).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::queue::Frame;
+use super::reply::{Malformed, Reply as Form, Said};
+use super::verdict::Verdict;
+use crate::protocol::{Answer, Decision, Reply, ReplyToken, Response};
+
+/// How many sessions are remembered for who comes later: as many as an editor has conversations.
+const MOST_SESSIONS: usize = 64;
+/// The largest event that is remembered, in bytes: far more than any question that can be said.
+const LARGEST: usize = 256 * 1024;
+
+/// Takes an answer; it must not wait for anything.
+pub type Answers = Arc<dyn Fn(Reply) + Send + Sync>;
+
+/// Says whose events are published in the place of scenarios.
+#[derive(Clone)]
+pub struct Host {
+    /// Its lasting name.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// What subscribers are told at the end.
+    pub farewell: String,
+    /// Takes the answers that come.
+    pub answers: Answers,
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Host")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// Hands an answer on, where it has the form of one.
+    pub(super) fn take(&self, message: &Value) -> Verdict {
+        let form = match Form::read(message) {
+            Ok(form) => form,
+            Err(malformed) => return Verdict::Malformed(malformed),
+        };
+        let of = |name: &str| message.get(name).and_then(Value::as_str).map(str::to_owned);
+        let answer = match form.said {
+            // What is to be done otherwise than it was asked can't be said to every agent.
+            Said::Decision { modified: true, .. } => return Verdict::NotAllowed,
+            Said::Decision { decision, .. } => Answer::Decision {
+                decision: Decision::parse(&decision),
+                rationale: of("decision_rationale"),
+            },
+            Said::Response(Value::Bool(yes)) => Answer::Response(Response::YesNo(yes)),
+            Said::Response(Value::String(text)) => Answer::Response(Response::Text(text)),
+            Said::Response(value) => match value.as_f64() {
+                Some(number) => Answer::Response(Response::Number(number)),
+                None => return Verdict::Malformed(Malformed::Invalid("response")),
+            },
+        };
+        (self.answers)(Reply {
+            token: ReplyToken::new(form.token),
+            answer,
+            timestamp: form.at,
+            decided_by: of("decided_by").unwrap_or_default(),
+        });
+        Verdict::Taken
+    }
+}
+
+/// Holds what a session came to: what a subscriber needs that was not there.
+#[derive(Debug, Default)]
+struct Going {
+    started: Option<Arc<Frame>>,
+    state: Option<Arc<Frame>>,
+    question: Option<Arc<Frame>>,
+}
+
+/// Remembers what goes on.
+#[derive(Debug, Default)]
+pub(super) struct Standing(BTreeMap<String, Going>);
+
+impl Standing {
+    /// Makes a frame of an event, and remembers what of it who comes later must know.
+    pub(super) fn take(&mut self, text: &str) -> Arc<Frame> {
+        let event: Value = serde_json::from_str(text).unwrap_or_default();
+        let of = |name: &str| event.get(name).and_then(Value::as_str);
+        let frame = Arc::new(Frame {
+            event_id: of("event_id").map(str::to_owned),
+            critical: of("urgency") == Some("critical"),
+            text: text.to_owned(),
+        });
+        let Some(session) = of("session_id") else {
+            return frame;
+        };
+        let kind = of("type").unwrap_or_default();
+        let kind = kind.strip_prefix("aaep:agent.").unwrap_or_default();
+        if matches!(
+            kind,
+            "session.completed" | "session.errored" | "session.cancelled"
+        ) {
+            self.0.remove(session);
+            return frame;
+        }
+        if !self.0.contains_key(session) && self.0.len() >= MOST_SESSIONS {
+            self.0.pop_first();
+        }
+        let going = self.0.entry(session.to_owned()).or_default();
+        let kept = || Some(Arc::clone(&frame)).filter(|_| text.len() <= LARGEST);
+        match kind {
+            "session.started" => going.started = kept(),
+            "state.changed" => {
+                going.state = from_idle(&event);
+                going.question = None;
+            }
+            "awaiting.confirmation" | "awaiting.clarification" => going.question = kept(),
+            _ => {}
+        }
+        frame
+    }
+
+    /// Gives what who comes now is told first.
+    pub(super) fn frames(&self) -> impl Iterator<Item = &Arc<Frame>> {
+        let all = self.0.values();
+        all.flat_map(|it| [&it.started, &it.state, &it.question])
+            .flatten()
+    }
+}
+
+/// Gives a change of state as the first that somebody hears: what came before it was not for them.
+fn from_idle(event: &Value) -> Option<Arc<Frame>> {
+    let mut event = event.clone();
+    event
+        .as_object_mut()?
+        .insert("from_state".to_owned(), "idle".into());
+    Some(Arc::new(Frame {
+        event_id: event.get("event_id")?.as_str().map(str::to_owned),
+        critical: false,
+        text: event.to_string(),
+    }))
+}

@@ -1,0 +1,370 @@
+//! The agents: which are on this machine, and how each is followed or started here.
+//!
+//! Responsibilities: one line for each agent that is there, with the command to type, one for those that are not; what keeps
+//! one from being heard, with what helps. Not here: looking for what runs (`runtime::nearby`), the SOURCEs that the person
+//! names (`sources`).
+
+use std::ffi::OsStr;
+
+use super::report::{Finding, Part, own};
+use crate::link::{Phrase, Word};
+use crate::runtime::nearby::{self, Claude, Found, Nearby, OPENCODE_PORT, Sign, Speaks, Standing};
+use crate::runtime::settings::has_opencode_password;
+use crate::runtime::{Startable, is_there, startable};
+
+/// The agents that are also followed from outside: their names in the list of those that can be started.
+const OPENCODE: &str = "opencode";
+const CODEX: &str = "codex";
+const CLAUDE: &str = "claude";
+/// The variable with opencode's password.
+const PASSWORD: &str = "OPENCODE_SERVER_PASSWORD";
+/// Where Codex is told to listen: it has no place of its own.
+const CODEX_AT: &str = "ws://127.0.0.1:8765";
+
+/// Says what is on this machine.
+#[derive(Debug, Clone)]
+struct Here {
+    known: Vec<Startable>,
+    /// Whether there is a program of these names, which is not the one that is started to speak with hearken.
+    codex: bool,
+    claude: bool,
+    nearby: Nearby,
+    has_password: bool,
+}
+
+/// Looks for agents, and gives what is to be said of them.
+///
+/// # Errors
+/// Never in practice: the list of known agents is a part of the program.
+pub async fn look() -> anyhow::Result<Vec<Finding>> {
+    let here = Here {
+        known: startable()?,
+        codex: is_there(OsStr::new("codex")),
+        claude: is_there(OsStr::new("claude")),
+        nearby: nearby::look().await,
+        has_password: has_opencode_password(),
+    };
+    Ok(here.findings())
+}
+
+impl Here {
+    fn findings(&self) -> Vec<Finding> {
+        let mut found = Vec::new();
+        let mut absent = Vec::new();
+        for agent in &self.known {
+            let mut ways = Vec::new();
+            if agent.is_here {
+                let name = own(&agent.name);
+                ways.push(Phrase::new("doctor.agent.run").with("name", name));
+            }
+            let weak = match agent.name.as_str() {
+                OPENCODE => self.opencode(agent.is_here, &mut ways),
+                CODEX => self.codex(&mut ways),
+                CLAUDE => self.claude(&mut ways),
+                _ => Vec::new(),
+            };
+            if !ways.is_empty() {
+                let text = Phrase::new("doctor.agent")
+                    .with("title", own(&agent.title))
+                    .with("ways", Word::Phrases(ways));
+                found.push(Finding::fine(Part::Agent, text));
+            } else if weak.is_empty() {
+                absent.push(agent.title.clone());
+            }
+            found.extend(weak);
+        }
+        for one in &self.nearby.agents {
+            let key = match (one.speaks, one.sign) {
+                (Speaks::Aaep, Sign::Probable) => "doctor.agent.aaep.probable",
+                (Speaks::Aaep, Sign::Sure | Sign::Locked) => "doctor.agent.aaep",
+                (Speaks::A2a, _) => "doctor.agent.a2a",
+                // These were told under their names.
+                (Speaks::Opencode | Speaks::Codex, _) => continue,
+            };
+            let text = Phrase::new(key)
+                .with("name", own(one.at()))
+                .with("word", own(&one.word));
+            found.push(Finding::fine(Part::Agent, text));
+        }
+        if !absent.is_empty() {
+            let names = own(absent.join(", "));
+            let text = Phrase::new("doctor.agent.absent").with("names", names);
+            found.push(Finding::fine(Part::Agent, text));
+        }
+        found.push(Finding::fine(Part::Agent, "doctor.agent.elsewhere"));
+        found
+    }
+
+    fn running(&self, speaks: Speaks) -> impl Iterator<Item = &Found> {
+        let all = self.nearby.agents.iter();
+        all.filter(move |one| one.speaks == speaks)
+    }
+
+    /// Tells of servers of opencode; gives those that can't be followed yet.
+    fn opencode(&self, is_here: bool, ways: &mut Vec<Phrase>) -> Vec<Finding> {
+        let mut weak = Vec::new();
+        for one in self.running(Speaks::Opencode) {
+            let say = |key| {
+                Phrase::new(key)
+                    .with("word", own(&one.word))
+                    .with("at", own(one.at()))
+                    .with("variable", own(PASSWORD))
+            };
+            match (one.sign, self.has_password) {
+                (Sign::Sure | Sign::Probable, _) => ways.push(say("doctor.agent.runs")),
+                (Sign::Locked, true) => ways.push(say("doctor.agent.runs.password")),
+                (Sign::Locked, false) => weak.push(Finding::weak(
+                    Part::Agent,
+                    say("doctor.agent.locked"),
+                    say("doctor.agent.locked.remedy"),
+                )),
+            }
+        }
+        if is_here && self.running(Speaks::Opencode).next().is_none() {
+            let word = format!("opencode:http://127.0.0.1:{OPENCODE_PORT}");
+            let command = format!("opencode serve --port {OPENCODE_PORT}");
+            ways.push(
+                Phrase::new("doctor.agent.serve")
+                    .with("command", own(command))
+                    .with("word", own(word)),
+            );
+        }
+        weak
+    }
+
+    /// Tells of servers of Codex.
+    fn codex(&self, ways: &mut Vec<Phrase>) -> Vec<Finding> {
+        for one in self.running(Speaks::Codex) {
+            ways.push(Phrase::new("doctor.agent.runs").with("word", own(&one.word)));
+        }
+        if self.codex && self.running(Speaks::Codex).next().is_none() {
+            let command = format!("codex app-server --listen {CODEX_AT}");
+            ways.push(
+                Phrase::new("doctor.agent.serve")
+                    .with("command", own(command))
+                    .with("word", own(format!("codex:{CODEX_AT}"))),
+            );
+        }
+        Vec::new()
+    }
+
+    /// Tells how Claude Code is heard; gives what keeps it from that.
+    fn claude(&self, ways: &mut Vec<Phrase>) -> Vec<Finding> {
+        let Claude {
+            runs,
+            hooks,
+            file,
+            project,
+            heard,
+        } = &self.nearby.claude;
+        let is_here = self.claude || *runs == Some(true);
+        let file = file
+            .as_deref()
+            .map(crate::runtime::shown)
+            .unwrap_or_default();
+        let say = |key| {
+            let install = match project {
+                true => "hearken hooks install claude --project",
+                false => "hearken hooks install claude",
+            };
+            Phrase::new(key)
+                .with("file", own(&file))
+                .with("install", own(install))
+        };
+        let weak = |text: Phrase, remedy| vec![Finding::weak(Part::Agent, text, say(remedy))];
+        match hooks {
+            Some(Standing::Whole) if *heard => ways.push(say("doctor.agent.claude.heard")),
+            Some(Standing::Whole) => ways.push(say("doctor.agent.claude.hooks")),
+            Some(Standing::Absent) if is_here => {
+                return weak(
+                    say("doctor.agent.claude.absent"),
+                    "doctor.agent.claude.install",
+                );
+            }
+            Some(Standing::Absent) => {}
+            Some(Standing::Partly) => {
+                return weak(
+                    say("doctor.agent.claude.partly"),
+                    "doctor.agent.claude.install",
+                );
+            }
+            Some(Standing::Lost { program }) => {
+                let lost = own(crate::runtime::shown(program));
+                return weak(
+                    say("doctor.agent.claude.lost").with("program", lost),
+                    "doctor.agent.claude.install",
+                );
+            }
+            Some(Standing::Off) => {
+                return weak(
+                    say("doctor.agent.claude.off"),
+                    "doctor.agent.claude.off.remedy",
+                );
+            }
+            None if is_here => {
+                return weak(
+                    say("doctor.agent.claude.unread"),
+                    "doctor.agent.claude.unread.remedy",
+                );
+            }
+            None => {}
+        }
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::announce::Phrases;
+
+    fn here(programs: &[&str], agents: Vec<Found>, hooks: Option<Standing>) -> Here {
+        let known = startable().unwrap().into_iter().map(|agent| Startable {
+            is_here: programs.contains(&agent.name.as_str()),
+            ..agent
+        });
+        Here {
+            known: known.collect(),
+            codex: programs.contains(&"the other codex"),
+            claude: programs.contains(&"the other claude"),
+            nearby: Nearby {
+                agents,
+                left_out: 0,
+                claude: Claude {
+                    runs: Some(false),
+                    hooks,
+                    file: Some(PathBuf::from("/h/settings.json")),
+                    project: false,
+                    heard: false,
+                },
+            },
+            has_password: false,
+        }
+    }
+
+    fn lines(here: &Here) -> Vec<String> {
+        for tag in ["de", "es"] {
+            let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
+            let findings = here.findings();
+            assert!(findings.iter().all(|it| it.line(&words).len() > 20));
+        }
+        let words = Phrases::english().unwrap();
+        let findings = here.findings();
+        findings.iter().map(|it| it.line(&words)).collect()
+    }
+
+    fn runs(speaks: Speaks, word: &str, sign: Sign) -> Found {
+        Found {
+            speaks,
+            word: word.to_owned(),
+            sign,
+        }
+    }
+
+    #[test]
+    fn those_that_are_not_here_are_one_line() {
+        assert_eq!(
+            lines(&here(&[], vec![], Some(Standing::Absent))),
+            [
+                "Agents: Not on this machine: opencode, Codex, Claude Code, Gemini CLI, Qwen Code, goose, GitHub Copilot CLI; \
+                 hearken run --list says how each is installed.\n",
+                "Agents: One elsewhere is followed by its address: hearken watch URL (AAEP), hearken watch a2a:URL (A2A), \
+                 hearken run agui:URL (AG-UI).\n",
+            ]
+        );
+    }
+
+    #[test]
+    fn each_that_is_here_is_told_with_the_commands_to_type() {
+        let programs = ["opencode", "codex", "the other codex", "goose"];
+        let lines = lines(&here(&programs, vec![], Some(Standing::Whole)));
+        let wanted = [
+            "Agents: Opencode is here: hearken run opencode starts it; to follow one of its own, start opencode serve --port 4096, \
+             then hearken watch opencode:http://127.0.0.1:4096.\n",
+            "Agents: Codex is here: hearken run codex starts it; to follow one of its own, start codex app-server --listen \
+             ws://127.0.0.1:8765, then hearken watch codex:ws://127.0.0.1:8765.\n",
+            "Agents: Claude Code is here: hearken watch claude hears it by its hooks.\n",
+            "Agents: Goose is here: hearken run goose starts it.\n",
+        ];
+        assert_eq!(lines[..4], wanted);
+        assert!(!lines[4].contains("Codex"), "{}", lines[4]);
+    }
+
+    #[test]
+    fn what_runs_is_followed_where_it_is() {
+        let agents = vec![
+            runs(Speaks::Aaep, "unix:planner", Sign::Sure),
+            runs(
+                Speaks::Opencode,
+                "opencode:http://127.0.0.1:4096",
+                Sign::Sure,
+            ),
+            runs(Speaks::A2a, "a2a:http://127.0.0.1:9999", Sign::Sure),
+        ];
+        let lines = lines(&here(&["opencode"], agents, Some(Standing::Absent))).concat();
+        for words in [
+            "it runs, and hearken watch opencode:http://127.0.0.1:4096 follows it",
+            "An AAEP agent runs, planner: hearken watch unix:planner follows it",
+            "hearken watch a2a:http://127.0.0.1:9999 follows it",
+        ] {
+            assert!(lines.contains(words), "{words} in {lines}");
+        }
+        assert!(!lines.contains("opencode serve"), "{lines}");
+    }
+
+    #[test]
+    fn what_keeps_one_from_being_heard_comes_with_its_remedy() {
+        let locked = vec![runs(
+            Speaks::Opencode,
+            "opencode:http://127.0.0.1:4096",
+            Sign::Locked,
+        )];
+        let mut opencode = here(&[], locked, Some(Standing::Absent));
+        let told = lines(&opencode).concat();
+        assert!(
+            told.contains("Remedy: Set OPENCODE_SERVER_PASSWORD"),
+            "{told}"
+        );
+        opencode.has_password = true;
+        let told = lines(&opencode).concat();
+        assert!(
+            told.contains("with the password of OPENCODE_SERVER_PASSWORD"),
+            "{told}"
+        );
+        let lost = Standing::Lost {
+            program: PathBuf::from("/gone/hearken"),
+        };
+        for (hooks, words, remedy) in [
+            (
+                Some(Standing::Absent),
+                "can't be heard yet",
+                "hearken hooks install claude",
+            ),
+            (
+                Some(Standing::Partly),
+                "not all of its hooks",
+                "hearken hooks install claude",
+            ),
+            (Some(lost), "/gone/hearken", "hearken hooks install claude"),
+            (Some(Standing::Off), "disableAllHooks", "/h/settings.json"),
+            (None, "/h/settings.json", "Mend"),
+        ] {
+            let claude = here(&["the other claude"], vec![], hooks.clone());
+            let all = lines(&claude);
+            let line = all
+                .iter()
+                .find(|line| line.contains("Claude Code"))
+                .unwrap();
+            assert!(line.contains(words), "{line}");
+            let told = line.split("Remedy: ").nth(1).unwrap_or_default();
+            assert!(
+                told.to_lowercase().contains(&remedy.to_lowercase()),
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! How hooks of ours stand in an agent's settings: whether they are there, all of them, and whether what they run is there.
+//!
+//! Responsibilities: reading settings for that. Not here: changing them (`settings`), words (`doctor`, `runtime`).
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Map, Value};
+
+use super::settings::{Unchanged, called, is_whole, settings, text};
+use crate::platform::files::is_program;
+
+/// Says how our hooks stand in settings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Standing {
+    /// None of ours is there.
+    Absent,
+    /// All are there, and the program that they run, too.
+    Whole,
+    /// Some are there and not all, or not as they are written by now.
+    Partly,
+    /// They run a program that is not there any more.
+    Lost {
+        /// Where it was.
+        program: PathBuf,
+    },
+    /// The settings switch all hooks off.
+    Off,
+}
+
+/// Looks how our hooks stand in a file of settings; `own` is this program, which counts as ours whatever its name is.
+///
+/// # Errors
+/// When the file can't be read, or is no JSON of an agent's settings.
+pub fn standing(path: &Path, own: &Path) -> Result<Standing, Unchanged> {
+    let settings = settings(text(path)?.as_deref())?;
+    let Some(hooks) = settings.get("hooks").and_then(Value::as_object) else {
+        return Ok(Standing::Absent);
+    };
+    let programs = programs(hooks, own);
+    let Some(program) = programs.first() else {
+        return Ok(Standing::Absent);
+    };
+    if settings.get("disableAllHooks").and_then(Value::as_bool) == Some(true) {
+        return Ok(Standing::Off);
+    }
+    // One without a folder is found by the shell.
+    let is_lost = |program: &&PathBuf| program.components().count() > 1 && !is_program(program);
+    if let Some(lost) = programs.iter().find(is_lost) {
+        return Ok(Standing::Lost {
+            program: lost.clone(),
+        });
+    }
+    Ok(match is_whole(hooks, program) {
+        true => Standing::Whole,
+        false => Standing::Partly,
+    })
+}
+
+/// Gives the programs that our hooks run, one for each hook.
+fn programs(hooks: &Map<String, Value>, own: &Path) -> Vec<PathBuf> {
+    let groups = hooks.values().filter_map(Value::as_array).flatten();
+    let hooks = groups.filter_map(|group| group.get("hooks").and_then(Value::as_array));
+    let all = hooks.flatten().filter_map(|hook| called(hook, own));
+    all.collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::super::settings::{Change, Wanted};
+    use super::*;
+
+    #[test]
+    fn hooks_are_absent_whole_in_part_lost_or_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let own = std::env::current_exe().unwrap();
+        let stand = || standing(&path, &own).unwrap();
+        assert_eq!(stand(), Standing::Absent, "there is no file");
+        std::fs::write(
+            &path,
+            r#"{"hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}}"#,
+        )
+        .unwrap();
+        assert_eq!(stand(), Standing::Absent, "that is somebody else's");
+        let install = |program: &Path| {
+            let change = Change::of(&path, Wanted::In, program).unwrap();
+            change.unwrap().make().unwrap();
+        };
+        install(&own);
+        assert_eq!(stand(), Standing::Whole);
+        let whole = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, whole.replace("\"Notification\"", "\"Other\"")).unwrap();
+        assert_eq!(stand(), Standing::Partly);
+        let off = whole.replacen('{', "{\"disableAllHooks\": true,", 1);
+        std::fs::write(&path, off).unwrap();
+        assert_eq!(stand(), Standing::Off);
+        std::fs::write(&path, "{}").unwrap();
+        let program = folder.path().join("it's gone/hearken");
+        install(&program);
+        assert_eq!(stand(), Standing::Lost { program });
+        std::fs::write(&path, "[]").unwrap();
+        assert!(standing(&path, &own).is_err());
+    }
+}

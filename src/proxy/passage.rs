@@ -1,0 +1,264 @@
+//! The two ways of the bytes: what goes on at once, what is looked at first, and what is told of it.
+//!
+//! Responsibilities: for each piece of bytes, which go on now; finding the agent's questions and the editor's answers in
+//! them. Pure. Not here: who is first (`arbiter`), writing (`sluice`).
+//!
+//! # Mental model
+//! The agent's bytes all go on at once; a question is known to the arbiter before its end goes on, so that no answer to it
+//! can come before. Of the editor's, only a line that begins while an answer matters is held, and only until it shows what
+//! it is: a method, another id. What turns out to be a late answer is dropped to its end. A line that shows nothing
+//! for [`HELD`] bytes goes on; then nobody can tell which question it answers, so the open ones are the editor's alone.
+//!
+//! # Worked example
+//! Question 5 was decided here. `{"jsonrpc":"2.0","id":5,` is held, because it may be the editor's answer; behind
+//! `"result":` it surely is, and nothing of it goes on. Had `"method":` come, all of it would have gone on at once: the two
+//! sides count their ids for themselves.
+
+use serde_json::Value;
+
+use super::arbiter::{Arbiter, Asked, Editors};
+use super::outline::{Form, Id, Outline};
+use super::wire::{LONGEST_LINE, Note, Side};
+
+/// How much of a line is held that shows nothing, in bytes: far more than any answer to a question has before its id.
+const HELD: usize = 1024 * 1024;
+/// The methods by which an agent asks something that hearken may answer.
+const QUESTIONS: [&str; 1] = ["session/request_permission"];
+/// The method by which a side takes a request back.
+pub const TAKES_BACK: &str = "$/cancel_request";
+
+/// Is what comes of a piece of bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// What goes on.
+    pub passes: Vec<u8>,
+    /// What the listener is told.
+    pub notes: Vec<Note>,
+    /// How many lines were too long for the listener.
+    pub unheard: u32,
+}
+
+/// Holds the line that is coming.
+#[derive(Debug, Default)]
+struct Line {
+    outline: Outline,
+    text: Vec<u8>,
+    /// Whether it is longer than what the listener is told.
+    is_long: bool,
+    begun: bool,
+}
+
+impl Line {
+    fn take(&mut self, byte: u8) -> bool {
+        self.begun = true;
+        if self.text.len() < LONGEST_LINE {
+            self.text.push(byte);
+        } else {
+            self.is_long = true;
+        }
+        self.outline.take(byte)
+    }
+
+    /// Gives its text, where it is whole and says anything.
+    fn end(self, taken: &mut Taken) -> Option<Vec<u8>> {
+        if self.is_long {
+            taken.unheard += 1;
+            return None;
+        }
+        Some(self.text).filter(|text| !text.iter().all(u8::is_ascii_whitespace))
+    }
+}
+
+/// Takes what the agent says on its way to the editor.
+#[derive(Debug, Default)]
+pub struct Outward {
+    line: Line,
+}
+
+impl Outward {
+    /// Takes a piece of bytes, which goes on after that.
+    pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> Taken {
+        let mut taken = Taken::default();
+        for byte in bytes {
+            if *byte == b'\n' {
+                let line = std::mem::take(&mut self.line);
+                ended(line, arbiter, &mut taken);
+            } else {
+                self.line.take(*byte);
+            }
+        }
+        taken
+    }
+}
+
+/// Takes a whole line of the agent.
+fn ended(line: Line, arbiter: &mut Arbiter, taken: &mut Taken) {
+    let outline = line.outline.clone();
+    let Some(text) = line.end(taken) else {
+        return;
+    };
+    let asks = outline.method().is_some_and(|it| QUESTIONS.contains(&it));
+    match (outline.method(), outline.id()) {
+        (Some(_), Some(id)) if asks => match arbiter.asks(id.clone(), outline.written()) {
+            Asked::Open(ticket) => return taken.notes.push(Note::Asked { ticket, line: text }),
+            Asked::Twice(ticket) => taken.notes.push(Note::Left(ticket)),
+            Asked::Editors => {}
+        },
+        (Some(TAKES_BACK), None) => {
+            let gone = taken_back(&text).and_then(|id| arbiter.leave(&id));
+            taken.notes.extend(gone.map(Note::TakenBack));
+        }
+        _ => {}
+    }
+    taken.notes.push(Note::Line(Side::Agent, text));
+}
+
+/// Tells whether an answer to a permission chooses something; one whose question was taken back only takes note of that.
+fn chooses(line: &[u8]) -> bool {
+    let message: Option<Value> = serde_json::from_slice(line).ok();
+    let outcome = message
+        .as_ref()
+        .and_then(|it| it.pointer("/result/outcome/outcome"));
+    outcome.and_then(Value::as_str) == Some("selected")
+}
+
+/// Reads which request is taken back.
+fn taken_back(line: &[u8]) -> Option<Id> {
+    let message: Value = serde_json::from_slice(line).ok()?;
+    let id = message.get("params")?.get("requestId")?;
+    Id::read(id.to_string().as_bytes())
+}
+
+/// Says what becomes of the line of the editor that is coming.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Way {
+    /// It goes on as it comes.
+    #[default]
+    On,
+    /// It is held until it shows what it is.
+    Held,
+    /// It goes on, and decides this question.
+    Decides(u64),
+    /// It is the late answer to this one, and dropped.
+    Dropped(u64),
+}
+
+/// Takes what the editor says on its way to the agent.
+#[derive(Debug, Default)]
+pub struct Inward {
+    line: Line,
+    way: Way,
+}
+
+impl Inward {
+    /// Takes a piece of bytes.
+    pub fn take(&mut self, bytes: &[u8], arbiter: &mut Arbiter) -> Taken {
+        let mut taken = Taken::default();
+        for byte in bytes {
+            if !self.line.begun {
+                self.way = match arbiter.watches() {
+                    true => Way::Held,
+                    false => Way::On,
+                };
+            }
+            if *byte == b'\n' {
+                self.judge(true, arbiter, &mut taken);
+                match self.way {
+                    Way::On | Way::Held | Way::Decides(_) => taken.passes.push(b'\n'),
+                    Way::Dropped(_) => {}
+                }
+                self.ended(&mut taken);
+                continue;
+            }
+            let news = self.line.take(*byte);
+            match self.way {
+                Way::On | Way::Decides(_) => taken.passes.push(*byte),
+                Way::Held if news || self.line.text.len() > HELD => {
+                    self.judge(false, arbiter, &mut taken);
+                }
+                Way::Held | Way::Dropped(_) => {}
+            }
+        }
+        taken
+    }
+
+    /// Takes the end of what the editor says: a last line may lack its end.
+    pub fn end(&mut self, arbiter: &mut Arbiter) -> Taken {
+        let mut taken = Taken::default();
+        self.judge(true, arbiter, &mut taken);
+        self.ended(&mut taken);
+        taken
+    }
+
+    /// Judges the line that is held by what is known of it.
+    fn judge(&mut self, whole: bool, arbiter: &mut Arbiter, taken: &mut Taken) {
+        if self.way != Way::Held {
+            return;
+        }
+        let outline = &self.line.outline;
+        let full = self.line.text.len() > HELD;
+        let way = match (outline.form(), outline.method(), outline.id()) {
+            // In a list any of the questions may be answered.
+            (Form::List, _, _) => {
+                leave_all(arbiter, taken);
+                Some(Way::On)
+            }
+            (Form::Other, _, _) | (_, Some(_), _) => Some(Way::On),
+            (_, None, Some(id)) if !arbiter.is_watched(id) => Some(Way::On),
+            (_, None, Some(id)) if outline.answers() || whole => {
+                Some(match arbiter.editor_answers(id) {
+                    Editors::Passes => Way::On,
+                    Editors::Decides(ticket) => Way::Decides(ticket),
+                    Editors::Late(ticket) => Way::Dropped(ticket),
+                })
+            }
+            (_, None, Some(id)) if full => {
+                taken.notes.extend(arbiter.leave(id).map(Note::Left));
+                Some(Way::On)
+            }
+            (_, None, None) if full => {
+                leave_all(arbiter, taken);
+                Some(Way::On)
+            }
+            (_, None, _) if whole => Some(Way::On),
+            (Form::Open | Form::Object, None, _) => None,
+        };
+        let Some(way) = way else {
+            return;
+        };
+        self.way = way;
+        match way {
+            Way::On | Way::Held | Way::Decides(_) => {
+                taken.passes.extend_from_slice(&self.line.text);
+            }
+            Way::Dropped(_) => {}
+        }
+    }
+
+    fn ended(&mut self, taken: &mut Taken) {
+        let line = std::mem::take(&mut self.line);
+        let way = std::mem::take(&mut self.way);
+        let text = match way {
+            Way::Dropped(ticket) => {
+                let chose = chooses(&line.text);
+                taken.notes.push(Note::Withheld(ticket, chose));
+                return;
+            }
+            Way::On | Way::Held | Way::Decides(_) => line.end(taken),
+        };
+        match (way, text) {
+            (Way::Decides(ticket), text) => taken.notes.push(Note::Answered {
+                ticket,
+                line: text.unwrap_or_default(),
+            }),
+            (_, Some(text)) => taken.notes.push(Note::Line(Side::Editor, text)),
+            (_, None) => {}
+        }
+    }
+}
+
+fn leave_all(arbiter: &mut Arbiter, taken: &mut Taken) {
+    taken
+        .notes
+        .extend(arbiter.leave_all().into_iter().map(Note::Left));
+}

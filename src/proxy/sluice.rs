@@ -1,0 +1,149 @@
+//! One way out, on which lines of ours go in between those of another.
+//!
+//! Responsibilities: writing bytes at once, and a line of ours only where a line of theirs has ended. Not here: which lines
+//! (`copier`).
+
+use std::io::{self, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Writes to one side.
+#[derive(Debug)]
+pub struct Sluice<W>(Mutex<Inner<W>>);
+
+#[derive(Debug)]
+struct Inner<W> {
+    /// Nothing once it was closed.
+    out: Option<W>,
+    /// Whether a line of theirs has begun and not ended.
+    is_within: bool,
+    /// Lines of ours that wait for its end: one for each decision, which the arbiter bounds.
+    waiting: Vec<u8>,
+}
+
+impl<W: Write> Sluice<W> {
+    /// Writes to this.
+    pub fn new(out: W) -> Self {
+        Self(Mutex::new(Inner {
+            out: Some(out),
+            is_within: false,
+            waiting: Vec::new(),
+        }))
+    }
+
+    /// Writes bytes of theirs.
+    ///
+    /// # Errors
+    /// The side does not read any more.
+    pub fn pass(&self, bytes: &[u8]) -> io::Result<()> {
+        self.hold().pass(bytes)
+    }
+
+    /// Holds it, so that nothing of ours goes in before what is passed next.
+    pub fn hold(&self) -> Held<'_, W> {
+        Held(self.lock())
+    }
+
+    /// Writes a line of ours, with its end, as soon as it can stand.
+    ///
+    /// # Errors
+    /// The side does not read any more.
+    pub fn insert(&self, line: &[u8]) -> io::Result<()> {
+        let mut inner = self.lock();
+        if inner.is_within {
+            inner.waiting.extend_from_slice(line);
+            return Ok(());
+        }
+        inner.write(line)
+    }
+
+    /// Closes it; what waits for the end of a line that never comes goes unsaid.
+    pub fn close(&self) {
+        self.lock().out = None;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Is one that is held.
+#[derive(Debug)]
+pub struct Held<'a, W>(MutexGuard<'a, Inner<W>>);
+
+impl<W: Write> Held<'_, W> {
+    /// Writes bytes of theirs, and lets it go.
+    ///
+    /// # Errors
+    /// The side does not read any more.
+    pub fn pass(self, bytes: &[u8]) -> io::Result<()> {
+        let Some(last) = bytes.last() else {
+            return Ok(());
+        };
+        let mut inner = self.0;
+        let place = match inner.waiting.is_empty() {
+            true => None,
+            false => bytes.iter().position(|byte| *byte == b'\n'),
+        };
+        match place {
+            None => inner.write(bytes)?,
+            Some(end) => {
+                let (before, after) = bytes.split_at(end + 1);
+                inner.write(before)?;
+                let ours = std::mem::take(&mut inner.waiting);
+                inner.write(&ours)?;
+                inner.write(after)?;
+            }
+        }
+        inner.is_within = *last != b'\n';
+        Ok(())
+    }
+}
+
+impl<W: Write> Inner<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(out) = &mut self.out else {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        };
+        out.write_all(bytes)?;
+        out.flush()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, Default)]
+    struct Seen(std::sync::Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Seen {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_line_of_ours_never_stands_within_another() {
+        let seen = Seen::default();
+        let sluice = Sluice::new(seen.clone());
+        sluice.insert(b"1\n").unwrap();
+        sluice.pass(b"ab").unwrap();
+        sluice.insert(b"2\n").unwrap();
+        sluice.insert(b"3\n").unwrap();
+        sluice.pass(b"c").unwrap();
+        sluice.pass(b"d\nef\ng").unwrap();
+        sluice.insert(b"4\n").unwrap();
+        sluice.pass(b"\n").unwrap();
+        sluice.insert(b"5\n").unwrap();
+        assert_eq!(*seen.0.lock().unwrap(), b"1\nabcd\n2\n3\nef\ng\n4\n5\n");
+        sluice.close();
+        assert!(sluice.pass(b"x").is_err() && sluice.insert(b"x").is_err());
+        assert!(sluice.pass(b"").is_ok());
+    }
+}

@@ -1,0 +1,302 @@
+//! What waits for the listener, within a bound.
+//!
+//! Responsibilities: taking notes without ever waiting, dropping lines for a listener that is slow, counting them. Not
+//! here: writing them (`copier`).
+//!
+//! Mental model: once a line had to be dropped, all lines are until the listener has taken what waits: then it is told how
+//! many it missed and which questions stand, and hears on from there. What is no line (who decided what) is never
+//! dropped: there are as many of them as questions, which the arbiter bounds, and as the listener's own decisions.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::wire::{Note, Side};
+
+/// How many bytes of lines wait: some of the largest there are.
+const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// How many notes wait: a minute of a fast agent.
+const MOST_NOTES: usize = 16 * 1024;
+
+/// Says what the listener is told next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// This.
+    Note(Note),
+    /// That it missed so much; then how the questions stand.
+    Missed(Note),
+    /// Nothing more: the copying is over, or this listener is.
+    Over,
+}
+
+/// Holds what waits.
+#[derive(Debug, Default)]
+pub struct Tap {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    waiting: VecDeque<Note>,
+    bytes: usize,
+    editor: u32,
+    agent: u32,
+    /// Whether the listener has to be told what stands before it is told more.
+    begins: bool,
+    /// How many listeners have ended.
+    ended: u32,
+    over: bool,
+    /// Whether there is no listener any more, and nothing is kept.
+    shut: bool,
+}
+
+impl Inner {
+    fn has_missed(&self) -> bool {
+        self.editor > 0 || self.agent > 0
+    }
+
+    fn put(&mut self, note: Note) {
+        if self.shut {
+            return;
+        }
+        if let Some((side, bytes)) = size(&note) {
+            let full = self.bytes + bytes > MOST_BYTES || self.waiting.len() >= MOST_NOTES;
+            if full || self.has_missed() {
+                return self.miss(side, 1);
+            }
+            self.bytes += bytes;
+        }
+        self.waiting.push_back(note);
+    }
+
+    fn miss(&mut self, side: Side, count: u32) {
+        let missed = match side {
+            Side::Editor => &mut self.editor,
+            Side::Agent => &mut self.agent,
+        };
+        *missed = missed.saturating_add(count);
+    }
+}
+
+fn size(note: &Note) -> Option<(Side, usize)> {
+    match note {
+        Note::Line(side, line) => Some((*side, line.len())),
+        Note::Asked { line, .. } => Some((Side::Agent, line.len())),
+        Note::Answered { .. }
+        | Note::Withheld(..)
+        | Note::Left(_)
+        | Note::TakenBack(_)
+        | Note::Became(..)
+        | Note::Missed { .. }
+        | Note::Standing { .. } => None,
+    }
+}
+
+impl Tap {
+    /// Takes a note.
+    pub fn put(&self, note: Note) {
+        self.lock().put(note);
+        self.changed.notify_all();
+    }
+
+    /// Takes a note for the listener with this number alone: the numbers in it are its own.
+    pub fn put_to(&self, number: u32, note: Note) {
+        let mut inner = self.lock();
+        if inner.ended > number {
+            return;
+        }
+        inner.put(note);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// Counts lines that can't be told.
+    pub fn miss(&self, side: Side, count: u32) {
+        if count > 0 {
+            self.lock().miss(side, count);
+            self.changed.notify_all();
+        }
+    }
+
+    /// Begins with a new listener, which knows nothing: what waits was for the one before, and is missed. Gives its number.
+    pub fn begin(&self) -> u32 {
+        let mut inner = self.lock();
+        if inner.ended > 0 {
+            inner.begins = true;
+            inner.bytes = 0;
+            for note in std::mem::take(&mut inner.waiting) {
+                if let Some((side, _)) = size(&note) {
+                    inner.miss(side, 1);
+                }
+            }
+        }
+        inner.ended
+    }
+
+    /// Takes note that the listener with this number is gone.
+    pub fn gone(&self, number: u32) {
+        let mut inner = self.lock();
+        inner.ended = inner.ended.max(number + 1);
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    /// Gives the next note for the listener with this number; waits for one.
+    pub fn next(&self, number: u32) -> Next {
+        let mut inner = self.lock();
+        loop {
+            if inner.ended > number {
+                return Next::Over;
+            }
+            let news = match inner.begins {
+                true => None,
+                false => inner.waiting.pop_front(),
+            };
+            if let Some(note) = news {
+                inner.bytes -= size(&note).map_or(0, |(_, bytes)| bytes);
+                if inner.waiting.is_empty() {
+                    self.changed.notify_all();
+                }
+                return Next::Note(note);
+            }
+            if inner.begins || inner.has_missed() {
+                let missed = Note::Missed {
+                    editor: std::mem::take(&mut inner.editor),
+                    agent: std::mem::take(&mut inner.agent),
+                };
+                inner.begins = false;
+                return Next::Missed(missed);
+            }
+            if inner.over {
+                return Next::Over;
+            }
+            inner = self
+                .changed
+                .wait(inner)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Tells whether nothing more comes.
+    pub fn is_over(&self) -> bool {
+        self.lock().over
+    }
+
+    /// Takes note that nothing more comes; waits no longer than this until what waits was taken, and tells whether it was.
+    pub fn end(&self, patience: Duration) -> bool {
+        let mut inner = self.lock();
+        inner.over = true;
+        self.changed.notify_all();
+        let waits = |inner: &mut Inner| !inner.shut && !inner.waiting.is_empty();
+        let (inner, _) = self
+            .changed
+            .wait_timeout_while(inner, patience, waits)
+            .unwrap_or_else(PoisonError::into_inner);
+        inner.waiting.is_empty()
+    }
+
+    /// Takes note that there is no listener any more: nothing waits for one.
+    pub fn shut(&self) {
+        let mut inner = self.lock();
+        inner.shut = true;
+        inner.waiting = VecDeque::new();
+        drop(inner);
+        self.changed.notify_all();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::wire::Verdict;
+    use super::*;
+
+    fn line(length: usize) -> Note {
+        Note::Line(Side::Editor, vec![b'x'; length])
+    }
+
+    #[test]
+    fn a_listener_that_is_slow_misses_lines_which_are_counted_and_no_decision() {
+        let tap = Tap::default();
+        let number = tap.begin();
+        for _ in 0..5 {
+            tap.put(line(MOST_BYTES / 4));
+        }
+        tap.put(Note::TakenBack(1));
+        // It would fit again, but what comes after a gap is told after the gap.
+        tap.put(Note::Asked {
+            ticket: 2,
+            line: Vec::new(),
+        });
+        let mut taken = Vec::new();
+        for _ in 0..6 {
+            taken.push(tap.next(number));
+        }
+        assert_eq!(taken[4], Next::Note(Note::TakenBack(1)));
+        let missed = Note::Missed {
+            editor: 1,
+            agent: 1,
+        };
+        assert_eq!(taken[5], Next::Missed(missed));
+        tap.put(line(1));
+        assert_eq!(tap.next(number), Next::Note(line(1)));
+        assert!(tap.end(Duration::ZERO));
+        assert_eq!(tap.next(number), Next::Over);
+    }
+
+    #[test]
+    fn a_new_listener_is_told_first_what_it_missed() {
+        let tap = Tap::default();
+        let first = tap.begin();
+        tap.put(line(1));
+        tap.put(Note::Left(1));
+        tap.gone(first);
+        assert_eq!(tap.next(first), Next::Over);
+        let second = tap.begin();
+        assert_eq!((first, second), (0, 1));
+        let missed = Note::Missed {
+            editor: 1,
+            agent: 0,
+        };
+        assert_eq!(tap.next(second), Next::Missed(missed));
+        tap.put(line(2));
+        assert_eq!(tap.next(second), Next::Note(line(2)));
+        tap.put(line(3));
+        assert!(!tap.end(Duration::ZERO));
+        tap.shut();
+        assert!(tap.end(Duration::ZERO));
+    }
+
+    #[test]
+    fn what_became_of_a_listeners_decision_is_told_to_no_other() {
+        let tap = Tap::default();
+        let first = tap.begin();
+        tap.gone(first);
+        let second = tap.begin();
+        tap.put_to(first, Note::Became(1, Verdict::Decides));
+        tap.put_to(second, Note::Became(1, Verdict::TooLate));
+        let nothing = Note::Missed {
+            editor: 0,
+            agent: 0,
+        };
+        assert_eq!(tap.next(second), Next::Missed(nothing));
+        assert_eq!(
+            tap.next(second),
+            Next::Note(Note::Became(1, Verdict::TooLate))
+        );
+    }
+
+    #[test]
+    fn the_number_of_notes_has_a_bound() {
+        let tap = Tap::default();
+        for _ in 0..MOST_NOTES + 10 {
+            tap.put(line(0));
+        }
+        assert_eq!(tap.lock().waiting.len(), MOST_NOTES);
+        assert_eq!(tap.lock().editor, 10);
+    }
+}

@@ -1,0 +1,342 @@
+//! What the copier tells the listener and what the listener wants of it, as bytes in a pipe.
+//!
+//! Responsibilities: both forms, written and read in any pieces. Pure. Not here: what they mean (`copier`, `runtime`).
+//!
+//! Each is a letter, a number of eight bytes and a length of four (both with the highest byte first), and so many bytes.
+//! Lines stand in it as they came, without their ends.
+
+/// The longest line that the listener is told, in bytes: as long as a frame of any other source may be.
+pub const LONGEST_LINE: usize = 4 * 1024 * 1024;
+/// How many bytes stand before the content.
+const HEAD: usize = 13;
+
+/// Says whose a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The editor's.
+    Editor,
+    /// The agent's.
+    Agent,
+}
+
+/// Says what became of a decision of the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is the one that counts.
+    Decides,
+    /// The question was over before.
+    TooLate,
+    /// Too many answers of the editor are owed.
+    Full,
+    /// It can't stand in one line.
+    Unwritable,
+}
+
+/// Is something that the listener is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// A line went on.
+    Line(Side, Vec<u8>),
+    /// The agent asks something that hearken may answer.
+    Asked {
+        /// The ticket of the question.
+        ticket: u64,
+        /// Its line.
+        line: Vec<u8>,
+    },
+    /// The editor decided a question.
+    Answered {
+        /// Its ticket.
+        ticket: u64,
+        /// The answer.
+        line: Vec<u8>,
+    },
+    /// The editor's late answer was withheld; whether it chose something, and did not only take note.
+    Withheld(u64, bool),
+    /// A question is the editor's alone from now on.
+    Left(u64),
+    /// The agent took a question back.
+    TakenBack(u64),
+    /// What became of a decision, by the number that it came with.
+    Became(u64, Verdict),
+    /// So many lines of the editor and of the agent could not be told.
+    Missed {
+        /// Of the editor.
+        editor: u32,
+        /// Of the agent.
+        agent: u32,
+    },
+    /// These questions are open, of all up to the ticket `last`.
+    Standing {
+        /// The last ticket that was given.
+        last: u64,
+        /// The open ones.
+        open: Vec<u64>,
+    },
+}
+
+/// Is something that the listener wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wish {
+    /// To give the agent the person's answer to a question.
+    Decide {
+        /// The question's ticket.
+        ticket: u64,
+        /// The number that [`Note::Became`] comes back with.
+        request: u64,
+        /// The answer.
+        line: Vec<u8>,
+    },
+}
+
+fn put(letter: u8, number: u64, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap_or(u32::MAX);
+    let mut bytes = Vec::with_capacity(HEAD + content.len());
+    bytes.push(letter);
+    bytes.extend_from_slice(&number.to_be_bytes());
+    bytes.extend_from_slice(&length.to_be_bytes());
+    bytes.extend_from_slice(content);
+    bytes
+}
+
+fn numbers(content: &[u8]) -> impl Iterator<Item = u64> + '_ {
+    content.chunks_exact(8).map(|eight| {
+        eight
+            .iter()
+            .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    })
+}
+
+impl Note {
+    /// Writes it.
+    pub fn write(&self) -> Vec<u8> {
+        match self {
+            Self::Line(Side::Editor, line) => put(b'e', 0, line),
+            Self::Line(Side::Agent, line) => put(b'a', 0, line),
+            Self::Asked { ticket, line } => put(b'q', *ticket, line),
+            Self::Answered { ticket, line } => put(b'w', *ticket, line),
+            Self::Withheld(ticket, false) => put(b'h', *ticket, &[]),
+            Self::Withheld(ticket, true) => put(b'h', *ticket, b"c"),
+            Self::Left(ticket) => put(b'l', *ticket, &[]),
+            Self::TakenBack(ticket) => put(b't', *ticket, &[]),
+            Self::Became(request, verdict) => {
+                let verdict = match verdict {
+                    Verdict::Decides => b'd',
+                    Verdict::TooLate => b'l',
+                    Verdict::Full => b'f',
+                    Verdict::Unwritable => b'u',
+                };
+                put(b'b', *request, &[verdict])
+            }
+            Self::Missed { editor, agent } => {
+                put(b'm', u64::from(*editor) << 32 | u64::from(*agent), &[])
+            }
+            Self::Standing { last, open } => {
+                let open: Vec<u8> = open.iter().flat_map(|it| it.to_be_bytes()).collect();
+                put(b's', *last, &open)
+            }
+        }
+    }
+
+    fn read(letter: u8, number: u64, content: &[u8]) -> Option<Self> {
+        let line = || content.to_vec();
+        Some(match letter {
+            b'e' => Self::Line(Side::Editor, line()),
+            b'a' => Self::Line(Side::Agent, line()),
+            b'q' => Self::Asked {
+                ticket: number,
+                line: line(),
+            },
+            b'w' => Self::Answered {
+                ticket: number,
+                line: line(),
+            },
+            b'h' => Self::Withheld(number, content == b"c"),
+            b'l' => Self::Left(number),
+            b't' => Self::TakenBack(number),
+            b'b' => Self::Became(
+                number,
+                match content {
+                    b"d" => Verdict::Decides,
+                    b"l" => Verdict::TooLate,
+                    b"f" => Verdict::Full,
+                    b"u" => Verdict::Unwritable,
+                    _ => return None,
+                },
+            ),
+            b'm' => Self::Missed {
+                editor: u32::try_from(number >> 32).ok()?,
+                agent: u32::try_from(number & u64::from(u32::MAX)).ok()?,
+            },
+            b's' => Self::Standing {
+                last: number,
+                open: numbers(content).collect(),
+            },
+            _ => return None,
+        })
+    }
+}
+
+impl Wish {
+    /// Writes it.
+    pub fn write(&self) -> Vec<u8> {
+        match self {
+            Self::Decide {
+                ticket,
+                request,
+                line,
+            } => {
+                let mut content = request.to_be_bytes().to_vec();
+                content.extend_from_slice(line);
+                put(b'd', *ticket, &content)
+            }
+        }
+    }
+
+    fn read(letter: u8, number: u64, content: &[u8]) -> Option<Self> {
+        let (request, line) = content.split_at_checked(8)?;
+        (letter == b'd').then(|| Self::Decide {
+            ticket: number,
+            request: numbers(request).next().unwrap_or_default(),
+            line: line.to_vec(),
+        })
+    }
+}
+
+/// Says that what came is none of these forms: the two ends are not of one build.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("what came is no message of hearken's own")]
+pub struct Strange;
+
+/// Takes messages out of bytes that come in pieces.
+#[derive(Debug, Default)]
+struct Pieces(Vec<u8>);
+
+impl Pieces {
+    fn next<T>(&mut self, read: fn(u8, u64, &[u8]) -> Option<T>) -> Result<Option<T>, Strange> {
+        let Some((head, rest)) = self.0.split_at_checked(HEAD) else {
+            return Ok(None);
+        };
+        let (letter, number) = (head[0], numbers(&head[1..9]).next().unwrap_or_default());
+        let length = head[9..]
+            .iter()
+            .fold(0_usize, |length, byte| length << 8 | usize::from(*byte));
+        // Room for a number before the line.
+        if length > LONGEST_LINE + 8 {
+            return Err(Strange);
+        }
+        let Some(content) = rest.get(..length) else {
+            return Ok(None);
+        };
+        let message = read(letter, number, content).ok_or(Strange)?;
+        self.0.drain(..HEAD + length);
+        Ok(Some(message))
+    }
+}
+
+/// Takes notes out of bytes.
+#[derive(Debug, Default)]
+pub struct Notes(Pieces);
+
+impl Notes {
+    /// Takes more bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.0.0.extend_from_slice(bytes);
+    }
+
+    /// Gives the next note that is whole.
+    ///
+    /// # Errors
+    /// What came is none.
+    pub fn next_note(&mut self) -> Result<Option<Note>, Strange> {
+        self.0.next(Note::read)
+    }
+}
+
+/// Takes wishes out of bytes.
+#[derive(Debug, Default)]
+pub struct Wishes(Pieces);
+
+impl Wishes {
+    /// Takes more bytes.
+    pub fn take(&mut self, bytes: &[u8]) {
+        self.0.0.extend_from_slice(bytes);
+    }
+
+    /// Gives the next wish that is whole.
+    ///
+    /// # Errors
+    /// What came is none.
+    pub fn next_wish(&mut self) -> Result<Option<Wish>, Strange> {
+        self.0.next(Wish::read)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again_in_any_pieces() {
+        let line = b"{\"id\":1}".to_vec();
+        let notes = [
+            Note::Line(Side::Editor, line.clone()),
+            Note::Line(Side::Agent, Vec::new()),
+            Note::Asked {
+                ticket: 7,
+                line: line.clone(),
+            },
+            Note::Answered {
+                ticket: u64::MAX,
+                line: line.clone(),
+            },
+            Note::Withheld(1, false),
+            Note::Withheld(1, true),
+            Note::Left(2),
+            Note::TakenBack(3),
+            Note::Became(4, Verdict::Decides),
+            Note::Became(5, Verdict::TooLate),
+            Note::Became(6, Verdict::Full),
+            Note::Became(7, Verdict::Unwritable),
+            Note::Missed {
+                editor: 3,
+                agent: u32::MAX,
+            },
+            Note::Standing {
+                last: 9,
+                open: vec![1, 300, 9],
+            },
+        ];
+        let bytes: Vec<u8> = notes.iter().flat_map(Note::write).collect();
+        for size in [1, 7, 64, bytes.len()] {
+            let (mut reader, mut read) = (Notes::default(), Vec::new());
+            for piece in bytes.chunks(size) {
+                reader.take(piece);
+                while let Some(note) = reader.next_note().unwrap() {
+                    read.push(note);
+                }
+            }
+            assert_eq!(read, notes);
+        }
+        let wish = Wish::Decide {
+            ticket: 3,
+            request: 8,
+            line,
+        };
+        let mut reader = Wishes::default();
+        reader.take(&wish.write());
+        assert_eq!(reader.next_wish(), Ok(Some(wish)));
+        assert_eq!(reader.next_wish(), Ok(None));
+    }
+
+    #[test]
+    fn what_is_none_is_refused_before_it_is_gathered() {
+        let mut reader = Notes::default();
+        reader.take(&[b'e', 0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255]);
+        assert_eq!(reader.next_note(), Err(Strange));
+        let mut reader = Wishes::default();
+        reader.take(&put(b'd', 1, b"short"));
+        assert_eq!(reader.next_wish(), Err(Strange));
+    }
+}

@@ -1,0 +1,433 @@
+//! What runs on this machine and can be followed: found without a word to it but the question what it is.
+//!
+//! Responsibilities: the places where agents usually are, asking there, the hooks of Claude Code. Not here: what a person is
+//! told of it (`offer`, `doctor`), following (`plan`).
+//!
+//! # Mental model
+//! Nothing is followed here and nobody is spoken with. A server is asked by the one request by which its protocol is
+//! recognised anyway, never with a credential, because whoever listens there may be somebody else; a socket is only
+//! connected to. Asked are places on this machine alone: those that the makers of an agent chose for it, and those that the
+//! call of a running agent names.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+
+use crate::config::{Dialect, LinkConfig};
+use crate::dialect::{self, a2a_card, opencode_events};
+use crate::hooks::door;
+pub(crate) use crate::hooks::standing::Standing;
+use crate::hooks::standing::standing;
+use crate::link::{Fault, LinkEvent};
+use crate::platform::{processes, sockets};
+use crate::protocol::Manifest;
+use crate::transport::{self, LinkHandle, LinkSettings, LinkSink, Source, Tls};
+
+use super::{hooked, running, settings, sources};
+
+/// Where opencode listens unless it is told otherwise.
+pub(crate) const OPENCODE_PORT: u16 = 4096;
+/// Where producers of AAEP listen unless they are told otherwise: those of the specification's project, and `aaep-replay`.
+const AAEP_PORTS: [u16; 6] = [8080, 8081, 8082, 8083, 8090, 9000];
+/// Where the samples of A2A listen.
+const A2A_PORTS: [u16; 1] = [9999];
+/// How long one may take to say what it is; on this machine that takes milliseconds.
+const LIMIT: Duration = Duration::from_millis(1500);
+/// How many are asked at a time.
+const AT_ONCE: usize = 4;
+/// How many that their calls name are asked of each kind: more than anybody has on one machine.
+const MOST: usize = 8;
+/// How many news of one are kept while it is asked.
+const NEWS: usize = 16;
+
+/// Names what an agent speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Speaks {
+    /// AAEP, behind a socket with a name or on a port.
+    Aaep,
+    /// What opencode's server does.
+    Opencode,
+    /// What Codex's app-server does.
+    Codex,
+    /// A2A.
+    A2a,
+}
+
+/// Says how sure it is that one is what it was taken for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sign {
+    /// It said so itself.
+    Sure,
+    /// It has events where it should, and said nothing yet.
+    Probable,
+    /// It lets in only who has a password.
+    Locked,
+}
+
+/// Is an agent that runs here, or may.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// What it speaks.
+    pub(crate) speaks: Speaks,
+    /// The SOURCE by which it is followed.
+    pub(crate) word: String,
+    /// How sure that is.
+    pub(crate) sign: Sign,
+}
+
+impl Found {
+    pub(super) fn of(speaks: Speaks, word: String) -> Self {
+        Self {
+            speaks,
+            word,
+            sign: Sign::Probable,
+        }
+    }
+
+    /// Gives where it is, without the name of what it speaks.
+    pub(crate) fn at(&self) -> &str {
+        match self.speaks {
+            Speaks::Aaep => self.word.strip_prefix("unix:").unwrap_or(&self.word),
+            Speaks::Opencode | Speaks::Codex | Speaks::A2a => {
+                self.word.split_once(':').map_or("", |(_, at)| at)
+            }
+        }
+    }
+}
+
+/// Holds how Claude Code is to be heard here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claude {
+    /// Whether it runs; nothing where this system does not show what runs.
+    pub(crate) runs: Option<bool>,
+    /// How our hooks stand in its settings; nothing where these can't be read.
+    pub(crate) hooks: Option<Standing>,
+    /// The settings that this is about.
+    pub(crate) file: Option<PathBuf>,
+    /// Whether these are those of this folder.
+    pub(crate) project: bool,
+    /// Whether a hearken hears it already.
+    pub(crate) heard: bool,
+}
+
+/// Holds what was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Nearby {
+    /// Who runs and can be followed, in the order of where it was looked for.
+    pub(crate) agents: Vec<Found>,
+    /// How many were not asked, because there are so many.
+    pub(crate) left_out: usize,
+    /// Claude Code, which is not followed: it calls us.
+    pub(crate) claude: Claude,
+}
+
+/// Looks around on this machine.
+pub(crate) async fn look() -> Nearby {
+    let calls = processes::calls();
+    let (candidates, left_out) = candidates(calls.as_deref().unwrap_or_default());
+    Nearby {
+        agents: asked(candidates).await,
+        left_out,
+        claude: claude(calls.as_deref()),
+    }
+}
+
+/// Gives whom to ask, and how many others there would be.
+fn candidates(calls: &[Vec<String>]) -> (Vec<Found>, usize) {
+    let mut all = Vec::new();
+    let mut left_out = 0;
+    let mut take = |speaks, words: Vec<String>, most: usize| {
+        left_out += words.len().saturating_sub(most);
+        let words = words.into_iter().take(most);
+        all.extend(words.map(|word| Found::of(speaks, word)));
+    };
+    if sockets::THERE {
+        let names = transport::socket_agents(&transport::socket_folders());
+        let words: Vec<String> = names.iter().map(|name| format!("unix:{name}")).collect();
+        let count = words.len();
+        take(Speaks::Aaep, words, count);
+    }
+    let named: BTreeSet<u16> = running::opencode_ports(calls).into_iter().collect();
+    let opencode = |port: &u16| format!("opencode:http://127.0.0.1:{port}");
+    take(Speaks::Opencode, vec![opencode(&OPENCODE_PORT)], 1);
+    let named = named.iter().filter(|port| **port != OPENCODE_PORT);
+    take(Speaks::Opencode, named.map(opencode).collect(), MOST);
+    let named: BTreeSet<String> = running::codex_addresses(calls).into_iter().collect();
+    let codex = named.iter().map(|at| format!("codex:{at}"));
+    take(Speaks::Codex, codex.collect(), MOST);
+    let usual = AAEP_PORTS.map(|port| format!("http://127.0.0.1:{port}"));
+    take(Speaks::Aaep, usual.to_vec(), AAEP_PORTS.len());
+    let usual = A2A_PORTS.map(|port| format!("a2a:http://127.0.0.1:{port}"));
+    take(Speaks::A2a, usual.to_vec(), A2A_PORTS.len());
+    (all, left_out)
+}
+
+/// Asks some at a time, and gives those that are what they were taken for.
+async fn asked(candidates: Vec<Found>) -> Vec<Found> {
+    let answers = candidates.into_iter().map(ask);
+    let answers = futures_util::stream::iter(answers).buffered(AT_ONCE);
+    answers.filter_map(std::future::ready).collect().await
+}
+
+/// Asks one what it is.
+async fn ask(candidate: Found) -> Option<Found> {
+    let config = LinkConfig {
+        dialect: match candidate.speaks {
+            Speaks::Aaep => Dialect::Aaep,
+            Speaks::Opencode => Dialect::Opencode,
+            Speaks::Codex => Dialect::Codex,
+            Speaks::A2a => Dialect::A2a,
+        },
+        retries: Some(0),
+        ..LinkConfig::default()
+    };
+    let source = sources::read(&candidate.word, &config).ok()?;
+    let (sink, mut news) = LinkSink::channel(0, NEWS);
+    let handle = transport::open(
+        source.clone(),
+        sources::prepared(LinkSettings::new(config, None, Tls::default(), 0)),
+        sink,
+    );
+    let known = async {
+        while let Some((_, event)) = news.recv().await {
+            match judged(&event, candidate.speaks, &source, &handle) {
+                Judged::Asks => {}
+                Judged::No => return None,
+                Judged::Is(sign) => return Some(sign),
+            }
+        }
+        None
+    };
+    let sign = tokio::time::timeout(LIMIT, known).await.ok().flatten();
+    handle.close();
+    Some(Found {
+        sign: sign?,
+        ..candidate
+    })
+}
+
+/// Says what came of asking.
+enum Judged {
+    /// Nothing yet.
+    Asks,
+    /// It is not what it was taken for, or nobody is there.
+    No,
+    /// It is.
+    Is(Sign),
+}
+
+/// Judges what came from one that is asked, and asks it.
+fn judged(event: &LinkEvent, speaks: Speaks, source: &Source, handle: &LinkHandle) -> Judged {
+    let is = |kind: dialect::Kind, text: &str| match dialect::recognise(text) == Some(kind) {
+        true => Judged::Is(Sign::Sure),
+        false => Judged::No,
+    };
+    match event {
+        LinkEvent::Connecting { .. } => {
+            match (speaks, source) {
+                (Speaks::Opencode, _) => handle.follow(opencode_events("/")),
+                (Speaks::A2a, _) => handle.follow(a2a_card("/")),
+                (Speaks::Aaep, Source::Http(_)) => {
+                    handle.call(0, sources::addresses(source).manifest());
+                }
+                // Being let in is all that is wanted.
+                (Speaks::Aaep | Speaks::Codex, _) => {}
+            }
+            Judged::Asks
+        }
+        LinkEvent::Connected => match speaks {
+            Speaks::Aaep if matches!(source, Source::Http(_)) => Judged::Is(Sign::Probable),
+            Speaks::Aaep => Judged::Is(Sign::Sure),
+            Speaks::Codex => Judged::Is(Sign::Sure),
+            Speaks::Opencode | Speaks::A2a => Judged::Asks,
+        },
+        LinkEvent::Frame(frame) => match speaks {
+            Speaks::Opencode => is(dialect::Kind::Opencode, &frame.text),
+            Speaks::A2a => is(dialect::Kind::A2a, &frame.text),
+            Speaks::Aaep | Speaks::Codex => Judged::Is(Sign::Sure),
+        },
+        LinkEvent::Answered { outcome, .. } => match outcome {
+            Ok(answer) if Manifest::read(&answer.body).is_some() => Judged::Is(Sign::Sure),
+            // Most producers have none, and only their events.
+            Ok(answer) if answer.status == 404 => {
+                handle.follow(sources::addresses(source).plain());
+                Judged::Asks
+            }
+            Ok(_) | Err(_) => Judged::No,
+        },
+        LinkEvent::Lost { fault, .. } | LinkEvent::Failed { fault } => match (speaks, fault) {
+            (Speaks::Opencode, Fault::Status { status: 401, .. }) => Judged::Is(Sign::Locked),
+            (Speaks::Aaep | Speaks::Opencode | Speaks::Codex | Speaks::A2a, _) => Judged::No,
+        },
+        LinkEvent::Ended => Judged::No,
+        LinkEvent::Resumed
+        | LinkEvent::Replied { .. }
+        | LinkEvent::Piece { .. }
+        | LinkEvent::Silent { .. }
+        | LinkEvent::Listening { .. }
+        | LinkEvent::Request { .. }
+        | LinkEvent::Lapsed { .. }
+        | LinkEvent::StreamEnded
+        | LinkEvent::Remark { .. }
+        | LinkEvent::Dropped { .. } => Judged::Asks,
+    }
+}
+
+/// Looks how Claude Code is to be heard: by the hooks in the person's own settings, else by those of this folder.
+fn claude(calls: Option<&[Vec<String>]>) -> Claude {
+    let own = hooks(false);
+    let of_folder = match own {
+        (_, Some(Standing::Absent)) => Some(hooks(true)),
+        (_, Some(_) | None) => None,
+    };
+    let of_folder = of_folder.filter(|(_, hooks)| *hooks != Some(Standing::Absent));
+    let project = of_folder.is_some();
+    let (file, hooks) = of_folder.unwrap_or(own);
+    Claude {
+        runs: calls.map(running::runs_claude),
+        hooks,
+        file,
+        project,
+        heard: settings::state_folder().is_some_and(|folder| door::find(&folder).is_some()),
+    }
+}
+
+/// Looks into one file of settings.
+fn hooks(project: bool) -> (Option<PathBuf>, Option<Standing>) {
+    let Ok(file) = hooked::file(project) else {
+        return (None, None);
+    };
+    let program = std::env::current_exe().unwrap_or_default();
+    let stands = standing(&file, &program).ok();
+    (Some(file), stands)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// Answers every request in the same way, and tells how each began.
+    fn server(answer: &'static str) -> (u16, mpsc::Receiver<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (asked, requests) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut kept = Vec::new();
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let mut head = [0; 1024];
+                let count = stream.read(&mut head).unwrap_or(0);
+                let _ = asked.send(String::from_utf8_lossy(&head[..count]).into_owned());
+                let events = answer == PLAIN && head.starts_with(b"GET /events ");
+                let answer = if events { OTHER_EVENTS } else { answer };
+                let _ = stream.write_all(answer.as_bytes());
+                // A stream stays open behind its first event.
+                if answer.contains("event-stream") {
+                    kept.push(stream);
+                }
+            }
+        });
+        (port, requests)
+    }
+
+    const OPENCODE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n\
+        data: {\"id\":\"evt_1\",\"type\":\"server.connected\",\"properties\":{}}\n\n";
+    const OTHER_EVENTS: &str =
+        "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: hello\n\n";
+    const LOCKED: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n";
+    /// It has events at their usual place, and nothing else.
+    const PLAIN: &str = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+    const PAGE: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nhi";
+    const MANIFEST: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
+        {\"type\":\"aaep:producer.manifest\",\"agent_id\":\"planner\"}";
+    const CARD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n\
+        {\"name\":\"Fox\",\"protocolVersion\":\"0.3.0\",\"url\":\"http://127.0.0.1:1/\",\"capabilities\":{},\"skills\":[],\
+        \"version\":\"1\",\"description\":\"\",\"defaultInputModes\":[],\"defaultOutputModes\":[]}";
+
+    /// Asks one server about everything that it may be, and gives what it is said to be.
+    async fn found(answer: &'static str) -> (Vec<(Speaks, Sign)>, Vec<String>) {
+        let (port, requests) = server(answer);
+        let at = format!("http://127.0.0.1:{port}");
+        let all = vec![
+            Found::of(Speaks::Aaep, at.clone()),
+            Found::of(Speaks::Opencode, format!("opencode:{at}")),
+            Found::of(Speaks::A2a, format!("a2a:{at}")),
+            Found::of(Speaks::Codex, format!("codex:ws://127.0.0.1:{port}")),
+        ];
+        let found = asked(all).await;
+        let found = found.into_iter().map(|one| (one.speaks, one.sign));
+        (found.collect(), requests.try_iter().collect())
+    }
+
+    #[tokio::test]
+    async fn an_agent_is_known_by_its_own_answer_and_nothing_else_is_taken_for_one() {
+        for (answer, wanted) in [
+            (OPENCODE, vec![(Speaks::Opencode, Sign::Sure)]),
+            (OTHER_EVENTS, vec![]),
+            (LOCKED, vec![(Speaks::Opencode, Sign::Locked)]),
+            (PAGE, vec![]),
+            (PLAIN, vec![(Speaks::Aaep, Sign::Probable)]),
+            (MANIFEST, vec![(Speaks::Aaep, Sign::Sure)]),
+            (CARD, vec![(Speaks::A2a, Sign::Sure)]),
+        ] {
+            let (found, requests) = found(answer).await;
+            assert_eq!(found, wanted, "{answer}");
+            assert!(requests.len() >= 4, "{requests:?}");
+            for request in requests {
+                assert!(request.starts_with("GET /"), "{request}");
+                assert!(
+                    !request.to_lowercase().contains("authorization"),
+                    "{request}"
+                );
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn one_that_says_nothing_keeps_nobody_waiting_and_one_that_is_not_there_is_not_found() {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = silent.local_addr().unwrap().port();
+        let gone = TcpListener::bind("127.0.0.1:0").unwrap();
+        let nobody = gone.local_addr().unwrap().port();
+        drop(gone);
+        let all = [port, nobody].map(|port| {
+            let word = format!("opencode:http://127.0.0.1:{port}");
+            Found::of(Speaks::Opencode, word)
+        });
+        let found = tokio::time::timeout(LIMIT * 2, asked(all.to_vec())).await;
+        assert_eq!(found.unwrap(), []);
+    }
+
+    #[test]
+    fn whom_to_ask_is_bounded_and_what_calls_name_is_among_it() {
+        let call = |port: u16| -> Vec<String> {
+            let port = port.to_string();
+            let words = ["opencode", "serve", "--port", &port];
+            words.map(str::to_owned).to_vec()
+        };
+        let words = |calls: &[Vec<String>]| -> (Vec<String>, usize) {
+            let (all, left_out) = candidates(calls);
+            let words = all.into_iter().filter(|one| !one.word.starts_with("unix:"));
+            (words.map(|one| one.word).collect(), left_out)
+        };
+        let (few, left_out) = words(&[call(4100)]);
+        assert_eq!(left_out, 0);
+        for word in [
+            "opencode:http://127.0.0.1:4096",
+            "opencode:http://127.0.0.1:4100",
+            "http://127.0.0.1:8080",
+            "a2a:http://127.0.0.1:9999",
+        ] {
+            assert!(few.iter().any(|it| it == word), "{word} in {few:?}");
+        }
+        let many: Vec<Vec<String>> = (5000..5100).map(call).collect();
+        let (all, left_out) = words(&many);
+        assert_eq!((all.len(), left_out), (few.len() - 1 + MOST, 100 - MOST));
+    }
+}

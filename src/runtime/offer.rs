@@ -1,0 +1,463 @@
+//! What `hearken watch` offers where nothing is named: what runs here, under numbers, for the person to choose.
+//!
+//! Responsibilities: asking a person who is there, by words on the terminal and by the voice; the commands for who is not.
+//! Not here: what runs (`nearby`), following (`plan`).
+//!
+//! Nothing is followed that was not chosen: whoever listens on this machine may be somebody else's.
+
+use std::ffi::OsString;
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::announce::speakable::Profile;
+use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, UtteranceId};
+use crate::app::{Exit, VoiceWish};
+use crate::cli::Options;
+use crate::config::{Config, FaceChoice};
+use crate::platform::terminal;
+use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
+
+use super::agents::startable;
+use super::facing::{reader_present, wish};
+use super::failure::Failure;
+use super::nearby::{self, Claude, Found, Nearby, Sign, Speaks, Standing};
+use super::settings::has_opencode_password;
+use super::sources::CLAUDE;
+use super::{Unwritten, plan};
+
+/// The words that leave; as everywhere, a key or the word that it stands for.
+const LEAVE: [&str; 2] = ["q", "quit"];
+
+/// Says what is to be followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Offered {
+    /// These sources.
+    Follow(Vec<String>),
+    /// Nothing: the person leaves.
+    Leave(Exit),
+}
+
+/// Gives what a call names; where it names nothing, and the settings have nothing, what the person chooses of what runs here.
+///
+/// # Errors
+/// When nothing runs here, nobody is there to choose, or the settings can't be used.
+pub async fn offered(
+    sources: Vec<String>,
+    program: &[OsString],
+    options: &Options,
+) -> anyhow::Result<Offered> {
+    if !sources.is_empty() || !program.is_empty() {
+        return Ok(Offered::Follow(sources));
+    }
+    let config = plan::configured(options)?;
+    if !config.source.is_empty() {
+        return Ok(Offered::Follow(sources));
+    }
+    let found = nearby::look().await;
+    let offer = Offer::of(&found);
+    if offer.choices.is_empty() {
+        anyhow::bail!(nothing(&found, &offer)?);
+    }
+    let terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !terminal || config.screen.face == FaceChoice::Json {
+        let commands: Vec<String> = offer.choices.iter().map(command).collect();
+        anyhow::bail!(Failure::new("call.nothing.chosen").with("commands", commands.join("; ")));
+    }
+    offer.choose(&config).await
+}
+
+/// Gives the command that follows one.
+fn command(choice: &Choice) -> String {
+    format!("hearken watch {}", choice.word)
+}
+
+/// Says that there is nothing to follow, and what could be begun.
+fn nothing(found: &Nearby, offer: &Offer) -> anyhow::Result<Failure> {
+    if let Some((key, at)) = offer.remarks.first()
+        && !lacks_hooks(&found.claude)
+    {
+        let why = Reason::new(key).with("at", at);
+        return Ok(Failure::new("call.nothing.remark").because(why));
+    }
+    let known = startable()?;
+    let here = known.iter().filter(|agent| agent.is_here);
+    let commands: Vec<String> = here.map(|it| format!("hearken run {}", it.name)).collect();
+    let failure = match (&found.claude, commands.is_empty()) {
+        (claude, _) if lacks_hooks(claude) => Failure::new("call.nothing.hooks"),
+        (_, true) => Failure::new("call.nothing.here"),
+        (_, false) => Failure::new("call.nothing.start").with("commands", commands.join(", ")),
+    };
+    Ok(failure)
+}
+
+/// Tells whether Claude Code runs and can't be heard, because nobody has let hearken hear it.
+fn lacks_hooks(claude: &Claude) -> bool {
+    claude.runs == Some(true) && claude.hooks == Some(Standing::Absent)
+}
+
+/// Is one that can be chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Choice {
+    /// The SOURCE.
+    word: String,
+    /// The phrase that says what it is.
+    key: &'static str,
+    /// Where it is.
+    at: String,
+}
+
+/// Holds what is offered.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Offer {
+    choices: Vec<Choice>,
+    /// What is to be known of those that can't be chosen, as phrases, each with where it is.
+    remarks: Vec<(&'static str, String)>,
+}
+
+impl Offer {
+    fn of(found: &Nearby) -> Self {
+        let mut offer = Self::default();
+        for one in &found.agents {
+            offer.take(one, has_opencode_password());
+        }
+        offer.take_claude(&found.claude);
+        if found.left_out > 0 {
+            let count = found.left_out.to_string();
+            offer.remarks.push(("offer.left_out", count));
+        }
+        offer
+    }
+
+    fn take(&mut self, one: &Found, has_password: bool) {
+        let at = one.at().to_owned();
+        let key = match (one.speaks, one.sign) {
+            (Speaks::Opencode, Sign::Locked) if !has_password => {
+                return self.remarks.push(("offer.locked", at));
+            }
+            (Speaks::Opencode, _) => "offer.opencode",
+            (Speaks::Codex, _) => "offer.codex",
+            (Speaks::A2a, _) => "offer.a2a",
+            (Speaks::Aaep, Sign::Probable) => "offer.aaep.probable",
+            (Speaks::Aaep, Sign::Sure | Sign::Locked) => "offer.aaep",
+        };
+        let word = one.word.clone();
+        self.choices.push(Choice { word, key, at });
+    }
+
+    fn take_claude(&mut self, claude: &Claude) {
+        let at = String::new();
+        let runs = claude.runs == Some(true);
+        match &claude.hooks {
+            Some(Standing::Whole) if claude.heard => self.remarks.push(("offer.claude.heard", at)),
+            Some(Standing::Whole) => self.choices.push(Choice {
+                word: CLAUDE.to_owned(),
+                key: match runs {
+                    true => "offer.claude.runs",
+                    false => "offer.claude",
+                },
+                at,
+            }),
+            Some(Standing::Absent) if runs => self.remarks.push(("offer.claude.hooks", at)),
+            Some(Standing::Partly | Standing::Lost { .. } | Standing::Off) => {
+                self.remarks.push(("offer.claude.broken", at));
+            }
+            Some(Standing::Absent) | None => {}
+        }
+    }
+
+    /// Gives the lines in which it is said.
+    fn lines(&self, words: &Phrases) -> Vec<String> {
+        let count = Arg::own(self.choices.len());
+        let mut lines = vec![words.text("offer.head", &[("n", count)])];
+        for (at, choice) in self.choices.iter().enumerate() {
+            let args = [("n", Arg::own(at + 1)), ("at", Arg::Own(choice.at.clone()))];
+            lines.push(words.text(choice.key, &args));
+        }
+        for (key, at) in &self.remarks {
+            lines.push(words.text(key, &[("at", Arg::Own(at.clone()))]));
+        }
+        lines.push(words.text("offer.ask", &[]));
+        lines
+    }
+
+    /// Reads what was typed; nothing where that is no choice.
+    fn read(&self, line: &str) -> Option<Offered> {
+        let words: Vec<&str> = line.split([' ', ',', '\t']).map(str::trim).collect();
+        let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+        if let [word] = words.as_slice()
+            && LEAVE.contains(word)
+        {
+            return Some(Offered::Leave(Exit::Clean));
+        }
+        let mut chosen: Vec<String> = Vec::new();
+        for word in words {
+            let number: usize = word.parse().ok()?;
+            let choice = self.choices.get(number.checked_sub(1)?)?;
+            if !chosen.contains(&choice.word) {
+                chosen.push(choice.word.clone());
+            }
+        }
+        (!chosen.is_empty()).then_some(Offered::Follow(chosen))
+    }
+
+    /// Says what is there, and waits until the person has chosen.
+    async fn choose(&self, config: &Config) -> anyhow::Result<Offered> {
+        let words = plan::phrases(config)?;
+        // What was typed before it was asked is no answer.
+        terminal::flush_input();
+        let lines = self.lines(&words);
+        print(&lines.join("\n"))?;
+        let mut speech = Speech::open(config, &words);
+        speech.say(&lines.join(" "));
+        let mut line = Box::pin(typed());
+        let offered = loop {
+            let typed_now = tokio::select! {
+                typed_now = &mut line => typed_now,
+                () = speech.news() => continue,
+                _ = tokio::signal::ctrl_c() => break Offered::Leave(Exit::Interrupted),
+            };
+            // The end of the input is the end of the call.
+            let Some(text) = typed_now else {
+                break Offered::Leave(Exit::Clean);
+            };
+            if let Some(offered) = self.read(&text) {
+                break offered;
+            }
+            let count = Arg::own(self.choices.len());
+            let again = words.text("offer.again", &[("n", count)]);
+            print(&again)?;
+            speech.say(&again);
+            line.set(typed());
+        };
+        speech.close().await;
+        Ok(offered)
+    }
+}
+
+fn print(text: &str) -> Result<(), Unwritten> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(Unwritten)
+}
+
+/// Reads one line and no more, because what comes after it is read by whoever follows.
+async fn typed() -> Option<String> {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let count = std::io::stdin().lock().read_line(&mut line);
+        // Nobody takes it where the person left by a signal.
+        let _ = sender.send(matches!(count, Ok(1..)).then_some(line));
+    });
+    receiver.await.ok().flatten()
+}
+
+/// Says it to who hears and does not see, where hearken speaks by itself.
+struct Speech<'a> {
+    voice: Option<VoiceHandle>,
+    events: mpsc::Receiver<VoiceEvent>,
+    said: u64,
+    config: &'a Config,
+    words: &'a Phrases,
+}
+
+impl<'a> Speech<'a> {
+    fn open(config: &'a Config, words: &'a Phrases) -> Self {
+        let reader = reader_present(config.screen.reader);
+        let (sink, events) = VoiceSink::channel();
+        let speaks = wish(&config.voice.engine, reader) == VoiceWish::Speak;
+        let voice = speaks.then(|| voice::open(&config.voice.engine, &config.voice, reader, sink));
+        Self {
+            voice,
+            events,
+            said: 0,
+            config,
+            words,
+        }
+    }
+
+    /// Says a text, and cuts what is being said.
+    fn say(&mut self, text: &str) {
+        let Some(voice) = &self.voice else {
+            return;
+        };
+        self.said += 1;
+        voice.speak(Utterance {
+            id: UtteranceId(self.said),
+            class: Class::Response,
+            text: self.words.lexicon().speak(text, Profile::Prose, None),
+            language: self.words.voice_language().map(str::to_owned),
+            mark: Mark::Own,
+            sound: Deliveries::new(&self.config.voice).sound(Mark::Own, [None, None], None),
+        });
+    }
+
+    /// Takes the next news of the voice, which changes nothing here: all of it stands on the terminal, too.
+    async fn news(&mut self) {
+        if self.voice.is_none() || self.events.recv().await.is_none() {
+            std::future::pending().await
+        }
+    }
+
+    async fn close(self) {
+        if let Some(voice) = self.voice {
+            voice.close(Duration::ZERO).await;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn claude(runs: Option<bool>, hooks: Option<Standing>, heard: bool) -> Claude {
+        Claude {
+            runs,
+            hooks,
+            file: None,
+            project: false,
+            heard,
+        }
+    }
+
+    fn found(speaks: Speaks, word: &str, sign: Sign) -> Found {
+        Found {
+            speaks,
+            word: word.to_owned(),
+            sign,
+        }
+    }
+
+    fn nearby() -> Nearby {
+        Nearby {
+            agents: vec![
+                found(Speaks::Aaep, "unix:planner", Sign::Sure),
+                found(
+                    Speaks::Opencode,
+                    "opencode:http://127.0.0.1:4096",
+                    Sign::Sure,
+                ),
+                found(Speaks::Codex, "codex:ws://127.0.0.1:8765", Sign::Sure),
+                found(Speaks::A2a, "a2a:http://127.0.0.1:9999", Sign::Sure),
+            ],
+            left_out: 2,
+            claude: claude(Some(true), Some(Standing::Whole), false),
+        }
+    }
+
+    #[test]
+    fn each_has_a_number_and_what_can_not_be_chosen_is_said_behind_them() {
+        let offer = Offer::of(&nearby());
+        let english = Phrases::english().unwrap();
+        assert_eq!(
+            offer.lines(&english),
+            [
+                "5 agents can be followed here.",
+                "1: planner.",
+                "2: opencode, at http://127.0.0.1:4096.",
+                "3: Codex, at ws://127.0.0.1:8765.",
+                "4: an A2A agent, at http://127.0.0.1:9999.",
+                "5: Claude Code, which runs now.",
+                "2 more were not looked at; name them by their address.",
+                "Type a number, or several, and press Enter. q leaves.",
+            ]
+        );
+        for tag in ["de", "es"] {
+            let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
+            assert_eq!(offer.lines(&words).len(), 8, "{tag}");
+        }
+    }
+
+    #[test]
+    fn only_a_choice_is_followed() {
+        let offer = Offer::of(&nearby());
+        let follow = |words: &[&str]| {
+            let words = words.iter().map(|word| (*word).to_owned());
+            Some(Offered::Follow(words.collect()))
+        };
+        assert_eq!(offer.read("1\n"), follow(&["unix:planner"]));
+        let several = follow(&["claude", "unix:planner"]);
+        assert_eq!(offer.read(" 5, 1 5\r\n"), several);
+        for none in [
+            "",
+            "\n",
+            "0",
+            "6",
+            "1 6",
+            "x",
+            "y",
+            "-1",
+            "1.",
+            "99999999999999999999",
+        ] {
+            assert_eq!(offer.read(none), None, "{none:?}");
+        }
+        for leaves in ["q\n", " quit"] {
+            assert_eq!(offer.read(leaves), Some(Offered::Leave(Exit::Clean)));
+        }
+        assert_eq!(offer.read("q 1"), None);
+    }
+
+    #[test]
+    fn what_would_not_work_is_no_choice_and_says_what_helps() {
+        let mut offer = Offer::default();
+        let locked = found(
+            Speaks::Opencode,
+            "opencode:http://127.0.0.1:4096",
+            Sign::Locked,
+        );
+        offer.take(&locked, false);
+        let lost = Standing::Lost {
+            program: PathBuf::from("/gone/hearken"),
+        };
+        for (hooks, heard) in [
+            (Standing::Whole, true),
+            (Standing::Absent, false),
+            (lost, false),
+        ] {
+            offer.take_claude(&claude(Some(true), Some(hooks), heard));
+        }
+        assert_eq!(offer.choices, []);
+        let lines = offer.lines(&Phrases::english().unwrap());
+        for words in [
+            "OPENCODE_SERVER_PASSWORD",
+            "Another hearken",
+            "hearken hooks install claude",
+            "hearken doctor",
+        ] {
+            assert!(lines.iter().any(|line| line.contains(words)), "{lines:?}");
+        }
+        offer.take(&locked, true);
+        assert_eq!(offer.choices.len(), 1, "the password is there");
+    }
+
+    #[test]
+    fn where_nothing_runs_three_sentences_say_what_could() {
+        let mut found = nearby();
+        found.agents.clear();
+        found.left_out = 0;
+        let english = Phrases::english().unwrap();
+        for runs in [None, Some(false), Some(true)] {
+            found.claude = claude(runs, Some(Standing::Absent), false);
+            let told = english.because(nothing(&found, &Offer::of(&found)).unwrap().reason());
+            assert!(told.starts_with("there is nothing to watch"), "{told}");
+            assert!(told.matches(". ").count() < 3, "{told}");
+            let hooks = told.contains("hearken hooks install claude");
+            assert_eq!(hooks, runs == Some(true), "{told}");
+        }
+        // What runs and can't be followed is not passed over.
+        found.claude = claude(Some(true), Some(Standing::Whole), true);
+        let told = nothing(&found, &Offer::of(&found)).unwrap();
+        let told = english.because(told.reason());
+        assert_eq!(
+            told,
+            "there is nothing to watch: no SOURCE is named. Another hearken hears Claude Code. hearken doctor says more"
+        );
+    }
+}

@@ -1,0 +1,489 @@
+//! An agent that an editor starts: the call of the copier, and the process that listens along.
+//!
+//! Responsibilities: the name under which it is watched, the words of what goes wrong, the listener's loop: lines in, events
+//! out to whoever watches and to the voice, answers back. Not here: copying (`proxy`), what the lines mean (`dialect`), serving
+//! events (`demo`).
+//!
+//! # Mental model
+//! Three processes: the copier, which the editor starts; the listener below it, which has no terminal; and below that one
+//! the speaker, which takes the events at its input as `hearken watch -` does. Whoever watches hears and answers by the socket;
+//! while somebody does, there is no speaker.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::sync::{mpsc, watch};
+
+use crate::announce::{Arg, Phrases, Reason};
+use crate::app::{EveryLanguage, Exit};
+use crate::cli::Speaking;
+use crate::demo::{self, Entrance, Host, News, Running};
+use crate::dialect::{Along, Decided, Out, Words};
+use crate::platform::processes::leave_terminal;
+use crate::platform::sockets;
+use crate::protocol::{Now, Reply};
+use crate::proxy::{self, Call, Note, Notes, Side, Trouble, Verdict, Wish};
+use crate::transport;
+
+use super::failure::Failure;
+use super::wording::{fault, phrases_for};
+
+/// The longest name under which a proxy is watched: a socket's path has little room.
+const LONGEST_NAME: usize = 48;
+/// How many proxies of one name there are at once: an editor starts one for each of its windows.
+const MOST_OF_A_NAME: usize = 32;
+/// How many answers may wait; who writes more at once is no person.
+const WAITING_ANSWERS: usize = 64;
+/// How many events may wait for the speaker, which reads faster than it speaks.
+const WAITING_EVENTS: usize = 4096;
+/// How often a speaker that ended is started again.
+const SPEAKERS: u32 = 3;
+/// How long the speaker may take to say what it was told when all is over.
+const LAST_WORDS: Duration = Duration::from_secs(30);
+/// How much is read at once.
+const PIECE: usize = 64 * 1024;
+
+/// Says what stands between an editor and its agent.
+#[derive(Debug, Clone)]
+pub struct Proxied {
+    /// Under which name it is watched, where the person chose one.
+    pub name: Option<String>,
+    /// The agent: a program and its arguments.
+    pub program: Vec<OsString>,
+    /// How it speaks.
+    pub speaking: Speaking,
+}
+
+/// Stands between an editor and its agent until that has ended; gives its exit code.
+///
+/// # Errors
+/// When the agent can't be started, or the name can't be used.
+pub fn acp_proxy(wanted: Proxied) -> anyhow::Result<u8> {
+    anyhow::ensure!(sockets::THERE, Failure::new("call.proxy.no_sockets"));
+    let Some((program, arguments)) = wanted.program.split_first() else {
+        anyhow::bail!(Failure::new("call.proxy.program"));
+    };
+    let name = match wanted.name {
+        Some(name) => {
+            let fits = name == named(Path::new(&name));
+            anyhow::ensure!(fits, Failure::new("call.proxy.name").with("name", name));
+            name
+        }
+        None => named(Path::new(program)),
+    };
+    let itself = std::env::current_exe()
+        .map_err(|error| Failure::new("call.itself").because(Reason::of_system(&error)))?;
+    let mut listener = vec![
+        itself.into_os_string(),
+        "acp-listen".into(),
+        "--name".into(),
+    ];
+    listener.push(name.into());
+    listener.extend(wanted.speaking.arguments());
+    let call = Call {
+        program: program.clone(),
+        arguments: arguments.to_vec(),
+        listener,
+    };
+    let speaking = wanted.speaking;
+    let say = move |trouble: Trouble| {
+        // Only now: the bytes must not wait for anybody's settings.
+        let Ok(words) = phrases_for(speaking.config.as_deref(), &speaking.language) else {
+            return;
+        };
+        let text = match trouble {
+            Trouble::NoListener(error) => {
+                let failure = Failure::new("proxy.no_listener").because(Reason::of_system(&error));
+                fault(&failure.into(), &words)
+            }
+            Trouble::Again => words.text("proxy.again", &[]),
+            Trouble::Gone => words.text("proxy.gone", &[]),
+        };
+        complain(&text);
+    };
+    proxy::copy(call, say).map_err(|error| {
+        let name = super::look::shown(Path::new(program));
+        let failure = Failure::new("call.proxy.start").with("name", name);
+        failure.because(Reason::of_system(&error)).into()
+    })
+}
+
+/// Gives the name of a program as one that can be watched.
+fn named(program: &Path) -> String {
+    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let name: String = stem
+        .chars()
+        .filter(|c| plain(*c))
+        .take(LONGEST_NAME)
+        .collect();
+    match name.trim_start_matches(['.', '-']) {
+        "" => "agent".to_owned(),
+        name => name.to_owned(),
+    }
+}
+
+/// Writes to the standard error; where nobody reads that, nobody wants to know.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "hearken: {text}");
+}
+
+/// Is the process that listens along, until the copier is gone.
+///
+/// # Errors
+/// When no socket can be had.
+pub async fn acp_listen(name: &str, speaking: Speaking) -> anyhow::Result<Exit> {
+    leave_terminal();
+    let words = phrases_for(speaking.config.as_deref(), &speaking.language)?;
+    let seed = super::plan::seed()?;
+    let (answer, mut answers) = mpsc::channel(WAITING_ANSWERS);
+    let (tell, mut there) = watch::channel(0);
+    let (running, place) = serve(name, seed, &words, answer, tell).await?;
+    let watched = format!("unix:{place}");
+    complain(&words.text("proxy.at", &[("source", Arg::Own(watched))]));
+    let languages = match speaking.language.is_empty() {
+        true => super::settings::load(speaking.config.as_deref())
+            .map_or_else(|_| Vec::new(), |config| config.announce.languages),
+        false => speaking.language.clone(),
+    };
+    let sentences = Words::new(EveryLanguage::best_for(&languages));
+    let mut listener = Listener {
+        along: Along::new(name, sentences, seed),
+        started: Instant::now(),
+        requests: 0,
+        running,
+        speaker: Speaker::new(place, speaking),
+    };
+    listener.speaker.begin(&listener.running);
+    let mut input = tokio::io::stdin();
+    let mut output = tokio::io::stdout();
+    let mut notes = Notes::default();
+    let mut piece = vec![0; PIECE];
+    loop {
+        let deadline = listener.along.deadline();
+        let deadline = deadline.and_then(|at| listener.started.checked_add(at));
+        let wishes = tokio::select! {
+            read = input.read(&mut piece) => match read {
+                Ok(count @ 1..) => {
+                    notes.take(&piece[..count]);
+                    let mut wishes = Vec::new();
+                    loop {
+                        match notes.next_note() {
+                            Ok(Some(note)) => wishes.extend(listener.note(&note)),
+                            Ok(None) => break wishes,
+                            Err(error) => return Err(error.into()),
+                        }
+                    }
+                }
+                Ok(0) | Err(_) => break,
+            },
+            Some(reply) = answers.recv() => listener.reply(&reply),
+            () = super::until(deadline) => listener.tick(),
+            Ok(()) = there.changed() => {
+                let watches = *there.borrow_and_update() > 0;
+                listener.watched(watches);
+                Vec::new()
+            }
+            () = listener.speaker.ended() => {
+                listener.speaker.again(&listener.running);
+                Vec::new()
+            }
+        };
+        for wish in wishes {
+            output.write_all(&wish.write()).await?;
+        }
+        output.flush().await?;
+    }
+    listener.end().await;
+    Ok(Exit::Clean)
+}
+
+/// Serves the events under the first name that is free; gives that.
+async fn serve(
+    name: &str,
+    seed: u64,
+    words: &Phrases,
+    answers: mpsc::Sender<Reply>,
+    there: watch::Sender<usize>,
+) -> anyhow::Result<(Running, String)> {
+    let mut settings = demo::Settings::live(seed);
+    settings.host = Some(Host {
+        id: name.to_owned(),
+        name: name.to_owned(),
+        farewell: words.text("proxy.over", &[]),
+        // Where too many wait, whoever wrote them sees that nothing came of it.
+        answers: Arc::new(move |reply| drop(answers.try_send(reply))),
+    });
+    settings.hearer = Some(Arc::new(move |news| match news {
+        News::Came { there: count, .. } | News::Left { there: count, .. } => {
+            there.send_replace(count);
+        }
+        News::Started { .. } | News::Answered { .. } => {}
+    }));
+    let folder: PathBuf = transport::socket_folders()
+        .into_iter()
+        .next()
+        .unwrap_or_default();
+    let mut number = 1;
+    loop {
+        let name = match number {
+            1 => name.to_owned(),
+            _ => format!("{name}-{number}"),
+        };
+        let place = Entrance::Socket(folder.join(format!("{name}.sock")));
+        match demo::serve_at(&[place], settings.clone()).await {
+            Ok(running) => return Ok((running, name)),
+            // Somebody listens there: another window of the editor.
+            Err(error)
+                if error.kind() == std::io::ErrorKind::AddrInUse && number < MOST_OF_A_NAME =>
+            {
+                number += 1;
+            }
+            Err(error) => {
+                let failure = Failure::new("call.listening").with("names", format!("unix:{name}"));
+                return Err(failure.because(Reason::of_system(&error)).into());
+            }
+        }
+    }
+}
+
+/// Holds what the listener knows.
+struct Listener {
+    along: Along,
+    started: Instant,
+    /// How many answers came so far.
+    requests: u64,
+    running: Running,
+    speaker: Speaker,
+}
+
+impl Listener {
+    fn now(&self) -> Now {
+        Now {
+            monotonic: self.started.elapsed(),
+            wall: jiff::Timestamp::now(),
+        }
+    }
+
+    /// Takes what the copier tells.
+    fn note(&mut self, note: &Note) -> Vec<Wish> {
+        let (now, mut out) = (self.now(), Vec::new());
+        let text = String::from_utf8_lossy;
+        let along = &mut self.along;
+        match note {
+            Note::Line(Side::Editor, line) => along.editor(&text(line), now, &mut out),
+            Note::Line(Side::Agent, line) => along.agent(&text(line), now, &mut out),
+            Note::Asked { ticket, line } => along.asked(*ticket, &text(line), now, &mut out),
+            Note::Answered { ticket, line } => along.answered(*ticket, &text(line), now, &mut out),
+            Note::Left(ticket) | Note::TakenBack(ticket) => {
+                along.left(*ticket, None, now, &mut out);
+            }
+            Note::Withheld(_, chose) => along.withheld(*chose, now, &mut out),
+            Note::Became(request, verdict) => {
+                let how = match verdict {
+                    Verdict::Decides => Decided::Here,
+                    Verdict::TooLate => Decided::There,
+                    Verdict::Full | Verdict::Unwritable => Decided::NotNow,
+                };
+                along.became(*request, how, now, &mut out);
+            }
+            Note::Missed { editor, agent } => along.missed(*editor, *agent, now, &mut out),
+            Note::Standing { last, open } => along.standing(*last, open, now, &mut out),
+        }
+        self.carry_out(out)
+    }
+
+    fn reply(&mut self, reply: &Reply) -> Vec<Wish> {
+        self.requests += 1;
+        let (now, mut out) = (self.now(), Vec::new());
+        self.along.reply(self.requests, reply, now, &mut out);
+        self.carry_out(out)
+    }
+
+    fn tick(&mut self) -> Vec<Wish> {
+        let (now, mut out) = (self.now(), Vec::new());
+        self.along.tick(now, &mut out);
+        self.carry_out(out)
+    }
+
+    fn carry_out(&mut self, out: Vec<Out>) -> Vec<Wish> {
+        let mut wishes = Vec::new();
+        for out in out {
+            match out {
+                Out::Event(text) | Out::ViewOnly(text) => {
+                    self.running.producer().publish(&text);
+                    self.speaker.tell(text);
+                }
+                Out::Respond { id, request, body } => wishes.push(Wish::Decide {
+                    ticket: id,
+                    request: request.unwrap_or_default(),
+                    line: body.into_bytes(),
+                }),
+                // Whoever watches hears it by the events alone: their protocol has no answer to an answer.
+                Out::Settled { .. }
+                | Out::Tell(_)
+                | Out::Detail(_)
+                | Out::Over { .. }
+                | Out::Decided { .. }
+                | Out::Unread(..)
+                | Out::Send { .. }
+                | Out::Hand { .. }
+                | Out::Call { .. }
+                | Out::Follow(_)
+                | Out::Refuse(_)
+                | Out::Release
+                | Out::LastWords(_)
+                | Out::ChangeWay(_)
+                | Out::Close(_)
+                | Out::Standing(_)
+                | Out::Proven(_)
+                | Out::Stepped(_) => {}
+            }
+        }
+        wishes
+    }
+
+    /// Takes the word whether somebody watches: then the voice is theirs.
+    fn watched(&mut self, watches: bool) {
+        match watches {
+            true => self.speaker.rest(),
+            false => self.speaker.begin(&self.running),
+        }
+    }
+
+    /// Tells the end, and lets what was said be said.
+    async fn end(mut self) {
+        let (now, mut out) = (self.now(), Vec::new());
+        self.along.gone(now, &mut out);
+        self.carry_out(out);
+        self.running.stop().await;
+        self.speaker.end().await;
+    }
+}
+
+/// Speaks what nobody watches.
+struct Speaker {
+    name: String,
+    speaking: Speaking,
+    running: Option<(Child, mpsc::Sender<String>)>,
+    started: u32,
+}
+
+impl Speaker {
+    fn new(name: String, speaking: Speaking) -> Self {
+        Self {
+            name,
+            speaking,
+            running: None,
+            started: 0,
+        }
+    }
+
+    /// Begins to speak, from what stands.
+    fn begin(&mut self, source: &Running) {
+        if self.running.is_some() || self.speaking.is_silent() || self.started > SPEAKERS {
+            return;
+        }
+        let child = std::env::current_exe().and_then(|itself| {
+            Command::new(itself)
+                .args(["acp-speak", "--name", &self.name])
+                .args(self.speaking.arguments())
+                .stdin(Stdio::piped())
+                .stdout(Stdio::null())
+                .kill_on_drop(true)
+                .spawn()
+        });
+        let mut child = match child {
+            Ok(child) => child,
+            Err(error) => {
+                self.started += 1;
+                return complain(&error.to_string());
+            }
+        };
+        let Some(mut input) = child.stdin.take() else {
+            return;
+        };
+        let (events, mut waiting) = mpsc::channel::<String>(WAITING_EVENTS);
+        for text in source.producer().standing() {
+            // There is room for all: it has just begun.
+            let _ = events.try_send(text);
+        }
+        tokio::spawn(async move {
+            while let Some(mut text) = waiting.recv().await {
+                text.push('\n');
+                // One that is gone is started again by whoever waits for it.
+                if input.write_all(text.as_bytes()).await.is_err() {
+                    return;
+                }
+            }
+        });
+        self.running = Some((child, events));
+    }
+
+    /// Says nothing more, at once.
+    fn rest(&mut self) {
+        // Dropping it ends it.
+        self.running = None;
+    }
+
+    /// Hands it an event; one that takes none in is of no use.
+    fn tell(&mut self, text: String) {
+        if let Some((child, events)) = &mut self.running
+            && events.try_send(text).is_err()
+        {
+            // It has ended by now, or it hangs; `ended` sees to the rest.
+            let _ = child.start_kill();
+        }
+    }
+
+    /// Waits until it has ended by itself.
+    async fn ended(&mut self) {
+        match &mut self.running {
+            Some((child, _)) => {
+                let _ = child.wait().await;
+            }
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Begins once more, a few times.
+    fn again(&mut self, source: &Running) {
+        self.running = None;
+        self.started += 1;
+        self.begin(source);
+    }
+
+    /// Lets it say what it was told.
+    async fn end(self) {
+        if let Some((mut child, events)) = self.running {
+            drop(events);
+            let _ = tokio::time::timeout(LAST_WORDS, child.wait()).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_has_a_name_that_can_be_watched() {
+        for (program, name) in [
+            ("opencode", "opencode"),
+            ("/usr/bin/claude-agent-acp", "claude-agent-acp"),
+            ("./my agent.sh", "myagent"),
+            ("--", "agent"),
+            ("", "agent"),
+            ("agents/é.x", "agent"),
+        ] {
+            assert_eq!(named(Path::new(program)), name, "{program}");
+        }
+        assert_eq!(named(Path::new(&"x".repeat(99))).len(), LONGEST_NAME);
+    }
+}

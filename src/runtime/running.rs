@@ -1,0 +1,133 @@
+//! What the calls of the programs that run say: which of them are agents that can be followed, and where.
+//!
+//! Responsibilities: reading the words of a call. Not here: which programs run (`platform`), whether anybody answers there
+//! (`nearby`).
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+
+/// How a program of Node.js is found whose first word is that of Node.js itself: by one of so many words.
+const WORDS: usize = 3;
+
+/// Tells whether a call is one of a program of this name.
+fn is_call_of(call: &[String], name: &str) -> bool {
+    let named = |word: &String| {
+        let file = Path::new(word).file_name();
+        file.is_some_and(|file| file == name || file == format!("{name}.exe").as_str())
+    };
+    call.iter().take(WORDS).any(named)
+}
+
+/// Gives what stands behind an option, in either of its forms.
+fn option<'a>(call: &'a [String], name: &str) -> Option<&'a str> {
+    let at = call.iter().position(|word| word == name);
+    let behind = at.and_then(|at| call.get(at + 1));
+    let joined = || {
+        let mut rest = call.iter().filter_map(|word| word.strip_prefix(name));
+        rest.find_map(|rest| rest.strip_prefix('='))
+    };
+    behind.map(String::as_str).or_else(joined)
+}
+
+/// Gives this machine's own address for one that a server listens at; nothing where that is another machine's.
+fn here(host: &str) -> Option<&str> {
+    match host.parse() {
+        Ok(IpAddr::V4(Ipv4Addr::UNSPECIFIED)) => Some("127.0.0.1"),
+        Ok(address) if address.is_loopback() => Some(host),
+        Ok(_) => None,
+        Err(_) => (host == "localhost").then_some(host),
+    }
+}
+
+/// Gives the ports at which servers of opencode were told to listen.
+pub(super) fn opencode_ports(calls: &[Vec<String>]) -> Vec<u16> {
+    let ours = calls.iter().filter(|call| is_call_of(call, "opencode"));
+    let ports = ours.filter_map(|call| {
+        let host = option(call, "--hostname").map_or(Some("127.0.0.1"), here);
+        let port = option(call, "--port")?.parse().ok()?;
+        host.filter(|host| *host == "127.0.0.1" && port != 0)
+            .map(|_| port)
+    });
+    ports.collect()
+}
+
+/// Gives the addresses at which servers of Codex were told to listen.
+pub(super) fn codex_addresses(calls: &[Vec<String>]) -> Vec<String> {
+    let ours = calls
+        .iter()
+        .filter(|call| is_call_of(call, "codex") && call.iter().any(|word| word == "app-server"));
+    let addresses = ours.filter_map(|call| {
+        let (host, port) = option(call, "--listen")?
+            .strip_prefix("ws://")?
+            .trim_end_matches('/')
+            .rsplit_once(':')?;
+        let port: u16 = port.parse().ok().filter(|port| *port != 0)?;
+        Some(format!("ws://{}:{port}", here(host)?))
+    });
+    addresses.collect()
+}
+
+/// Tells whether Claude Code runs.
+pub(super) fn runs_claude(calls: &[Vec<String>]) -> bool {
+    let is_one = |call: &Vec<String>| {
+        let by_file = call.iter().take(WORDS);
+        is_call_of(call, "claude")
+            || by_file
+                .into_iter()
+                .any(|word| word.contains("@anthropic-ai/claude-code/"))
+    };
+    calls.iter().any(is_one)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn calls(lines: &[&str]) -> Vec<Vec<String>> {
+        let words = |line: &&str| line.split(' ').map(str::to_owned).collect();
+        lines.iter().map(words).collect()
+    }
+
+    #[test]
+    fn addresses_on_this_machine_are_read_from_calls_of_the_agents_alone() {
+        let calls = calls(&[
+            "/usr/lib/opencode serve --port 4100",
+            "node /opt/bin/opencode web --port=4101 --hostname 0.0.0.0",
+            "opencode serve --port 4102 --hostname 192.168.1.2",
+            "opencode serve --port 0",
+            "opencode serve",
+            "vim opencode.txt --port 4103",
+            "/x/codex app-server --listen ws://127.0.0.1:8765",
+            "node /x/codex app-server --listen=ws://0.0.0.0:8766/",
+            "codex app-server --listen ws://10.0.0.1:8767",
+            "codex app-server --listen stdio://",
+            "codex app-server --listen ws://127.0.0.1:0",
+            "less codex app-server --listen",
+            "codex app-server --listen",
+            "",
+        ]);
+        assert_eq!(opencode_ports(&calls), [4100, 4101]);
+        let codex = ["ws://127.0.0.1:8765", "ws://127.0.0.1:8766"];
+        assert_eq!(codex_addresses(&calls), codex);
+        assert!(!runs_claude(&calls));
+    }
+
+    #[test]
+    fn claude_code_is_known_by_its_name_and_by_its_file() {
+        for line in [
+            "claude",
+            "/usr/local/bin/claude --continue",
+            "node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js",
+        ] {
+            assert!(runs_claude(&calls(&[line])), "{line}");
+        }
+        for line in [
+            "claude-agent-acp",
+            "hearken watch x claude",
+            "vi a/b/claude.md",
+        ] {
+            assert!(!runs_claude(&calls(&[line])), "{line}");
+        }
+    }
+}

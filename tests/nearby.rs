@@ -1,0 +1,201 @@
+//! What runs on this machine and what is installed here, as `hearken doctor` and `hearken watch` tell it.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::support::child::{Hearken, command};
+use crate::support::ssip::{FakeSsip, Speech, address};
+use crate::support::terminal::Terminal;
+
+/// Holds a folder of its own: for programs, settings and sockets.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn text(&self) -> &str {
+        self.path().to_str().unwrap()
+    }
+
+    /// Puts a program there, which nobody is to start.
+    fn program(&self, name: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let file = self.path().join(name);
+        std::fs::write(&file, "#!/bin/sh\ntouch \"$0.was-started\"\n").unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// Makes a call that finds its programs, settings and sockets here.
+    fn call(&self, arguments: &[&str]) -> Command {
+        let mut command = command(arguments);
+        command
+            .env("PATH", self.path())
+            .env("CLAUDE_CONFIG_DIR", self.path())
+            .env("XDG_STATE_HOME", self.path())
+            .env("XDG_RUNTIME_DIR", self.path())
+            .env("TMPDIR", self.path())
+            .env_remove("OPENCODE_SERVER_PASSWORD")
+            .current_dir(self.path());
+        command
+    }
+
+    /// Gives what `doctor` says of the agents.
+    fn doctor(&self) -> String {
+        let arguments = ["doctor", "--voice", "none", "--silent"];
+        let output = self.call(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().filter(|line| line.starts_with("Agents"));
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+
+    /// Starts an agent behind a socket with this name.
+    fn agent(&self, name: &str) -> Hearken {
+        let place = format!("unix:{name}");
+        let mut agent = Hearken::spawn(&mut self.call(&["demo", "--serve", &place]));
+        agent.wait("its place", |line| line.contains(name));
+        agent
+    }
+
+    /// Follows nothing that is named, in a terminal.
+    fn watch(&self, voice: &str, daemon: &FakeSsip) -> Terminal {
+        Terminal::start_with(
+            80,
+            24,
+            &["watch", "--face", "linear", "--voice", voice],
+            &[
+                ("TERM", "xterm"),
+                ("PATH", self.text()),
+                ("CLAUDE_CONFIG_DIR", self.text()),
+                ("XDG_RUNTIME_DIR", self.text()),
+                ("TMPDIR", self.text()),
+                ("SPEECHD_ADDRESS", &address(daemon)),
+            ],
+        )
+    }
+}
+
+fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "no {words:?} in:\n{text}");
+}
+
+#[test]
+fn doctor_names_the_agents_that_are_here_and_starts_none() {
+    let place = Place::new();
+    let none = place.doctor();
+    has(
+        &none,
+        "Gemini CLI, Qwen Code, goose, GitHub Copilot CLI; hearken run --list",
+    );
+    for name in ["gemini", "codex", "claude", "opencode"] {
+        place.program(name);
+    }
+    let text = place.doctor();
+    for words in [
+        "Agents: Gemini CLI is here: hearken run gemini starts it.\n",
+        "then hearken watch codex:ws://127.0.0.1:8765.\n",
+        "Opencode is here: hearken run opencode starts it",
+        "Agents, could be better: Claude Code is here and can't be heard yet, because its hooks are not installed. \
+         Remedy: hearken hooks install claude, then hearken watch claude.\n",
+        "Agents: Not on this machine: Qwen Code, goose, GitHub Copilot CLI; ",
+    ] {
+        has(&text, words);
+    }
+    let files = std::fs::read_dir(place.path()).unwrap();
+    let started = files.filter(|file| {
+        let name = file.as_ref().unwrap().file_name();
+        name.to_string_lossy().ends_with("was-started")
+    });
+    assert_eq!(started.count(), 0);
+}
+
+#[test]
+fn doctor_follows_the_hooks_of_claude_code_from_their_installing_to_their_loss() {
+    let place = Place::new();
+    place.program("claude");
+    let install = ["hooks", "install", "claude", "--yes"];
+    assert!(place.call(&install).output().unwrap().status.success());
+    has(
+        &place.doctor(),
+        "Agents: Claude Code is here: hearken watch claude hears it by its hooks.\n",
+    );
+    let watch = ["watch", "claude", "--face", "linear", "--voice", "none"];
+    let mut listening = Hearken::spawn(&mut place.call(&watch));
+    listening.wait("Connected", |line| line.contains("Connected"));
+    has(&place.doctor(), "another hearken hears it by its hooks now");
+    drop(listening);
+    let file = place.path().join("settings.json");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let program = text.split(" hooks relay").next().unwrap();
+    let program = program.rsplit('"').next().unwrap().to_owned();
+    std::fs::write(&file, text.replace(&program, "/gone/hearken")).unwrap();
+    has(
+        &place.doctor(),
+        "its hooks run /gone/hearken, which is not there any more. Remedy: hearken hooks install claude",
+    );
+    std::fs::write(&file, "{").unwrap();
+    has(&place.doctor(), "its settings can't be read");
+}
+
+#[test]
+fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
+    let place = Place::new();
+    let agent = place.agent("planner");
+    for face in ["linear", "json"] {
+        let arguments = ["watch", "--face", face, "--voice", "none"];
+        let output = place.call(&arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        has(&errors, "hearken watch unix:planner");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+        assert!(output.stdout.is_empty());
+    }
+    has(
+        &place.doctor(),
+        "An AAEP agent runs, planner: hearken watch unix:planner follows it.",
+    );
+    drop(agent);
+}
+
+#[test]
+fn watch_offers_what_runs_under_numbers_says_it_and_follows_what_is_chosen() {
+    let place = Place::new();
+    let _agent = place.agent("planner");
+    let daemon = FakeSsip::start();
+    daemon.speech(Speech::Ends);
+    let mut terminal = place.watch("speech-dispatcher", &daemon);
+    terminal.wait("1: planner.");
+    terminal.wait("q leaves.");
+    daemon.wait("the offer", |_, messages| {
+        let said = |words: &str| messages.iter().any(|it| it.text.contains(words));
+        (said("1: planner.") && said("Type a number, or several, and press Enter.")).then_some(())
+    });
+    for none in ["\r", "y\r", "1 99\r"] {
+        terminal.press(none);
+        terminal.wait("The numbers are 1 to");
+    }
+    terminal.press("1\r");
+    terminal.wait("hearken, lines");
+    terminal.wait("Connected");
+    terminal.press("q\r");
+    assert_eq!(terminal.exit(), 0);
+}
+
+#[test]
+fn an_offer_is_left_by_q_by_the_end_of_the_input_and_by_an_interrupt() {
+    let place = Place::new();
+    let _agent = place.agent("planner");
+    let daemon = FakeSsip::absent();
+    for (keys, code) in [("q\r", 0), ("\x04", 0), ("\x03", 130)] {
+        let mut terminal = place.watch("none", &daemon);
+        terminal.wait("q leaves.");
+        terminal.press(keys);
+        assert_eq!(terminal.exit(), code, "{keys:?}");
+    }
+}
