@@ -14,6 +14,9 @@ mod find {
     /// How many processes of one program are ended at once; the next look finds the others.
     const MOST: usize = 1024;
 
+    /// How often a process is looked at that is another program each time.
+    const MOST_READS: usize = 8;
+
     /// Is one process, held so that its number can't become another's.
     #[derive(Debug)]
     pub(crate) struct One(OwnedFd);
@@ -35,12 +38,29 @@ mod find {
         }
     }
 
+    /// Is what a look at all processes gave.
+    #[derive(Debug, Default)]
+    pub(crate) struct Looked {
+        pub(crate) found: Vec<One>,
+        /// One of them was just becoming another program, and has no environment for that moment.
+        pub(crate) is_unsure: bool,
+    }
+
     /// Finds the processes that have a mark in a variable of their environment.
-    pub(crate) fn marked(variable: &str, mark: &str) -> Vec<One> {
-        processes()
-            .filter_map(|pid| hold(pid).filter(|_| has(pid, variable, mark)))
-            .take(MOST)
-            .collect()
+    pub(crate) fn marked(variable: &str, mark: &str) -> Looked {
+        let mut looked = Looked::default();
+        for pid in processes() {
+            let Some(one) = hold(pid) else { continue };
+            match is_marked(pid, variable, mark) {
+                Some(true) => looked.found.push(one),
+                Some(false) => {}
+                None => looked.is_unsure = true,
+            }
+            if looked.found.len() == MOST {
+                break;
+            }
+        }
+        looked
     }
 
     /// Finds the processes below a program.
@@ -91,8 +111,7 @@ mod find {
         (!speaks).then_some(One(held))
     }
 
-    fn has(pid: i32, variable: &str, mark: &str) -> bool {
-        let environment = read(pid, "environ").unwrap_or_default();
+    fn has(environment: &[u8], variable: &str, mark: &str) -> bool {
         environment
             .split(|byte| *byte == 0)
             .filter_map(|entry| entry.strip_prefix(variable.as_bytes())?.strip_prefix(b"="))
@@ -100,11 +119,52 @@ mod find {
             .any(|one| one == mark.as_bytes())
     }
 
-    /// Reads a process's parent: the second field behind its name, which may hold anything.
+    /// Tells whether a process has a mark in its environment; nothing while it becomes another program, whose environment is not
+    /// there yet, or was read in part.
+    fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
+        for _ in 0..MOST_READS {
+            let before = program(pid);
+            if has(&read(pid, "environ").unwrap_or_default(), variable, mark) {
+                return Some(true);
+            }
+            if before.is_some() && before == program(pid) {
+                return Some(false);
+            }
+            // What has ended and what belongs to the kernel has no program; what belongs to somebody else does not show it.
+            if std::fs::read_link(format!("/proc/{pid}/exe")).is_err() {
+                return Some(false);
+            }
+        }
+        None
+    }
+
+    /// Reads where a process's data and its stack begin (the 45th and 28th field): both are known once it has become a program,
+    /// and the second is elsewhere for each.
+    fn program(pid: i32) -> Option<(u64, u64)> {
+        let fields = fields(pid)?;
+        let place = |field: usize| {
+            fields
+                .get(field - FIRST_FIELD)?
+                .parse()
+                .ok()
+                .filter(|at| *at > 0)
+        };
+        Some((place(45)?, place(28)?))
+    }
+
+    /// Reads a process's parent: the fourth field.
     fn parent(pid: i32) -> Option<i32> {
+        fields(pid)?.get(4 - FIRST_FIELD)?.parse().ok()
+    }
+
+    /// The number of the first of the fields that are read.
+    const FIRST_FIELD: usize = 3;
+
+    /// Reads what the system says of a process from the third field on: the second is its name, which may hold anything.
+    fn fields(pid: i32) -> Option<Vec<String>> {
         let line = String::from_utf8_lossy(&read(pid, "stat")?).into_owned();
         let (_, rest) = line.rsplit_once(')')?;
-        rest.split_whitespace().nth(1)?.parse().ok()
+        Some(rest.split_whitespace().map(str::to_owned).collect())
     }
 }
 
@@ -128,13 +188,51 @@ mod find {
         }
     }
 
+    /// Is what a look gave: nothing.
+    #[derive(Debug, Default)]
+    pub(crate) struct Looked {
+        pub(crate) found: Vec<One>,
+        pub(crate) is_unsure: bool,
+    }
+
     /// Finds nothing.
-    pub(crate) fn marked(_variable: &str, _mark: &str) -> Vec<One> {
-        Vec::new()
+    pub(crate) fn marked(_variable: &str, _mark: &str) -> Looked {
+        Looked::default()
     }
 
     /// Finds nothing.
     pub(crate) fn below(_program: &Tree) -> Vec<One> {
         Vec::new()
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+
+    use super::marked;
+
+    #[test]
+    fn a_process_that_becomes_another_all_the_time_is_never_overlooked() {
+        let again = "exec /bin/sh -c \"$0\" \"$0\"";
+        let mark = format!("becoming-{}", std::process::id());
+        let mut one = Command::new("/bin/sh")
+            .args(["-c", again, again])
+            .env("HEARKEN_TEST_MARK", &mark)
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let until = Instant::now() + Duration::from_secs(2);
+        let mut overlooked = 0;
+        while Instant::now() < until {
+            let looked = marked("HEARKEN_TEST_MARK", &mark);
+            overlooked += usize::from(looked.found.is_empty() && !looked.is_unsure);
+        }
+        one.kill().unwrap();
+        one.wait().unwrap();
+        assert_eq!(overlooked, 0);
     }
 }

@@ -18,9 +18,16 @@ impl One {
     }
 }
 
+/// Is what a look gave: nothing.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    pub(crate) found: Vec<One>,
+    pub(crate) is_unsure: bool,
+}
+
 /// Finds nothing.
-pub(crate) fn marked(_variable: &str, _mark: &str) -> Vec<One> {
-    Vec::new()
+pub(crate) fn marked(_variable: &str, _mark: &str) -> Looked {
+    Looked::default()
 }
 
 /// Finds nothing.

@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_millis(500);
 /// How often it is looked in that time.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// How often it is looked at most where there is no time to wait, because something was just becoming another program.
+const LOOKS_IN_A_HURRY: usize = 8;
+
 /// Is the mark of one started program and of everything that it starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mark(String);
@@ -61,16 +64,19 @@ impl Mark {
                 // Once told is enough; a program may take its time to end well.
                 let first = !std::mem::replace(&mut told, true) || kill;
                 let looked = tokio::task::spawn_blocking(move || {
-                    let found = find::marked(VARIABLE, &mark.0);
+                    let looked = find::marked(VARIABLE, &mark.0);
                     match (first, kill) {
                         (false, _) => {}
-                        (true, false) => found.iter().for_each(find::One::ask_to_end),
-                        (true, true) => found.iter().for_each(find::One::kill),
+                        (true, false) => looked.found.iter().for_each(find::One::ask_to_end),
+                        (true, true) => looked.found.iter().for_each(find::One::kill),
                     }
-                    found.len()
+                    (looked.found.len(), looked.is_unsure)
                 });
-                if looked.await.unwrap_or(0) == 0 {
-                    return;
+                match looked.await.unwrap_or((0, false)) {
+                    (0, false) => return,
+                    // What could not be seen this time has not been told either.
+                    (0, true) => told = false,
+                    (_, _) => {}
                 }
                 if tokio::time::Instant::now() >= until {
                     break;
@@ -82,8 +88,12 @@ impl Mark {
 
     /// Kills what has the mark, at once and without waiting.
     pub(super) fn kill_now(&self) {
-        for one in find::marked(VARIABLE, &self.0) {
-            one.kill();
+        for _ in 0..LOOKS_IN_A_HURRY {
+            let looked = find::marked(VARIABLE, &self.0);
+            looked.found.iter().for_each(find::One::kill);
+            if !looked.is_unsure {
+                break;
+            }
         }
     }
 }
