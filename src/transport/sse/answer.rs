@@ -1,7 +1,7 @@
 //! A stream of server-sent events that answers a request which was made beside the stream of a link.
 //!
 //! Responsibilities: its events, one piece of news each, and its end. Not here: the request (`server`), the bytes
-//! (`filter`), the events in them (the crate eventsource-client).
+//! and the events in them (`filter`).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,7 +11,8 @@ use futures_util::StreamExt as _;
 use http::{Request, Response};
 use launchdarkly_sdk_transport::{ByteStream, HttpTransport, ResponseFuture, TransportError};
 
-use super::filter::DROPPED_MARK;
+use super::arrivals::{Arrivals, Arrived};
+use super::filter::Filter;
 use super::request::{Halt, filtered, halt};
 use super::resume::SharedResume;
 use crate::link::{Cause, Fault, LinkEvent};
@@ -43,7 +44,9 @@ pub(in crate::transport) async fn pieces(
 ) -> Result<(), Fault> {
     let from = response.url().clone();
     // Such a stream is an answer, and goes on behind nothing.
-    let answer = filtered(response, limit, SharedResume::default());
+    let arrivals = Arrivals::default();
+    let filter = Filter::new(limit, SharedResume::default());
+    let answer = filtered(response, filter, arrivals.clone());
     let builder = ClientBuilder::for_url(from.as_str());
     let mut events = builder
         .map_err(|_| Fault::Unusable(Cause::NoRequest))?
@@ -54,16 +57,8 @@ pub(in crate::transport) async fn pieces(
     while let Some(event) = events.next().await {
         // Comments alone must not keep this task from anything else.
         tokio::task::consume_budget().await;
-        let news = match event {
-            Ok(SSE::Event(event)) if !event.data.is_empty() => LinkEvent::Piece {
-                request,
-                text: event.data,
-            },
-            Ok(SSE::Comment(comment)) if comment == DROPPED_MARK => LinkEvent::Dropped {
-                fault: Fault::TooLarge { limit },
-                count: 1,
-            },
-            Ok(SSE::Event(_) | SSE::Comment(_) | SSE::Connected(_)) => continue,
+        match event {
+            Ok(SSE::Event(_) | SSE::Comment(_) | SSE::Connected(_)) => {}
             Err(StreamError::Eof) => return Ok(()),
             Err(error) => {
                 return match halt(error) {
@@ -71,8 +66,21 @@ pub(in crate::transport) async fn pieces(
                     Halt::Fault(fault) => Err(fault),
                 };
             }
-        };
-        sink.put(news).await.map_err(|_| Fault::Closed)?;
+        }
+        while let Some(arrived) = arrivals.take() {
+            let news = match arrived {
+                Arrived::Event(frame) if !frame.text.is_empty() => LinkEvent::Piece {
+                    request,
+                    text: frame.text,
+                },
+                Arrived::Dropped => LinkEvent::Dropped {
+                    fault: Fault::TooLarge { limit },
+                    count: 1,
+                },
+                Arrived::Event(_) | Arrived::Comment => continue,
+            };
+            sink.put(news).await.map_err(|_| Fault::Closed)?;
+        }
     }
     Ok(())
 }

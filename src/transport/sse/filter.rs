@@ -1,28 +1,26 @@
-//! The bytes of an event stream, made harmless before they are parsed.
+//! The bytes of an event stream, put together to events.
 //!
-//! Responsibilities: whole, valid, bounded blocks for the parser; the stream's id and retry; saying
-//! where something was dropped. Not here: putting events together (the crate eventsource-client).
+//! Responsibilities: whole, valid, bounded events; the stream's id and retry; saying where something was dropped. Not
+//! here: the connection (the crate eventsource-client), when what is ready is taken (`arrivals`).
 //!
-//! The parser behind this gives a connection up over one bad byte, one unknown field or one empty
-//! `event:`, and has no bound. So each line is looked at here first. What is passed on is always a
-//! whole event: its `event` and `data` lines, decoded, ended by line feeds, then a blank line. What
-//! has no data is no event and is not passed on. Comments are passed on without their text, as a sign
-//! of life. Example, with the line ends shown as `|`:
+//! The crate's own parser gives a connection up over one bad byte, one unknown field or one empty `event:`, has no
+//! bound, and would look at each byte a second time. So it is handed a sign of life in place of what came, and each
+//! event is put together here, as the standard says: its `data` lines, decoded, joined by line feeds, under the last
+//! `event` that names it. What has no data is no event. Example, with the line ends shown as `|`:
 //!
 //! ```text
 //! in:   BOM data: a\xFF|\r\nfoo: 1|event:|retry: x|id: 7||: hello|id: 8||
-//! out:  data: a\u{FFFD}||:|          resume: id 8
+//! out:  event "a\u{FFFD}", comment          resume: id 8
 //! ```
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use http::HeaderValue;
 
+use super::arrivals::Arrived;
 use super::resume::SharedResume;
-
-/// Is the text of the comment that stands where an event was left out. The stream's own comments
-/// lose their text, so it can't be forged.
-pub(super) const DROPPED_MARK: &str = "dropped";
+use crate::link::Frame;
 
 /// The longest event id that is kept, in bytes. Ids are short names; a longer one would only make the
 /// next request fail, so the resumption stays at the id before.
@@ -30,6 +28,10 @@ const ID_BYTES: usize = 1024;
 
 /// What a line may hold besides its value: the mark at the start, the field's name and a separator.
 const FIELD_BYTES: usize = 16;
+
+/// The longest name of an event that is kept, in bytes: names are short words of a protocol, and a longer one
+/// is none that anybody knows.
+const EVENT_NAME_BYTES: usize = 128;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
@@ -45,9 +47,11 @@ pub(super) struct Filter {
     first_line: bool,
     /// The beginning of a line whose end has not come yet.
     line: Vec<u8>,
-    /// The lines of the current event that are passed on.
-    block: Vec<u8>,
-    has_data: bool,
+    /// The data of the current event, if it has some yet.
+    data: Option<String>,
+    name: Option<String>,
+    /// How many bytes the lines of the current event take that are kept.
+    size: usize,
     id: Option<HeaderValue>,
     clears_id: bool,
     retry: Option<Duration>,
@@ -73,17 +77,18 @@ impl Filter {
             after_return: false,
             first_line: true,
             line: Vec::new(),
-            block: Vec::new(),
-            has_data: false,
+            data: None,
+            name: None,
+            size: 0,
             id: None,
             clears_id: false,
             retry: None,
         }
     }
 
-    /// Takes the next bytes and gives what is ready for the parser.
-    pub(super) fn feed(&mut self, chunk: &[u8]) -> Vec<u8> {
-        let mut out = Vec::with_capacity(chunk.len());
+    /// Takes the next bytes and gives what is whole by them.
+    pub(super) fn feed(&mut self, chunk: &[u8]) -> Vec<Arrived> {
+        let mut out = Vec::new();
         let mut rest = chunk;
         while let Some(first) = rest.first() {
             if std::mem::take(&mut self.after_return) && *first == b'\n' {
@@ -106,7 +111,7 @@ impl Filter {
     }
 
     /// Keeps the beginning of a line.
-    fn keep(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn keep(&mut self, bytes: &[u8], out: &mut Vec<Arrived>) {
         match self.place {
             Inside::Line if self.line.len() + bytes.len() <= self.limit => {
                 self.line.extend_from_slice(bytes);
@@ -122,7 +127,7 @@ impl Filter {
     }
 
     /// Takes a line's last bytes, without its end.
-    fn end_line(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn end_line(&mut self, bytes: &[u8], out: &mut Vec<Arrived>) {
         match self.place {
             Inside::Line if self.line.len() + bytes.len() > self.limit => {
                 self.overflow(bytes, out);
@@ -154,7 +159,7 @@ impl Filter {
     }
 
     /// Begins to skip, because the line that `bytes` goes on with is beyond the bound.
-    fn overflow(&mut self, bytes: &[u8], out: &mut Vec<u8>) {
+    fn overflow(&mut self, bytes: &[u8], out: &mut Vec<Arrived>) {
         let first = self.line.first().or(bytes.first()).copied();
         self.line = Vec::new();
         self.first_line = false;
@@ -170,15 +175,18 @@ impl Filter {
 
     /// Leaves the current event out and marks the place. Its id, if it had one, still counts: it was
     /// met and told, and the server need not send it again.
-    fn drop_event(&mut self, out: &mut Vec<u8>) {
-        self.block = Vec::new();
-        self.has_data = false;
-        out.push(b':');
-        out.extend_from_slice(DROPPED_MARK.as_bytes());
-        out.push(b'\n');
+    fn drop_event(&mut self, out: &mut Vec<Arrived>) {
+        self.let_go();
+        out.push(Arrived::Dropped);
     }
 
-    fn whole_line(&mut self, line: &[u8], out: &mut Vec<u8>) {
+    /// Forgets the current event, and gives its data and name.
+    fn let_go(&mut self) -> (Option<String>, Option<String>) {
+        self.size = 0;
+        (self.data.take(), self.name.take())
+    }
+
+    fn whole_line(&mut self, line: &[u8], out: &mut Vec<Arrived>) {
         let line = if std::mem::take(&mut self.first_line) {
             line.strip_prefix(BOM).unwrap_or(line)
         } else {
@@ -189,7 +197,9 @@ impl Filter {
         }
         let (name, value) = match line.iter().position(|b| *b == b':') {
             Some(0) => {
-                out.extend_from_slice(b":\n");
+                if out.last() != Some(&Arrived::Comment) {
+                    out.push(Arrived::Comment);
+                }
                 return;
             }
             Some(colon) => {
@@ -200,31 +210,49 @@ impl Filter {
         };
         match name {
             b"data" => {
-                self.has_data = true;
-                self.pass(b"data: ", value, out);
+                if let Some(value) = self.kept(b"data: ", value, out) {
+                    match &mut self.data {
+                        None => self.data = Some(value.into_owned()),
+                        Some(data) => {
+                            data.push('\n');
+                            data.push_str(&value);
+                        }
+                    }
+                }
             }
             // An empty name is the same as none.
-            b"event" if !value.is_empty() => self.pass(b"event: ", value, out),
+            b"event" if !value.is_empty() => {
+                if let Some(value) = self.kept(b"event: ", value, out) {
+                    self.name = named(&value);
+                }
+            }
             b"id" => self.note_id(value),
             b"retry" => self.note_retry(value),
             _ => {}
         }
     }
 
-    /// Adds a line to the event that will be passed on, decoded.
-    fn pass(&mut self, field: &[u8], value: &[u8], out: &mut Vec<u8>) {
-        // Lines are cut at ASCII bytes, so no character is ever split here.
-        let value = String::from_utf8_lossy(value);
-        if self.block.len() + field.len() + value.len() > self.limit {
+    /// Decodes a line of the current event, if there is room for it.
+    fn kept<'a>(
+        &mut self,
+        field: &[u8],
+        value: &'a [u8],
+        out: &mut Vec<Arrived>,
+    ) -> Option<Cow<'a, str>> {
+        // Lines are cut at ASCII bytes, so no character is ever split here. What is valid is known sooner than what is not.
+        let value = match std::str::from_utf8(value) {
+            Ok(value) => Cow::Borrowed(value),
+            Err(_) => String::from_utf8_lossy(value),
+        };
+        if self.size + field.len() + value.len() > self.limit {
             self.drop_event(out);
             self.place = Inside::LongEvent {
                 line_is_empty: true,
             };
-            return;
+            return None;
         }
-        self.block.extend_from_slice(field);
-        self.block.extend_from_slice(value.as_bytes());
-        self.block.push(b'\n');
+        self.size += field.len() + value.len() + 1;
+        Some(value)
     }
 
     /// Notes an id; one with a control character or of unusual length is as good as none.
@@ -255,11 +283,11 @@ impl Filter {
     }
 
     /// Ends an event: passes it on if there is one, and keeps what the stream said about resuming.
-    fn end_event(&mut self, out: &mut Vec<u8>) {
+    fn end_event(&mut self, out: &mut Vec<Arrived>) {
         let id = self.id.take();
         let clears_id = std::mem::take(&mut self.clears_id);
         let retry = self.retry.take();
-        let passes = self.has_data && id.is_none();
+        let passes = self.data.is_some() && id.is_none();
         if id.is_some() || clears_id || retry.is_some() || passes {
             self.resume.with(|resume| {
                 resume.passed = passes || (resume.passed && id.is_none());
@@ -271,15 +299,17 @@ impl Filter {
                 }
             });
         }
-        if std::mem::take(&mut self.has_data) {
-            out.extend_from_slice(&self.block);
-            out.push(b'\n');
-        }
-        self.block.clear();
-        if self.block.capacity() > 64 * 1024 {
-            self.block = Vec::new();
-        }
+        let (data, name) = self.let_go();
+        out.extend(data.map(|text| Arrived::Event(Frame { text, event: name })));
     }
+}
+
+/// Gives the name of an event, cut; the one that every event has without a name of its own is none.
+fn named(name: &str) -> Option<String> {
+    if name == "message" {
+        return None;
+    }
+    Some(name[..name.floor_char_boundary(EVENT_NAME_BYTES)].to_owned())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //!
 //! Responsibilities: one connection after another (attempts, waits, giving up), what is resumed after
 //! a cut, the order of news. Not here: the request itself and redirects (`request`), the bytes of the
-//! stream (`filter`), the events in them (the crate eventsource-client), how long to wait (`Backoff`).
+//! stream (`filter`), opening it (the crate eventsource-client), how long to wait (`Backoff`).
 //!
 //! A connection is good when it delivered a message or stayed up for [`GOOD_AFTER`]; only then do the
 //! waits and the count of attempts start again, so that a server which takes and drops connections is
@@ -12,6 +12,7 @@
 //! nobody listens there any more. Where neither decides, the silence is told and nothing is done.
 
 pub(super) mod answer;
+mod arrivals;
 mod document;
 mod filter;
 pub(super) mod request;
@@ -30,8 +31,8 @@ use super::halves::Reader;
 use super::server::{Course, Server};
 use super::settings::LinkSettings;
 use super::sink::{LinkSink, SinkGone};
-use crate::link::{Cause, Fault, Frame, LinkEvent, Stream};
-use filter::DROPPED_MARK;
+use crate::link::{Cause, Fault, LinkEvent, Stream};
+use arrivals::Arrived;
 use request::{Halt, StreamRequest, halt};
 use resume::SharedResume;
 
@@ -43,10 +44,6 @@ const GOOD_AFTER: Duration = Duration::from_secs(5);
 /// flood costs its events and not its waking, and little enough that what is there is with whoever takes it at once.
 const TOGETHER: usize = 128;
 const TOGETHER_BYTES: usize = 64 * 1024;
-
-/// The longest name of an event that is kept, in bytes: names are short words of a protocol, and a longer one
-/// is none that anybody knows.
-const EVENT_NAME_BYTES: usize = 128;
 
 /// Follows an event stream and reconnects by itself.
 #[derive(Debug)]
@@ -174,6 +171,7 @@ impl SseReader {
         // Nothing changes it until this stream is open: only a stream's own events do.
         let resumed = stream.opened_by.is_none()
             && (self.resume).with(|resume| resume.last_event_id.is_some() && !resume.passed);
+        let arrivals = request.arrivals();
         let limit = self.settings.config.max_frame_bytes;
         let mut news = VecDeque::new();
         let mut frames: u64 = 0;
@@ -182,81 +180,93 @@ impl SseReader {
         let end = loop {
             // Comments alone must not keep this task from anything else.
             tokio::task::consume_budget().await;
-            let arrival = {
-                let mut arriving = std::pin::pin!(events.next());
-                loop {
-                    let beside = async {
-                        match (self.silent_after, &stream.probe) {
-                            (Some(silence), Some(path)) => {
-                                tokio::time::sleep(silence).await;
-                                self.server.clone().probe(path).await
+            // What one piece of the body held may be more than is handed over together.
+            let mut next = None;
+            if arrivals.is_empty() {
+                let arrival = {
+                    let mut arriving = std::pin::pin!(events.next());
+                    loop {
+                        let beside = async {
+                            match (self.silent_after, &stream.probe) {
+                                (Some(silence), Some(path)) => {
+                                    tokio::time::sleep(silence).await;
+                                    self.server.clone().probe(path).await
+                                }
+                                // Nobody can be asked, so all there is to tell is the silence.
+                                (Some(silence), None) => {
+                                    tokio::time::sleep(silence).await;
+                                    Err(Fault::TimedOut)
+                                }
+                                (None, _) => std::future::pending().await,
                             }
-                            // Nobody can be asked, so all there is to tell is the silence.
-                            (Some(silence), None) => {
-                                tokio::time::sleep(silence).await;
-                                Err(Fault::TimedOut)
-                            }
-                            (None, _) => std::future::pending().await,
+                        };
+                        tokio::select! {
+                            biased;
+                            arrival = arriving.as_mut() => break Ok(arrival),
+                            answer = beside => match answer {
+                                // Whoever answers beside the stream is there and only has nothing to say.
+                                Ok(()) => {}
+                                Err(fault @ (Fault::Refused | Fault::UnknownHost)) => break Err(fault),
+                                Err(_undecided) => {
+                                    let seconds = heard.elapsed().as_secs();
+                                    sink.put(LinkEvent::Silent { seconds }).await?;
+                                }
+                            },
                         }
-                    };
-                    tokio::select! {
-                        biased;
-                        arrival = arriving.as_mut() => break Ok(arrival),
-                        answer = beside => match answer {
-                            // Whoever answers beside the stream is there and only has nothing to say.
-                            Ok(()) => {}
-                            Err(fault @ (Fault::Refused | Fault::UnknownHost)) => break Err(fault),
-                            Err(_undecided) => {
-                                let seconds = heard.elapsed().as_secs();
-                                sink.put(LinkEvent::Silent { seconds }).await?;
-                            }
-                        },
                     }
-                }
-            };
-            heard = Instant::now();
-            let arrival = match arrival {
-                Ok(arrival) => arrival,
-                Err(fault) => break Halt::Fault(fault),
-            };
+                };
+                heard = Instant::now();
+                next = match arrival {
+                    Ok(arrival) => Some(arrival),
+                    Err(fault) => break Halt::Fault(fault),
+                };
+            }
             // What came with it is handed over with it.
-            let (mut next, mut taken, mut bytes) = (Some(arrival), 0, 0);
-            let mut end = None;
-            while let Some(arrival) = next.take() {
-                match arrival {
-                    Some(Ok(SSE::Connected(_))) => {
+            let (mut taken, mut bytes, mut end) = (0, 0, None);
+            loop {
+                match next.take() {
+                    Some(Some(Ok(SSE::Connected(_)))) => {
                         since = Some(Instant::now());
                         news.push_back(LinkEvent::Connected);
                         if resumed {
                             news.push_back(LinkEvent::Resumed);
                         }
                     }
-                    Some(Ok(SSE::Event(event))) => {
-                        frames = frames.saturating_add(1);
-                        // Some servers keep a connection warm with an event of nothing.
-                        if !event.data.is_empty() {
-                            bytes += event.data.len();
-                            news.push_back(LinkEvent::Frame(Frame {
-                                text: event.data,
-                                event: name(event.event_type),
-                            }));
-                        }
+                    // The sign that something arrived; or nothing has been waited for.
+                    Some(Some(Ok(SSE::Comment(_) | SSE::Event(_)))) | None => {}
+                    Some(Some(Err(StreamError::Eof))) if stream.opened_by.is_some() => {
+                        end = Some(Halt::Whole);
                     }
-                    Some(Ok(SSE::Comment(comment))) => {
-                        if comment == DROPPED_MARK {
+                    Some(Some(Err(error))) => end = Some(halt(error)),
+                    Some(None) => end = Some(Halt::Fault(Fault::Closed)),
+                }
+                while taken < TOGETHER
+                    && bytes < TOGETHER_BYTES
+                    && let Some(arrived) = arrivals.take()
+                {
+                    taken += 1;
+                    match arrived {
+                        Arrived::Event(frame) => {
+                            frames = frames.saturating_add(1);
+                            // Some servers keep a connection warm with an event of nothing.
+                            if !frame.text.is_empty() {
+                                bytes += frame.text.len();
+                                news.push_back(LinkEvent::Frame(frame));
+                            }
+                        }
+                        Arrived::Dropped => {
                             let fault = Fault::TooLarge { limit };
                             news.push_back(LinkEvent::Dropped { fault, count: 1 });
                         }
+                        Arrived::Comment => {}
                     }
-                    Some(Err(StreamError::Eof)) if stream.opened_by.is_some() => {
-                        end = Some(Halt::Whole);
-                    }
-                    Some(Err(error)) => end = Some(halt(error)),
-                    None => end = Some(Halt::Fault(Fault::Closed)),
                 }
-                taken += 1;
-                if end.is_none() && taken < TOGETHER && bytes < TOGETHER_BYTES {
-                    next = events.next().now_or_never();
+                if end.is_some() || !arrivals.is_empty() {
+                    break;
+                }
+                next = events.next().now_or_never();
+                if next.is_none() {
+                    break;
                 }
             }
             sink.put_all(&mut news).await?;
@@ -277,15 +287,6 @@ impl Outcome {
             good: false,
         }
     }
-}
-
-/// Gives the name of an event, cut; the one that every event has without a name of its own is none.
-fn name(mut name: String) -> Option<String> {
-    if name.is_empty() || name == "message" {
-        return None;
-    }
-    name.truncate(name.floor_char_boundary(EVENT_NAME_BYTES));
-    Some(name)
 }
 
 /// Judges a connection by its messages and by how long it was up, if it ever was.

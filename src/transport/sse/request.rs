@@ -1,12 +1,13 @@
 //! The request that opens an event stream, as the event source's transport.
 //!
-//! Responsibilities: headers, redirects, judging the answer, putting the filter before the parser.
+//! Responsibilities: headers, redirects, judging the answer, feeding the filter with its body.
 //! Not here: trying again (`sse`).
 //!
 //! Redirects are followed here, at most [`REDIRECTS`] of them. The token goes to the address that the
 //! person gave and to nowhere else: from the first step to another origin on it is left out, also if
 //! a later step leads back.
 
+use bytes::Bytes;
 use eventsource_client::Error as StreamError;
 use futures_util::StreamExt;
 use http::{HeaderMap, HeaderValue, Request, Response};
@@ -15,6 +16,7 @@ use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, LOCATION};
 use sync_wrapper::{SyncFuture, SyncStream};
 
+use super::arrivals::Arrivals;
 use super::filter::Filter;
 use super::resume::SharedResume;
 use crate::link::{Body, Cause, Fault, Stream};
@@ -52,6 +54,7 @@ pub(super) struct StreamRequest {
     allow_plain: bool,
     limit: usize,
     resume: SharedResume,
+    arrivals: Arrivals,
     /// The message that opens the stream; without one it is read.
     body: Option<Body>,
     version: Option<(HeaderName, HeaderValue)>,
@@ -67,6 +70,7 @@ impl StreamRequest {
             allow_plain: settings.config.allow_plain_http,
             limit: settings.config.max_frame_bytes,
             resume,
+            arrivals: Arrivals::default(),
             body: None,
             version: None,
         }
@@ -84,6 +88,7 @@ impl StreamRequest {
             return Err(Fault::TooLarge { limit });
         }
         let mut request = self.clone();
+        request.arrivals = Arrivals::default();
         if url.origin() != self.url.origin() {
             request.token = Ok(None);
             if stream.opened_by.is_some() {
@@ -99,6 +104,11 @@ impl StreamRequest {
     /// Gives the address that is asked first.
     pub(super) fn address(&self) -> &str {
         self.url.as_str()
+    }
+
+    /// Gives where what comes on this stream arrives: whatever the event source tells is a sign that something has.
+    pub(super) fn arrivals(&self) -> Arrivals {
+        self.arrivals.clone()
     }
 
     /// Asks, follows redirects and judges the answer.
@@ -159,19 +169,19 @@ impl StreamRequest {
         Err(unusable(Cause::RedirectAgain))
     }
 
-    /// Puts the filter before the body.
     fn stream(&self, response: reqwest::Response) -> Response<ByteStream> {
-        filtered(response, self.limit, self.resume.clone())
+        let filter = Filter::new(self.limit, self.resume.clone());
+        filtered(response, filter, self.arrivals.clone())
     }
 }
 
-/// Puts the filter before the body of an answer that is an event stream.
+/// Feeds a filter with the body of an answer that is an event stream; what the filter gives arrives beside the body, of which
+/// a comment is left for each time that something does.
 pub(super) fn filtered(
     response: reqwest::Response,
-    limit: usize,
-    resume: SharedResume,
+    mut filter: Filter,
+    arrivals: Arrivals,
 ) -> Response<ByteStream> {
-    let mut filter = Filter::new(limit, resume);
     let chunks = response.bytes_stream().then(|chunk| async {
         // A flood of which nothing is passed on would otherwise keep the link's task from
         // seeing that it was closed.
@@ -181,8 +191,11 @@ pub(super) fn filtered(
     let bytes = chunks.filter_map(move |chunk| {
         let ready = match chunk {
             Ok(chunk) => {
-                let clean = filter.feed(&chunk);
-                (!clean.is_empty()).then(|| Ok(clean.into()))
+                let arrived = filter.feed(&chunk);
+                (!arrived.is_empty()).then(|| {
+                    arrivals.put(arrived);
+                    Ok(Bytes::from_static(b":\n"))
+                })
             }
             Err(error) => Some(Err(TransportError::new(Halt::Fault(fault_of_body(&error))))),
         };
@@ -192,7 +205,7 @@ pub(super) fn filtered(
 }
 
 impl HttpTransport for StreamRequest {
-    fn request(&self, request: Request<Option<bytes::Bytes>>) -> ResponseFuture {
+    fn request(&self, request: Request<Option<Bytes>>) -> ResponseFuture {
         let this = self.clone();
         let headers = request.into_parts().0.headers;
         Box::pin(SyncFuture::new(async move {
