@@ -22,7 +22,8 @@ use serde_json::Map;
 use super::check::PUBLISHED;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
-    Event, Level, OutputStreaming, StateChanged, Summary, ToolCompleted, ToolInvoked, ToolStatus,
+    Event, Level, OutputStreaming, RiskLevel, StateChanged, Summary, ToolCompleted, ToolInvoked,
+    ToolStatus,
 };
 use super::form::{Form, is_id};
 use super::ids::{AgentId, EventId, OutputId, SessionId, ToolCallId};
@@ -152,6 +153,10 @@ struct Fields<'a> {
     #[serde(default, deserialize_with = "there")]
     args_summary: Option<Text<'a>>,
     #[serde(default, deserialize_with = "there")]
+    risk_level: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "there")]
+    irreversible: Option<bool>,
+    #[serde(default, deserialize_with = "there")]
     status: Option<Text<'a>>,
     #[serde(default, deserialize_with = "there")]
     duration_ms: Option<u64>,
@@ -234,6 +239,8 @@ impl Fields<'_> {
             (is_tool, self.tool_call_id.is_some()),
             (invoked, self.description.is_some()),
             (invoked, self.args_summary.is_some()),
+            (invoked, self.risk_level.is_some()),
+            (invoked, self.irreversible.is_some()),
             (completed, self.status.is_some()),
             (completed, self.duration_ms.is_some()),
         ];
@@ -263,11 +270,11 @@ impl Fields<'_> {
         }
         Some(Envelope {
             type_name: self.type_name.0.into_owned(),
-            event_id: Some(EventId(self.event_id.0.into_owned())),
-            session_id: SessionId(self.session_id.0.into_owned()),
+            event_id: Some(EventId::from(&*self.event_id.0)),
+            session_id: SessionId::from(&*self.session_id.0),
             timestamp: Some(stamp::good(&self.timestamp.0)?),
             producer: Producer {
-                agent_id: AgentId(producer.agent_id.0.into_owned()),
+                agent_id: AgentId::from(&*producer.agent_id.0),
                 agent_name: owned(producer.agent_name),
                 agent_version: owned(producer.agent_version),
                 model: owned(producer.model),
@@ -327,7 +334,7 @@ impl Fields<'_> {
             position: Some(position),
             complete: self.complete?,
             coalesce_hint: hint,
-            output_id: formed(self.output_id.take(), Form::OutputId)?.map(OutputId),
+            output_id: formed(self.output_id.take(), Form::OutputId)?.map(OutputId::from),
             content_type: formed(self.content_type.take(), Form::ContentType)?,
             language: formed(self.language.take(), Form::Language)?,
         })
@@ -358,9 +365,15 @@ impl Fields<'_> {
             description: short(self.description.take())?,
             args_summary: args_summary.filter(|text| !text.is_empty()),
             expected_duration_ms: duration(self.expected_duration_ms)?,
-            risk_level: None,
-            irreversible: None,
-            tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId),
+            risk_level: match as_str(&self.risk_level) {
+                None => None,
+                Some("low") => Some(RiskLevel::Low),
+                Some("medium") => Some(RiskLevel::Medium),
+                Some("high") => Some(RiskLevel::High),
+                Some(_) => return None,
+            },
+            irreversible: self.irreversible,
+            tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId::from),
         })
     }
 
@@ -373,7 +386,7 @@ impl Fields<'_> {
             tool: formed(self.tool.take(), Form::Tool)??,
             summary: self.summary()?,
             status: ToolStatus::Success,
-            tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId),
+            tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId::from),
             duration_ms: duration(self.duration_ms)?,
             error_message: None,
         })

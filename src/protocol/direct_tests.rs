@@ -48,7 +48,7 @@ fn frequent() -> Vec<Value> {
         event(
             "tool.invoked",
             json!({"tool": "read_file", "summary_normal": "n", "description": "d", "args_summary": "path=/x",
-                "expected_duration_ms": 0, "tool_call_id": "call_1"}),
+                "expected_duration_ms": 0, "tool_call_id": "call_1", "risk_level": "high", "irreversible": true}),
         ),
         event(
             "tool.completed",
@@ -165,6 +165,8 @@ fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
         "call_1",
         "d",
         "a",
+        "low",
+        false,
         "success",
         1
     ]);
@@ -205,6 +207,9 @@ fn values() -> impl Strategy<Value = Value> {
             Just("error"),
             Just("timeout"),
             Just("word"),
+            Just("low"),
+            Just("medium"),
+            Just("huge"),
             Just("text/plain"),
             Just("de-AT"),
             Just("1.0.0"),
@@ -228,7 +233,7 @@ fn values() -> impl Strategy<Value = Value> {
     ]
 }
 
-const NAMES: [&str; 35] = [
+const NAMES: [&str; 36] = [
     "@context",
     "type",
     "event_id",
@@ -262,6 +267,7 @@ const NAMES: [&str; 35] = [
     "duration_ms",
     "error_message",
     "irreversible",
+    "risk_level",
     "extensions",
     "summary_normal_de",
 ];

@@ -1,6 +1,9 @@
 //! The identifiers of the wire, each a type of its own so that none is taken for another.
+//!
+//! An event's are kept in a dozen places, so the text of most is shared and not copied.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::form::is_id;
 
@@ -8,7 +11,7 @@ macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $prefix:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub String);
+        pub struct $name(pub Arc<str>);
 
         impl $name {
             /// Tells whether the text has the form that the chapters ask for.
@@ -29,7 +32,13 @@ macro_rules! identifier {
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.to_owned())
+                Self(text.into())
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text.into())
             }
         }
     };
@@ -108,7 +117,7 @@ mod tests {
         ] {
             assert_eq!(EventId::from(text).is_well_formed(), ok, "{text}");
         }
-        assert!(!EventId(format!("evt_{}", "a".repeat(65))).is_well_formed());
+        assert!(!EventId::from(format!("evt_{}", "a".repeat(65))).is_well_formed());
         assert!(AgentId::from("com.example").is_well_formed());
         assert!(!AgentId::from("").is_well_formed());
     }

@@ -40,7 +40,7 @@ mod version;
 
 pub use attached::{Attached, Brought, ChangedLine, Deed, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
-pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
+pub use decode::{DecodeError, Decoded, decode, decode_at_once, is_known_type, object, recordable};
 pub use envelope::{Envelope, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,

@@ -146,7 +146,7 @@ fn tool_invoked(fields: &mut Fields<'_, '_>) -> ToolInvoked {
         expected_duration_ms: fields.integer("expected_duration_ms"),
         risk_level: risk(fields),
         irreversible,
-        tool_call_id: fields.name("tool_call_id").map(ToolCallId),
+        tool_call_id: fields.name("tool_call_id").map(ToolCallId::from),
     }
 }
 
@@ -157,7 +157,7 @@ fn tool_completed(fields: &mut Fields<'_, '_>) -> ToolCompleted {
         summary: fields.summary(),
         // A missing status must not be heard as a success.
         status: status.unwrap_or_else(|| ToolStatus::Other(String::new())),
-        tool_call_id: fields.name("tool_call_id").map(ToolCallId),
+        tool_call_id: fields.name("tool_call_id").map(ToolCallId::from),
         duration_ms: fields.integer("duration_ms"),
         error_message: fields.text("error_message"),
     }
@@ -169,7 +169,7 @@ fn output(fields: &mut Fields<'_, '_>) -> OutputStreaming {
         position: fields.integer("position"),
         complete: fields.boolean("complete").unwrap_or(false),
         coalesce_hint: fields.text("coalesce_hint"),
-        output_id: fields.name("output_id").map(OutputId),
+        output_id: fields.name("output_id").map(OutputId::from),
         content_type: fields.text("content_type"),
         language: fields.text("language"),
     }
@@ -211,7 +211,7 @@ fn confirmation(fields: &mut Fields<'_, '_>) -> AwaitingConfirmation {
             .map(|text| Decision::parse(text))
             .collect(),
         extra_context: fields.context("extra_context"),
-        tool_call_id: fields.name("tool_call_id").map(ToolCallId),
+        tool_call_id: fields.name("tool_call_id").map(ToolCallId::from),
         tool: fields.name("tool"),
         actions: match fields.has("action") {
             true => fields.variants(Part::Action),

@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(link.meet(&a, &id, 2), Meeting::Different);
         assert_eq!(link.meet(&b, &id, 1), Meeting::First);
         for n in 0..3 * MOST_EVENT_IDS {
-            link.meet(&a, &EventId(format!("evt_n{n}")), 1);
+            link.meet(&a, &EventId::from(format!("evt_n{n}")), 1);
         }
         assert_eq!(link.seen.len(), MOST_EVENT_IDS);
     }

@@ -433,7 +433,7 @@ impl Sessions {
         detail: impl Into<Detail>,
     ) {
         let about = SessionKey {
-            session: crate::protocol::SessionId(String::new()),
+            session: crate::protocol::SessionId::from(""),
             ..context.key.clone()
         };
         // Past the bound an agent's departures are no news any more.

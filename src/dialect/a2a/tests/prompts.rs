@@ -150,7 +150,7 @@ fn a_wish_is_for_the_conversation_that_it_names() {
         .as_str()
         .unwrap()
         .to_owned();
-    let of = |agent: &str, wish: Wish| Wish::Of(AgentId(agent.to_owned()), Box::new(wish));
+    let of = |agent: &str, wish: Wish| Wish::Of(AgentId::from(agent), Box::new(wish));
     run.wish(&of("somebody", Wish::Stop));
     run.wish(&of("somebody", Wish::Prompt("x".to_owned())));
     assert_eq!(run.told, ["stop_turn.none", "prompt.nobody"]);
