@@ -18,7 +18,7 @@ pub enum Level {
 }
 
 /// Holds an event's human-readable texts at up to three levels; an empty text counts as absent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Summary {
     /// The short form.
     pub terse: Option<String>,
@@ -223,7 +223,7 @@ pub struct SessionCancelled {
 }
 
 /// Announces a new internal state (4.2.1). Any text is a legal state.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub struct StateChanged {
     /// The new state in words.
     pub summary: Summary,
@@ -253,7 +253,7 @@ pub struct Progress {
 }
 
 /// Announces that a tool is about to be called (4.3.1).
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub struct ToolInvoked {
     /// The tool's name.
     pub tool: String,
@@ -274,7 +274,7 @@ pub struct ToolInvoked {
 }
 
 /// Announces that a tool returned (4.3.2).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Hash)]
 pub struct ToolCompleted {
     /// The tool's name.
     pub tool: String,
@@ -291,7 +291,7 @@ pub struct ToolCompleted {
 }
 
 /// Carries a chunk of user-facing output (4.3.3).
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub struct OutputStreaming {
     /// The text.
     pub chunk: String,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::protocol::{Decoded, Event, OutputStreaming};
+use crate::protocol::{Decoded, Event};
 
 /// Gives a number that differs where two events differ, to tell a repeated event from another one
 /// under the same id.
@@ -21,20 +21,11 @@ pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
     envelope.session_id.hash(&mut feed.0);
     envelope.sequence_number.hash(&mut feed.0);
     match &decoded.event {
-        // Nearly every event is a chunk, and writing it out costs more than all else that is done with it here.
-        Event::OutputStreaming(event) => {
-            let OutputStreaming {
-                chunk,
-                position,
-                complete,
-                coalesce_hint,
-                output_id,
-                content_type,
-                language,
-            } = event;
-            (chunk, position, complete, coalesce_hint).hash(&mut feed.0);
-            (output_id, content_type, language).hash(&mut feed.0);
-        }
+        // Nearly every event is one of these, and writing it out costs more than all else that is done with it here.
+        Event::OutputStreaming(event) => event.hash(&mut feed.0),
+        Event::StateChanged(event) => event.hash(&mut feed.0),
+        Event::ToolInvoked(event) => event.hash(&mut feed.0),
+        Event::ToolCompleted(event) => event.hash(&mut feed.0),
         event => {
             // Writing into a hash can't fail.
             let _ = write!(feed, "{event:?}");

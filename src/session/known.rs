@@ -9,7 +9,7 @@
 //! again soon.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::time::Duration;
 
 use crate::link::LinkId;
@@ -41,7 +41,10 @@ pub(super) struct Forgotten {
 /// Holds the sessions that are followed.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
+    /// Where each stands, in the order of their keys.
     places: BTreeMap<SessionKey, usize>,
+    /// The same, to find one among thousands without comparing names that are nearly alike.
+    found: HashMap<SessionKey, usize>,
     slots: Vec<Option<Session>>,
     free: Vec<usize>,
     /// Where the one was that was found last.
@@ -62,6 +65,7 @@ impl Default for Known {
     fn default() -> Self {
         Self {
             places: BTreeMap::new(),
+            found: HashMap::new(),
             slots: Vec::new(),
             free: Vec::new(),
             last: Cell::new(0),
@@ -84,7 +88,7 @@ impl Known {
         {
             return Some(last);
         }
-        let place = *self.places.get(key)?;
+        let place = *self.found.get(key)?;
         self.last.set(place);
         Some(place)
     }
@@ -173,6 +177,7 @@ impl Known {
             }
         };
         self.last.set(place);
+        self.found.insert(key.clone(), place);
         self.places.insert(key, place);
     }
 
@@ -198,7 +203,8 @@ impl Known {
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
-        let place = self.places.remove(key)?;
+        let place = self.found.remove(key)?;
+        self.places.remove(key);
         let session = self.slots.get_mut(place)?.take()?;
         self.free.push(place);
         if let Some(due) = session.looked_for {

@@ -23,7 +23,7 @@ pub(super) const MOST_CALL_IDS: usize = 512;
 /// little enough for thousands of sessions of a hostile producer.
 pub(super) const LONGEST_SHOWN: usize = 2000;
 
-/// From how many bytes of names on they are counted anew.
+/// After how many bytes of new names they are counted anew, because old ones may have left.
 const LOADED: usize = 8 * 1024;
 /// What a session takes beside what is counted: its places in lists, what allocations cost.
 const AROUND: usize = 512;
@@ -188,8 +188,10 @@ pub struct Session {
     pub(super) owes_leaving: bool,
     /// When it is looked for a call of it that nobody was asked about.
     pub(super) looked_for: Option<Duration>,
-    /// At most how many bytes the names in what can grow take; counted anew where that seems a lot.
+    /// At most how many bytes the names in what can grow take.
     pub(super) loaded: usize,
+    /// How many they were when they were counted.
+    counted: usize,
     /// How many bytes it was counted for.
     pub(super) weight: usize,
 }
@@ -245,6 +247,7 @@ impl Session {
             owes_leaving: false,
             looked_for: None,
             loaded: 0,
+            counted: 0,
             weight: 0,
         }
     }
@@ -268,7 +271,7 @@ impl Session {
 
     /// Gives how many bytes it takes, a little too many rather than too few.
     pub(super) fn weigh(&mut self) -> usize {
-        if self.loaded > LOADED {
+        if self.loaded > self.counted + LOADED {
             let of = |id: Option<&ToolCallId>| id.map_or(0, |id| id.as_str().len());
             let tools = self.tools.iter();
             let tools: usize = tools
@@ -278,6 +281,7 @@ impl Session {
             let outputs = self.outputs.keys().flatten();
             let outputs: usize = outputs.map(|id| id.as_str().len()).sum();
             self.loaded = tools + calls + outputs + self.plan.weight();
+            self.counted = self.loaded;
         }
         let texts = [&self.state, &self.request, &self.model, &self.version];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
