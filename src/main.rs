@@ -53,8 +53,9 @@ fn main() -> ExitCode {
             Err(error) => fail(&error),
         };
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+    // One thread for all that waits: what a source sends is told where it arrives, without waking another one. Whatever may
+    // block (files, standard input and output, the voice) has a thread of its own.
+    let runtime = match tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
     {
