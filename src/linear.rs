@@ -171,7 +171,7 @@ impl Lines {
         let time = self.time(app.config().screen.times, told);
         let label = Label {
             first: app.label(told),
-            further: app.label_without_name(told),
+            further: &|| app.label_without_name(told),
         };
         let asks = told.about.and_then(|about| app.prompt(about.prompt()));
         let timed = match asks {
@@ -180,7 +180,7 @@ impl Lines {
                 let asks = |name: Arg| app.phrases().text("label.asks", &[("agent", name)]);
                 let asker = Label {
                     first: asks(Arg::Name(app.agent_of(prompt))),
-                    further: asks(Arg::own("")),
+                    further: &|| asks(Arg::own("")),
                 };
                 self.about_question(&mut out, told, (&label, &asker), time.as_deref())
             }
@@ -215,7 +215,7 @@ impl Lines {
         &self,
         out: &mut String,
         told: &Announcement,
-        (ours, asker): (&Label, &Label),
+        (ours, asker): (&Label<'_>, &Label<'_>),
         time: Option<&str>,
     ) -> bool {
         let shown: Vec<&Segment> = told
@@ -299,7 +299,7 @@ impl Lines {
 /// How a minute is written.
 const MINUTE: &str = "%H:%M";
 
-fn speaker(told: &Announcement, label: &Label) -> Speaker {
+fn speaker(told: &Announcement, label: &Label<'_>) -> Speaker {
     let label = label.first.clone();
     if told.kind == Kind::Output && told.is_agents_text() {
         let key = told.key.clone();

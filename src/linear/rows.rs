@@ -29,10 +29,11 @@ const NARROWEST: usize = 12;
 /// What stands before a row that goes on and is not hearken's alone.
 const SET_IN: &str = "  ";
 
-/// Holds what stands before the first line of a message, and before its further ones.
-pub(super) struct Label {
+/// Holds what stands before the first line of a message, and words what stands before its further ones where there is no
+/// room for that.
+pub(super) struct Label<'a> {
     pub(super) first: String,
-    pub(super) further: String,
+    pub(super) further: &'a dyn Fn() -> String,
 }
 
 /// Says how a row begins that goes on.
@@ -95,7 +96,7 @@ pub(super) fn isolated(
 /// ends with its line, as every terminal lets it, and begins again on the next.
 pub(super) fn put(
     out: &mut String,
-    (label, goes_on): (&Label, bool),
+    (label, goes_on): (&Label<'_>, bool),
     onward: Onward,
     message: &str,
     time: Option<&str>,
@@ -109,7 +110,10 @@ pub(super) fn put(
     let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
     let colon = |label: &str| format!("{}: ", ordered(label, page.order));
     let (further, taken) = match onward {
-        Onward::Labelled if short => (colon(&label.further), label.further.width() + 2),
+        Onward::Labelled if short => {
+            let further = (label.further)();
+            (colon(&further), further.width() + 2)
+        }
         Onward::Labelled => (colon(&label.first), label.first.width() + 2),
         Onward::SetIn => (SET_IN.to_owned(), SET_IN.len()),
         Onward::AtEdge => (String::new(), 0),
@@ -180,7 +184,7 @@ mod tests {
         let mut out = String::new();
         let label = Label {
             first: label.to_owned(),
-            further: label.rsplit(' ').next().unwrap_or_default().to_owned(),
+            further: &|| label.rsplit(' ').next().unwrap_or_default().to_owned(),
         };
         super::put(
             &mut out,

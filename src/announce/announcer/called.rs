@@ -97,13 +97,16 @@ impl Announcer {
             let args = [("agent", Arg::Name(name)), ("mark", mark)];
             self.phrases.text(phrase, &args)
         };
-        let around = with("x".to_owned(), mark.clone()).chars().count() - 1;
-        let most = LONGEST_NAME.saturating_sub(around);
-        let name = match self.phrases.name_of(&name) {
-            long if long.chars().count() > most => long.chars().take(most).collect(),
-            short => short,
-        };
-        with(name, mark)
+        let name = self.phrases.name_of(&name);
+        let marked = with(name.clone(), mark.clone());
+        let (long, whole) = (name.chars().count(), marked.chars().count());
+        // What shows that it was shortened before is not put in again.
+        let long = long.min(LONGEST_NAME);
+        if whole <= LONGEST_NAME {
+            return marked;
+        }
+        let most = LONGEST_NAME.saturating_sub(whole.saturating_sub(long));
+        with(name.chars().take(most).collect(), mark)
     }
 }
 

@@ -7,7 +7,7 @@
 //! what is due looks at the first of these times and at nothing else, however many outputs there are.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,7 +60,10 @@ struct Slot {
 /// Holds the outputs whose text is under way.
 #[derive(Debug)]
 pub(super) struct Outputs {
+    /// Where each stands, in the order of their keys.
     places: BTreeMap<Arc<OutputKey>, usize>,
+    /// The same, to find one among thousands without comparing names that are nearly alike.
+    found: HashMap<Arc<OutputKey>, usize>,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     /// Where the one was that was found last.
@@ -80,6 +83,7 @@ impl Default for Outputs {
     fn default() -> Self {
         Self {
             places: BTreeMap::new(),
+            found: HashMap::new(),
             slots: Vec::new(),
             free: Vec::new(),
             last: Cell::new(0),
@@ -107,7 +111,7 @@ impl Outputs {
         {
             return Some(last);
         }
-        let place = *self.places.get(key)?;
+        let place = *self.found.get(key)?;
         self.last.set(place);
         Some(place)
     }
@@ -153,14 +157,16 @@ impl Outputs {
         };
         self.last.set(place);
         self.order.push_back((place, self.clock, self.clock));
+        self.found.insert(Arc::clone(&key), place);
         self.places.insert(key, place);
     }
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &OutputKey) {
-        let Some(place) = self.places.remove(key) else {
+        let Some(place) = self.found.remove(key) else {
             return;
         };
+        self.places.remove(key);
         let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else {
             return;
         };

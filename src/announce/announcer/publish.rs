@@ -265,11 +265,14 @@ impl Announcer {
         }
         let now = announcement.at.monotonic;
         let words = announcement.text();
-        self.recent.retain(|(at, _, _)| now < *at + REPEAT);
+        // They stand in the order in which they came.
+        while (self.recent.front()).is_some_and(|(at, _, _)| *at + REPEAT <= now) {
+            self.recent.pop_front();
+        }
         let repeated = self
             .recent
             .iter()
-            .any(|(_, key, text)| *key == announcement.key && *text == words);
+            .any(|(_, key, text)| *text == words && *key == announcement.key);
         if !repeated {
             self.recent
                 .push_back((now, announcement.key.clone(), words));

@@ -146,6 +146,9 @@ fn passage(piece: &Piece) -> Passage<'_> {
 /// single spaces.
 pub fn one_line(text: &str) -> String {
     let clean = normalise::clean(text);
+    if is_one_line(&clean) {
+        return clean.into_owned();
+    }
     let mut out = String::with_capacity(clean.len());
     for word in clean.split_whitespace() {
         if !out.is_empty() {
@@ -154,6 +157,15 @@ pub fn one_line(text: &str) -> String {
         out.push_str(word);
     }
     out
+}
+
+/// Tells whether a text, as nearly all are, is of ASCII's visible signs alone with single spaces between them.
+fn is_one_line(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    // Folded, and not searched: most texts are what is asked for, and are looked at to their end.
+    let visible = (bytes.iter()).fold(true, |all, byte| all & (b' '..0x7f).contains(byte));
+    let spaced = (bytes.windows(2)).fold(true, |all, pair| all & (pair != b"  "));
+    visible && spaced && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
 /// Tells whether a text holds characters that are removed because nobody could see or hear them.

@@ -42,6 +42,11 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
 
 fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     let clean = speakable::one_line(text);
+    // What most are called is plain already.
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-' | b'_');
+    if (1..=longest).contains(&clean.len()) && clean.bytes().all(is_plain) {
+        return clean;
+    }
     let mut next = clean.chars();
     let plain: String = clean
         .chars()
@@ -97,7 +102,16 @@ pub fn look(name: &str) -> String {
     let clean = speakable::one_line(name).to_lowercase();
     let letters = clean.chars().filter(|c| c.is_alphanumeric());
     let letters: String = letters.take(LONGEST_NAME).collect();
-    skeleton(&letters).collect()
+    if !letters.is_ascii() {
+        return skeleton(&letters).collect();
+    }
+    // It goes sign by sign where nothing is put together out of several, as in ASCII.
+    static ASCII: LazyLock<Vec<String>> = LazyLock::new(|| {
+        let sign = |byte: u8| skeleton(char::from(byte).encode_utf8(&mut [0; 4])).collect();
+        (0..0x80).map(sign).collect()
+    });
+    let seen = |byte: u8| ASCII.get(usize::from(byte)).map(String::as_str);
+    letters.bytes().filter_map(seen).collect()
 }
 
 /// How many names and requests of which it is known how they look are remembered: as many as sessions are followed, and
@@ -219,6 +233,32 @@ mod tests {
         }
         assert_eq!(look("Bank"), look("B\u{430}nk"));
         assert_ne!(look("Bank"), look("Bunk"));
+    }
+
+    #[test]
+    fn a_usual_name_looks_and_reads_as_any_other() {
+        for name in [
+            "Flood Agent 10",
+            "mail-assistant_2",
+            "rn 1l0OI m",
+            "The quick brown fox jumps over the lazy dog, 0123456789 times, and again",
+            " two  spaces ",
+            "",
+        ] {
+            let letters = name.to_lowercase();
+            let letters = letters.chars().filter(|c| c.is_alphanumeric());
+            let letters: String = letters.take(LONGEST_NAME).collect();
+            assert_eq!(
+                look(name),
+                skeleton(&letters).collect::<String>(),
+                "{name:?}"
+            );
+        }
+        // The sign before it makes it go the long way.
+        for name in ["Flood Agent 10", "mail-assistant_2", "a -b_ c"] {
+            assert_eq!(name_of(&format!("!{name}"), "unnamed"), name);
+            assert_eq!(name_of(name, "unnamed"), name);
+        }
     }
 
     #[test]
