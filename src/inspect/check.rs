@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::protocol::{Answer, Decoded, Envelope, Severity, ToolInvoked, Unobserved};
+use crate::protocol::{
+    Answer, Decoded, Envelope, Severity, ToolInvoked, Unobserved, decode_at_once,
+};
 use crate::session::{
     AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, OutputRun, Session, SessionKey,
     Sessions, Sight, ToolCall, What,
@@ -91,6 +93,13 @@ impl Checker {
         } else {
             text
         };
+        // Nearly every line is an event with nothing wrong in it, by itself and in AAEP whatever stands around it.
+        if self.gatherer.begins()
+            && let Some(decoded) = decode_at_once(text)
+        {
+            self.event(self.summary.lines, decoded);
+            return std::mem::take(&mut self.found);
+        }
         // Programs write text between their messages, and its indentation may mean something.
         if self.translator.is_at_work() && self.gatherer.passes(text) {
             self.translated(&Gathered {

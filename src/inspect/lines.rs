@@ -110,6 +110,11 @@ impl Gatherer {
         whole
     }
 
+    /// Tells whether a line begins a text.
+    pub(super) fn begins(&self) -> bool {
+        self.open.is_none()
+    }
+
     /// Tells whether a line can be no part of a JSON text: it begins none, and none is open.
     pub(super) fn passes(&self, text: &str) -> bool {
         self.open.is_none() && !dialect::bare(text).starts_with(['{', '['])
