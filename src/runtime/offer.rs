@@ -16,6 +16,7 @@ use crate::announce::{Arg, Class, Deliveries, Mark, Phrases, Reason, Utterance, 
 use crate::app::{Exit, VoiceWish};
 use crate::cli::Options;
 use crate::config::{Config, FaceChoice};
+use crate::platform::signals::{Leave, Leaving};
 use crate::platform::terminal;
 use crate::voice::{self, VoiceEvent, VoiceHandle, VoiceSink};
 
@@ -205,6 +206,8 @@ impl Offer {
     /// Says what is there, and waits until the person has chosen.
     async fn choose(&self, config: &Config) -> anyhow::Result<Offered> {
         let words = plan::phrases(config)?;
+        // Whoever sees the question can leave it.
+        let mut leaving = Leaving::listen()?;
         // What was typed before it was asked is no answer.
         terminal::flush_input();
         let lines = self.lines(&words);
@@ -216,7 +219,10 @@ impl Offer {
             let typed_now = tokio::select! {
                 typed_now = &mut line => typed_now,
                 () = speech.news() => continue,
-                _ = tokio::signal::ctrl_c() => break Offered::Leave(Exit::Interrupted),
+                told = leaving.told() => break Offered::Leave(match told {
+                    Leave::Interrupt => Exit::Interrupted,
+                    Leave::End => Exit::Clean,
+                }),
             };
             // The end of the input is the end of the call.
             let Some(text) = typed_now else {
