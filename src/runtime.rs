@@ -74,6 +74,9 @@ use writer::Broken;
 /// Full-screen redraws come at most this often.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// How long what was sent last has to go out before the program leaves.
+const LAST_SENT: Duration = Duration::from_millis(5);
+
 /// For how long events are taken before a key is looked for again. The last of them may go beyond it, and a key is to
 /// wait for no more than twice as long.
 const BATCH: Duration = Duration::from_millis(1);
@@ -174,6 +177,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             .flatten()
             .and_then(|at| started.checked_add(at));
         let deadline = app.deadline().and_then(|at| started.checked_add(at));
+        // The links share this thread: whatever goes on here, what is wished of them is done meanwhile.
+        tokio::task::yield_now().await;
         tokio::select! {
             biased;
             input = inputs.next() => {
@@ -263,6 +268,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
     if let Some(editor) = editor {
         editor.end().await;
     }
+    // What was sent last goes out before the terminal is waited for.
+    tokio::time::sleep(LAST_SENT).await;
     output.close();
     if let Some(voice) = shell.voice.take() {
         voice.close(linger).await;

@@ -14,7 +14,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use super::file::OneWay;
@@ -206,8 +206,14 @@ pub(super) async fn drive_with<R: Reader, P: Poster, H: Poster>(
 ) {
     let Link { reader, poster } = link;
     let farewell = poster.farewell();
+    let (taken, all_taken) = oneshot::channel();
     let leaving = async {
         closed(closing.clone()).await;
+        let farewell = async {
+            // What was wished before it was left may be what is said when it is.
+            let _ = all_taken.await;
+            farewell.await;
+        };
         // Whoever does not let go in time is dropped.
         let _ = tokio::time::timeout(FAREWELL, farewell).await;
     };
@@ -220,7 +226,8 @@ pub(super) async fn drive_with<R: Reader, P: Poster, H: Poster>(
             () = reader.read(sink.clone()) => leaving.await,
         }
     };
-    let answering = answer(poster, handler, sink.clone(), orders, closing.clone());
+    let wishes = Wishes { orders, taken };
+    let answering = answer(poster, handler, sink.clone(), wishes, closing.clone());
     tokio::select! {
         biased;
         () = sink.closed() => {}
@@ -264,15 +271,22 @@ async fn called_for(
     (LinkEvent::Answered { request, outcome }, Some(room))
 }
 
+/// Holds what is wished of a link, and who waits for all of it to be taken.
+struct Wishes {
+    orders: mpsc::UnboundedReceiver<Order>,
+    taken: oneshot::Sender<()>,
+}
+
 /// Posts what is ordered and reports each outcome once, until the handle is gone and all is reported.
 async fn answer<P: Poster, H: Poster>(
     poster: P,
     handler: H,
     sink: LinkSink,
-    mut orders: mpsc::UnboundedReceiver<Order>,
+    Wishes { mut orders, taken }: Wishes,
     closing: watch::Receiver<()>,
 ) {
     let mut taking = true;
+    let mut taken = Some(taken);
     let mut under_way = FuturesUnordered::new();
     let mut handed = FuturesUnordered::new();
     let mut called = FuturesUnordered::new();
@@ -322,7 +336,11 @@ async fn answer<P: Poster, H: Poster>(
                         done.push_back((LinkEvent::Replied { request, outcome }, None));
                     }
                 }
-                None => taking = false,
+                None => {
+                taking = false;
+                // Whoever waits for it may be gone.
+                let _ = taken.take().map(|taken| taken.send(()));
+            }
             },
             Some(outcome) = under_way.next(), if !under_way.is_empty() => done.push_back(outcome),
             Some(outcome) = handed.next(), if !handed.is_empty() => done.push_back(outcome),

@@ -326,3 +326,25 @@ async fn a_refusal_waits_as_it_says_even_when_the_server_hangs_up_first() {
     assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("so long"));
     assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("bye"));
 }
+
+#[tokio::test]
+async fn what_was_wished_before_a_link_is_left_is_what_it_says_then() {
+    // Two turns are taken at once in no order, so once proves nothing.
+    for _ in 0..20 {
+        let mut bench = Bench::open(quick(), None, 64);
+        let mut peer = bench.connect(false);
+        bench
+            .link
+            .expect(&[connecting(1), LinkEvent::Connected])
+            .await;
+        let words = LastWords::Message("stop".to_owned());
+        bench.link.handle.last_words(Some(words));
+        bench.link.handle.send(1, "done".to_owned());
+        assert_eq!(soon(peer.hears.recv()).await.unwrap(), "done");
+        // Nobody has taken this yet when it is left.
+        bench.link.handle.last_words(None);
+        let left = bench.link.handle.close();
+        assert_eq!(soon(peer.hears.recv()).await.as_deref(), Some("bye"));
+        soon(left).await.unwrap();
+    }
+}
