@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::dialect;
@@ -19,6 +20,9 @@ use super::{Open, hooked, sources};
 /// How many news of one source wait for the loop, beside the bound of their bytes; then the source waits, and
 /// its server with it.
 const WAITING: usize = 1024;
+
+/// How many lines of a recording are read ahead.
+const READ_AHEAD: usize = 64;
 
 /// The status of an answer to a request that came in.
 const TAKEN: u16 = 200;
@@ -282,16 +286,36 @@ fn pause(
 /// Plays a recording at its own pace, by the timestamps of its events.
 async fn play(path: PathBuf, speed: Option<f64>, limit: usize, sink: LinkSink) {
     let tell = async |event: LinkEvent| sink.put(event).await.is_ok();
-    let lines = match file::lines(&path, limit) {
-        Ok(lines) => lines,
-        Err(fault) => {
-            tell(LinkEvent::Failed { fault }).await;
-            return;
+    // A pipe may be silent for as long as it likes, and a far disk for a while.
+    let (put, mut lines) = mpsc::channel(READ_AHEAD);
+    std::thread::spawn(move || {
+        match file::lines(&path, limit) {
+            Ok(lines) => {
+                let opened = put.blocking_send(Ok(None)).is_ok();
+                // It fails when nobody listens any more.
+                let _ = opened
+                    && lines
+                        .map(|line| Ok(Some(line)))
+                        .all(|line| put.blocking_send(line).is_ok());
+            }
+            Err(fault) => {
+                let _ = put.blocking_send(Err(fault));
+            }
         }
-    };
-    tell(LinkEvent::Connected).await;
+    });
     let mut before: Option<jiff::Timestamp> = None;
-    for line in lines {
+    while let Some(line) = lines.recv().await {
+        let line = match line {
+            Ok(Some(line)) => line,
+            Ok(None) => {
+                tell(LinkEvent::Connected).await;
+                continue;
+            }
+            Err(fault) => {
+                tell(LinkEvent::Failed { fault }).await;
+                return;
+            }
+        };
         let event = match line {
             Ok(Line::Text(text)) => {
                 // Where nobody waits for the time between two events, it is not read.
