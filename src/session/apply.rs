@@ -94,8 +94,10 @@ impl Sessions {
             Event::Progress(event) => {
                 if let Some(session) = self.sessions.get_mut(&context.key) {
                     if !context.attached.plan.is_empty() {
+                        let before = session.plan.weight();
                         session.plan = Arc::clone(&context.attached);
                         session.loaded += context.attached.weight();
+                        session.loaded = session.loaded.saturating_sub(before);
                     }
                     session.progress = Some(Progress {
                         description: event.description.as_deref().map(shown),

@@ -271,6 +271,7 @@ impl Session {
 
     /// Gives how many bytes it takes, a little too many rather than too few.
     pub(super) fn weigh(&mut self) -> usize {
+        self.counted = self.counted.min(self.loaded);
         if self.loaded > self.counted + LOADED {
             let of = |id: Option<&ToolCallId>| id.map_or(0, |id| id.as_str().len());
             let tools = self.tools.iter();

@@ -99,12 +99,12 @@ impl Announcer {
         };
         let name = self.phrases.name_of(&name);
         let marked = with(name.clone(), mark.clone());
-        let (long, whole) = (name.chars().count(), marked.chars().count());
-        // What shows that it was shortened before is not put in again.
-        let long = long.min(LONGEST_NAME);
+        let whole = marked.chars().count();
         if whole <= LONGEST_NAME {
             return marked;
         }
+        // As long as it stands in there: what shows that it was shortened before is not put in again.
+        let long = self.phrases.name_of(&name).chars().count();
         let most = LONGEST_NAME.saturating_sub(whole.saturating_sub(long));
         with(name.chars().take(most).collect(), mark)
     }

@@ -165,6 +165,21 @@ fn a_mark_stays_in_sight_behind_the_longest_name() {
     for mark in ["AAA of source 1: ", "AAA of source 2: "] {
         assert!(stage.heard(mark), "{:?}", stage.lines);
     }
+    // What is cut off may end with what is cut off again.
+    for name in [
+        "Security review assistant for the payments team of ACME",
+        "Security review assistant for the bank (EUR) .net desk",
+    ] {
+        let mut stage = Stage::new(EDITOR);
+        for link in 0..2 {
+            let producer = json!({"agent_id": "a", "agent_name": name});
+            stage.event_on(link, "session.started", json!({"producer": producer}));
+        }
+        stage.type_line("t");
+        for mark in [" of source 1: ", " of source 2: "] {
+            assert!(stage.heard(mark), "{:?}", stage.lines);
+        }
+    }
 }
 
 #[test]
