@@ -6,6 +6,7 @@ pub(crate) use find::{One, below, marked};
 mod find {
     use std::collections::BTreeMap;
     use std::os::fd::OwnedFd;
+    use std::sync::LazyLock;
 
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
@@ -52,6 +53,8 @@ mod find {
         for pid in processes() {
             let Some(one) = hold(pid) else { continue };
             match is_marked(pid, variable, mark) {
+                // It may have become one since.
+                Some(true) if is_spared(pid) => {}
                 Some(true) => looked.found.push(one),
                 Some(false) => {}
                 None => looked.is_unsure = true,
@@ -105,10 +108,14 @@ mod find {
     /// Takes hold of a process that may be ended.
     fn hold(pid: i32) -> Option<One> {
         let held = pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()?;
-        let name = read(pid, "comm")?;
-        // Its name is cut to 15 characters; its modules begin with "sd_".
-        let speaks = name.starts_with(b"speech-dispatch") || name.starts_with(b"sd_");
-        (!speaks).then_some(One(held))
+        (!is_spared(pid)).then_some(One(held))
+    }
+
+    /// Tells whether a process is never ended: a speech-dispatcher, and what has no name any more.
+    fn is_spared(pid: i32) -> bool {
+        // The name is cut to 15 characters; its modules begin with "sd_".
+        read(pid, "comm")
+            .is_none_or(|name| name.starts_with(b"speech-dispatch") || name.starts_with(b"sd_"))
     }
 
     fn has(environment: &[u8], variable: &str, mark: &str) -> bool {
@@ -122,10 +129,17 @@ mod find {
     /// Tells whether a process has a mark in its environment; nothing while it becomes another program, whose environment is not
     /// there yet, or was read in part.
     fn is_marked(pid: i32, variable: &str, mark: &str) -> Option<bool> {
+        // Not every system that has these files tells there where a program begins.
+        static SHOWN: LazyLock<bool> = LazyLock::new(|| {
+            i32::try_from(std::process::id()).is_ok_and(|pid| program(pid).is_some())
+        });
         for _ in 0..MOST_READS {
             let before = program(pid);
             if has(&read(pid, "environ").unwrap_or_default(), variable, mark) {
                 return Some(true);
+            }
+            if !*SHOWN {
+                return Some(false);
             }
             if before.is_some() && before == program(pid) {
                 return Some(false);
