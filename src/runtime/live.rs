@@ -20,7 +20,6 @@ use crate::protocol::Now;
 use super::feed::Feeds;
 use super::look::{self, Report};
 use super::plan::{self, Plan};
-use crate::platform::signals::Leaving;
 
 /// Tells whether what is to be checked is a live stream: an address, or a source of the settings by its name.
 /// What is a file stays one, whatever it is called.
@@ -100,7 +99,6 @@ async fn follow(
     checker: &mut Checker,
     report: &mut Report<'_>,
 ) -> anyhow::Result<()> {
-    let mut leaving = Leaving::listen()?;
     let started = Instant::now();
     let now = move || Now {
         monotonic: started.elapsed(),
@@ -191,7 +189,7 @@ async fn follow(
         tokio::select! {
             biased;
             // Who interrupts wants to know what was found until then.
-            _ = leaving.told() => goes_on = false,
+            _ = tokio::signal::ctrl_c() => goes_on = false,
             () = super::until(deadline) => input = Some(Input::Deadline),
             (link, event) = feeds.next(), if !app.is_reading() => {
                 input = Some(Input::Link { link, event });

@@ -221,7 +221,7 @@ impl Offer {
                 () = speech.news() => continue,
                 told = leaving.told() => break Offered::Leave(match told {
                     Leave::Interrupt => Exit::Interrupted,
-                    Leave::End => Exit::Clean,
+                    Leave::End => Exit::Terminated,
                 }),
             };
             // The end of the input is the end of the call.
