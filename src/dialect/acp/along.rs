@@ -367,44 +367,26 @@ impl Along {
         if self.loading.contains(name) {
             return;
         }
-        match read::update(params) {
-            update @ (Update::Says { .. }
-            | Update::Shows(_)
-            | Update::Thinks
-            | Update::Calls(_)
-            | Update::Plans { .. }) => {
-                let phrase = match &update {
-                    Update::Shows(kind) => {
-                        Some(Notice::from("acp.along.shows").with("kind", kind.clone()))
-                    }
-                    Update::Says { .. }
-                    | Update::Thinks
-                    | Update::Calls(_)
-                    | Update::Plans(_)
-                    | Update::Echoes(_)
-                    | Update::Mode(_)
-                    | Update::Options(_)
-                    | Update::Commands { .. }
-                    | Update::Quiet
-                    | Update::Unknown(_) => None,
-                };
-                if let Some((turn, teller)) = self.turn(name, now, out) {
-                    turn.update(update, teller, now, out);
-                }
-                if let Some(phrase) = phrase {
-                    self.notice(phrase);
-                }
-                self.tell_notices(now, out);
-                self.finish(now, out);
-            }
+        let update = read::update(params);
+        let phrase = match &update {
+            Update::Shows(kind) => Some(Notice::from("acp.along.shows").with("kind", kind.clone())),
+            Update::Says { .. } | Update::Thinks | Update::Calls(_) | Update::Plans(_) => None,
             // What is set, offered and counted is seen in the editor.
             Update::Echoes(_)
             | Update::Mode(_)
             | Update::Options(_)
             | Update::Commands { .. }
             | Update::Quiet
-            | Update::Unknown(_) => {}
+            | Update::Unknown(_) => return,
+        };
+        if let Some((turn, teller)) = self.turn(name, now, out) {
+            turn.update(update, teller, now, out);
         }
+        if let Some(phrase) = phrase {
+            self.notice(phrase);
+        }
+        self.tell_notices(now, out);
+        self.finish(now, out);
     }
 
     /// Gives the turn of a conversation; what an agent does unprompted begins one.

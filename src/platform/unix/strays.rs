@@ -240,13 +240,17 @@ mod tests {
             .spawn()
             .unwrap();
         let until = Instant::now() + Duration::from_secs(2);
-        let mut overlooked = 0;
+        let (mut found, mut overlooked) = (0, 0);
         while Instant::now() < until {
             let looked = marked("HEARKEN_TEST_MARK", &mark);
+            found += looked.found.len();
             overlooked += usize::from(looked.found.is_empty() && !looked.is_unsure);
         }
         one.kill().unwrap();
         one.wait().unwrap();
+        assert!(found > 0, "to be unsure is not to find");
         assert_eq!(overlooked, 0);
+        let looked = marked("HEARKEN_TEST_MARK", &mark);
+        assert!(looked.found.is_empty() && !looked.is_unsure);
     }
 }
