@@ -7,17 +7,69 @@
 //! which system it is. What a system does not have is absent there in a way that the compiler knows (a type without
 //! values, a constant that says so), so that nobody can pretend to have it; the rooms above say it in words.
 
+use std::io::{self, Write as _};
+use std::path::Path;
+
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{files, keyboard, numbered, processes, signals, sockets, strays, terminal};
+pub(crate) use unix::{
+    files, keyboard, numbered, processes, readers, signals, sockets, strays, terminal,
+};
 #[cfg(windows)]
 pub(crate) use windows::{
-    files, keyboard, numbered, processes, signals, sockets, strays, terminal,
+    files, keyboard, numbered, processes, readers, signals, sockets, strays, terminal,
 };
+
+/// Names a sign of a screen reader that the system itself tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "each system has signs of its own")]
+pub(crate) enum Sign {
+    /// NVDA has a window.
+    Nvda,
+    /// JAWS has one.
+    Jaws,
+    /// Narrator has written down that it runs.
+    Narrator,
+    /// VoiceOver is on in the settings.
+    VoiceOver,
+    /// Some reader has set the flag of Windows.
+    Flag,
+}
+
+/// Holds such a sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Which it is.
+    pub(crate) sign: Sign,
+    /// Whether it was seen, or why it could not be looked for.
+    pub(crate) seen: Result<bool, io::ErrorKind>,
+}
 
 /// Whether this system has a speech of its own that every build can use.
 pub(crate) const SPEAKS: bool = cfg!(any(windows, target_os = "macos"));
+
+/// Puts a text in the place of a file, whole and for its owner alone: it is written beside it first, so that no crash leaves
+/// half a file.
+///
+/// # Errors
+/// What the system says; the file is as it was then.
+pub(crate) fn put_for_owner(path: &Path, text: &str) -> io::Result<()> {
+    let beside = path.with_extension(format!("new-{}", std::process::id()));
+    // What a crash left there could be open to others.
+    let _ = std::fs::remove_file(&beside);
+    let outcome = files::create_for_owner(&beside)
+        .and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()
+        })
+        .and_then(|()| std::fs::rename(&beside, path));
+    if outcome.is_err() {
+        // What could not be finished must not lie about; the first fault is the one that counts.
+        let _ = std::fs::remove_file(&beside);
+    }
+    outcome
+}

@@ -8,13 +8,14 @@
 //! counts for nothing.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::platform::files::{folder_for_owner, for_owner};
+use crate::platform::files::{create_for_owner, folder_for_owner};
+use crate::platform::put_for_owner;
 
 /// The file that says where the door is.
 const FILE: &str = "claude.json";
@@ -74,11 +75,13 @@ impl Door {
         };
         folder_for_owner(folder).map_err(|error| at(folder, error))?;
         let path = folder.join(LOCK);
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(false);
-        let lock = for_owner(&mut options)
-            .open(&path)
-            .map_err(|error| at(&path, error))?;
+        let lock = match create_for_owner(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                OpenOptions::new().write(true).open(&path)
+            }
+            made => made,
+        };
+        let lock = lock.map_err(|error| at(&path, error))?;
         let (tries, rest) = TRIES;
         for left in (0..tries).rev() {
             match lock.try_lock() {
@@ -104,24 +107,7 @@ impl Door {
     /// When it can't be written.
     pub fn open(&mut self, port: u16, secret: &str, transcript: bool) -> io::Result<()> {
         let text = json!({"port": port, "secret": secret, "transcript": transcript}).to_string();
-        let beside = self
-            .path
-            .with_extension(format!("new-{}", std::process::id()));
-        // What a crash left there could have another mode.
-        let _ = std::fs::remove_file(&beside);
-        let mut options = OpenOptions::new();
-        let outcome = for_owner(options.write(true).create_new(true))
-            .open(&beside)
-            .and_then(|mut file| {
-                file.write_all(text.as_bytes())?;
-                file.sync_all()
-            })
-            .and_then(|()| std::fs::rename(&beside, &self.path));
-        if outcome.is_err() {
-            // What could not be finished must not lie about; the first fault is the one that counts.
-            let _ = std::fs::remove_file(&beside);
-        }
-        outcome?;
+        put_for_owner(&self.path, &text)?;
         self.written = Some(text);
         Ok(())
     }

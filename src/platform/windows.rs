@@ -2,8 +2,10 @@
 
 pub(crate) mod files;
 pub(crate) mod keyboard;
+mod native;
 pub(crate) mod numbered;
 pub(crate) mod processes;
+pub(crate) mod readers;
 pub(crate) mod signals;
 pub(crate) mod sockets;
 pub(crate) mod strays;

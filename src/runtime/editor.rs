@@ -7,7 +7,7 @@
 //! comes back into the line, and nothing is sent by closing an editor.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use crate::announce::Reason;
-use crate::platform::files::{for_owner, to_start};
+use crate::platform::files::{create_for_owner, to_start};
 use crate::platform::processes::ask_to_end;
 use crate::voice::words;
 
@@ -148,19 +148,13 @@ fn make(text: &str) -> Result<PathBuf, Reason> {
     let path = path.join(format!("hearken-{:016x}.md", u64::from_ne_bytes(seed)));
     let failed = |error: &io::Error| Failure::unwritable(&path, error).reason().clone();
     filled.map_err(|_| failed(&io::ErrorKind::Other.into()))?;
-    let mut file = own(&path).map_err(|error| failed(&error))?;
+    let mut file = create_for_owner(&path).map_err(|error| failed(&error))?;
     let written = file.write_all(text.as_bytes());
     if let Err(error) = written {
         remove(&path);
         return Err(failed(&error));
     }
     Ok(path)
-}
-
-fn own(path: &Path) -> io::Result<File> {
-    // A name that somebody else put there is not followed.
-    let mut options = OpenOptions::new();
-    for_owner(options.write(true).create_new(true)).open(path)
 }
 
 fn remove(path: &Path) {

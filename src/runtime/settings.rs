@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use crate::announce::Reason;
 use crate::config::{self, AnswerRule, Config, Delivery, Dialect, KeysConfig, SourceConfig};
-use crate::platform::files;
+use crate::platform::{files, put_for_owner};
 use crate::protocol::KeyRing;
 use crate::transport::Secret;
 
@@ -79,29 +79,13 @@ pub fn remember(delivery: &Delivery) -> Result<String, Failure> {
 }
 
 fn written(path: &Path, delivery: &Delivery) -> std::io::Result<()> {
-    use std::io::Write as _;
     let folder = path.parent().unwrap_or(Path::new("/"));
     files::folder_for_owner(folder)?;
-    // Written beside and put in its place whole, so that no crash leaves half a file.
-    let beside = path.with_extension(format!("new-{}", std::process::id()));
     let text = format!(
         "# Written by hearken when it was asked to remember. Remove it to forget.\n{}",
         toml::to_string(delivery).map_err(std::io::Error::other)?
     );
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    let outcome = files::for_owner(&mut options)
-        .open(&beside)
-        .and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
-            file.sync_all()
-        })
-        .and_then(|()| std::fs::rename(&beside, path));
-    if outcome.is_err() {
-        // What could not be finished must not lie about; the first fault is the one that counts.
-        let _ = std::fs::remove_file(&beside);
-    }
-    outcome
+    put_for_owner(path, &text)
 }
 
 /// Gives the place of what is remembered of the voice.

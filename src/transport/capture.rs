@@ -15,7 +15,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use super::clean::clean;
 use super::recorded::beside;
 use crate::link::{Fault, LinkEvent, Receipt, Undelivered};
-use crate::platform::files::for_owner;
+use crate::platform::files::create_for_owner;
 
 /// The largest recording, both files together, in bytes: days of an agent's talk, and far less than a
 /// stream without end would leave of a disk.
@@ -341,11 +341,9 @@ impl Output {
     }
 }
 
-/// Makes a file that was not there; `create_new` follows no link, not even one that leads nowhere.
+/// Makes a file that was not there.
 fn create_new(path: &Path) -> Result<File, RecordError> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    for_owner(&mut options).open(path).map_err(|source| {
+    create_for_owner(path).map_err(|source| {
         let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
         if source.kind() == io::ErrorKind::AlreadyExists {
             RecordError::AlreadyExists { name }

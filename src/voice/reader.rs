@@ -1,7 +1,7 @@
 //! Finds out whether a screen reader is at work, so that a person never hears two voices at once.
 //!
-//! Responsibilities: the signs of Orca, BRLTTY, Speakup and Fenrir, what was looked at, and what could
-//! not be seen. Not here: what follows from it for face and voice (`runtime`), and the bytes of the
+//! Responsibilities: the signs of Orca, BRLTTY, Speakup and Fenrir, those that the system itself tells of (NVDA, JAWS,
+//! Narrator, VoiceOver: `platform::readers`), what was looked at, and what could not be seen. Not here: what follows from it for face and voice (`runtime`), and the bytes of the
 //! accessibility bus (`bus`).
 //!
 //! Only this machine can be looked at: over SSH the reader runs elsewhere and leaves no sign. For that
@@ -15,6 +15,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use crate::announce::Reason;
+use crate::platform::{Mark, Sign, readers};
 
 mod bus;
 #[cfg(test)]
@@ -49,7 +50,15 @@ pub enum Reader {
     Speakup,
     /// The reader of consoles that lives outside the kernel.
     Fenrir,
-    /// One that only the accessibility bus tells of, which says that some reader is on.
+    /// The free reader of Windows.
+    Nvda,
+    /// Freedom Scientific's reader of Windows.
+    Jaws,
+    /// The reader that comes with Windows.
+    Narrator,
+    /// The reader that comes with macOS.
+    VoiceOver,
+    /// One that only the accessibility bus or the flag of Windows tells of: some reader is on.
     Unnamed,
 }
 
@@ -61,6 +70,10 @@ impl Reader {
             Self::Brltty => "BRLTTY".into(),
             Self::Speakup => "Speakup".into(),
             Self::Fenrir => "Fenrir".into(),
+            Self::Nvda => "NVDA".into(),
+            Self::Jaws => "JAWS".into(),
+            Self::Narrator => Reason::new("reader.narrator"),
+            Self::VoiceOver => "VoiceOver".into(),
             Self::Unnamed => Reason::new("reader.unnamed"),
         }
     }
@@ -105,31 +118,84 @@ impl Survey {
         };
         let mut found = self.looks.iter().filter_map(present);
         let first = found.next()?;
-        match first {
-            Reader::Unnamed => found
-                .find(|reader| *reader != Reader::Unnamed)
-                .or(Some(first)),
-            Reader::Orca | Reader::Brltty | Reader::Speakup | Reader::Fenrir => Some(first),
+        if first != Reader::Unnamed {
+            return Some(first);
+        }
+        found
+            .find(|reader| *reader != Reader::Unnamed)
+            .or(Some(first))
+    }
+}
+
+/// Holds all that can tell of a reader on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signs {
+    /// What the system itself told.
+    marks: Vec<Mark>,
+    /// Where readers leave signs, on systems where they do.
+    places: Option<Places>,
+}
+
+impl Signs {
+    /// Asks the system, and gives this machine's places.
+    pub fn from_env() -> Self {
+        Self {
+            marks: readers::marks(),
+            places: readers::PROCESSES.map(Places::from_env),
+        }
+    }
+
+    /// Looks at all of them; it takes no longer than the bus may, and reading the process list.
+    pub fn look(&self) -> Survey {
+        let marks = self.marks.iter().map(marked);
+        let places = self.places.iter().flat_map(Places::look);
+        Survey {
+            looks: marks.chain(places).collect(),
         }
     }
 }
 
-/// Holds the places where readers leave signs.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Signs {
-    /// The address of the person's session bus; absent where there is none.
-    pub bus: Option<OsString>,
-    /// The folder of processes, `/proc`.
-    pub processes: PathBuf,
-    /// Speakup's choice of a synthesizer; the kernel makes it when the module is loaded.
-    pub synth: PathBuf,
-    /// Whether a graphical desktop shows this terminal, which Speakup can't read.
-    pub desktop: bool,
+/// Says what a sign of the system means.
+fn marked(mark: &Mark) -> Look {
+    let (place, reader) = match mark.sign {
+        Sign::Nvda => (
+            Reason::new("reader.window").with("name", "NVDA"),
+            Reader::Nvda,
+        ),
+        Sign::Jaws => (
+            Reason::new("reader.window").with("name", "JAWS"),
+            Reader::Jaws,
+        ),
+        Sign::Narrator => (Reason::new("reader.registry"), Reader::Narrator),
+        Sign::VoiceOver => (Reason::new("reader.setting"), Reader::VoiceOver),
+        Sign::Flag => (Reason::new("reader.flag"), Reader::Unnamed),
+    };
+    let sight = match mark.seen {
+        Ok(true) => Sight::Present(reader),
+        Ok(false) => Sight::Absent,
+        Err(kind) => Sight::Unknown {
+            reason: Reason::of_system(&kind.into()),
+        },
+    };
+    Look { place, sight }
 }
 
-impl Signs {
+/// Holds the places where readers leave signs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Places {
+    /// The address of the person's session bus; absent where there is none.
+    bus: Option<OsString>,
+    /// The folder of processes, `/proc`.
+    processes: PathBuf,
+    /// Speakup's choice of a synthesizer; the kernel makes it when the module is loaded.
+    synth: PathBuf,
+    /// Whether a graphical desktop shows this terminal, which Speakup can't read.
+    desktop: bool,
+}
+
+impl Places {
     /// Gives this machine's places.
-    pub fn from_env() -> Self {
+    fn from_env(processes: &str) -> Self {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let usual = || {
             let path = PathBuf::from(set("XDG_RUNTIME_DIR")?).join("bus");
@@ -139,20 +205,16 @@ impl Signs {
         };
         Self {
             bus: set("DBUS_SESSION_BUS_ADDRESS").or_else(usual),
-            processes: PathBuf::from("/proc"),
+            processes: PathBuf::from(processes),
             synth: PathBuf::from("/sys/accessibility/speakup/synth"),
             desktop: set("DISPLAY").is_some() || set("WAYLAND_DISPLAY").is_some(),
         }
     }
 
-    /// Looks at all of them; it takes no longer than the bus may, and reading the process list.
-    pub fn look(&self) -> Survey {
-        let looks = [self.bus(), self.speakup()]
-            .into_iter()
-            .chain(self.processes());
-        Survey {
-            looks: looks.collect(),
-        }
+    /// Looks at all of them.
+    fn look(&self) -> Vec<Look> {
+        let looks = [self.bus(), self.speakup()].into_iter();
+        looks.chain(self.processes()).collect()
     }
 
     fn bus(&self) -> Look {

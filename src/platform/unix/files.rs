@@ -1,7 +1,7 @@
 //! Files and folders for their owner alone, programs among the files, and where the person's own files are.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _,
@@ -9,9 +9,13 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
-/// Has a new file be its owner's alone.
-pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
-    options.mode(0o600)
+/// Makes a file to be written that was not there, for its owner alone; it follows no link, not even one that leads nowhere.
+///
+/// # Errors
+/// What the system says; that it is there already.
+pub(crate) fn create_for_owner(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
 }
 
 /// Has a new file have the rights of the one that it takes the place of, or be its owner's alone where there is none.

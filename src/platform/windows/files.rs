@@ -1,19 +1,23 @@
 //! Files and folders, programs among the files, and where the person's own files are.
 //!
-//! A new file has the rights of its folder here. Below the person's own profile those are the person's, the system's and
-//! the administrators'; elsewhere it is as open as its folder (`docs/systems.md`).
+//! What is for the owner alone says so itself, in its own list of rights; it does not matter then in which folder it lies.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use super::native;
 
 /// The endings of what can be called, where the person's own settings name none.
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
 
-/// Leaves a new file the rights of its folder.
-pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
-    options
+/// Makes a file to be written that was not there, for its owner alone.
+///
+/// # Errors
+/// What the system says; that it is there already.
+pub(crate) fn create_for_owner(path: &Path) -> io::Result<File> {
+    native::create_for_owner(path)
 }
 
 /// Leaves a new file the rights of its folder, as what it takes the place of has them.
@@ -24,20 +28,25 @@ pub(crate) fn with_rights_of<'a>(
     options
 }
 
-/// Makes a folder with all above it, with the rights of the one that they are in.
+/// Makes a folder with all above it; a new one is for its owner alone, and so is what is made in it.
 ///
 /// # Errors
 /// What the system says.
 pub(crate) fn folder_for_owner(path: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(path)
+    let is_new = !path.exists();
+    std::fs::create_dir_all(path)?;
+    if is_new {
+        keep_for_owner(path)?;
+    }
+    Ok(())
 }
 
-/// Refuses: rights are a folder's here, and are not taken from anybody.
+/// Takes everybody's rights but the owner's from what is there.
 ///
 /// # Errors
-/// Always.
-pub(crate) fn keep_for_owner(_path: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
+/// What the system says.
+pub(crate) fn keep_for_owner(path: &Path) -> io::Result<()> {
+    native::keep_for_owner(path)
 }
 
 /// Is done by the system: a folder can't be asked for it here.

@@ -12,9 +12,9 @@ use std::time::Instant;
 use super::*;
 
 /// A machine without any reader: processes that only look a little like one.
-fn machine() -> (tempfile::TempDir, Signs) {
+fn machine() -> (tempfile::TempDir, Places) {
     let folder = tempfile::tempdir().unwrap();
-    let signs = Signs {
+    let signs = Places {
         bus: None,
         processes: folder.path().join("proc"),
         synth: folder.path().join("synth"),
@@ -29,7 +29,15 @@ fn machine() -> (tempfile::TempDir, Signs) {
     (folder, signs)
 }
 
-fn runs(signs: &Signs, id: u32, words: &[&str]) {
+fn look(places: &Places) -> Survey {
+    let signs = Signs {
+        marks: Vec::new(),
+        places: Some(places.clone()),
+    };
+    signs.look()
+}
+
+fn runs(signs: &Places, id: u32, words: &[&str]) {
     let folder = signs.processes.join(id.to_string());
     fs::create_dir(&folder).unwrap();
     let line: String = words.iter().map(|word| format!("{word}\0")).collect();
@@ -47,10 +55,38 @@ fn bus_sight(survey: &Survey) -> &Sight {
 #[test]
 fn where_no_reader_is_none_is_found_and_all_places_are_named() {
     let (_folder, signs) = machine();
-    let survey = signs.look();
+    let survey = look(&signs);
     assert_eq!(survey.present(), None);
     assert!(survey.looks.iter().all(|look| look.sight == Sight::Absent));
     assert_eq!(survey.looks.len(), 2 + PROCESSES.len());
+}
+
+#[test]
+fn each_sign_of_the_system_names_its_reader_and_what_could_not_be_asked_is_told() {
+    let told = |marks: &[(Sign, Result<bool, std::io::ErrorKind>)]| {
+        let marks = marks.iter().cloned();
+        let signs = Signs {
+            marks: marks.map(|(sign, seen)| Mark { sign, seen }).collect(),
+            places: None,
+        };
+        signs.look()
+    };
+    for (sign, reader) in [
+        (Sign::Nvda, Reader::Nvda),
+        (Sign::Jaws, Reader::Jaws),
+        (Sign::Narrator, Reader::Narrator),
+        (Sign::VoiceOver, Reader::VoiceOver),
+        (Sign::Flag, Reader::Unnamed),
+    ] {
+        assert_eq!(told(&[(sign, Ok(true))]).present(), Some(reader));
+        assert_eq!(told(&[(sign, Ok(false))]).present(), None);
+        let unknown = told(&[(sign, Err(std::io::ErrorKind::PermissionDenied))]);
+        assert_eq!(unknown.present(), None);
+        assert!(matches!(unknown.looks[0].sight, Sight::Unknown { .. }));
+    }
+    // The mark says only that there is one; the window says which.
+    let both = told(&[(Sign::Flag, Ok(true)), (Sign::Jaws, Ok(true))]);
+    assert_eq!(both.present(), Some(Reader::Jaws));
 }
 
 #[test]
@@ -64,7 +100,7 @@ fn each_reader_is_known_by_its_process() {
     ] {
         let (_folder, signs) = machine();
         runs(&signs, 77, words);
-        assert_eq!(signs.look().present(), Some(reader), "{words:?}");
+        assert_eq!(look(&signs).present(), Some(reader), "{words:?}");
     }
 }
 
@@ -78,7 +114,7 @@ fn speakup_is_known_by_its_synthesizer_and_reads_no_desktop() {
         let (_folder, mut signs) = machine();
         fs::write(&signs.synth, synth).unwrap();
         signs.desktop = desktop;
-        assert_eq!(signs.look().present(), found, "{synth:?} {desktop}");
+        assert_eq!(look(&signs).present(), found, "{synth:?} {desktop}");
     }
 }
 
@@ -86,14 +122,14 @@ fn speakup_is_known_by_its_synthesizer_and_reads_no_desktop() {
 fn a_process_list_that_cannot_be_read_is_told() {
     let (_folder, mut signs) = machine();
     signs.processes = signs.processes.join("missing");
-    let survey = signs.look();
+    let survey = look(&signs);
     assert_eq!(survey.present(), None);
     let unknown = |look: &&Look| matches!(look.sight, Sight::Unknown { .. });
     assert_eq!(survey.looks.iter().filter(unknown).count(), PROCESSES.len());
 }
 
 /// A bus without a reader of D-Bus behind it.
-fn scripted(answer: &'static [u8]) -> (tempfile::TempDir, Signs) {
+fn scripted(answer: &'static [u8]) -> (tempfile::TempDir, Places) {
     let (folder, mut signs) = machine();
     let path = folder.path().join("bus");
     let listener = UnixListener::bind(&path).unwrap();
@@ -123,7 +159,7 @@ fn a_bus_that_is_silent_or_talks_nonsense_delays_nothing_and_is_told() {
     for answer in answers {
         let (_folder, signs) = scripted(answer);
         let begun = Instant::now();
-        let survey = signs.look();
+        let survey = look(&signs);
         assert!(begun.elapsed() < BUS_LIMIT * 4, "{:?}", begun.elapsed());
         assert!(
             matches!(bus_sight(&survey), Sight::Unknown { .. }),
@@ -141,7 +177,7 @@ fn a_bus_that_is_away_or_elsewhere_is_told() {
         Some("unix:path=%zz".into()),
     ] {
         signs.bus = bus;
-        assert!(matches!(bus_sight(&signs.look()), Sight::Unknown { .. }));
+        assert!(matches!(bus_sight(&look(&signs)), Sight::Unknown { .. }));
     }
 }
 
@@ -195,7 +231,7 @@ impl Answerer {
 
     fn survey(self) -> Survey {
         let (_folder, signs) = scripted(self.bytes.leak());
-        signs.look()
+        look(&signs)
     }
 }
 
@@ -220,7 +256,7 @@ fn the_bus_tells_of_orca_of_any_reader_and_of_none() {
 fn a_reader_with_a_name_goes_before_one_without() {
     let (_folder, signs) = scripted(Answerer::new(false, 0, Some(1)).bytes.leak());
     runs(&signs, 77, &["brltty"]);
-    assert_eq!(signs.look().present(), Some(Reader::Brltty));
+    assert_eq!(look(&signs).present(), Some(Reader::Brltty));
 }
 
 /// What needs a real bus: a newcomer's machine may have none.
@@ -259,6 +295,6 @@ mod real {
             std::thread::yield_now();
         }
         signs.bus = address(&path);
-        assert_eq!(bus_sight(&signs.look()), &Sight::Absent);
+        assert_eq!(bus_sight(&look(&signs)), &Sight::Absent);
     }
 }

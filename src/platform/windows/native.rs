@@ -1,0 +1,174 @@
+//! The calls of Windows that no safe crate offers: the one room in which `unsafe` may stand.
+//!
+//! Responsibilities: each function asks or does one thing, and what it gives is safe to use. Not here: any decision.
+
+#![allow(
+    unsafe_code,
+    reason = "the system's functions take pointers; tests/architecture.rs holds every other room to none"
+)]
+
+use std::fs::File;
+use std::io;
+use std::os::windows::ffi::OsStrExt as _;
+use std::os::windows::io::{FromRawHandle as _, OwnedHandle};
+use std::path::Path;
+use std::ptr::null_mut;
+
+use windows_sys::Win32::Foundation::{
+    ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, GENERIC_WRITE, INVALID_HANDLE_VALUE, LocalFree,
+};
+use windows_sys::Win32::Security::Authorization::{
+    ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
+};
+use windows_sys::Win32::Security::{
+    DACL_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR,
+    SECURITY_ATTRIBUTES, SetFileSecurityW,
+};
+use windows_sys::Win32::Storage::FileSystem::{
+    CREATE_NEW, CreateFileW, FILE_ATTRIBUTE_NORMAL, FILE_SHARE_DELETE, FILE_SHARE_READ,
+    FILE_SHARE_WRITE,
+};
+use windows_sys::Win32::System::Registry::{HKEY_CURRENT_USER, RRF_RT_REG_DWORD, RegGetValueW};
+use windows_sys::Win32::UI::WindowsAndMessaging::{
+    FindWindowW, SPI_GETSCREENREADER, SystemParametersInfoW,
+};
+
+/// Who may do what with something of the owner's: the owner and the system all, nobody else anything, whatever the folder
+/// says; what is made in a folder later has the same.
+const OWNER_ALONE: &str = "D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)";
+
+/// The longest path that the system takes as it stands.
+const SHORT_PATH: usize = 247;
+
+/// Tells whether the system's flag says that a screen reader is on.
+pub(super) fn screen_reader() -> io::Result<bool> {
+    let mut on = 0_i32;
+    // SAFETY: for this question the system writes one BOOL to where it is pointed at.
+    let done =
+        unsafe { SystemParametersInfoW(SPI_GETSCREENREADER, 0, (&raw mut on).cast(), 0) };
+    if done == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(on != 0)
+}
+
+/// Tells whether a window of a class and a title is there.
+pub(super) fn has_window(class: &str, title: &str) -> bool {
+    let (class, title) = (wide(class), wide(title));
+    // SAFETY: both are texts with a zero at their end, and live until the call is over.
+    let found = unsafe { FindWindowW(class.as_ptr(), title.as_ptr()) };
+    !found.is_null()
+}
+
+/// Gives a number out of the person's part of the registry, where there is one.
+pub(super) fn number_of_person(key: &str, value: &str) -> io::Result<Option<u32>> {
+    let (key, value) = (wide(key), wide(value));
+    let mut number = 0_u32;
+    let mut size = 4_u32;
+    // SAFETY: texts with a zero at their end; a number of four bytes is written to four bytes, as `size` says.
+    let code = unsafe {
+        RegGetValueW(
+            HKEY_CURRENT_USER,
+            key.as_ptr(),
+            value.as_ptr(),
+            RRF_RT_REG_DWORD,
+            null_mut(),
+            (&raw mut number).cast(),
+            &raw mut size,
+        )
+    };
+    match code {
+        ERROR_SUCCESS => Ok(Some(number)),
+        ERROR_FILE_NOT_FOUND => Ok(None),
+        other => Err(io::Error::from_raw_os_error(other.cast_signed())),
+    }
+}
+
+/// Makes a file that was not there, for its owner alone from its first moment on.
+pub(super) fn create_for_owner(path: &Path) -> io::Result<File> {
+    let rights = Rights::owner_alone()?;
+    let attributes = SECURITY_ATTRIBUTES {
+        nLength: u32::try_from(size_of::<SECURITY_ATTRIBUTES>()).unwrap_or(0),
+        lpSecurityDescriptor: rights.0,
+        bInheritHandle: 0,
+    };
+    let path = wide_path(path)?;
+    // SAFETY: a path with a zero at its end, and rights that live until the call is over.
+    let handle = unsafe {
+        CreateFileW(
+            path.as_ptr(),
+            GENERIC_WRITE,
+            FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+            &raw const attributes,
+            CREATE_NEW,
+            FILE_ATTRIBUTE_NORMAL,
+            null_mut(),
+        )
+    };
+    if handle == INVALID_HANDLE_VALUE {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the handle is open, and nobody else has it.
+    Ok(File::from(unsafe { OwnedHandle::from_raw_handle(handle) }))
+}
+
+/// Takes everybody's rights but the owner's from a file or a folder that is there.
+pub(super) fn keep_for_owner(path: &Path) -> io::Result<()> {
+    let rights = Rights::owner_alone()?;
+    let path = wide_path(path)?;
+    let what = DACL_SECURITY_INFORMATION | PROTECTED_DACL_SECURITY_INFORMATION;
+    // SAFETY: a path with a zero at its end, and rights that live until the call is over.
+    let done = unsafe { SetFileSecurityW(path.as_ptr(), what, rights.0) };
+    if done == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+/// Holds rights as the system made them of words.
+struct Rights(PSECURITY_DESCRIPTOR);
+
+impl Rights {
+    fn owner_alone() -> io::Result<Self> {
+        let words = wide(OWNER_ALONE);
+        let mut rights: PSECURITY_DESCRIPTOR = null_mut();
+        // SAFETY: a text with a zero at its end; what is made is pointed at by `rights`.
+        let done = unsafe {
+            ConvertStringSecurityDescriptorToSecurityDescriptorW(
+                words.as_ptr(),
+                SDDL_REVISION_1,
+                &raw mut rights,
+                null_mut(),
+            )
+        };
+        if done == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self(rights))
+    }
+}
+
+impl Drop for Rights {
+    fn drop(&mut self) {
+        // SAFETY: the system made it, to be freed in this way, and nobody points at it any more.
+        unsafe { LocalFree(self.0) };
+    }
+}
+
+/// Gives a text as the system takes it.
+fn wide(text: &str) -> Vec<u16> {
+    text.encode_utf16().chain([0]).collect()
+}
+
+/// Gives a path as the system takes it, a long one too.
+fn wide_path(path: &Path) -> io::Result<Vec<u16>> {
+    let path = std::path::absolute(path)?;
+    let plain: Vec<u16> = path.as_os_str().encode_wide().collect();
+    if plain.contains(&0) {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let has_prefix = plain.starts_with(&[u16::from(b'\\'), u16::from(b'\\')]);
+    let prefix = (plain.len() > SHORT_PATH && !has_prefix).then_some(r"\\?\");
+    let prefix = prefix.unwrap_or_default().encode_utf16();
+    Ok(prefix.chain(plain).chain([0]).collect())
+}
