@@ -217,7 +217,7 @@ pub enum Command {
         /// The text
         #[arg(value_name = "TEXT", required = true)]
         text: Vec<String>,
-        /// auto, speech-dispatcher, system, command:PROGRAM or none
+        /// auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
         #[arg(long, value_name = "VOICE")]
         voice: Option<VoiceChoice>,
         /// The settings file
@@ -226,7 +226,11 @@ pub enum Command {
     },
     /// Be the process that speaks by the platform's own speech; hearken starts it by itself
     #[command(hide = true)]
-    SystemVoice,
+    SystemVoice {
+        /// NVDA's controller client, when NVDA is to speak
+        #[arg(long, value_name = "LIBRARY")]
+        nvda: Option<PathBuf>,
+    },
     /// Let an agent that you start elsewhere be heard here, by hooks in its settings
     ///
     /// Says first what it will write, and asks. Where no hearken listens, a hook ends at once and decides nothing.
@@ -292,7 +296,7 @@ pub struct Options {
     /// When plain lines and the transcript of the full face carry the time
     #[arg(long, value_enum, value_name = "WHEN")]
     pub times: Option<TimesChoice>,
-    /// How to say it: auto, speech-dispatcher, system, command:PROGRAM or none
+    /// How to say it: auto, speech-dispatcher, system, nvda:LIBRARY, command:PROGRAM or none
     #[arg(long, value_name = "VOICE")]
     pub voice: Option<VoiceChoice>,
     /// How long each announcement is

@@ -5,6 +5,7 @@
 //! `assets/config.toml` is the annotated default; a test holds it equal to [`Config::default`].
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ pub enum VoiceChoice {
     SpeechDispatcher,
     /// The platform's own speech.
     System,
+    /// NVDA, by its controller client: the file of that library.
+    Nvda(String),
     /// A program that speaks its argument or its standard input.
     Command(String),
     /// No voice.
@@ -130,6 +133,9 @@ pub enum NoVoice {
     /// `command:` without a program behind it.
     #[error("command: without a program")]
     NoProgram,
+    /// `nvda` without a whole path behind it.
+    #[error("nvda: without the whole path of a library")]
+    NoLibrary,
     /// No voice has this name.
     #[error("no voice has this name")]
     Unknown,
@@ -143,12 +149,18 @@ impl std::str::FromStr for VoiceChoice {
             "speech-dispatcher" => Ok(Self::SpeechDispatcher),
             "system" => Ok(Self::System),
             "none" => Ok(Self::None),
-            other => match other.strip_prefix("command:") {
-                Some(command) if !command.trim().is_empty() => {
+            "nvda" => Err(NoVoice::NoLibrary),
+            other => match other.split_once(':') {
+                Some(("command", command)) if !command.trim().is_empty() => {
                     Ok(Self::Command(command.to_owned()))
                 }
-                Some(_) => Err(NoVoice::NoProgram),
-                None => Err(NoVoice::Unknown),
+                Some(("command", _)) => Err(NoVoice::NoProgram),
+                // The system would look for another in folders where anybody may have put it.
+                Some(("nvda", library)) if Path::new(library).is_absolute() => {
+                    Ok(Self::Nvda(library.to_owned()))
+                }
+                Some(("nvda", _)) => Err(NoVoice::NoLibrary),
+                Some(_) | None => Err(NoVoice::Unknown),
             },
         }
     }
@@ -160,6 +172,7 @@ impl From<VoiceChoice> for String {
             VoiceChoice::Auto => "auto".to_owned(),
             VoiceChoice::SpeechDispatcher => "speech-dispatcher".to_owned(),
             VoiceChoice::System => "system".to_owned(),
+            VoiceChoice::Nvda(library) => format!("nvda:{library}"),
             VoiceChoice::Command(command) => format!("command:{command}"),
             VoiceChoice::None => "none".to_owned(),
         }

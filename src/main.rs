@@ -33,8 +33,8 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return misread(&error),
     };
-    if matches!(cli.command, Command::SystemVoice) {
-        return runtime::system_voice();
+    if let Command::SystemVoice { nvda } = &cli.command {
+        return runtime::system_voice(nvda.as_deref());
     }
     // It is to be as thin as can be.
     if let Command::AcpProxy {
@@ -217,7 +217,7 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
             print(format!("Said by {engine}.\n").as_bytes())
         }
         // They have processes of their own, which were told apart before.
-        Command::SystemVoice | Command::AcpProxy { .. } => Ok(Exit::Clean),
+        Command::SystemVoice { .. } | Command::AcpProxy { .. } => Ok(Exit::Clean),
         Command::AcpListen { name, speaking } => runtime::acp_listen(&name, speaking).await,
         Command::AcpSpeak { name, speaking } => {
             runtime::run(runtime::acp_speak(name, speaking)?).await

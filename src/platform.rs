@@ -17,11 +17,11 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    files, keyboard, numbered, processes, readers, signals, sockets, strays, terminal,
+    files, keyboard, numbered, nvda, processes, readers, signals, sockets, strays, terminal,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    files, keyboard, numbered, processes, readers, signals, sockets, strays, terminal,
+    files, keyboard, numbered, nvda, processes, readers, signals, sockets, strays, terminal,
 };
 
 /// Names a sign of a screen reader that the system itself tells of.
@@ -51,6 +51,13 @@ pub(crate) struct Mark {
 
 /// Whether this system has a speech of its own that every build can use.
 pub(crate) const SPEAKS: bool = cfg!(any(windows, target_os = "macos"));
+
+/// The voice that a person here names who wants hearken to speak beside a screen reader.
+pub(crate) const OWN_VOICE: &str = if SPEAKS {
+    "system"
+} else {
+    "speech-dispatcher"
+};
 
 /// Puts a text in the place of a file, whole and for its owner alone: it is written beside it first, so that no crash leaves
 /// half a file.

@@ -12,6 +12,7 @@ use crate::announce::Sound as Manner;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
+use crate::platform::{OWN_VOICE, SPEAKS};
 use crate::voice::{self, VoiceEvent, VoiceSink};
 
 /// Bounds the opening of an engine: what the slowest one may take by its own limits, the start of a
@@ -26,6 +27,7 @@ const MOST_NOTICES: usize = 8;
 
 /// What helps where there is no engine at all.
 const INSTALL: &str = "doctor.voice.install";
+const OWN: &str = "doctor.voice.own";
 
 /// What helps where an engine is there and nothing is heard.
 const SOUND: &str = "doctor.voice.sound";
@@ -161,7 +163,7 @@ fn taken(chosen: &Tried, choice: &VoiceChoice, name: &str) -> bool {
         VoiceChoice::SpeechDispatcher => name == "speech-dispatcher",
         VoiceChoice::System => name == "system",
         VoiceChoice::Command(command) => command == name,
-        VoiceChoice::Auto | VoiceChoice::None => false,
+        VoiceChoice::Auto | VoiceChoice::Nvda(_) | VoiceChoice::None => false,
     };
     found || named
 }
@@ -202,19 +204,23 @@ fn of_the_chosen(choice: &VoiceChoice, reader: bool, tried: &Tried) -> Vec<Findi
 fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
     match choice {
         VoiceChoice::None => Finding::fine(Part::Voice, "doctor.voice.unwanted"),
-        VoiceChoice::Auto if reader => Finding::fine(Part::Voice, "doctor.voice.reader"),
+        VoiceChoice::Auto if reader => Finding::fine(
+            Part::Voice,
+            Phrase::new("doctor.voice.reader").with("voice", own(OWN_VOICE)),
+        ),
         VoiceChoice::Auto => Finding::weak(
             Part::Voice,
             Phrase::new("doctor.voice.none").with("reason", because(reason)),
             remedy(reason),
         ),
-        VoiceChoice::SpeechDispatcher | VoiceChoice::System | VoiceChoice::Command(_) => {
-            Finding::broken(
-                Part::Voice,
-                Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
-                remedy(reason),
-            )
-        }
+        VoiceChoice::SpeechDispatcher
+        | VoiceChoice::System
+        | VoiceChoice::Nvda(_)
+        | VoiceChoice::Command(_) => Finding::broken(
+            Part::Voice,
+            Phrase::new("doctor.voice.unusable").with("reason", because(reason)),
+            remedy(reason),
+        ),
     }
 }
 
@@ -222,6 +228,8 @@ fn of_none(choice: &VoiceChoice, reader: bool, reason: &Reason) -> Finding {
 fn remedy(reason: &Reason) -> &'static str {
     if NO_DEVICE.iter().any(|key| reason.comes_of(key)) {
         DEVICE
+    } else if SPEAKS {
+        OWN
     } else {
         INSTALL
     }

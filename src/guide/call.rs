@@ -107,6 +107,7 @@ impl Call<'_> {
             (Some(BadValue::Retries), _) => "call.misfit.retries",
             (Some(BadValue::Speed), _) => "call.misfit.speed",
             (None, Some(NoVoice::NoProgram)) => "call.misfit.voice.program",
+            (None, Some(NoVoice::NoLibrary)) => "call.misfit.voice.library",
             (None, Some(NoVoice::Unknown)) => "call.misfit.voice",
             (None, None) => return why.to_string(),
         };

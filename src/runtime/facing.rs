@@ -67,6 +67,7 @@ pub(super) fn wish(engine: &VoiceChoice, reader: bool) -> VoiceWish {
         VoiceChoice::Auto
         | VoiceChoice::SpeechDispatcher
         | VoiceChoice::System
+        | VoiceChoice::Nvda(_)
         | VoiceChoice::Command(_) => VoiceWish::Speak,
     }
 }

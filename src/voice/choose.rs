@@ -19,7 +19,7 @@ use super::{VoiceEvent, ssip, words};
 use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 use crate::platform::files::callable;
-use crate::platform::{SPEAKS, sockets};
+use crate::platform::{OWN_VOICE, SPEAKS, nvda, sockets};
 
 /// The daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
@@ -118,6 +118,7 @@ enum Found {
     SpeechDispatcher(Box<SpeechDispatcher>),
     Program(Box<CommandVoice>),
     System(Box<SystemVoice>),
+    Nvda(Box<SystemVoice>),
     Nothing { reason: Reason },
 }
 
@@ -167,6 +168,12 @@ pub(super) async fn run(
             });
             desk.serve(Cued::new(*voice, player), limits).await;
         }
+        Found::Nvda(voice) => {
+            desk.tell(VoiceEvent::Ready {
+                engine: voice.engine(),
+            });
+            desk.serve(Cued::new(*voice, player), limits).await;
+        }
         Found::Nothing { reason } => {
             desk.tell(VoiceEvent::None { reason });
             desk.serve(Silence::default(), limits).await;
@@ -184,7 +191,7 @@ async fn find(
 ) -> (Found, Option<Reason>) {
     let found = match choice {
         VoiceChoice::Auto if reader_present => Found::Nothing {
-            reason: Reason::new("voice.cause.reader"),
+            reason: Reason::new("voice.cause.reader").with("voice", OWN_VOICE),
         },
         VoiceChoice::Auto => return automatic(surroundings, config, limits).await,
         VoiceChoice::SpeechDispatcher => match daemon(surroundings, config, limits).await {
@@ -206,6 +213,13 @@ async fn find(
         },
         VoiceChoice::System => match own_speech(surroundings, config, limits).await {
             Ok(voice) => Found::System(Box::new(voice)),
+            Err(reason) => Found::Nothing { reason },
+        },
+        VoiceChoice::Nvda(_) if !nvda::THERE => Found::Nothing {
+            reason: Reason::new("voice.cause.nvda.none_here"),
+        },
+        VoiceChoice::Nvda(library) => match by_nvda(surroundings, library, config, limits).await {
+            Ok(voice) => Found::Nvda(Box::new(voice)),
             Err(reason) => Found::Nothing { reason },
         },
         VoiceChoice::None => Found::Nothing {
@@ -276,12 +290,8 @@ async fn own_speech(
     config: &VoiceConfig,
     limits: Limits,
 ) -> Result<SystemVoice, Reason> {
-    let program = surroundings
-        .executable
-        .clone()
-        .ok_or_else(|| Reason::new("voice.cause.system.no_file"))?;
     let place = system::ChildProgram {
-        program,
+        program: own_file(surroundings)?,
         arguments: vec![system::COMMAND.to_owned()],
         // The library in the child looks for the daemon by the same name as we do.
         environment: surroundings
@@ -297,6 +307,32 @@ async fn own_speech(
     SystemVoice::open(place, config.own_pitch, limits)
         .await
         .map_err(|fault| fault.reason())
+}
+
+/// Opens NVDA, in a child of its own, because a library that somebody else made is loaded for it.
+async fn by_nvda(
+    surroundings: &Surroundings,
+    library: &str,
+    config: &VoiceConfig,
+    limits: Limits,
+) -> Result<SystemVoice, Reason> {
+    let place = system::ChildProgram {
+        program: own_file(surroundings)?,
+        arguments: [system::COMMAND, system::NVDA_FLAG, library]
+            .map(str::to_owned)
+            .into(),
+        environment: Vec::new(),
+        daemon: None,
+    };
+    SystemVoice::open(place, config.own_pitch, limits)
+        .await
+        .map_err(|fault| fault.reason())
+}
+
+/// Gives this program's file, which is also the child.
+fn own_file(surroundings: &Surroundings) -> Result<PathBuf, Reason> {
+    let file = surroundings.executable.clone();
+    file.ok_or_else(|| Reason::new("voice.cause.system.no_file"))
 }
 
 fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, Reason> {

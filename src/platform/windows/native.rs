@@ -7,6 +7,7 @@
     reason = "the system's functions take pointers; tests/architecture.rs holds every other room to none"
 )]
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::windows::ffi::OsStrExt as _;
@@ -15,7 +16,7 @@ use std::path::Path;
 use std::ptr::null_mut;
 
 use windows_sys::Win32::Foundation::{
-    ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, GENERIC_WRITE, INVALID_HANDLE_VALUE, LocalFree,
+    ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, GENERIC_WRITE, HMODULE, INVALID_HANDLE_VALUE, LocalFree,
 };
 use windows_sys::Win32::Security::Authorization::{
     ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
@@ -27,6 +28,9 @@ use windows_sys::Win32::Security::{
 use windows_sys::Win32::Storage::FileSystem::{
     CREATE_NEW, CreateFileW, FILE_ATTRIBUTE_NORMAL, FILE_SHARE_DELETE, FILE_SHARE_READ,
     FILE_SHARE_WRITE,
+};
+use windows_sys::Win32::System::LibraryLoader::{
+    GetProcAddress, LOAD_WITH_ALTERED_SEARCH_PATH, LoadLibraryExW,
 };
 use windows_sys::Win32::System::Registry::{HKEY_CURRENT_USER, RRF_RT_REG_DWORD, RegGetValueW};
 use windows_sys::Win32::UI::WindowsAndMessaging::{
@@ -44,8 +48,7 @@ const SHORT_PATH: usize = 247;
 pub(super) fn screen_reader() -> io::Result<bool> {
     let mut on = 0_i32;
     // SAFETY: for this question the system writes one BOOL to where it is pointed at.
-    let done =
-        unsafe { SystemParametersInfoW(SPI_GETSCREENREADER, 0, (&raw mut on).cast(), 0) };
+    let done = unsafe { SystemParametersInfoW(SPI_GETSCREENREADER, 0, (&raw mut on).cast(), 0) };
     if done == 0 {
         return Err(io::Error::last_os_error());
     }
@@ -171,4 +174,86 @@ fn wide_path(path: &Path) -> io::Result<Vec<u16>> {
     let prefix = (plain.len() > SHORT_PATH && !has_prefix).then_some(r"\\?\");
     let prefix = prefix.unwrap_or_default().encode_utf16();
     Ok(prefix.chain(plain).chain([0]).collect())
+}
+
+/// The functions of NVDA's controller client, of its second version (2024.1) or a later one.
+///
+/// Source: `nvdaController.idl` of NVDA.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Library {
+    test_if_running: unsafe extern "system" fn() -> u32,
+    cancel_speech: unsafe extern "system" fn() -> u32,
+    braille_message: unsafe extern "system" fn(*const u16) -> u32,
+    process_id: unsafe extern "system" fn(*mut u32) -> u32,
+    speak_ssml: unsafe extern "system" fn(*const u16, i32, i32, u8) -> u32,
+}
+
+/// NVDA says symbols as its user has set it.
+const SYMBOLS_UNCHANGED: i32 = -1;
+
+/// What NVDA says itself is said beside it.
+const NORMAL_PRIORITY: i32 = 0;
+
+/// Gives a function of a library as what it is.
+///
+/// # Safety
+/// `Function` must be the type of a pointer to the function of that name.
+unsafe fn function<Function: Copy>(library: HMODULE, name: &CStr) -> io::Result<Function> {
+    // SAFETY: the library is loaded, and the name has a zero at its end.
+    let found = unsafe { GetProcAddress(library, name.as_ptr().cast()) };
+    let found = found.ok_or(io::ErrorKind::NotFound)?;
+    // SAFETY: both are pointers to functions, of one size; that the types agree is the caller's word.
+    Ok(unsafe { std::mem::transmute_copy(&found) })
+}
+
+impl Library {
+    /// Loads it; it stays until the process ends.
+    pub(super) fn load(path: &Path) -> io::Result<Self> {
+        let path = wide_path(path)?;
+        // SAFETY: a whole path with a zero at its end. What the library does when it is loaded is its own; that is why it is
+        // loaded in a process that does nothing else.
+        let library =
+            unsafe { LoadLibraryExW(path.as_ptr(), null_mut(), LOAD_WITH_ALTERED_SEARCH_PATH) };
+        if library.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the types are those of the library's interface.
+        unsafe {
+            Ok(Self {
+                test_if_running: function(library, c"nvdaController_testIfRunning")?,
+                cancel_speech: function(library, c"nvdaController_cancelSpeech")?,
+                braille_message: function(library, c"nvdaController_brailleMessage")?,
+                process_id: function(library, c"nvdaController_getProcessId")?,
+                speak_ssml: function(library, c"nvdaController_speakSsml")?,
+            })
+        }
+    }
+
+    pub(super) fn test_if_running(self) -> u32 {
+        // SAFETY: it takes nothing.
+        unsafe { (self.test_if_running)() }
+    }
+
+    pub(super) fn cancel_speech(self) -> u32 {
+        // SAFETY: it takes nothing.
+        unsafe { (self.cancel_speech)() }
+    }
+
+    pub(super) fn braille_message(self, text: &str) -> u32 {
+        let text = wide(text);
+        // SAFETY: a text with a zero at its end, which lives until the call is over.
+        unsafe { (self.braille_message)(text.as_ptr()) }
+    }
+
+    pub(super) fn process_id(self) -> u32 {
+        let mut number = 0;
+        // SAFETY: one number is written to where it is pointed at.
+        unsafe { (self.process_id)(&raw mut number) }
+    }
+
+    pub(super) fn speak_ssml(self, ssml: &str) -> u32 {
+        let ssml = wide(ssml);
+        // SAFETY: a text with a zero at its end, which lives until the call is over: the last word says that it waits.
+        unsafe { (self.speak_ssml)(ssml.as_ptr(), SYMBOLS_UNCHANGED, NORMAL_PRIORITY, 0) }
+    }
 }

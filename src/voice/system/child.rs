@@ -30,6 +30,8 @@ pub(super) enum Item<T> {
     Order(Order),
     /// An engine's news of what it numbered so.
     Heard(Happening, T),
+    /// An engine that failed while nobody called it.
+    Failed(Why),
     /// No order comes any more.
     End,
 }
@@ -143,6 +145,7 @@ fn obey<E: Engine>(
                     saying = None;
                 }
             }
+            Ok(Item::Failed(why)) => return Err(why),
             Ok(Item::End) | Err(RecvTimeoutError::Disconnected) => return engine.stop(),
             Err(RecvTimeoutError::Timeout) => {
                 if !engine.is_speaking()?

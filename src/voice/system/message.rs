@@ -132,6 +132,14 @@ pub(in crate::voice) enum Why {
     NotReopened,
     /// It failed, in its own words.
     Failed(String),
+    /// NVDA's controller client can't be loaded, in the system's words.
+    NvdaLibrary(String),
+    /// No NVDA runs.
+    NvdaAway,
+    /// NVDA or its controller client is older than 2024.1.
+    NvdaOld,
+    /// NVDA answered with this code.
+    NvdaCode(u32),
 }
 
 impl Name {
@@ -162,6 +170,10 @@ impl Why {
             Self::NotBuilt => Reason::new("voice.cause.system.not_built"),
             Self::NotReopened => Reason::new("voice.cause.system.not_reopened"),
             Self::Failed(words) => Reason::new("voice.cause.system.failed").with("why", words),
+            Self::NvdaLibrary(words) => Reason::new("voice.cause.nvda.library").with("why", words),
+            Self::NvdaAway => Reason::new("voice.cause.nvda.away"),
+            Self::NvdaOld => Reason::new("voice.cause.nvda.old"),
+            Self::NvdaCode(code) => Reason::new("voice.cause.nvda.code").with("code", code),
         }
     }
 }

@@ -33,6 +33,8 @@ use crate::announce::{Reason, Utterance};
 mod child;
 mod link;
 mod message;
+#[cfg(any(test, feature = "system-voice", target_os = "macos", windows))]
+mod nvda;
 mod orphan;
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
 mod platform;
@@ -46,6 +48,9 @@ use orphan::Orphan;
 
 /// The hidden command of this program that makes it the child.
 pub const COMMAND: &str = "system-voice";
+
+/// The flag before the file of NVDA's controller client.
+pub(super) const NVDA_FLAG: &str = "--nvda";
 
 /// How long the child's engine has to fall silent when its orders have ended; then it is left to hang.
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
@@ -250,28 +255,30 @@ impl Voice for SystemVoice {
     }
 }
 
-/// Is the child: obeys the orders on standard input until they end, with the platform's own speech.
+/// Is the child: obeys the orders on standard input until they end, with the platform's own speech, or by NVDA with its
+/// controller client.
 #[cfg(any(feature = "system-voice", target_os = "macos", windows))]
-pub fn run_child() -> ExitCode {
+pub fn run_child(nvda: Option<&std::path::Path>) -> ExitCode {
     let farewell = || {
         std::thread::sleep(FAREWELL);
         // The engine hangs in a call. Nothing of it may outlive the program.
         std::process::exit(1);
     };
-    let mut output = std::io::stdout();
-    child::serve(
-        std::io::stdin(),
-        &mut output,
-        platform::Platform::open,
-        farewell,
-    );
+    let (input, mut output) = (std::io::stdin(), std::io::stdout());
+    match nvda {
+        Some(library) => {
+            let open = |items: &_| nvda::open(library, items);
+            child::serve(input, &mut output, open, farewell);
+        }
+        None => child::serve(input, &mut output, platform::Platform::open, farewell),
+    }
     // Without destructors: an engine's may hang, and what it said was stopped.
     std::process::exit(0)
 }
 
 /// Is the child of a build that has no platform's own speech: says so and ends.
 #[cfg(not(any(feature = "system-voice", target_os = "macos", windows)))]
-pub fn run_child() -> ExitCode {
+pub fn run_child(_nvda: Option<&std::path::Path>) -> ExitCode {
     use std::io::Write as _;
     let told = message::Told::Failed {
         why: message::Why::NotBuilt,

@@ -1,0 +1,341 @@
+//! NVDA as an engine of the child: its own voice, as its user has set it, and its braille display.
+//!
+//! Responsibilities: words as SSML, saying one after the other, falling silent for certain. Not here: the library
+//! (`platform::nvda`).
+//!
+//! Mental model. The call that has words said is over when they are, so a thread of its own, the mouth, makes it. A stop
+//! cancels until the mouth is free: it could come just before the words reached NVDA, and would then have silenced nothing.
+//! Rate, volume and voice are NVDA's and are left alone; only hearken's own words are raised, as they are with every voice.
+
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use super::child::{Ends, Engine, Happening, Item};
+use super::message::{Name, Told, Why, Words};
+use crate::platform::nvda::Client;
+
+/// What NVDA gives for words that were cancelled (`ERROR_CANCELLED`).
+const CANCELLED: u32 = 1223;
+
+/// How long a stop waits for the mouth before it cancels again.
+const AGAIN: Duration = Duration::from_millis(30);
+
+/// What NVDA does, so that tests can do it.
+pub(super) trait Reader: Clone + Send + 'static {
+    /// Says SSML, and comes back when that is over.
+    fn speak(&self, ssml: &str) -> Result<(), u32>;
+    /// Falls silent.
+    fn cancel(&self) -> Result<(), u32>;
+    /// Shows a text in braille for a while.
+    fn braille(&self, text: &str) -> Result<(), u32>;
+}
+
+impl Reader for Client {
+    fn speak(&self, ssml: &str) -> Result<(), u32> {
+        Client::speak(self, ssml)
+    }
+    fn cancel(&self) -> Result<(), u32> {
+        Client::cancel(self)
+    }
+    fn braille(&self, text: &str) -> Result<(), u32> {
+        Client::braille(self, text)
+    }
+}
+
+/// Speaks by NVDA.
+#[derive(Debug)]
+pub(super) struct Nvda<R> {
+    reader: R,
+    words: Sender<(u64, String)>,
+    /// The mouth tells here that it is free.
+    free: Receiver<()>,
+    /// How many words it was given, and has not told to be over.
+    busy: usize,
+    next: u64,
+}
+
+/// Opens the library, and finds an NVDA that runs and is new enough.
+#[allow(unreachable_code, reason = "systems without NVDA have no client")]
+#[cfg_attr(
+    test,
+    allow(
+        dead_code,
+        reason = "builds without the system's own speech only test the rest"
+    )
+)]
+pub(super) fn open(library: &Path, items: &Sender<Item<u64>>) -> Result<Nvda<Client>, Why> {
+    let client = Client::load(library).map_err(|error| {
+        if error.kind() == std::io::ErrorKind::NotFound && error.raw_os_error().is_none() {
+            Why::NvdaOld
+        } else {
+            Why::NvdaLibrary(error.to_string())
+        }
+    })?;
+    client.is_running().map_err(|_| Why::NvdaAway)?;
+    client.takes_ssml().map_err(|_| Why::NvdaOld)?;
+    Ok(Nvda::new(client, items.clone()))
+}
+
+impl<R: Reader> Nvda<R> {
+    pub(super) fn new(reader: R, items: Sender<Item<u64>>) -> Self {
+        let (words, given) = mpsc::channel();
+        let (freed, free) = mpsc::channel();
+        let mouth = reader.clone();
+        std::thread::spawn(move || speak(&mouth, &given, &items, &freed));
+        Self {
+            reader,
+            words,
+            free,
+            busy: 0,
+            next: 0,
+        }
+    }
+}
+
+/// Is the mouth: says what it is given, one after the other.
+fn speak(
+    reader: &impl Reader,
+    given: &Receiver<(u64, String)>,
+    items: &Sender<Item<u64>>,
+    freed: &Sender<()>,
+) {
+    for (token, ssml) in given {
+        // Nobody hears any of this when the child is on its way out.
+        let _ = items.send(Item::Heard(Happening::Begun, token));
+        let said = reader.speak(&ssml);
+        let _ = freed.send(());
+        let _ = items.send(match said {
+            Ok(()) => Item::Heard(Happening::Ended, token),
+            Err(CANCELLED) => Item::Heard(Happening::Cut, token),
+            Err(code) => Item::Failed(Why::NvdaCode(code)),
+        });
+    }
+}
+
+impl<R: Reader> Engine for Nvda<R> {
+    type Token = u64;
+
+    fn name(&self) -> Name {
+        Name::Called("NVDA".to_owned())
+    }
+
+    fn ends(&self) -> Ends {
+        Ends::Told
+    }
+
+    fn say(&mut self, words: &Words, _tell: &mut dyn FnMut(Told)) -> Result<Option<u64>, Why> {
+        // Most people have no braille display; NVDA says nothing of that, and a fault of it must not cost the words.
+        let _ = self.reader.braille(&words.text);
+        self.next += 1;
+        self.busy += 1;
+        self.words
+            .send((self.next, ssml(words)))
+            .map_err(|_| Why::NotReopened)?;
+        Ok(Some(self.next))
+    }
+
+    fn stop(&mut self) -> Result<(), Why> {
+        while self.free.try_recv().is_ok() {
+            self.busy = self.busy.saturating_sub(1);
+        }
+        while self.busy > 0 {
+            self.reader.cancel().map_err(Why::NvdaCode)?;
+            match self.free.recv_timeout(AGAIN) {
+                Ok(()) => self.busy -= 1,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(Why::NotReopened),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_speaking(&mut self) -> Result<bool, Why> {
+        while self.free.try_recv().is_ok() {
+            self.busy = self.busy.saturating_sub(1);
+        }
+        Ok(self.busy > 0)
+    }
+}
+
+/// Gives words as SSML: in their language where it is known, raised where they are hearken's own.
+fn ssml(words: &Words) -> String {
+    let mut text = String::with_capacity(words.text.len() + 80);
+    text.push_str("<speak>");
+    if let Some(tag) = &words.language {
+        text.push_str("<voice xml:lang=\"");
+        escape(tag, &mut text);
+        text.push_str("\">");
+    }
+    let is_raised = words.own && words.own_pitch != 0;
+    if is_raised {
+        let percent = (100 + words.own_pitch).clamp(50, 150);
+        text.push_str(&format!("<prosody pitch=\"{percent}%\">"));
+    }
+    escape(&words.text, &mut text);
+    if is_raised {
+        text.push_str("</prosody>");
+    }
+    if words.language.is_some() {
+        text.push_str("</voice>");
+    }
+    text.push_str("</speak>");
+    text
+}
+
+/// Writes a text so that no sign of it is taken for XML, nor is none of XML's.
+fn escape(text: &str, into: &mut String) {
+    for c in text.chars() {
+        match c {
+            '<' => into.push_str("&lt;"),
+            '>' => into.push_str("&gt;"),
+            '&' => into.push_str("&amp;"),
+            '"' => into.push_str("&quot;"),
+            '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => into.push(' '),
+            c => into.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::sync::{Arc, Condvar, Mutex};
+
+    use super::*;
+    use crate::config::Delivery;
+
+    /// An NVDA that says words until it is cancelled or let go on.
+    #[derive(Debug, Clone, Default)]
+    struct Fake(Arc<(Mutex<State>, Condvar)>);
+
+    #[derive(Debug, Default)]
+    struct State {
+        said: Vec<String>,
+        shown: Vec<String>,
+        cancels: usize,
+        /// How many cancels come too early to silence anything.
+        early: usize,
+        speaking: bool,
+        over: Option<Result<(), u32>>,
+    }
+
+    impl Fake {
+        fn with<T>(&self, act: impl FnOnce(&mut State) -> T) -> T {
+            let outcome = act(&mut self.0.0.lock().unwrap());
+            self.0.1.notify_all();
+            outcome
+        }
+    }
+
+    impl Reader for Fake {
+        fn speak(&self, ssml: &str) -> Result<(), u32> {
+            let mut state = self.0.0.lock().unwrap();
+            state.said.push(ssml.to_owned());
+            state.speaking = true;
+            self.0.1.notify_all();
+            while state.over.is_none() {
+                state = self.0.1.wait(state).unwrap();
+            }
+            state.speaking = false;
+            state.over.take().unwrap()
+        }
+        fn cancel(&self) -> Result<(), u32> {
+            self.with(|state| {
+                state.cancels += 1;
+                if state.speaking && state.cancels > state.early {
+                    state.over = Some(Err(CANCELLED));
+                }
+            });
+            Ok(())
+        }
+        fn braille(&self, text: &str) -> Result<(), u32> {
+            self.with(|state| state.shown.push(text.to_owned()));
+            Err(1)
+        }
+    }
+
+    fn words(text: &str) -> Words {
+        Words {
+            id: 7,
+            text: text.to_owned(),
+            language: None,
+            own: false,
+            own_pitch: 20,
+            usual_pitch: None,
+            delivery: Delivery::default(),
+        }
+    }
+
+    #[test]
+    fn words_are_said_shown_and_told_to_be_over() {
+        let (items, heard) = mpsc::channel();
+        let fake = Fake::default();
+        let mut nvda = Nvda::new(fake.clone(), items);
+        let token = nvda.say(&words("a < b"), &mut |_| {}).unwrap().unwrap();
+        assert!(matches!(heard.recv().unwrap(), Item::Heard(Happening::Begun, it) if it == token));
+        assert!(nvda.is_speaking().unwrap());
+        fake.with(|state| state.over = Some(Ok(())));
+        assert!(matches!(heard.recv().unwrap(), Item::Heard(Happening::Ended, it) if it == token));
+        assert!(!nvda.is_speaking().unwrap());
+        fake.with(|state| {
+            assert_eq!(state.said, ["<speak>a &lt; b</speak>"]);
+            assert_eq!(state.shown, ["a < b"]);
+        });
+    }
+
+    #[test]
+    fn a_stop_cancels_until_it_is_silent_even_where_it_came_too_early() {
+        let (items, heard) = mpsc::channel();
+        let fake = Fake::default();
+        fake.with(|state| state.early = 3);
+        let mut nvda = Nvda::new(fake.clone(), items);
+        nvda.say(&words("one"), &mut |_| {}).unwrap();
+        nvda.stop().unwrap();
+        assert!(!nvda.is_speaking().unwrap());
+        assert!(fake.with(|state| state.cancels) > 3);
+        assert!(matches!(
+            heard.recv().unwrap(),
+            Item::Heard(Happening::Begun, 1)
+        ));
+        assert!(matches!(
+            heard.recv().unwrap(),
+            Item::Heard(Happening::Cut, 1)
+        ));
+        // A stop in silence asks nothing of NVDA, which may be saying something of its own.
+        let before = fake.with(|state| state.cancels);
+        nvda.stop().unwrap();
+        assert_eq!(fake.with(|state| state.cancels), before);
+    }
+
+    #[test]
+    fn a_reader_that_went_away_is_told() {
+        let (items, heard) = mpsc::channel();
+        let fake = Fake::default();
+        fake.with(|state| state.over = Some(Err(1722)));
+        let mut nvda = Nvda::new(fake, items);
+        nvda.say(&words("one"), &mut |_| {}).unwrap();
+        assert!(matches!(
+            heard.recv().unwrap(),
+            Item::Heard(Happening::Begun, 1)
+        ));
+        assert!(matches!(
+            heard.recv().unwrap(),
+            Item::Failed(Why::NvdaCode(1722))
+        ));
+    }
+
+    #[test]
+    fn words_become_ssml_in_their_language_and_the_own_ones_are_raised() {
+        let mut own = words("Ja & \u{1b}\"nein\"");
+        own.own = true;
+        own.language = Some("de-DE".to_owned());
+        assert_eq!(
+            ssml(&own),
+            "<speak><voice xml:lang=\"de-DE\"><prosody pitch=\"120%\">Ja &amp;  &quot;nein&quot;</prosody></voice></speak>"
+        );
+        own.own_pitch = 0;
+        own.language = Some("\"><x".to_owned());
+        assert!(ssml(&own).starts_with("<speak><voice xml:lang=\"&quot;&gt;&lt;x\">Ja"));
+    }
+}
