@@ -46,7 +46,7 @@ pub enum Command {
         #[arg(long, conflicts_with = "serve")]
         list: bool,
         /// Only serve the demo's agent for others: at HOST:PORT (there POST /sessions starts a run),
-        /// unix:PATH, unix:AGENT or - for standard input and output; may be given several times
+        /// unix:PATH, unix:AGENT, pipe:AGENT or - for standard input and output; may be given several times
         #[arg(long, value_name = "PLACE")]
         serve: Vec<String>,
         /// Sign its manifest with a new key, and write the public half to this file
@@ -59,7 +59,7 @@ pub enum Command {
     /// Follow one or more agents
     Watch {
         /// An address (http(s)://… or ws(s)://…), opencode:URL, codex:URL, a2a:URL, agui:URL, claude for Claude
-        /// Code by its hooks, unix:PATH, unix:AGENT, a FILE of events, - for standard input, or the name of a
+        /// Code by its hooks, unix:PATH, unix:AGENT, pipe:AGENT, a FILE of events, - for standard input, or the name of a
         /// source in your settings; without any, all of those, or you choose among what runs here
         #[arg(value_name = "SOURCE")]
         sources: Vec<String>,

@@ -17,11 +17,11 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    files, keyboard, numbered, nvda, processes, readers, signals, sockets, strays, terminal,
+    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, strays, terminal,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    files, keyboard, numbered, nvda, processes, readers, signals, sockets, strays, terminal,
+    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, strays, terminal,
 };
 
 /// Names a sign of a screen reader that the system itself tells of.
@@ -47,6 +47,29 @@ pub(crate) struct Mark {
     pub(crate) sign: Sign,
     /// Whether it was seen, or why it could not be looked for.
     pub(crate) seen: Result<bool, io::ErrorKind>,
+}
+
+/// Says whose a program is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(dead_code, reason = "not every system has pipes")]
+pub(crate) enum Owner {
+    /// This person's.
+    Own,
+    /// The system's.
+    System,
+    /// Somebody else's.
+    Another,
+}
+
+/// Holds a connection over a named pipe.
+#[derive(Debug)]
+pub(crate) struct Piped {
+    /// The connection.
+    pub(crate) pipe: pipes::Pipe,
+    /// Whether a write is a message there; else it is a part of a stream of bytes.
+    pub(crate) of_messages: bool,
+    /// Whose program listens there.
+    pub(crate) owner: Owner,
 }
 
 /// Whether this system has a speech of its own that every build can use.

@@ -161,6 +161,7 @@ pub(super) fn manifest(places: &[Entrance]) -> Value {
         transports.extend_from_slice(match place {
             Entrance::Address(_) => &["sse", "websocket"][..],
             Entrance::Socket(_) => &["unix-socket"],
+            Entrance::Pipe(_) => &["named-pipe"],
             Entrance::Pipes => &["stdio-jsonrpc"],
         });
     }

@@ -1,4 +1,4 @@
-//! Where the demo can be reached: addresses for HTTP and WebSocket, Unix sockets, a pair of pipes.
+//! Where the demo can be reached: addresses for HTTP and WebSocket, Unix sockets, named pipes, a pair of pipes.
 //!
 //! Responsibilities: binding, taking away what was bound, letting in only the same user on a Unix
 //! socket (B.4.5). Not here: what is spoken there (`plain`, `dialogue`), the life of connections
@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::platform::files::keep_for_owner;
+use crate::platform::pipes;
 use crate::platform::sockets::{self, UnixListener, UnixStream};
 
 /// Names a place where the demo can be reached.
@@ -21,6 +22,8 @@ pub enum Entrance {
     Address(String),
     /// A Unix socket's path.
     Socket(PathBuf),
+    /// The whole name of a named pipe.
+    Pipe(String),
     /// The program's own standard input and output; the server stops with the input.
     Pipes,
 }
@@ -30,6 +33,7 @@ impl fmt::Display for Entrance {
         match self {
             Self::Address(address) => write!(f, "http://{address}"),
             Self::Socket(path) => write!(f, "unix:{}", path.display()),
+            Self::Pipe(name) => write!(f, "pipe:{name}"),
             Self::Pipes => f.write_str("the standard input and output"),
         }
     }
@@ -43,6 +47,7 @@ pub(super) enum Door {
         /// Held only to be dropped.
         _file: SocketFile,
     },
+    Pipe(pipes::Listener),
 }
 
 /// Removes a socket's file with its listener.
@@ -61,6 +66,7 @@ impl Drop for SocketFile {
 pub(super) enum Caller {
     Tcp(TcpStream),
     Unix(UnixStream),
+    Pipe(pipes::Pipe),
 }
 
 impl Door {
@@ -83,6 +89,13 @@ impl Door {
                 keep_for_owner(path)?;
                 Ok((Some(Self::Unix { listener, _file }), place.clone()))
             }
+            Entrance::Pipe(name) => {
+                // Its rights are this person's alone (B.3.2).
+                Ok((
+                    Some(Self::Pipe(pipes::Listener::open(name)?)),
+                    place.clone(),
+                ))
+            }
             Entrance::Pipes => Ok((None, Entrance::Pipes)),
         }
     }
@@ -93,6 +106,7 @@ impl Door {
             Self::Tcp(listener) => listener
                 .poll_accept(context)
                 .map_ok(|(stream, _)| Caller::Tcp(stream)),
+            Self::Pipe(listener) => listener.poll_accept(context).map_ok(Caller::Pipe),
             Self::Unix { listener, .. } => loop {
                 match listener.poll_accept(context) {
                     Poll::Ready(Ok((stream, _))) => {

@@ -1,7 +1,7 @@
 //! Messages in a stream of bytes, for a Unix socket (B.4.4) and a pair of pipes (B.6).
 //!
 //! Responsibilities: both framings of a socket, told apart by the first byte that the subscriber sends,
-//! and JSON-RPC 2.0 around lines, where the subscriber speaks it. Not here: what a message means
+//! the documents of a pipe of Windows (B.3.4), and JSON-RPC 2.0 around lines, where the subscriber speaks it. Not here: what a message means
 //! (`dialogue`), listening (`doors`).
 //!
 //! The demo answers as it is spoken to: lengths to lengths, lines to lines, JSON-RPC to JSON-RPC.
@@ -28,6 +28,8 @@ enum Speech {
     Lengths,
     Lines,
     Rpc,
+    /// A document a message, with nothing between them (B.3.4).
+    Documents,
 }
 
 /// Carries messages over a reader and a writer of bytes.
@@ -48,6 +50,14 @@ impl<R, W> Framed<R, W> {
             writer,
             kept: BytesMut::new(),
             speech: Speech::Unknown,
+        }
+    }
+
+    /// Carries documents over what keeps each write together.
+    pub(super) fn of_documents(reader: R, writer: W) -> Self {
+        Self {
+            speech: Speech::Documents,
+            ..Self::new(reader, writer)
         }
     }
 
@@ -80,6 +90,20 @@ impl<R, W> Framed<R, W> {
                     self.kept.advance(LENGTH_BYTES);
                     return Ok(Some(self.kept.split_to(length)));
                 }
+                Speech::Documents => {
+                    let mut found = serde_json::Deserializer::from_slice(&self.kept)
+                        .into_iter::<serde::de::IgnoredAny>();
+                    let end = match found.next() {
+                        // What is none of JSON is a message, too: one that is told to be noise.
+                        Some(Err(error)) if !error.is_eof() => self.kept.len(),
+                        Some(Ok(_)) => found.byte_offset(),
+                        Some(Err(_)) | None if self.kept.len() > MAX_MESSAGE_BYTES => {
+                            return Err(TooLarge);
+                        }
+                        Some(Err(_)) | None => return Ok(None),
+                    };
+                    return Ok(Some(self.kept.split_to(end)));
+                }
                 Speech::Lines | Speech::Rpc => {
                     let Some(end) = self.kept.iter().position(|byte| *byte == b'\n') else {
                         return if self.kept.len() > MAX_MESSAGE_BYTES {
@@ -103,7 +127,9 @@ impl<R, W> Framed<R, W> {
         let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
             return Some(Heard::Noise);
         };
-        if self.speech == Speech::Lengths || value.get("jsonrpc").is_none() {
+        if matches!(self.speech, Speech::Lengths | Speech::Documents)
+            || value.get("jsonrpc").is_none()
+        {
             return Some(Heard::Said {
                 message: value,
                 request: None,
@@ -139,6 +165,7 @@ impl<R, W> Framed<R, W> {
             bytes
         };
         match (self.speech, saying) {
+            (Speech::Documents, _) => text.as_bytes().to_vec(),
             (Speech::Lengths, _) => {
                 let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
                 let mut bytes = length.to_be_bytes().to_vec();

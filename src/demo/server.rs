@@ -105,7 +105,7 @@ impl Running {
             .iter()
             .find_map(|place| match place {
                 Entrance::Address(address) => address.parse().ok(),
-                Entrance::Socket(_) | Entrance::Pipes => None,
+                Entrance::Socket(_) | Entrance::Pipe(_) | Entrance::Pipes => None,
             })
             .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)))
     }
@@ -182,6 +182,11 @@ async fn attend(
                 }
                 Ok(Caller::Unix(stream)) => {
                     connections.spawn(local(stream, producer()));
+                }
+                Ok(Caller::Pipe(pipe)) => {
+                    let (reader, writer) = tokio::io::split(pipe);
+                    let wire = Framed::of_documents(reader, writer);
+                    connections.spawn(dialogue::converse(producer(), wire));
                 }
                 Err(_) => tokio::time::sleep(ACCEPT_REST).await,
             },

@@ -274,6 +274,25 @@ causes! {
         /// Their number.
         user: u32
     } => "cause.socket.another";
+    /// Nobody listens at a pipe.
+    NoPipe {
+        /// Its name.
+        name: String
+    } => "cause.pipe.none";
+    /// A pipe may not be used.
+    PipeForbidden {
+        /// Its name.
+        name: String
+    } => "cause.pipe.forbidden";
+    /// A pipe can't be reached.
+    PipeUnreachable {
+        /// Its name.
+        name: String,
+        /// Why.
+        why: ErrorKind
+    } => "cause.pipe.unreachable";
+    /// Another person's program listens at a pipe.
+    PipeOfAnother => "cause.pipe.another";
     /// Neither lengths nor lines.
     NeitherFraming => "cause.framing.neither";
     /// Lengths that lie.

@@ -4,6 +4,7 @@ pub(crate) mod files;
 pub(crate) mod keyboard;
 pub(crate) mod numbered;
 pub(crate) mod nvda;
+pub(crate) mod pipes;
 pub(crate) mod processes;
 pub(crate) mod readers;
 pub(crate) mod signals;

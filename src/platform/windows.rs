@@ -5,6 +5,7 @@ pub(crate) mod keyboard;
 mod native;
 pub(crate) mod numbered;
 pub(crate) mod nvda;
+pub(crate) mod pipes;
 pub(crate) mod processes;
 pub(crate) mod readers;
 pub(crate) mod signals;

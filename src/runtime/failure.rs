@@ -113,6 +113,8 @@ pub(crate) fn source(error: &SourceError) -> Reason {
         SourceError::Credential => Reason::new("call.source.credential"),
         SourceError::BadSocket => Reason::new("call.source.socket"),
         SourceError::NoSockets => Reason::new("call.source.no_sockets"),
+        SourceError::NoPipes => Reason::new("call.source.no_pipes"),
+        SourceError::BadPipe => Reason::new("call.source.pipe"),
         SourceError::PlainHttp { host } => Reason::new("call.source.plain").with("host", host),
         SourceError::Query => Reason::new("call.source.query"),
         SourceError::NoKind { name, address } => Reason::new("call.source.no_kind")

@@ -190,6 +190,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             | Source::Http(_)
             | Source::WebSocket(_)
             | Source::Unix(_)
+            | Source::Pipe(_)
             | Source::Program(_)
             | Source::Requests(_)
             | Source::Stdin => None,
@@ -203,6 +204,7 @@ fn described_as(source: &Source, links: &LinkConfig) -> anyhow::Result<SourceSet
             Source::Http(_)
             | Source::WebSocket(_)
             | Source::Unix(_)
+            | Source::Pipe(_)
             | Source::File(_)
             | Source::Requests(_)
             | Source::Stdin => String::new(),

@@ -13,8 +13,8 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::app::Exit;
 use crate::demo::{self, Answer, Entrance, News, Signer, Verdict};
 use crate::platform::signals::{self, Leave};
-use crate::platform::sockets;
-use crate::transport;
+use crate::platform::{pipes, sockets};
+use crate::transport::{self, PipeName};
 
 use super::failure::Failure;
 
@@ -24,7 +24,7 @@ const WAITING_LINES: usize = 256;
 /// Says how the demo's agent is served.
 #[derive(Debug, Clone, Default)]
 pub struct Serving {
-    /// Where: `HOST:PORT`, `unix:PATH`, `unix:AGENT` or `-`.
+    /// Where: `HOST:PORT`, `unix:PATH`, `unix:AGENT`, `pipe:NAME` or `-`.
     pub places: Vec<String>,
     /// What is played to the first subscriber; others are started by a request.
     pub scenario: Option<String>,
@@ -62,11 +62,17 @@ pub async fn serve(
             .await;
         return Ok(Exit::Clean);
     }
-    let places: Vec<Entrance> = serving.places.iter().map(|place| read(place)).collect();
+    let places = serving.places.iter().map(|place| read(place));
+    let places: Vec<Entrance> = places.collect::<anyhow::Result<_>>()?;
     let is_socket = |place: &Entrance| matches!(place, Entrance::Socket(_));
     anyhow::ensure!(
         sockets::THERE || !places.iter().any(is_socket),
         Failure::new("call.source.no_sockets")
+    );
+    let is_pipe = |place: &Entrance| matches!(place, Entrance::Pipe(_));
+    anyhow::ensure!(
+        pipes::THERE || !places.iter().any(is_pipe),
+        Failure::new("call.source.no_pipes")
     );
     let mut settings = demo::Settings::live(super::plan::seed()?);
     if let Some(file) = &serving.sign {
@@ -99,7 +105,7 @@ pub async fn serve(
         });
     }
     let name = |place: &Entrance| match place {
-        Entrance::Address(_) | Entrance::Socket(_) => place.to_string(),
+        Entrance::Address(_) | Entrance::Socket(_) | Entrance::Pipe(_) => place.to_string(),
         Entrance::Pipes => words.text("serve.pipes", &[]),
     };
     let names: Vec<String> = running.places().iter().map(name).collect();
@@ -195,8 +201,12 @@ fn told(words: &Phrases, news: &News) -> String {
 }
 
 /// Reads a place; a name after `unix:` is an agent's in the first of the protocol's folders (B.4.1).
-fn read(text: &str) -> Entrance {
-    match text.strip_prefix("unix:") {
+fn read(text: &str) -> anyhow::Result<Entrance> {
+    if let Some(name) = text.strip_prefix("pipe:") {
+        let name = PipeName::parse(name).ok_or_else(|| Failure::new("call.source.pipe"))?;
+        return Ok(Entrance::Pipe(name.whole().to_owned()));
+    }
+    Ok(match text.strip_prefix("unix:") {
         _ if text == "-" => Entrance::Pipes,
         Some(name) if !name.contains('/') => Entrance::Socket(
             transport::socket_folders()
@@ -207,5 +217,5 @@ fn read(text: &str) -> Entrance {
         ),
         Some(path) => Entrance::Socket(Path::new(path).to_owned()),
         None => Entrance::Address(text.to_owned()),
-    }
+    })
 }

@@ -119,6 +119,8 @@ pub(crate) fn unknown(word: &str, error: SourceError, config: &Config) -> Failur
         | SourceError::Credential
         | SourceError::BadSocket
         | SourceError::NoSockets
+        | SourceError::NoPipes
+        | SourceError::BadPipe
         | SourceError::PlainHttp { .. }
         | SourceError::Query
         | SourceError::NoKind { .. }
@@ -192,7 +194,7 @@ pub(crate) fn carrier(source: &Source) -> Carrier {
     match source {
         Source::Http(_) => Carrier::EventStream,
         Source::WebSocket(_) => Carrier::WebSocket,
-        Source::Unix(_) => Carrier::Socket,
+        Source::Unix(_) | Source::Pipe(_) => Carrier::Socket,
         Source::Program(_) => Carrier::Lines,
         Source::Requests(_) => Carrier::Requests,
         Source::File(_) | Source::Stdin => Carrier::OneWay,

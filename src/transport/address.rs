@@ -36,6 +36,12 @@ pub enum SourceError {
     /// A Unix socket where there are none.
     #[error("this system has no Unix sockets that hearken can use; use http:// or a program")]
     NoSockets,
+    /// A `pipe:` without the id of an agent or the whole name of a pipe.
+    #[error("pipe: wants the id of an agent or the whole name of a pipe behind it")]
+    BadPipe,
+    /// A named pipe where there are none.
+    #[error("this system has no named pipes; use unix: or a program")]
+    NoPipes,
     /// Plain http to another machine.
     #[error(
         "plain http or ws to {host} is refused, because anybody on the way can read and change it; use https or wss, or --allow-plain-http"

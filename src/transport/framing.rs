@@ -12,6 +12,9 @@
 //! 48 54 54 50                -> neither
 //! ```
 //!
+//! A pipe of Windows that keeps messages apart carries documents with nothing between them (B.3.4); each ends where all is
+//! closed that it opened, so it does not matter how its bytes arrive.
+//!
 //! A message beyond the bound is passed over without being kept, and told as [`Piece::TooLarge`]. A length that
 //! does not even begin with a zero byte is none: somewhere before it one was wrong, and from there on nothing can
 //! be found any more ([`Piece::OutOfStep`]).
@@ -35,6 +38,8 @@ pub(super) enum Framing {
     Lengths,
     /// One message a line.
     Lines,
+    /// A JSON document a message, with nothing between them: over what keeps each write together (B.3.4).
+    Documents,
 }
 
 impl Framing {
@@ -62,14 +67,16 @@ impl Framing {
                 bytes.push(b'\n');
                 bytes
             }
+            Self::Documents => message.as_bytes().to_vec(),
         }
     }
 
-    /// Gives the other one.
+    /// Gives the other one of a socket's two.
     pub(super) fn other(self) -> Self {
         match self {
             Self::Lengths => Self::Lines,
             Self::Lines => Self::Lengths,
+            Self::Documents => Self::Documents,
         }
     }
 }
@@ -110,8 +117,48 @@ enum StreamState {
     Length,
     /// Inside a message that is too long, with so many bytes to go.
     PastLength(u64),
+    /// Between two documents or inside of one.
+    Document(Scan),
+    /// Inside a document that is too long.
+    PastDocument(Scan),
     /// Nothing more can be read.
     Lost,
+}
+
+/// Says how far a document has been looked through: it ends where all is closed that it opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Scan {
+    depth: usize,
+    in_string: bool,
+    is_escaped: bool,
+}
+
+impl Scan {
+    /// Looks at one more byte; tells whether the document ends with it.
+    fn ends(&mut self, byte: u8) -> bool {
+        if self.in_string {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return false;
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => self.depth += 1,
+            b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+            _ => {}
+        }
+        self.depth == 0
+    }
+
+    /// Gives the place behind a document's end.
+    fn end_in(&mut self, bytes: &[u8]) -> Option<usize> {
+        let at = bytes.iter().position(|byte| self.ends(*byte))?;
+        Some(at + 1)
+    }
 }
 
 impl Framer {
@@ -123,6 +170,11 @@ impl Framer {
     /// Begins a stream of lines.
     pub(super) fn lines(limit: usize) -> Self {
         Self::at(StreamState::Line, limit)
+    }
+
+    /// Begins a stream of documents.
+    pub(super) fn documents(limit: usize) -> Self {
+        Self::at(StreamState::Document(Scan::default()), limit)
     }
 
     fn at(place: StreamState, limit: usize) -> Self {
@@ -140,6 +192,7 @@ impl Framer {
             StreamState::Start | StreamState::Lost => None,
             StreamState::Line | StreamState::PastLine => Some(Framing::Lines),
             StreamState::Length | StreamState::PastLength(_) => Some(Framing::Lengths),
+            StreamState::Document(_) | StreamState::PastDocument(_) => Some(Framing::Documents),
         }
     }
 
@@ -233,6 +286,47 @@ impl Framer {
                     }
                     self.place = StreamState::Length;
                 }
+                StreamState::Document(mut scan) => {
+                    if self.searched == 0 {
+                        let blank = |byte: &u8| byte.is_ascii_whitespace() || BOM.contains(byte);
+                        let blanks = self.kept.iter().take_while(|byte| blank(byte)).count();
+                        self.kept.advance(blanks);
+                        if !matches!(*self.kept.first()?, b'{' | b'[') {
+                            self.place = StreamState::Lost;
+                            self.forget();
+                            return Some(Piece::Neither);
+                        }
+                    }
+                    let Some(end) = scan.end_in(&self.kept[self.searched..]) else {
+                        self.searched = self.kept.len();
+                        self.place = StreamState::Document(scan);
+                        if self.kept.len() <= self.limit {
+                            return None;
+                        }
+                        self.forget();
+                        self.place = StreamState::PastDocument(scan);
+                        return Some(Piece::TooLarge);
+                    };
+                    let document = self.kept.split_to(self.searched + end);
+                    self.searched = 0;
+                    self.place = StreamState::Document(Scan::default());
+                    return Some(if document.len() > self.limit {
+                        Piece::TooLarge
+                    } else {
+                        message(&document)
+                    });
+                }
+                StreamState::PastDocument(mut scan) => match scan.end_in(&self.kept) {
+                    Some(end) => {
+                        self.kept.advance(end);
+                        self.place = StreamState::Document(Scan::default());
+                    }
+                    None => {
+                        self.forget();
+                        self.place = StreamState::PastDocument(scan);
+                        return None;
+                    }
+                },
                 StreamState::Lost => {
                     self.kept.clear();
                     return None;

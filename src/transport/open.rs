@@ -8,6 +8,7 @@ use super::file::{FileReader, OneWay};
 use super::halves::Link;
 use super::handle::{LinkHandle, drive_with, launch};
 use super::listening::listen;
+use super::pipe::PipeDial;
 use super::program::ProgramDial;
 use super::server::{Handler, Server};
 use super::settings::LinkSettings;
@@ -40,6 +41,10 @@ pub fn open(source: Source, settings: LinkSettings, sink: LinkSink) -> LinkHandl
         }
         Source::Unix(socket) => {
             let link = duplex::link(UnixDial::new(socket, limit), settings);
+            launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
+        }
+        Source::Pipe(name) => {
+            let link = duplex::link(PipeDial::new(name, limit), settings);
             launch(|orders, closing| drive_with(link, handler, sink, orders, closing))
         }
         Source::Program(command) => {

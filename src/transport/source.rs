@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 use super::address::{HttpAddress, NAME_CHARACTERS, SourceError, WebSocketAddress, shown};
 use super::clean::clean;
 use super::listening::Listening;
+use super::pipe::PipeName;
 use super::program;
 use super::unix::Socket;
 use crate::config::LinkConfig;
 use crate::platform::files::is_socket;
-use crate::platform::sockets;
+use crate::platform::{pipes, sockets};
 
 /// Names something that frames can be read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,6 +27,8 @@ pub enum Source {
     WebSocket(WebSocketAddress),
     /// An agent on this machine, behind a Unix socket.
     Unix(Socket),
+    /// An agent on this machine, behind a named pipe.
+    Pipe(PipeName),
     /// A program that is started, with its arguments, and speaks over its standard input and output.
     Program(Vec<OsString>),
     /// A capture: a file with one message a line.
@@ -61,6 +64,13 @@ impl Source {
                 let socket = Socket::parse(socket).ok_or(SourceError::BadSocket)?;
                 return Ok(Self::Unix(socket));
             }
+            Some("pipe") if !pipes::THERE => return Err(SourceError::NoPipes),
+            Some("pipe") => {
+                let name = text
+                    .split_once(':')
+                    .and_then(|(_, name)| PipeName::parse(name));
+                return name.map(Self::Pipe).ok_or(SourceError::BadPipe);
+            }
             Some(other) if text.contains("://") => {
                 return Err(SourceError::UnknownScheme {
                     scheme: other.to_owned(),
@@ -91,6 +101,7 @@ impl Source {
             Self::Http(_)
             | Self::WebSocket(_)
             | Self::Unix(_)
+            | Self::Pipe(_)
             | Self::Program(_)
             | Self::Requests(_) => true,
             Self::File(_) | Self::Stdin => false,
@@ -104,6 +115,7 @@ impl Source {
                 shown(url)
             }
             Self::Unix(socket) => socket.to_string(),
+            Self::Pipe(name) => name.to_string(),
             Self::Program(command) => program::name(command),
             Self::File(path) => clean(&path.to_string_lossy(), NAME_CHARACTERS),
             Self::Stdin => "standard input".to_owned(),
@@ -119,9 +131,12 @@ impl Source {
                 url.set_path(path);
                 shown(&url)
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
-                self.name()
-            }
+            Self::Unix(_)
+            | Self::Pipe(_)
+            | Self::Program(_)
+            | Self::File(_)
+            | Self::Stdin
+            | Self::Requests(_) => self.name(),
         }
     }
 
@@ -132,9 +147,12 @@ impl Source {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
                 Some((url.path(), url.query().is_some()))
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
-                None
-            }
+            Self::Unix(_)
+            | Self::Pipe(_)
+            | Self::Program(_)
+            | Self::File(_)
+            | Self::Stdin
+            | Self::Requests(_) => None,
         }
     }
 
@@ -144,9 +162,12 @@ impl Source {
             Self::Http(HttpAddress(url, _)) | Self::WebSocket(WebSocketAddress(url, _)) => {
                 Some(url.origin().ascii_serialization())
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
-                None
-            }
+            Self::Unix(_)
+            | Self::Pipe(_)
+            | Self::Program(_)
+            | Self::File(_)
+            | Self::Stdin
+            | Self::Requests(_) => None,
         }
     }
 
@@ -157,9 +178,12 @@ impl Source {
             Self::Http(HttpAddress(_, part)) | Self::WebSocket(WebSocketAddress(_, part)) => {
                 part.as_deref()
             }
-            Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_) => {
-                None
-            }
+            Self::Unix(_)
+            | Self::Pipe(_)
+            | Self::Program(_)
+            | Self::File(_)
+            | Self::Stdin
+            | Self::Requests(_) => None,
         }
     }
 
@@ -169,6 +193,7 @@ impl Source {
             Self::Http(_)
             | Self::WebSocket(_)
             | Self::Unix(_)
+            | Self::Pipe(_)
             | Self::Program(_)
             | Self::Requests(_) => true,
             Self::File(_) | Self::Stdin => false,

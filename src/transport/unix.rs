@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -60,13 +60,7 @@ impl Socket {
         if text.contains('/') {
             return Some(Self::Path(PathBuf::from(text)));
         }
-        let fits = !text.is_empty()
-            && text.len() <= ID_BYTES
-            && !text.starts_with('.')
-            && text
-                .chars()
-                .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@'));
-        fits.then(|| Self::Agent {
+        is_id(text).then(|| Self::Agent {
             id: text.to_owned(),
             folders: folders(),
         })
@@ -92,6 +86,16 @@ impl Socket {
             })
         })
     }
+}
+
+/// Tells whether a text can be an agent's id in a name of the system's.
+pub(super) fn is_id(text: &str) -> bool {
+    !text.is_empty()
+        && text.len() <= ID_BYTES
+        && !text.starts_with('.')
+        && text
+            .chars()
+            .all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':' | '@'))
 }
 
 impl fmt::Display for Socket {
@@ -192,10 +196,10 @@ fn is_trusted(peer: u32, own: u32) -> bool {
 }
 
 impl Dial for UnixDial {
-    type Inward = Incoming;
-    type Outward = Outgoing;
+    type Inward = Incoming<OwnedReadHalf>;
+    type Outward = Outgoing<OwnedWriteHalf>;
 
-    async fn dial(&mut self) -> Result<(Incoming, Outgoing), Fault> {
+    async fn dial(&mut self) -> Result<(Self::Inward, Self::Outward), Fault> {
         let path = self.socket.find()?;
         let stream = UnixStream::connect(&path)
             .await
@@ -254,8 +258,8 @@ fn fault(error: &io::Error, path: &Path) -> Fault {
 
 /// Reads a socket.
 #[derive(Debug)]
-pub(super) struct Incoming {
-    reading: OwnedReadHalf,
+pub(super) struct Incoming<Reading> {
+    reading: Reading,
     framer: Framer,
     limit: usize,
     /// How long a first message waits for any answer; absent for as long as it takes.
@@ -264,7 +268,7 @@ pub(super) struct Incoming {
     seen: watch::Receiver<Talk>,
 }
 
-impl Inward for Incoming {
+impl<Reading: AsyncRead + Unpin + Send + 'static> Inward for Incoming<Reading> {
     async fn next(&mut self) -> Arrival {
         loop {
             if let Some(piece) = self.framer.piece() {
@@ -294,6 +298,30 @@ impl Inward for Incoming {
     }
 }
 
+/// Gives both halves of a connection whose framing is known, or is that of the first bytes that come.
+pub(super) fn halves<Reading, Writing>(
+    (reading, writing): (Reading, Writing),
+    framer: Framer,
+    first: Framing,
+    limit: usize,
+) -> (Incoming<Reading>, Outgoing<Writing>) {
+    let talk = watch::Sender::new(Talk::Silent);
+    let incoming = Incoming {
+        reading,
+        framer,
+        limit,
+        patience: None,
+        talk: talk.clone(),
+        seen: talk.subscribe(),
+    };
+    let outgoing = Outgoing {
+        writing,
+        first,
+        talk,
+    };
+    (incoming, outgoing)
+}
+
 /// Waits until a first message got no answer for so long; never, when it got one or has all the time.
 async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Option<Duration>) {
     let Some(patience) = patience else {
@@ -311,13 +339,13 @@ async fn unanswered(seen: &mut watch::Receiver<Talk>, patience: Option<Duration>
 
 /// Writes to a socket.
 #[derive(Debug)]
-pub(super) struct Outgoing {
-    writing: OwnedWriteHalf,
+pub(super) struct Outgoing<Writing> {
+    writing: Writing,
     first: Framing,
     talk: watch::Sender<Talk>,
 }
 
-impl Outward for Outgoing {
+impl<Writing: AsyncWrite + Unpin + Send + 'static> Outward for Outgoing<Writing> {
     async fn send(&mut self, message: String) -> Result<(), Undelivered> {
         let talk = *self.talk.borrow();
         let framing = match talk {

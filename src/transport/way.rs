@@ -38,7 +38,12 @@ impl Source {
                 Some(Self::Http(HttpAddress::at(url)))
             }
             (
-                Self::Unix(_) | Self::Program(_) | Self::File(_) | Self::Stdin | Self::Requests(_),
+                Self::Unix(_)
+                | Self::Pipe(_)
+                | Self::Program(_)
+                | Self::File(_)
+                | Self::Stdin
+                | Self::Requests(_),
                 _,
             ) => None,
         }

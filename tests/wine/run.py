@@ -252,6 +252,68 @@ def what_a_program_started_ends_with_hearken_however_that_ends():
         assert not alive(mark), "something is left"
 
 
+def a_screen_reader_is_seen_and_spoken_beside_by_no_second_voice():
+    said = call("doctor", "--language", "en")[1]
+    assert "None is at work" in said and "NVDA shows NVDA" not in said, said
+    for kind, title, name in [("wxWindowClassNR", "NVDA", "NVDA"), ("JFWUI2", "JAWS", "JAWS")]:
+        with subprocess.Popen([WINE, os.path.join(FOLDER, "reader.exe"), kind, title], env=ENVIRONMENT) as reader:
+            try:
+                end = time.monotonic() + PATIENCE
+                while f"{name} is at work" not in (said := call("doctor", "--language", "en")[1]):
+                    assert time.monotonic() < end and reader.poll() is None, said
+                assert "because a screen reader is at work" in said and "--voice system" in said, said
+                with Hearken("demo", "--scenario", "email", "--language", "en") as run:
+                    run.until(lambda line: "your screen reader speaks" in line)
+            finally:
+                reader.kill()
+
+
+def nvda_speaks_shows_and_falls_silent():
+    library = windows(os.path.join(FOLDER, "nvda.dll"))
+    log = os.path.join(FOLDER, "nvda.log")
+
+    def told():
+        return open(log, encoding="utf-8").read() if os.path.exists(log) else ""
+
+    def nvda(**more):
+        if os.path.exists(log):
+            os.remove(log)
+        return {"HEARKEN_NVDA_LOG": windows(log), **more}
+
+    code, said, errors = call("say", "--voice", "nvda:" + library, "Tom & Ann?", environment=nvda())
+    assert code == 0, said + errors
+    # Its symbols are said in words before they get there.
+    assert "braille Tom and Ann?" in told() and ">Tom and Ann?</prosody></speak>" in told(), told()
+    arguments = ["demo", "--scenario", "email", "--face", "linear", "--language", "en", "--voice", "nvda:" + library]
+    with Hearken(*arguments, environment=nvda(HEARKEN_NVDA_MS="60000")) as run:
+        run.until(lambda line: "Connected." in line)
+        end = time.monotonic() + PATIENCE
+        while "speak" not in told():
+            assert time.monotonic() < end, run.said
+            time.sleep(0.1)
+        run.type("s")
+        while "cancel" not in told():
+            assert time.monotonic() < end, told()
+            time.sleep(0.1)
+    for place, more, words in [
+        (library, {"HEARKEN_NVDA_AWAY": "1"}, "NVDA is not running"),
+        (windows(os.path.join(FOLDER, "bcryptprimitives.dll")), {}, "older than 2024.1"),
+        (windows(os.path.join(FOLDER, "none.dll")), {}, "can't be loaded"),
+    ]:
+        code, said, errors = call("say", "--voice", "nvda:" + place, "hello", environment=nvda(**more))
+        assert code != 0 and words in said + errors, (code, said, errors)
+
+
+def an_agent_behind_a_named_pipe_is_watched_and_answered():
+    with Hearken("demo", "--serve", "pipe:own", "--scenario", "email", "--language", "en") as server:
+        server.until(lambda line: r"pipe:\\.\pipe\aaep\own" in line)
+        with Hearken("watch", "pipe:own", "--face", "json", "--until", "ended", *CALL) as run:
+            answered(run)
+            assert run.over() == 0, run.said
+    code, said, errors = call("watch", "pipe:nobody", "--face", "linear", "--retries", "0", *CALL)
+    assert code == 1 and "nobody listens at the pipe" in said.lower(), (code, said, errors)
+
+
 def what_this_system_has_not_is_said():
     for language, words in [("en", "no Unix sockets"), ("de", "keine Unix-Sockets"), ("es", "no tiene sockets Unix")]:
         code, _, errors = call("watch", "unix:/tmp/x.sock", "--language", language)
@@ -319,6 +381,9 @@ CASES = [
     the_demo_is_served_watched_answered_recorded_and_replayed,
     a_script_is_found_by_its_name_and_speaks_over_its_pipes,
     what_a_program_started_ends_with_hearken_however_that_ends,
+    a_screen_reader_is_seen_and_spoken_beside_by_no_second_voice,
+    nvda_speaks_shows_and_falls_silent,
+    an_agent_behind_a_named_pipe_is_watched_and_answered,
     what_this_system_has_not_is_said,
     settings_are_where_this_system_has_them,
     keys_answer_in_a_console_in_lines,
@@ -330,6 +395,11 @@ CASES = [
 def main():
     failed = 0
     os.makedirs(FOLDER, exist_ok=True)
+    # Windows that nobody draws: there need not be a screen.
+    null = ["reg", "add", r"HKCU\Software\Wine\Drivers", "/v", "Graphics", "/d", "null", "/f"]
+    subprocess.run([WINE, *null], env=ENVIRONMENT, check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
+    # Who has begun without it goes on without it.
+    subprocess.run([os.path.join(os.path.dirname(WINE), "wineserver64"), "-k"], env=ENVIRONMENT, check=False, timeout=PATIENCE)
     cases = [case for case in CASES if all(name in case.__name__ for name in sys.argv[4:])]
     for case in cases:
         began = time.monotonic()

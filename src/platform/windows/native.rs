@@ -11,10 +11,11 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::windows::ffi::OsStrExt as _;
-use std::os::windows::io::{FromRawHandle as _, OwnedHandle};
+use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle, RawHandle};
 use std::path::Path;
 use std::ptr::null_mut;
 
+use tokio::net::windows::named_pipe::{NamedPipeServer, PipeMode, ServerOptions};
 use windows_sys::Win32::Foundation::{
     ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, GENERIC_WRITE, HMODULE, INVALID_HANDLE_VALUE, LocalFree,
 };
@@ -22,8 +23,9 @@ use windows_sys::Win32::Security::Authorization::{
     ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
 };
 use windows_sys::Win32::Security::{
-    DACL_SECURITY_INFORMATION, PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR,
-    SECURITY_ATTRIBUTES, SetFileSecurityW,
+    DACL_SECURITY_INFORMATION, EqualSid, GetTokenInformation, IsWellKnownSid,
+    PROTECTED_DACL_SECURITY_INFORMATION, PSECURITY_DESCRIPTOR, PSID, SECURITY_ATTRIBUTES,
+    SetFileSecurityW, TOKEN_QUERY, TOKEN_USER, TokenUser, WinLocalSystemSid,
 };
 use windows_sys::Win32::Storage::FileSystem::{
     CREATE_NEW, CreateFileW, FILE_ATTRIBUTE_NORMAL, FILE_SHARE_DELETE, FILE_SHARE_READ,
@@ -32,14 +34,26 @@ use windows_sys::Win32::Storage::FileSystem::{
 use windows_sys::Win32::System::LibraryLoader::{
     GetProcAddress, LOAD_WITH_ALTERED_SEARCH_PATH, LoadLibraryExW,
 };
+use windows_sys::Win32::System::Pipes::GetNamedPipeServerProcessId;
 use windows_sys::Win32::System::Registry::{HKEY_CURRENT_USER, RRF_RT_REG_DWORD, RegGetValueW};
+use windows_sys::Win32::System::Threading::{
+    GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
+};
 use windows_sys::Win32::UI::WindowsAndMessaging::{
     FindWindowW, SPI_GETSCREENREADER, SystemParametersInfoW,
 };
 
+use crate::platform::Owner;
+
 /// Who may do what with something of the owner's: the owner and the system all, nobody else anything, whatever the folder
 /// says; what is made in a folder later has the same.
 const OWNER_ALONE: &str = "D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)";
+
+/// How much a pipe keeps of what nobody has read yet, in bytes (AAEP B.3.2).
+const PIPE_BUFFER: u32 = 1024 * 1024;
+
+/// The room for a user's id: the longest has 68 bytes, and what points at it 16.
+const USER_WORDS: usize = 32;
 
 /// The longest path that the system takes as it stands.
 const SHORT_PATH: usize = 247;
@@ -90,11 +104,7 @@ pub(super) fn number_of_person(key: &str, value: &str) -> io::Result<Option<u32>
 /// Makes a file that was not there, for its owner alone from its first moment on.
 pub(super) fn create_for_owner(path: &Path) -> io::Result<File> {
     let rights = Rights::owner_alone()?;
-    let attributes = SECURITY_ATTRIBUTES {
-        nLength: u32::try_from(size_of::<SECURITY_ATTRIBUTES>()).unwrap_or(0),
-        lpSecurityDescriptor: rights.0,
-        bInheritHandle: 0,
-    };
+    let attributes = attributes(&rights);
     let path = wide_path(path)?;
     // SAFETY: a path with a zero at its end, and rights that live until the call is over.
     let handle = unsafe {
@@ -126,6 +136,103 @@ pub(super) fn keep_for_owner(path: &Path) -> io::Result<()> {
         return Err(io::Error::last_os_error());
     }
     Ok(())
+}
+
+/// Opens an end of a pipe that waits for somebody of this person: a message at a time (AAEP B.3.2), from this machine alone.
+/// The first end has to be the first one of that name.
+pub(super) fn pipe_for_owner(name: &str, is_first: bool) -> io::Result<NamedPipeServer> {
+    let rights = Rights::owner_alone()?;
+    let mut attributes = attributes(&rights);
+    let mut options = ServerOptions::new();
+    options
+        .pipe_mode(PipeMode::Message)
+        .first_pipe_instance(is_first)
+        .reject_remote_clients(true)
+        .out_buffer_size(PIPE_BUFFER)
+        .in_buffer_size(PIPE_BUFFER);
+    // SAFETY: it points at attributes, whose rights live until the call is over.
+    unsafe { options.create_with_security_attributes_raw(name, (&raw mut attributes).cast()) }
+}
+
+/// Tells whose program listens at the pipe that a handle is of.
+pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
+    let mut process = 0;
+    // SAFETY: the handle is open, and one number is written to where it is pointed at.
+    if unsafe { GetNamedPipeServerProcessId(pipe, &raw mut process) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: it takes numbers, and what it gives is taken into an owner.
+    let process = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process) };
+    let theirs = User::of(&owned(process)?)?;
+    // SAFETY: it takes nothing; what it gives stands for this process and is never closed.
+    let own = User::of_handle(unsafe { GetCurrentProcess() })?;
+    // SAFETY: both users live until the calls are over.
+    Ok(unsafe {
+        if EqualSid(own.sid(), theirs.sid()) != 0 {
+            Owner::Own
+        } else if IsWellKnownSid(theirs.sid(), WinLocalSystemSid) != 0 {
+            Owner::System
+        } else {
+            Owner::Another
+        }
+    })
+}
+
+/// Takes a handle that was just given, if one was.
+fn owned(handle: RawHandle) -> io::Result<OwnedHandle> {
+    if handle.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the handle is open, and nobody else has it.
+    Ok(unsafe { OwnedHandle::from_raw_handle(handle) })
+}
+
+/// Holds who a process is of, as the system writes it: a `TOKEN_USER` with the id behind it, at a place that suits it.
+struct User(Vec<u64>);
+
+impl User {
+    fn of(process: &OwnedHandle) -> io::Result<Self> {
+        Self::of_handle(process.as_raw_handle())
+    }
+
+    fn of_handle(process: RawHandle) -> io::Result<Self> {
+        let mut token = null_mut();
+        // SAFETY: the process is open, and a handle is written to where it is pointed at.
+        if unsafe { OpenProcessToken(process, TOKEN_QUERY, &raw mut token) } == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let token = owned(token)?;
+        let mut room = vec![0_u64; USER_WORDS];
+        let mut length = 0;
+        let size = u32::try_from(size_of_val(room.as_slice())).unwrap_or(0);
+        // SAFETY: no more is written than `size` bytes, which are there.
+        let done = unsafe {
+            GetTokenInformation(
+                token.as_raw_handle(),
+                TokenUser,
+                room.as_mut_ptr().cast(),
+                size,
+                &raw mut length,
+            )
+        };
+        if done == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self(room))
+    }
+
+    fn sid(&self) -> PSID {
+        // SAFETY: the system wrote a TOKEN_USER there, which points into the same room.
+        unsafe { (*self.0.as_ptr().cast::<TOKEN_USER>()).User.Sid }
+    }
+}
+
+fn attributes(rights: &Rights) -> SECURITY_ATTRIBUTES {
+    SECURITY_ATTRIBUTES {
+        nLength: u32::try_from(size_of::<SECURITY_ATTRIBUTES>()).unwrap_or(0),
+        lpSecurityDescriptor: rights.0,
+        bInheritHandle: 0,
+    }
 }
 
 /// Holds rights as the system made them of words.
@@ -255,5 +362,83 @@ impl Library {
         let ssml = wide(ssml);
         // SAFETY: a text with a zero at its end, which lives until the call is over: the last word says that it waits.
         unsafe { (self.speak_ssml)(ssml.as_ptr(), SYMBOLS_UNCHANGED, NORMAL_PRIORITY, 0) }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use windows_sys::Win32::Security::Authorization::ConvertSecurityDescriptorToStringSecurityDescriptorW;
+    use windows_sys::Win32::Security::GetFileSecurityW;
+
+    use super::*;
+
+    /// Gives the list of who may do what with a file, in the system's words.
+    fn rights_of(path: &Path) -> String {
+        let path = wide_path(path).unwrap();
+        let mut room = [0_u64; 128];
+        let (mut length, mut words) = (0, null_mut());
+        // SAFETY: a path with a zero at its end, a room of the size that is said, and a text that the system makes.
+        unsafe {
+            let size = u32::try_from(size_of_val(&room)).unwrap();
+            let what = DACL_SECURITY_INFORMATION;
+            let place = room.as_mut_ptr().cast();
+            assert_ne!(
+                GetFileSecurityW(path.as_ptr(), what, place, size, &raw mut length),
+                0
+            );
+            let done = ConvertSecurityDescriptorToStringSecurityDescriptorW(
+                place,
+                SDDL_REVISION_1,
+                what,
+                &raw mut words,
+                null_mut(),
+            );
+            assert_ne!(done, 0);
+            let count = (0..).take_while(|at| *words.add(*at) != 0).count();
+            let text = String::from_utf16_lossy(std::slice::from_raw_parts(words, count));
+            LocalFree(words.cast());
+            text
+        }
+    }
+
+    #[test]
+    fn a_file_for_its_owner_is_nobody_elses() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("record.jsonl");
+        drop(create_for_owner(&path).unwrap());
+        let again = create_for_owner(&path).unwrap_err();
+        assert_eq!(again.kind(), io::ErrorKind::AlreadyExists);
+        let rights = rights_of(&path);
+        // Everybody, users, and who has signed in.
+        for other in [";WD)", ";BU)", ";AU)"] {
+            assert!(!rights.contains(other), "{rights}");
+        }
+        let open = folder.path().join("open");
+        std::fs::write(&open, "").unwrap();
+        keep_for_owner(&open).unwrap();
+        assert_eq!(rights_of(&open), rights);
+    }
+
+    #[test]
+    fn what_is_not_there_is_not_found() {
+        assert!(!has_window("no such class", "no such title"));
+        assert_eq!(
+            number_of_person(r"Software\No such key", "none").unwrap(),
+            None
+        );
+        let error = Library::load(Path::new(r"C:\no such library.dll")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        screen_reader().unwrap();
+    }
+
+    #[test]
+    fn a_long_path_is_taken_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = (0..6).fold(folder.path().to_owned(), |path, _| {
+            path.join("x".repeat(60))
+        });
+        std::fs::create_dir_all(&deep).unwrap();
+        create_for_owner(&deep.join("record.jsonl")).unwrap();
     }
 }

@@ -258,6 +258,8 @@ fn next_hop(from: &Url, headers: &HeaderMap, allow_plain: bool) -> Result<Url, H
             | SourceError::UnknownScheme { .. }
             | SourceError::BadSocket
             | SourceError::NoSockets
+            | SourceError::NoPipes
+            | SourceError::BadPipe
             | SourceError::Query
             | SourceError::NoKind { .. }
             | SourceError::IsSocket { .. }

@@ -118,18 +118,70 @@ fn the_last_line_needs_no_end_where_the_source_is_over() {
 
 #[test]
 fn what_is_wrapped_is_read_back_by_either() {
-    for framing in [Framing::Lengths, Framing::Lines] {
+    for (framing, wanted) in [
+        (Framing::Lengths, message("{\"a\":\n1}")),
+        (Framing::Lines, message("{\"a\": 1}")),
+    ] {
         let bytes = framing.wrap("{\"a\":\n1}");
-        let wanted = match framing {
-            Framing::Lengths => message("{\"a\":\n1}"),
-            Framing::Lines => message("{\"a\": 1}"),
-        };
         assert_eq!(read(Framer::either(100), &bytes, 1), [wanted]);
         assert_ne!(framing, framing.other());
     }
 }
 
+#[test]
+fn documents_stand_one_behind_the_other_and_end_by_themselves() {
+    let bytes = b"{\"a\":\"}\\\"{\"} \r\n[{},[]]{}";
+    for chunk in [1, 2, 7, 100] {
+        assert_eq!(
+            read(Framer::documents(100), bytes, chunk),
+            [
+                message("{\"a\":\"}\\\"{\"}"),
+                message("[{},[]]"),
+                message("{}")
+            ]
+        );
+    }
+    let wrapped = Framing::Documents.wrap("{\"a\":\n1}");
+    assert_eq!(
+        read(Framer::documents(100), &wrapped, 3),
+        [message("{\"a\":\n1}")]
+    );
+}
+
+#[test]
+fn a_document_beyond_the_bound_is_passed_over_and_the_next_is_read() {
+    let bytes = b"{\"a\":\"0123456789}\"}{\"b\":1}";
+    for chunk in [1, 4, 100] {
+        assert_eq!(
+            read(Framer::documents(10), bytes, chunk),
+            [Piece::TooLarge, message("{\"b\":1}")]
+        );
+    }
+}
+
+#[test]
+fn what_is_no_document_is_told_once() {
+    assert_eq!(
+        read(Framer::documents(10), b"{} HTTP/1.1 400", 3),
+        [message("{}"), Piece::Neither]
+    );
+}
+
 proptest! {
+    #[test]
+    fn any_split_gives_the_same_documents(
+        bytes in prop::collection::vec(prop_oneof![
+            Just(b'{'), Just(b'}'), Just(b'"'), Just(b'\\'), Just(b'['), Just(b']'), Just(b' '), any::<u8>()
+        ], 0..300),
+        limit in 0_usize..40,
+        chunk in 1_usize..9,
+    ) {
+        prop_assert_eq!(
+            read(Framer::documents(limit), &bytes, chunk),
+            read(Framer::documents(limit), &bytes, 1000)
+        );
+    }
+
     #[test]
     fn any_split_gives_the_same_messages(
         bytes in prop::collection::vec(prop_oneof![
