@@ -7,17 +7,16 @@
 //! which system it is. What a system does not have is absent there in a way that the compiler knows (a type without
 //! values, a constant that says so), so that nobody can pretend to have it; the rooms above say it in words.
 
+pub(crate) mod strays;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::{files, keyboard, numbered, processes, signals, sockets, strays, terminal};
+pub(crate) use unix::{files, keyboard, numbered, processes, signals, sockets, terminal};
 #[cfg(windows)]
-pub(crate) use windows::{
-    files, keyboard, numbered, processes, signals, sockets, strays, terminal,
-};
+pub(crate) use windows::{files, keyboard, numbered, processes, signals, sockets, terminal};
 
 /// Whether this system has a speech of its own that every build can use.
 pub(crate) const SPEAKS: bool = cfg!(any(windows, target_os = "macos"));

@@ -6,5 +6,4 @@ pub(crate) mod numbered;
 pub(crate) mod processes;
 pub(crate) mod signals;
 pub(crate) mod sockets;
-pub(crate) mod strays;
 pub(crate) mod terminal;

@@ -1,13 +1,29 @@
 //! Files and folders for their owner alone, programs among the files, and where the person's own files are.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, Metadata, OpenOptions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _,
     PermissionsExt as _,
 };
 use std::path::{Path, PathBuf};
+
+/// Opens a file to read it.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Gives the whole path of what is there, with no link in it.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn in_full(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
 
 /// Has a new file be its owner's alone.
 pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
