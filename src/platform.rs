@@ -10,6 +10,7 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
+pub(crate) mod strays;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
@@ -17,11 +18,11 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, strays, terminal,
+    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, terminal,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, strays, terminal,
+    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, terminal,
 };
 
 /// Names a sign of a screen reader that the system itself tells of.

@@ -10,5 +10,4 @@ pub(crate) mod processes;
 pub(crate) mod readers;
 pub(crate) mod signals;
 pub(crate) mod sockets;
-pub(crate) mod strays;
 pub(crate) mod terminal;

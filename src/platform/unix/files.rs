@@ -9,6 +9,22 @@ use std::os::unix::fs::{
 };
 use std::path::{Path, PathBuf};
 
+/// Opens a file to read it.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path)
+}
+
+/// Gives the whole path of what is there, with no link in it.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn in_full(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
+}
+
 /// Makes a file to be written that was not there, for its owner alone; it follows no link, not even one that leads nowhere.
 ///
 /// # Errors

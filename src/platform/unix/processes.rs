@@ -30,7 +30,7 @@ pub(crate) fn leave_terminal() {
 /// Is a program that was started alone, with what it started and has not left its group. Its number may be another's
 /// once the program was waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Tree(pub(super) Pid);
+pub(crate) struct Tree(pub(in crate::platform) Pid);
 
 impl Tree {
     /// Takes a child that was started alone; nothing when it was waited for already.

@@ -12,6 +12,29 @@ use super::native;
 /// The endings of what can be called, where the person's own settings name none.
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
 
+/// Opens a file to read it, and says of a folder what it is: the system says that it is forbidden. A name that no file can have
+/// is one that is not there.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    File::open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied if path.is_dir() => io::ErrorKind::IsADirectory.into(),
+        io::ErrorKind::InvalidFilename => io::ErrorKind::NotFound.into(),
+        _ => error,
+    })
+}
+
+/// Gives the whole path of what is there, as programs take it: what the system calls a canonical path (`\\?\`) is more than
+/// many of them understand.
+///
+/// # Errors
+/// What the system says.
+pub(crate) fn in_full(path: &Path) -> io::Result<PathBuf> {
+    path.metadata()?;
+    std::path::absolute(path)
+}
+
 /// Makes a file to be written that was not there, for its owner alone.
 ///
 /// # Errors
@@ -136,6 +159,18 @@ fn folder(name: &str) -> Option<PathBuf> {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_and_a_name_that_no_file_has_are_told_as_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let kind = |path: &Path| open_to_read(path).unwrap_err().kind();
+        assert_eq!(kind(folder.path()), io::ErrorKind::IsADirectory);
+        let odd = folder.path().join("no\u{1b}<>.jsonl");
+        assert_eq!(kind(&odd), io::ErrorKind::NotFound);
+        assert!(in_full(&odd).is_err());
+        let whole = in_full(&folder.path().join(".")).unwrap();
+        assert!(whole.is_dir() && !whole.to_string_lossy().contains('?'));
+    }
 
     #[test]
     fn a_program_is_found_by_its_name_without_an_ending() {

@@ -1,8 +1,8 @@
-//! Processes that left the job of the program that started them: none can.
+//! No strays: on Windows no process leaves a job, and other systems do not show what one has in its environment.
 
-use super::processes::Tree;
+use super::super::processes::Tree;
 
-/// Has no values: no process leaves a job.
+/// Has no values: no process is found here.
 #[derive(Debug)]
 pub(crate) enum One {}
 
