@@ -12,8 +12,7 @@ use crate::announce::Sound as Manner;
 use crate::announce::{Arg, Class, Mark, Phrases, Reason, Utterance, UtteranceId};
 use crate::config::{VoiceChoice, VoiceConfig};
 use crate::link::Phrase;
-use crate::platform::{OWN_VOICE, SPEAKS};
-use crate::voice::{self, VoiceEvent, VoiceSink};
+use crate::voice::{self, OWN_VOICE, SPEAKS, VoiceEvent, VoiceSink};
 
 /// Bounds the opening of an engine: what the slowest one may take by its own limits, the start of a
 /// daemon, its list of voices and its silent test.

@@ -47,6 +47,7 @@ mod worker;
 #[cfg(test)]
 pub mod tests;
 
+pub(crate) use crate::platform::{OWN_VOICE, SPEAKS};
 pub use choose::Surroundings;
 pub use sink::VoiceSink;
 

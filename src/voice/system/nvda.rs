@@ -197,8 +197,8 @@ fn escape(text: &str, into: &mut String) {
     }
 }
 
-#[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[cfg(test)]
 mod tests {
     use std::sync::{Arc, Condvar, Mutex};
 
