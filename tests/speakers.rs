@@ -34,6 +34,28 @@ fn rows(stage: &mut Stage) -> Vec<String> {
 }
 
 #[test]
+fn a_label_is_in_the_language_of_its_line() {
+    let mut stage = stage(0, TimesChoice::Never);
+    let stage = &mut stage;
+    let read = |stage: &mut Stage, summary: &str| {
+        let call = json!({"tool": "read", "tool_call_id": "call_1", "summary_normal": summary});
+        event(stage, "Ann", "tool.invoked", call);
+    };
+    read(stage, "One.");
+    assert_eq!(rows(stage), ["Tool Ann: One."]);
+    stage.line("language de");
+    rows(stage);
+    read(stage, "Two.");
+    let german = rows(stage);
+    assert!(german[0].ends_with("Ann: Two."), "{german:?}");
+    assert!(!german[0].starts_with("Tool"), "{german:?}");
+    stage.line("language en");
+    rows(stage);
+    read(stage, "Three.");
+    assert_eq!(rows(stage), ["Tool Ann: Three."]);
+}
+
+#[test]
 fn the_label_stands_where_the_speaker_changes() {
     let mut stage = stage(0, TimesChoice::Never);
     let stage = &mut stage;

@@ -23,7 +23,7 @@ use crate::session::{Change, Closing, Consent, Prompt, PromptId, ReplyState, Ses
 use super::wording::agents;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
-use crate::announce::words::naming::look;
+use crate::announce::words::naming::{begins_unlike, look};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
@@ -174,7 +174,7 @@ impl Announcer {
             Kind::SessionStarted,
             key,
             &[
-                ("agent", Arg::Name(agent)),
+                ("agent", Arg::Name(agent.to_string())),
                 ("parent", self.parent(change, sessions)),
                 ("summary", summary),
                 ("request", agents(change, event.request_text.as_deref())),
@@ -388,6 +388,9 @@ fn same_letters(one: &str, other: &str) -> bool {
 
 /// Tells whether a text begins with the agent's name, as it is seen.
 pub(super) fn names(text: &str, agent: &str) -> bool {
+    if begins_unlike(text, agent) {
+        return false;
+    }
     let words = agent.split_whitespace().count();
     let begin: Vec<&str> = text.split_whitespace().take(words).collect();
     words > 0 && look(begin.join(" ").trim_end_matches([':', ',', '.'])) == look(agent)

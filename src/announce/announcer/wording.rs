@@ -265,7 +265,7 @@ impl Announcer {
     fn progress(&self, change: &Change, event: &Progress) -> Draft {
         let summary = self.summary(change, &event.summary, Kind::Progress);
         let description = match &event.description {
-            Some(text) => Arg::Agent(text.clone(), change.language.clone()),
+            Some(text) => Arg::Agent(text.clone(), change.language.as_deref().map(str::to_owned)),
             None => Arg::own(""),
         };
         let (key, args) = if matches!(&summary, Arg::Agent(..)) {
@@ -428,9 +428,10 @@ impl Announcer {
     pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
         match (&session.parent, sessions.parent(session)) {
             (None, _) => Arg::own(""),
-            (Some(_), Some(parent)) => {
-                Arg::Name(self.agent_name(&parent.key, &parent.agent, sessions))
-            }
+            (Some(_), Some(parent)) => Arg::Name(
+                self.agent_name(&parent.key, &parent.agent, sessions)
+                    .to_string(),
+            ),
             (Some(_), None) => Arg::Own(self.phrases.text("session.parent.unknown", &[])),
         }
     }
@@ -526,12 +527,17 @@ fn tool(name: &str) -> Arg {
 pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     text.map_or_else(
         || Arg::own(""),
-        |text| Arg::Agent(text.to_owned(), change.language.clone()),
+        |text| {
+            Arg::Agent(
+                text.to_owned(),
+                change.language.as_deref().map(str::to_owned),
+            )
+        },
     )
 }
 
 fn tool_topic(tool: &str, call: Option<&str>) -> String {
-    format!("tool {}", call.unwrap_or(tool))
+    ["tool ", call.unwrap_or(tool)].concat()
 }
 
 /// Says how loud the first departure of a kind is: what may have cost information is spoken, other

@@ -127,7 +127,9 @@ impl Lexicon {
 
     fn pronounced(&self, mut spoken: String) -> String {
         // Speech has one direction; what is to be said of the signs is said by their names.
-        spoken.retain(|c| !is_direction_sign(c));
+        if !spoken.is_ascii() {
+            spoken.retain(|c| !is_direction_sign(c));
+        }
         match self.pronunciation.apply(&spoken) {
             Cow::Borrowed(_) => spoken,
             Cow::Owned(other) => other,

@@ -105,13 +105,34 @@ pub fn look(name: &str) -> String {
     if !letters.is_ascii() {
         return skeleton(&letters).collect();
     }
-    // It goes sign by sign where nothing is put together out of several, as in ASCII.
+    letters.bytes().filter_map(seen).collect()
+}
+
+/// Gives how an ASCII sign is seen; a text of them is seen sign by sign, because nothing in it is put together out of
+/// several.
+fn seen(byte: u8) -> Option<&'static str> {
     static ASCII: LazyLock<Vec<String>> = LazyLock::new(|| {
         let sign = |byte: u8| skeleton(char::from(byte).encode_utf8(&mut [0; 4])).collect();
         (0..0x80).map(sign).collect()
     });
-    let seen = |byte: u8| ASCII.get(usize::from(byte)).map(String::as_str);
-    letters.bytes().filter_map(seen).collect()
+    ASCII.get(usize::from(byte)).map(String::as_str)
+}
+
+/// Tells whether two texts surely begin unlike each other: [`look`] then differs for both, however long a beginning of
+/// the one is compared. Nearly all texts and names do, and are told apart by their first letters.
+pub fn begins_unlike(text: &str, name: &str) -> bool {
+    // Other signs may be taken out with what stands behind them.
+    let is_plain = |text: &str| text.bytes().all(|b| (b' '..0x7f).contains(&b));
+    if !is_plain(text) || !is_plain(name) {
+        return false;
+    }
+    let first = |text: &str| {
+        let letter = text.bytes().find(u8::is_ascii_alphanumeric)?;
+        seen(letter.to_ascii_lowercase())?.bytes().next()
+    };
+    first(text)
+        .zip(first(name))
+        .is_some_and(|(one, other)| one != other)
 }
 
 /// How many names and requests of which it is known how they look are remembered: as many as sessions are followed, and

@@ -163,6 +163,9 @@ impl SpeechQueue {
             Lane::Progress,
         ] {
             let Some(life) = lane.life() else { continue };
+            if self.lanes[lane as usize].is_empty() {
+                continue;
+            }
             let waiting = std::mem::take(&mut self.lanes[lane as usize]);
             let before = waiting.len();
             let mut kept = VecDeque::new();
