@@ -37,22 +37,21 @@ fn rows(stage: &mut Stage) -> Vec<String> {
 fn a_label_is_in_the_language_of_its_line() {
     let mut stage = stage(0, TimesChoice::Never);
     let stage = &mut stage;
-    let read = |stage: &mut Stage, summary: &str| {
-        let call = json!({"tool": "read", "tool_call_id": "call_1", "summary_normal": summary});
+    let mut read = |call: &str, summary: &str| {
+        let call = json!({"tool": "read", "tool_call_id": call, "summary_normal": summary});
+        stage.lines.clear();
         event(stage, "Ann", "tool.invoked", call);
+        let rows = rows(stage);
+        stage.line(if summary == "One." {
+            "language de"
+        } else {
+            "language en"
+        });
+        rows
     };
-    read(stage, "One.");
-    assert_eq!(rows(stage), ["Tool Ann: One."]);
-    stage.line("language de");
-    rows(stage);
-    read(stage, "Two.");
-    let german = rows(stage);
-    assert!(german[0].ends_with("Ann: Two."), "{german:?}");
-    assert!(!german[0].starts_with("Tool"), "{german:?}");
-    stage.line("language en");
-    rows(stage);
-    read(stage, "Three.");
-    assert_eq!(rows(stage), ["Tool Ann: Three."]);
+    assert_eq!(read("call_1", "One."), ["Tool Ann: One."]);
+    assert_eq!(read("call_2", "Two."), ["Werkzeug Ann: Two."]);
+    assert_eq!(read("call_3", "Three."), ["Tool Ann: Three."]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use crate::session::{
 
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Weight};
+use crate::announce::text::speakable::same_letters;
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
@@ -130,7 +131,7 @@ impl Announcer {
         let mut segments = self.fill(key, self.level(change.key.link, kind), args);
         // "Started: Started." says nothing twice.
         if let [own, said] = segments.as_mut_slice()
-            && bare(&own.text) == bare(&said.text)
+            && same_letters(&own.text, &said.text)
         {
             own.text = said.text.clone();
             own.spoken = said.spoken.clone();
@@ -501,14 +502,6 @@ impl Announcer {
             None => draft,
         }
     }
-}
-
-/// Gives a text's letters and digits in lower case.
-fn bare(text: &str) -> String {
-    text.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
 }
 
 pub(super) fn name(text: Option<&str>) -> Arg {

@@ -170,6 +170,16 @@ fn is_one_line(text: &str) -> bool {
     visible && spaced && !text.starts_with(' ') && !text.ends_with(' ')
 }
 
+/// Tells whether two texts have the same letters.
+pub fn same_letters(one: &str, other: &str) -> bool {
+    letters(one).eq(letters(other))
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    let signs = text.chars().filter(|c| c.is_alphanumeric());
+    signs.flat_map(char::to_lowercase)
+}
+
 /// Tells whether a text holds characters that are removed because nobody could see or hear them.
 pub fn hides(text: &str) -> bool {
     normalise::hides(text)

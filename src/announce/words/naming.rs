@@ -118,21 +118,23 @@ fn seen(byte: u8) -> Option<&'static str> {
     ASCII.get(usize::from(byte)).map(String::as_str)
 }
 
-/// Tells whether two texts surely begin unlike each other: [`look`] then differs for both, however long a beginning of
-/// the one is compared. Nearly all texts and names do, and are told apart by their first letters.
-pub fn begins_unlike(text: &str, name: &str) -> bool {
+/// Tells whether two texts have the same [`look`]; of ASCII signs, up to the first one that is not the same.
+pub fn looks_like(one: &str, other: &str) -> bool {
     // Other signs may be taken out with what stands behind them.
     let is_plain = |text: &str| text.bytes().all(|b| (b' '..0x7f).contains(&b));
-    if !is_plain(text) || !is_plain(name) {
-        return false;
+    if !is_plain(one) || !is_plain(other) {
+        return look(one) == look(other);
     }
-    let first = |text: &str| {
-        let letter = text.bytes().find(u8::is_ascii_alphanumeric)?;
-        seen(letter.to_ascii_lowercase())?.bytes().next()
-    };
-    first(text)
-        .zip(first(name))
-        .is_some_and(|(one, other)| one != other)
+    of_plain(one).eq(of_plain(other))
+}
+
+/// Gives the look of a text of ASCII signs that can be seen, sign by sign.
+fn of_plain(text: &str) -> impl Iterator<Item = u8> {
+    let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+    let letters = letters.map(|letter| letter.to_ascii_lowercase());
+    letters
+        .take(LONGEST_NAME)
+        .flat_map(|letter| seen(letter).unwrap_or_default().bytes())
 }
 
 /// How many names and requests of which it is known how they look are remembered: as many as sessions are followed, and
@@ -298,6 +300,41 @@ mod tests {
             looks.of(&format!("agent {n}"));
         }
         assert!(looks.names.borrow().len() <= MOST_LOOKS);
+    }
+
+    #[test]
+    fn texts_look_alike_where_their_looks_are_the_same() {
+        let texts = [
+            "",
+            "?!",
+            "Mailer",
+            "mailer",
+            "M a-i.l:e,r",
+            "Mai1er",
+            "rnailer",
+            "Mailer2",
+            "Maile",
+            "hearken",
+            "Hearken.",
+            "B\u{430}nk",
+            "Bank",
+            "\u{1b}[31mBank",
+            "31mBank",
+            "Ba\u{200b}nk",
+            "Straße",
+            &"x".repeat(LONGEST_NAME),
+            &"x".repeat(LONGEST_NAME + 1),
+            &"x".repeat(LONGEST_NAME - 1),
+        ];
+        for one in texts {
+            for other in texts {
+                assert_eq!(
+                    looks_like(one, other),
+                    look(one) == look(other),
+                    "{one:?} {other:?}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use crate::dialect::{Connection, Dialect, Offered};
+use crate::dialect::{self, Connection, Dialect, NoEvent, Offered};
 use crate::link::LinkId;
-use crate::protocol::{Now, Recent};
+use crate::protocol::{Decoded, Now, Recent};
 use crate::session::Standing;
 
 use super::speaks::Speaks;
@@ -45,7 +45,7 @@ pub struct LinkView {
     pub program: bool,
     remarks: Remarks,
     /// What the events before were made of.
-    pub(super) recent: Recent,
+    recent: Recent,
     /// What stands between its frames and us.
     dialect: Box<dyn Dialect>,
     told: Told,
@@ -125,6 +125,11 @@ impl LinkView {
             speaks: Speaks::default(),
             claim_told: false,
         }
+    }
+
+    /// Reads one of its texts: an event.
+    pub(super) fn read(&mut self, text: &str) -> Result<Decoded, NoEvent> {
+        dialect::read_after(text, &mut self.recent)
     }
 
     /// Tells whether it should be up and is not.
