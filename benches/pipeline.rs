@@ -7,13 +7,18 @@
 //! compares two runs.
 #![allow(clippy::print_stdout, reason = "the figures are what it is run for")]
 
+#[path = "support/clock.rs"]
+mod clock;
+
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hearken::announce::coalesce::{Chunk, Coalescer, Settings};
 use hearken::announce::normalise::{Passage, Reader, Words};
 use hearken::announce::sentence::Segmenter;
 use unicode_segmentation::UnicodeSegmentation;
+
+use clock::clock;
 
 /// How many bytes a chunk has: about five tokens.
 const CHUNK: usize = 25;
@@ -84,16 +89,6 @@ fn pipeline(chunks: &[(&str, u64)], words: &Words) -> usize {
         }
     }
     bytes
-}
-
-/// Gives the time this thread has spent on a core, where the system tells; else the time that passed.
-fn clock() -> Duration {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    let start = *START.get_or_init(Instant::now);
-    std::fs::read_to_string("/proc/thread-self/schedstat")
-        .ok()
-        .and_then(|line| line.split(' ').next()?.parse().ok())
-        .map_or_else(|| start.elapsed(), Duration::from_nanos)
 }
 
 /// Gives the best of several rounds, each long enough for a coarse clock.

@@ -23,6 +23,7 @@
 //! isolated; where a screen reader, a braille display or a program reads it, nothing is put in: they read
 //! in the order of the letters, and some would spell the sign.
 
+mod again;
 mod json;
 mod rows;
 
@@ -31,13 +32,14 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 
-use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark, Phrases, Segment};
+use crate::announce::{Aloud, Announcement, Arg, Class, Kind, Mark, Segment};
 use crate::app::App;
 use crate::config::TimesChoice;
 use crate::session::SessionKey;
 
 pub use json::json;
 
+use again::{Clock, Labels, Ours};
 use rows::{Label, Onward, isolated, put};
 
 /// How long after an agent's words its next ones need no label: later a person may have forgotten whose turn it was,
@@ -76,44 +78,12 @@ pub enum Order {
 #[derive(Debug)]
 pub struct Lines {
     page: Page,
-    zone: TimeZone,
+    clock: Clock,
+    labels: Labels,
     before: Option<Before>,
     /// The minute that was written last.
-    minute: Option<String>,
+    minute: Option<Arc<str>>,
     ours: Ours,
-}
-
-/// Holds what only hearken says, in one language.
-#[derive(Debug, Default)]
-struct Ours {
-    phrases: Option<Arc<Phrases>>,
-    words: Vec<String>,
-}
-
-impl Ours {
-    /// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
-    /// label, or it speaks of what hearken speaks of around a question.
-    fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
-        let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
-        let shown = agents.map(|it| it.shown.as_deref().unwrap_or(&it.text));
-        let text = shown.collect::<Vec<_>>().join(" ");
-        if text.is_empty() {
-            return false;
-        }
-        if looks_labelled(&text) {
-            return true;
-        }
-        if !(self.phrases.as_ref()).is_some_and(|known| Arc::ptr_eq(known, phrases)) {
-            let words = OURS.iter().map(|key| {
-                let ours = phrases.text(key, &[("agent", Arg::own(""))]);
-                ours.trim().trim_end_matches(['.', '!']).to_lowercase()
-            });
-            self.words = words.filter(|ours| !ours.is_empty()).collect();
-            self.phrases = Some(Arc::clone(phrases));
-        }
-        let text = text.to_lowercase();
-        self.words.iter().any(|ours| text.contains(ours))
-    }
 }
 
 /// Holds who spoke in the line before, and when.
@@ -129,14 +99,14 @@ enum Speaker {
     /// Hearken, in an answer with nothing of anybody else's in it.
     Hearken {
         /// The label that it began with.
-        label: String,
+        label: Arc<str>,
     },
     /// An agent's text.
     Agent {
         /// Its session.
         key: Option<SessionKey>,
         /// The label that it began with.
-        label: String,
+        label: Arc<str>,
     },
     /// Anything that is not followed without a label.
     Other,
@@ -147,7 +117,8 @@ impl Lines {
     pub fn new(page: Page, zone: TimeZone) -> Self {
         Self {
             page,
-            zone,
+            clock: Clock::new(zone),
+            labels: Labels::default(),
             before: None,
             minute: None,
             ours: Ours::default(),
@@ -170,7 +141,7 @@ impl Lines {
         let mut out = String::new();
         let time = self.time(app.config().screen.times, told);
         let label = Label {
-            first: app.label(told),
+            first: self.labels.of(app, told),
             further: &|| app.label_without_name(told),
         };
         let asks = told.about.and_then(|about| app.prompt(about.prompt()));
@@ -179,7 +150,7 @@ impl Lines {
                 self.before = None;
                 let asks = |name: Arg| app.phrases().text("label.asks", &[("agent", name)]);
                 let asker = Label {
-                    first: asks(Arg::Name(app.agent_of(prompt))),
+                    first: asks(Arg::Name(app.agent_of(prompt))).into(),
                     further: &|| asks(Arg::own("")),
                 };
                 self.about_question(&mut out, told, (&label, &asker), time.as_deref())
@@ -204,7 +175,7 @@ impl Lines {
             }
         };
         if timed && time.is_some() {
-            self.minute = Some(self.strftime(told, MINUTE));
+            self.minute = Some(Arc::clone(&self.clock.of(told.at.wall).minute));
         }
         out
     }
@@ -275,29 +246,21 @@ impl Lines {
     }
 
     /// Gives the time as it is to be written behind an announcement, if it is.
-    fn time(&self, times: TimesChoice, told: &Announcement) -> Option<String> {
+    fn time(&mut self, times: TimesChoice, told: &Announcement) -> Option<String> {
         let time = match times {
-            TimesChoice::Always => self.strftime(told, "%H:%M:%S"),
+            TimesChoice::Always => &self.clock.of(told.at.wall).second,
             TimesChoice::Minute => {
-                let minute = self.strftime(told, MINUTE);
-                if self.minute.as_ref() == Some(&minute) {
+                let minute = &self.clock.of(told.at.wall).minute;
+                if self.minute.as_ref() == Some(minute) {
                     return None;
                 }
                 minute
             }
             TimesChoice::Never => return None,
         };
-        Some(format!("({time})"))
-    }
-
-    fn strftime(&self, told: &Announcement, format: &str) -> String {
-        let time = told.at.wall.to_zoned(self.zone.clone());
-        time.strftime(format).to_string()
+        Some(["(", time, ")"].concat())
     }
 }
-
-/// How a minute is written.
-const MINUTE: &str = "%H:%M";
 
 fn speaker(told: &Announcement, label: &Label<'_>) -> Speaker {
     let label = label.first.clone();
@@ -326,28 +289,4 @@ fn onward(told: &Announcement, speaker: &Speaker, could_be_ours: bool) -> Onward
         }
         Speaker::Agent { .. } | Speaker::Other => Onward::SetIn,
     }
-}
-
-/// What only hearken says, by the names of its phrases: its name, a question, a danger, a risk.
-const OURS: [&str; 7] = [
-    "label.reply",
-    "label.question",
-    "label.danger",
-    "question.risk.low",
-    "question.risk.medium",
-    "question.risk.high",
-    "question.risk.unknown",
-];
-
-/// Tells whether a row of a text could begin like a label: a colon ends a word in it.
-fn looks_labelled(text: &str) -> bool {
-    let mut after_colon = false;
-    for c in text.chars() {
-        if after_colon && c.is_whitespace() {
-            return true;
-        }
-        // Also the colons of other scripts, and what looks like one.
-        after_colon = matches!(c, ':' | '：' | '﹕' | '∶' | 'ː' | '։' | '׃' | '︓' | '꞉');
-    }
-    after_colon
 }

@@ -34,6 +34,27 @@ fn rows(stage: &mut Stage) -> Vec<String> {
 }
 
 #[test]
+fn a_label_is_in_the_language_of_its_line() {
+    let mut stage = stage(0, TimesChoice::Never);
+    let stage = &mut stage;
+    let mut read = |call: &str, summary: &str| {
+        let call = json!({"tool": "read", "tool_call_id": call, "summary_normal": summary});
+        stage.lines.clear();
+        event(stage, "Ann", "tool.invoked", call);
+        let rows = rows(stage);
+        stage.line(if summary == "One." {
+            "language de"
+        } else {
+            "language en"
+        });
+        rows
+    };
+    assert_eq!(read("call_1", "One."), ["Tool Ann: One."]);
+    assert_eq!(read("call_2", "Two."), ["Werkzeug Ann: Two."]);
+    assert_eq!(read("call_3", "Three."), ["Tool Ann: Three."]);
+}
+
+#[test]
 fn the_label_stands_where_the_speaker_changes() {
     let mut stage = stage(0, TimesChoice::Never);
     let stage = &mut stage;

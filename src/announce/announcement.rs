@@ -232,7 +232,7 @@ pub struct Announcement {
     /// Whose session, if any.
     pub key: Option<SessionKey>,
     /// The agent's name for a person, if an agent is concerned.
-    pub agent: Option<String>,
+    pub agent: Option<Arc<str>>,
     /// The name of the source that it is about, where no session is concerned.
     pub source: Option<String>,
     /// Which tool is called or returned, if any.

@@ -204,8 +204,8 @@ impl App {
         let session = self.session_of(conversation);
         Some(match session {
             Some(session) => {
-                self.announcer
-                    .agent_name(&session.key, &session.agent, &self.sessions)
+                let (key, agent) = (&session.key, &session.agent);
+                (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
             }
             None => self.links.name(link),
         })

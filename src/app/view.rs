@@ -140,8 +140,8 @@ impl App {
 
     /// Gives the name by which a person tells the asker of a question from all others.
     pub fn agent_of(&self, prompt: &Prompt) -> String {
-        self.announcer
-            .agent_name(&prompt.key, &prompt.agent, &self.sessions)
+        let (key, agent) = (&prompt.key, &prompt.agent);
+        (self.announcer.agent_name(key, agent, &self.sessions)).to_string()
     }
 
     /// Gives how much time a question has left.
@@ -221,43 +221,29 @@ impl App {
 
     /// Gives the label of an announcement in words: what it is, and whose when there are several.
     pub fn label(&self, told: &Announcement) -> String {
+        let (key, agent) = self.label_of(told);
+        self.label_words(key, agent)
+    }
+
+    /// Gives what such a label is made of: a phrase, and a name that stands in it.
+    pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a str>) {
         let several = self.sessions.several();
-        let agent = told
-            .agent
-            .as_deref()
-            .filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()))
-            .map(|agent| self.phrases().name_of(agent))
-            .unwrap_or_default();
-        self.label_of(told, agent)
+        let agent = told.agent.as_deref();
+        let agent =
+            agent.filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()));
+        (label_key(told), agent)
+    }
+
+    /// Makes a label of them.
+    pub fn label_words(&self, key: &str, agent: Option<&str>) -> String {
+        let phrases = self.phrases();
+        let agent = agent.map(|agent| phrases.name_of(agent));
+        phrases.text(key, &[("agent", Arg::Own(agent.unwrap_or_default()))])
     }
 
     /// Gives the label of an announcement without anybody's name, for lines that go on.
     pub fn label_without_name(&self, told: &Announcement) -> String {
-        self.label_of(told, String::new())
-    }
-
-    fn label_of(&self, told: &Announcement, agent: String) -> String {
-        let key = match told.kind {
-            Kind::SessionStarted
-            | Kind::SessionCompleted
-            | Kind::SessionErrored
-            | Kind::SessionCancelled => "label.session",
-            Kind::State => "label.state",
-            Kind::Progress => "label.progress",
-            Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
-            // What hearken says about an agent's text is not the agent's.
-            Kind::Output if !told.is_agents_text() => "label.hint",
-            Kind::Output => "label.output",
-            Kind::Confirmation | Kind::Clarification => "label.question",
-            Kind::Handoff => "label.handoff",
-            Kind::Unknown => "label.unknown",
-            Kind::Connection => "label.connection",
-            Kind::Reply => "label.reply",
-            Kind::Danger => "label.danger",
-            Kind::Anomaly => "label.anomaly",
-            Kind::Hint | Kind::Heartbeat => "label.hint",
-        };
-        self.phrases().text(key, &[("agent", Arg::Own(agent))])
+        self.label_words(label_key(told), None)
     }
 
     /// Words what is known of the voice.
@@ -366,17 +352,11 @@ impl App {
         } else {
             "status.session"
         };
+        let name = (self.announcer).agent_name(&session.key, &session.agent, &self.sessions);
         phrases.text(
             key,
             &[
-                (
-                    "agent",
-                    Arg::Name(self.announcer.agent_name(
-                        &session.key,
-                        &session.agent,
-                        &self.sessions,
-                    )),
-                ),
+                ("agent", Arg::Name(name.to_string())),
                 ("parent", self.announcer.parent_of(session, &self.sessions)),
                 ("phase", Arg::Own(phrases.text(phase, &[]))),
                 (
@@ -387,5 +367,29 @@ impl App {
                 ("percent", Arg::Own(percent)),
             ],
         )
+    }
+}
+
+/// Gives the phrase that labels an announcement.
+fn label_key(told: &Announcement) -> &'static str {
+    match told.kind {
+        Kind::SessionStarted
+        | Kind::SessionCompleted
+        | Kind::SessionErrored
+        | Kind::SessionCancelled => "label.session",
+        Kind::State => "label.state",
+        Kind::Progress => "label.progress",
+        Kind::ToolInvoked | Kind::ToolCompleted => "label.tool",
+        // What hearken says about an agent's text is not the agent's.
+        Kind::Output if !told.is_agents_text() => "label.hint",
+        Kind::Output => "label.output",
+        Kind::Confirmation | Kind::Clarification => "label.question",
+        Kind::Handoff => "label.handoff",
+        Kind::Unknown => "label.unknown",
+        Kind::Connection => "label.connection",
+        Kind::Reply => "label.reply",
+        Kind::Danger => "label.danger",
+        Kind::Anomaly => "label.anomaly",
+        Kind::Hint | Kind::Heartbeat => "label.hint",
     }
 }

@@ -55,8 +55,8 @@ use crate::link::{
     Address, Call, Fault, Frame, LastWords, LinkEvent, Phrase, Receipt, Stream, Undelivered, Way,
 };
 use crate::protocol::{
-    AgentId, DecodeError, Decoded, KeyRing, Machine, Named, Now, Reply, TransitionError, Watcher,
-    decode, object,
+    AgentId, DecodeError, Decoded, KeyRing, Machine, Named, Now, Recent, Reply, TransitionError,
+    Watcher, object,
 };
 pub use crate::protocol::{Texts, bare, recordable};
 
@@ -480,12 +480,20 @@ pub fn about_departure(key: &str) -> Option<&'static str> {
     asp::about(key).or_else(|| sage::about(key))
 }
 
-/// Reads one text: an event.
+/// Reads one text, whatever came before: an event.
 ///
 /// # Errors
 /// When it is not AAEP, or when nothing can be said about it.
 pub fn read(text: &str) -> Result<Decoded, NoEvent> {
-    match decode(text) {
+    read_after(text, &mut Recent::default())
+}
+
+/// Reads one text of a stream: an event.
+///
+/// # Errors
+/// When it is not AAEP, or when nothing can be said about it.
+pub fn read_after(text: &str, recent: &mut Recent) -> Result<Decoded, NoEvent> {
+    match recent.decode(text) {
         // Almost every frame says so itself, and is read only once.
         Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => Ok(decoded),
         Ok(decoded) => judge(text).map_or(Ok(decoded), |what| Err(NoEvent::Foreign(what))),

@@ -7,9 +7,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use crate::protocol::{
-    Answer, Decoded, Envelope, Severity, ToolInvoked, Unobserved, decode_at_once,
-};
+use crate::protocol::{Answer, Decoded, Envelope, Recent, Severity, ToolInvoked, Unobserved};
 use crate::session::{
     AnomalyKind, Change, Consent, Danger, Ended, Ending, LinkId, OutputRun, Session, SessionKey,
     Sessions, Sight, ToolCall, What,
@@ -48,6 +46,7 @@ pub enum Verdict {
 #[derive(Debug, Default)]
 pub struct Checker {
     gatherer: Gatherer,
+    recent: Recent,
     sessions: Sessions,
     pub(super) clock: Clock,
     pub(super) translator: Translator,
@@ -95,7 +94,7 @@ impl Checker {
         };
         // Nearly every line is an event with nothing wrong in it, by itself and in AAEP whatever stands around it.
         if self.gatherer.begins()
-            && let Some(decoded) = decode_at_once(text)
+            && let Some(decoded) = self.recent.decode_at_once(text)
         {
             self.event(self.summary.lines, decoded);
             return std::mem::take(&mut self.found);

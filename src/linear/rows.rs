@@ -2,6 +2,9 @@
 //!
 //! Responsibilities: labels, setting in, cutting, isolates. Not here: which message needs a label (`linear`).
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use unicode_width::UnicodeWidthStr;
 
 use crate::announce::direction::{
@@ -32,7 +35,7 @@ const SET_IN: &str = "  ";
 /// Holds what stands before the first line of a message, and words what stands before its further ones where there is no
 /// room for that.
 pub(super) struct Label<'a> {
-    pub(super) first: String,
+    pub(super) first: Arc<str>,
     pub(super) further: &'a dyn Fn() -> String,
 }
 
@@ -58,6 +61,7 @@ pub(super) fn isolated(
         Order::Isolated if can_reorder(text) => {}
         Order::Isolated => return text.to_owned(),
         // Whoever reads letter by letter would have the agent's own signs spelled, too.
+        Order::AsWritten if text.is_ascii() => return text.to_owned(),
         Order::AsWritten => return text.replace(is_direction_sign, ""),
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -103,12 +107,32 @@ pub(super) fn put(
     page: Page,
 ) -> bool {
     let whole = match time {
-        Some(time) => format!("{message} {time}"),
+        Some(time) => [message, " ", time].concat(),
         None => message.to_owned(),
     };
     let width = usize::from(page.width);
+    let colon = |label: &str| {
+        let mut label = ordered(label, page.order).into_owned();
+        label.push_str(": ");
+        label
+    };
+    if width == 0 && whole.is_ascii() {
+        // Nothing is cut, and nothing is to be brought into order.
+        for (at, line) in whole.lines().enumerate() {
+            match (at, goes_on, onward) {
+                (0, false, _) | (_, _, Onward::Labelled) => {
+                    out.push_str(&ordered(&label.first, page.order));
+                    out.push_str(": ");
+                }
+                (_, _, Onward::SetIn) => out.push_str(SET_IN),
+                (_, _, Onward::AtEdge) => {}
+            }
+            out.push_str(line);
+            out.push('\n');
+        }
+        return true;
+    }
     let short = width > 0 && (label.first.width() + 2) * LABEL_SHARE > width;
-    let colon = |label: &str| format!("{}: ", ordered(label, page.order));
     let (further, taken) = match onward {
         Onward::Labelled if short => {
             let further = (label.further)();
@@ -153,10 +177,12 @@ pub(super) fn put(
 }
 
 /// Keeps a label in hearken's order of words, where it has an agent's name in it.
-fn ordered(label: &str, order: Order) -> String {
+fn ordered(label: &str, order: Order) -> Cow<'_, str> {
     match order {
-        Order::Isolated if has_right_to_left(label) => format!("{ISOLATE_LEFT}{label}{POP}"),
-        Order::Isolated | Order::AsWritten => label.to_owned(),
+        Order::Isolated if has_right_to_left(label) => {
+            Cow::Owned(format!("{ISOLATE_LEFT}{label}{POP}"))
+        }
+        Order::Isolated | Order::AsWritten => Cow::Borrowed(label),
     }
 }
 
@@ -183,7 +209,7 @@ mod tests {
     fn written(label: &str, message: &str, time: Option<&str>, page: Page) -> String {
         let mut out = String::new();
         let label = Label {
-            first: label.to_owned(),
+            first: label.into(),
             further: &|| label.rsplit(' ').next().unwrap_or_default().to_owned(),
         };
         super::put(

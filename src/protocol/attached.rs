@@ -6,6 +6,8 @@
 //! AAEP has no field for any of it. Whoever translates another protocol puts it beside the event; a producer of AAEP may
 //! do the same. What was cut says how much is missing, and a reader counts nothing that is not there.
 
+use std::sync::{Arc, LazyLock};
+
 use serde_json::{Map, Value, json};
 
 /// How much of it one event carries, in bytes of text: AAEP recommends 64 KiB for all of an event, and signs take room.
@@ -191,6 +193,12 @@ impl Brought {
 }
 
 impl Attached {
+    /// Gives what nearly every event has: nothing.
+    pub fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<Attached>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
+
     /// Tells whether there is nothing.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

@@ -4,6 +4,7 @@
 //! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`check`),
 //! rules that need more than one event (`session`).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -21,6 +22,7 @@ use super::mend::{Marks, mend};
 use super::parse::{Parsed, parse};
 use super::payload::payload;
 use super::problem::{Kind, Problem};
+use super::recent::Recent;
 use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
 use super::texts::{Texts, bare};
@@ -69,24 +71,34 @@ impl DecodeError {
     }
 }
 
-/// Reads one message.
+/// Reads one message, whatever came before.
 ///
 /// # Errors
 /// Only when nothing can be said about it: no JSON, no object, or no `type`.
 pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
-    match decode_at_once(text) {
-        Some(decoded) => Ok(decoded),
-        None => decode_step_by_step(text),
-    }
+    Recent::default().decode(text)
 }
 
-/// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it.
-pub fn decode_at_once(text: &str) -> Option<Decoded> {
-    direct::read(text).map(|(envelope, event)| Decoded {
-        envelope,
-        event,
-        findings: Vec::new(),
-    })
+impl Recent {
+    /// Reads one message of a stream.
+    ///
+    /// # Errors
+    /// Only when nothing can be said about it: no JSON, no object, or no `type`.
+    pub fn decode(&mut self, text: &str) -> Result<Decoded, DecodeError> {
+        match self.decode_at_once(text) {
+            Some(decoded) => Ok(decoded),
+            None => decode_step_by_step(text),
+        }
+    }
+
+    /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it.
+    pub fn decode_at_once(&mut self, text: &str) -> Option<Decoded> {
+        direct::read(text, self).map(|(envelope, event)| Decoded {
+            envelope,
+            event,
+            findings: Vec::new(),
+        })
+    }
 }
 
 /// Reads one message by the nine steps.
@@ -209,7 +221,7 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
         event_id,
         session_id,
         timestamp,
-        producer: producer(producer_map, findings),
+        producer: Arc::new(producer(producer_map, findings)),
         urgency: match urgency.as_deref() {
             Some("background") => Urgency::Background,
             Some("critical") => Urgency::Critical,
@@ -222,12 +234,12 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
             _ => None,
         }),
         sequence_number,
-        localization: localization(hints, language, findings),
+        localization: Arc::new(localization(hints, language, findings)),
         correlation_id,
-        aaep_version,
+        aaep_version: aaep_version.map(Cow::Owned),
         attached: Arc::new(Attached::read(&extensions)),
         extensions,
-        type_name,
+        type_name: Cow::Owned(type_name),
     }
 }
 
@@ -240,7 +252,7 @@ fn producer(map: Option<&Map<String, Value>>, findings: &mut Findings) -> Produc
                 .name("agent_id")
                 .unwrap_or_else(|| "unknown".to_owned()),
         ),
-        agent_name: fields.name("agent_name"),
+        agent_name: fields.name("agent_name").map(Arc::from),
         agent_version: fields.text("agent_version"),
         model: fields.text("model"),
         manifest_uri: fields.text("manifest_uri"),
@@ -264,7 +276,7 @@ fn localization(
     let mut fallback_chain = fields.texts("fallback_chain");
     fallback_chain.truncate(MOST_LANGUAGES);
     Localization {
-        primary_language: fields.text("primary_language").or(language),
+        primary_language: (fields.text("primary_language").or(language)).map(Arc::from),
         text_direction: match fields.text("text_direction").as_deref() {
             Some("ltr") => Some(TextDirection::Ltr),
             Some("rtl") => Some(TextDirection::Rtl),

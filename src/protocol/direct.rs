@@ -13,21 +13,25 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
+use memchr::memmem::Finder;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::Map;
+use serde_json::value::RawValue;
 
+use super::attached::Attached;
 use super::check::PUBLISHED;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
-    Event, Level, OutputStreaming, RiskLevel, StateChanged, Summary, ToolCompleted, ToolInvoked,
-    ToolStatus,
+    Event, Level, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, ToolCompleted,
+    ToolInvoked, ToolStatus,
 };
 use super::form::{Form, is_id};
-use super::ids::{AgentId, EventId, OutputId, SessionId, ToolCallId};
+use super::ids::{AgentId, EventId, ToolCallId};
 use super::language::TextDirection;
+use super::recent::Recent;
 use super::relations::looks_secret;
 use super::shape::LARGEST_BARE;
 use super::stamp;
@@ -37,6 +41,8 @@ use super::version::CORE_CONTEXT;
 const LONGEST: usize = 16 * 1024;
 /// The longest name, in bytes; a longer one is shortened elsewhere.
 const LONGEST_NAME: usize = 256;
+/// How many tools of a session are compared with each other.
+const MOST_TOOLS: usize = 32;
 /// The longest name of a state, and of a short text, in bytes.
 const LONGEST_STATE: usize = 64;
 const LONGEST_SHORT: usize = 4096;
@@ -105,9 +111,9 @@ struct Fields<'a> {
     session_id: Text<'a>,
     timestamp: Text<'a>,
     #[serde(borrow)]
-    producer: Object<Maker<'a>>,
+    producer: &'a RawValue,
     #[serde(borrow)]
-    localization_hints: Object<Hints<'a>>,
+    localization_hints: &'a RawValue,
     #[serde(default, deserialize_with = "there")]
     urgency: Option<Text<'a>>,
     #[serde(default, deserialize_with = "there")]
@@ -160,6 +166,12 @@ struct Fields<'a> {
     status: Option<Text<'a>>,
     #[serde(default, deserialize_with = "there")]
     duration_ms: Option<u64>,
+    #[serde(default, deserialize_with = "there")]
+    requested_by: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "there")]
+    request_text: Option<Text<'a>>,
+    #[serde(default, deserialize_with = "there")]
+    tools_available: Option<Vec<Text<'a>>>,
 }
 
 /// Holds the fields of `producer` that are read here.
@@ -193,26 +205,89 @@ enum Type {
     Invoked,
     Completed,
     Output,
+    Started,
 }
 
 /// Reads a message, if it is one of the frequent events and nothing is wrong with it.
-pub(super) fn read(text: &str) -> Option<(Envelope, Event)> {
-    if text.len() > LONGEST {
+pub(super) fn read(text: &str, recent: &mut Recent) -> Option<(Envelope, Event)> {
+    if text.len() > LONGEST || !Type::is_perhaps_of(text) {
         return None;
     }
     let Object(mut fields): Object<Fields<'_>> = serde_json::from_str(text).ok()?;
-    let kind = match &*fields.type_name.0 {
-        "aaep:agent.output.streaming" => Type::Output,
-        "aaep:agent.state.changed" => Type::State,
-        "aaep:agent.tool.invoked" => Type::Invoked,
-        "aaep:agent.tool.completed" => Type::Completed,
-        _ => return None,
-    };
+    let (kind, name) = Type::named(&fields.type_name.0)?;
     if !fields.has_only_its_own(kind) {
         return None;
     }
-    let event = fields.event(kind)?;
-    Some((fields.envelope()?, event))
+    let event = fields.event(kind, recent)?;
+    Some((fields.envelope(name, recent)?, event))
+}
+
+impl Type {
+    /// All of them by their names.
+    const ALL: [(Self, &'static str); 5] = [
+        (Self::Output, "aaep:agent.output.streaming"),
+        (Self::State, "aaep:agent.state.changed"),
+        (Self::Invoked, "aaep:agent.tool.invoked"),
+        (Self::Completed, "aaep:agent.tool.completed"),
+        (Self::Started, "aaep:agent.session.started"),
+    ];
+
+    /// Gives the type that is meant, with its name.
+    fn named(name: &str) -> Option<(Self, &'static str)> {
+        Self::ALL.into_iter().find(|(_, known)| *known == name)
+    }
+
+    /// Tells whether the first word of a text that could be a type is one of them. Whoever writes a type into another
+    /// field has the text read the whole way, which is no fault; that a text is none of them is found here at once, and
+    /// there only with an error that nobody reads.
+    fn is_perhaps_of(text: &str) -> bool {
+        static BEGINS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("\"aaep:agent."));
+        let Some(at) = BEGINS.find(text.as_bytes()) else {
+            return false;
+        };
+        let name = text.get(at + 1..).unwrap_or_default();
+        let ends = |rest: &str| rest.starts_with('"');
+        let is_it = |known: &str| name.strip_prefix(known).is_some_and(ends);
+        Self::ALL.iter().any(|(_, known)| is_it(known))
+    }
+}
+
+/// Reads who made an event.
+fn producer(text: &str) -> Option<Producer> {
+    let Object(maker): Object<Maker<'_>> = serde_json::from_str(text).ok()?;
+    if !is_name(&maker.agent_id)
+        || !maker.agent_name.as_ref().is_none_or(is_name)
+        || !says(maker.agent_version.as_ref())
+        || !says(maker.model.as_ref())
+    {
+        return None;
+    }
+    Some(Producer {
+        agent_id: AgentId::from(&*maker.agent_id.0),
+        agent_name: maker.agent_name.map(|name| Arc::from(&*name.0)),
+        agent_version: owned(maker.agent_version),
+        model: owned(maker.model),
+        manifest_uri: None,
+    })
+}
+
+/// Reads in which language an event is.
+fn hints(text: &str) -> Option<Localization> {
+    let Object(hints): Object<Hints<'_>> = serde_json::from_str(text).ok()?;
+    if !Form::Language.fits(&hints.primary_language.0) {
+        return None;
+    }
+    Some(Localization {
+        primary_language: Some(Arc::from(&*hints.primary_language.0)),
+        text_direction: match as_str(&hints.text_direction) {
+            None => None,
+            Some("ltr") => Some(TextDirection::Ltr),
+            Some("rtl") => Some(TextDirection::Rtl),
+            Some("auto") => Some(TextDirection::Auto),
+            Some(_) => return None,
+        },
+        ..Localization::default()
+    })
 }
 
 impl Fields<'_> {
@@ -220,6 +295,7 @@ impl Fields<'_> {
     fn has_only_its_own(&self, kind: Type) -> bool {
         let (state, invoked) = (kind == Type::State, kind == Type::Invoked);
         let (completed, output) = (kind == Type::Completed, kind == Type::Output);
+        let started = kind == Type::Started;
         let (is_tool, has_words) = (invoked || completed, !output);
         let strangers = [
             (has_words, self.summary_terse.is_some()),
@@ -234,7 +310,10 @@ impl Fields<'_> {
             (output, self.language.is_some()),
             (state, self.from_state.is_some()),
             (state, self.to_state.is_some()),
-            (state || invoked, self.expected_duration_ms.is_some()),
+            (
+                state || invoked || started,
+                self.expected_duration_ms.is_some(),
+            ),
             (is_tool, self.tool.is_some()),
             (is_tool, self.tool_call_id.is_some()),
             (invoked, self.description.is_some()),
@@ -243,43 +322,30 @@ impl Fields<'_> {
             (invoked, self.irreversible.is_some()),
             (completed, self.status.is_some()),
             (completed, self.duration_ms.is_some()),
+            (started, self.requested_by.is_some()),
+            (started, self.request_text.is_some()),
+            (started, self.tools_available.is_some()),
         ];
         strangers.iter().all(|(own, there)| *own || !there)
     }
 
-    fn envelope(self) -> Option<Envelope> {
-        let Object(producer) = self.producer;
-        let Object(hints) = self.localization_hints;
+    fn envelope(self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
         if self.context.0 != CORE_CONTEXT
             || !is_id(&self.event_id.0, "evt_")
-            || !is_id(&self.session_id.0, "sess_")
-            || !is_name(&producer.agent_id)
-            || !producer.agent_name.as_ref().is_none_or(is_name)
-            || !says(producer.agent_version.as_ref())
-            || !says(producer.model.as_ref())
-            || !Form::Language.fits(&hints.primary_language.0)
             || self.sequence_number.is_some_and(|it| it > LARGEST_BARE)
         {
             return None;
         }
-        let aaep_version = owned(self.aaep_version);
-        let known =
-            |version: &String| PUBLISHED.contains(&version.as_str()) && Form::Version.fits(version);
-        if !aaep_version.as_ref().is_none_or(known) {
-            return None;
-        }
+        let aaep_version = match self.aaep_version {
+            None => None,
+            Some(version) => Some(PUBLISHED.into_iter().find(|known| *known == version.0)?),
+        };
         Some(Envelope {
-            type_name: self.type_name.0.into_owned(),
+            type_name: Cow::Borrowed(type_name),
             event_id: Some(EventId::from(&*self.event_id.0)),
-            session_id: SessionId::from(&*self.session_id.0),
+            session_id: recent.session(&self.session_id.0, |id| is_id(id, "sess_"))?,
             timestamp: Some(stamp::good(&self.timestamp.0)?),
-            producer: Producer {
-                agent_id: AgentId::from(&*producer.agent_id.0),
-                agent_name: owned(producer.agent_name),
-                agent_version: owned(producer.agent_version),
-                model: owned(producer.model),
-                manifest_uri: None,
-            },
+            producer: recent.producer(self.producer.get(), producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,
                 Some("background") => Urgency::Background,
@@ -294,47 +360,42 @@ impl Fields<'_> {
                 Some(_) => return None,
             },
             sequence_number: self.sequence_number,
-            localization: Localization {
-                primary_language: Some(hints.primary_language.0.into_owned()),
-                text_direction: match as_str(&hints.text_direction) {
-                    None => None,
-                    Some("ltr") => Some(TextDirection::Ltr),
-                    Some("rtl") => Some(TextDirection::Rtl),
-                    Some("auto") => Some(TextDirection::Auto),
-                    Some(_) => return None,
-                },
-                ..Localization::default()
-            },
+            localization: recent.hints(self.localization_hints.get(), hints)?,
             // An empty one is as good as none.
             correlation_id: owned(self.correlation_id).filter(|id| !id.is_empty()),
-            aaep_version,
-            attached: Arc::default(),
+            aaep_version: aaep_version.map(Cow::Borrowed),
+            attached: Attached::none(),
             extensions: Map::new(),
         })
     }
 
-    fn event(&mut self, kind: Type) -> Option<Event> {
+    fn event(&mut self, kind: Type, recent: &mut Recent) -> Option<Event> {
         Some(match kind {
-            Type::Output => Event::OutputStreaming(self.output()?),
+            Type::Output => Event::OutputStreaming(self.output(recent)?),
             Type::State => Event::StateChanged(self.state()?),
             Type::Invoked => Event::ToolInvoked(self.invoked()?),
             Type::Completed => Event::ToolCompleted(self.completed()?),
+            Type::Started => Event::SessionStarted(self.started()?),
         })
     }
 
-    fn output(&mut self) -> Option<OutputStreaming> {
+    fn output(&mut self, recent: &mut Recent) -> Option<OutputStreaming> {
         let position = self.position.filter(|at| *at <= LARGEST_BARE)?;
         let hint = owned(self.coalesce_hint.take());
         let hints = ["none", "word", "sentence", "paragraph", "completion"];
         if !hint.as_deref().is_none_or(|it| hints.contains(&it)) {
             return None;
         }
+        let output_id = match self.output_id.take() {
+            None => None,
+            Some(id) => Some(recent.output(&id.0, |id| Form::OutputId.fits(id))?),
+        };
         Some(OutputStreaming {
             chunk: owned(self.chunk.take())?,
             position: Some(position),
             complete: self.complete?,
             coalesce_hint: hint,
-            output_id: formed(self.output_id.take(), Form::OutputId)?.map(OutputId::from),
+            output_id,
             content_type: formed(self.content_type.take(), Form::ContentType)?,
             language: formed(self.language.take(), Form::Language)?,
         })
@@ -389,6 +450,33 @@ impl Fields<'_> {
             tool_call_id: formed(self.tool_call_id.take(), Form::CallId)?.map(ToolCallId::from),
             duration_ms: duration(self.duration_ms)?,
             error_message: None,
+        })
+    }
+
+    fn started(&mut self) -> Option<SessionStarted> {
+        let summary = self.summary()?;
+        summary.normal.as_ref()?;
+        let by = self.requested_by.take();
+        let tools = self.tools_available.take().unwrap_or_default();
+        let comes_again = |(at, tool): (usize, &Text<'_>)| {
+            let mut before = tools[..at].iter();
+            before.any(|before| before.0 == tool.0)
+        };
+        if !by.as_ref().is_none_or(is_name)
+            || tools.len() > MOST_TOOLS
+            || !tools.iter().all(is_name)
+            || tools.iter().enumerate().any(comes_again)
+        {
+            return None;
+        }
+        Some(SessionStarted {
+            summary,
+            expected_duration_ms: duration(self.expected_duration_ms)?,
+            requested_by: owned(by),
+            request_text: owned(self.request_text.take()).filter(|text| !text.is_empty()),
+            tools_available: (tools.into_iter())
+                .map(|tool| tool.0.into_owned())
+                .collect(),
         })
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::read;
 use crate::protocol::decode::{Decoded, decode_step_by_step};
+use crate::protocol::recent::Recent;
 
 /// Gives an event of a type as the chapters ask for it.
 fn event(type_name: &str, payload: Value) -> Value {
@@ -55,12 +56,26 @@ fn frequent() -> Vec<Value> {
             json!({"tool": "read_file", "status": "success", "summary_normal": "n", "tool_call_id": "call_1",
                 "duration_ms": 86_400_000}),
         ),
+        event(
+            "session.started",
+            json!({"summary_terse": "t", "summary_normal": "n", "summary_detailed": "d", "expected_duration_ms": 1,
+                "requested_by": "user:local", "request_text": "Check it.", "tools_available": ["a", "b"]}),
+        ),
+        event(
+            "session.started",
+            json!({"summary_normal": "n", "request_text": ""}),
+        ),
     ]
 }
 
 /// Tells whether a text is read directly; that it is then read as by the nine steps is held here.
 fn is_direct(text: &str) -> bool {
-    let Some((envelope, event)) = read(text) else {
+    is_direct_after(text, &mut Recent::default())
+}
+
+/// The same in a stream, behind other events.
+fn is_direct_after(text: &str, recent: &mut Recent) -> bool {
+    let Some((envelope, event)) = read(text, recent) else {
         return false;
     };
     let direct = Decoded {
@@ -85,10 +100,49 @@ fn the_frequent_events_are_read_directly() {
 }
 
 #[test]
+fn what_came_before_changes_nothing_of_what_is_read() {
+    let mut texts = Vec::new();
+    for event in frequent() {
+        for (field, value) in [
+            ("type", event["type"].clone()),
+            ("producer", json!({"agent_id": "com.example.b"})),
+            (
+                "producer",
+                json!({"agent_id": "com.example.a", "agent_name": "B"}),
+            ),
+            ("producer", json!({"agent_id": ""})),
+            ("localization_hints", json!({"primary_language": "de"})),
+            ("localization_hints", json!({"primary_language": "de-"})),
+            ("session_id", json!("sess_2")),
+            ("session_id", json!("sess_")),
+            ("output_id", json!("out_2")),
+            ("output_id", json!("out_")),
+        ] {
+            let mut event = event.clone();
+            event[field] = value;
+            texts.push(event.to_string());
+        }
+    }
+    // Each behind each other one, and behind one that is like it but for a space.
+    for before in &texts {
+        for text in &texts {
+            let mut recent = Recent::default();
+            let alone = is_direct(text);
+            is_direct_after(before, &mut recent);
+            assert_eq!(is_direct_after(text, &mut recent), alone, "{text}");
+            let spaced = text.replace("\":", "\": ");
+            assert_eq!(is_direct_after(&spaced, &mut recent), is_direct(&spaced));
+            assert_eq!(is_direct_after(text, &mut recent), alone, "{text}");
+        }
+    }
+}
+
+#[test]
 fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
     let event = frequent().remove(0);
     for (field, value) in [
         ("type", json!("aaep:agent.session.started")),
+        ("type", json!("aaep:agent.session.completed")),
         (
             "type",
             json!("https://aaep-protocol.org/types/agent.output.streaming"),
@@ -168,9 +222,12 @@ fn what_is_rare_odd_or_wrong_goes_the_whole_way() {
         "low",
         false,
         "success",
-        1
+        1,
+        "user:local",
+        "Check it.",
+        ["a"]
     ]);
-    assert!(read(&values.to_string()).is_none());
+    assert!(read(&values.to_string(), &mut Recent::default()).is_none());
     let text = event.to_string();
     assert!(!is_direct(
         &text.replace("\"position\":3", "\"position\":3,\"position\":3")
@@ -222,6 +279,7 @@ fn values() -> impl Strategy<Value = Value> {
             Just("aaep:agent.tool.invoked"),
             Just("aaep:agent.tool.completed"),
             Just("aaep:agent.output.streaming"),
+            Just("aaep:agent.session.started"),
             Just("aaep:agent.nothing"),
         ]
         .prop_map(Value::from),
@@ -230,10 +288,13 @@ fn values() -> impl Strategy<Value = Value> {
         Just(json!({"primary_language": "pt", "text_direction": "auto"})),
         Just(json!({"primary_language": "pt", "script": "Latn"})),
         Just(json!(["a", "a"])),
+        Just(json!(["a", "b"])),
+        Just(json!(["a", ""])),
+        Just(json!(["a", 1])),
     ]
 }
 
-const NAMES: [&str; 36] = [
+const NAMES: [&str; 39] = [
     "@context",
     "type",
     "event_id",
@@ -270,6 +331,9 @@ const NAMES: [&str; 36] = [
     "risk_level",
     "extensions",
     "summary_normal_de",
+    "requested_by",
+    "request_text",
+    "tools_available",
 ];
 
 proptest! {

@@ -1,5 +1,6 @@
 //! The fields that every event carries (chapter 3).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -26,7 +27,7 @@ pub enum Urgency {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Localization {
     /// The BCP 47 tag of the texts; the wild top-level `language` counts too.
-    pub primary_language: Option<String>,
+    pub primary_language: Option<Arc<str>>,
     /// The direction of the texts.
     pub text_direction: Option<TextDirection>,
     /// Languages that the producer could use.
@@ -45,7 +46,7 @@ pub struct Producer {
     /// The stable identifier; `unknown` when the event has none.
     pub agent_id: AgentId,
     /// The name that a person is told.
-    pub agent_name: Option<String>,
+    pub agent_name: Option<Arc<str>>,
     /// The producer's version.
     pub agent_version: Option<String>,
     /// The model behind it.
@@ -56,8 +57,8 @@ pub struct Producer {
 
 impl Producer {
     /// Gives the name that a person is told.
-    pub fn label(&self) -> &str {
-        self.agent_name.as_deref().unwrap_or(self.agent_id.as_str())
+    pub fn label(&self) -> &Arc<str> {
+        self.agent_name.as_ref().unwrap_or(&self.agent_id.0)
     }
 }
 
@@ -65,7 +66,7 @@ impl Producer {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope {
     /// The type as it was written, for example `aaep:agent.tool.invoked`.
-    pub type_name: String,
+    pub type_name: Cow<'static, str>,
     /// The event's name; absent when missing, and then no duplicate can be told.
     pub event_id: Option<EventId>,
     /// The session's name; empty when missing: such events share one nameless session per agent.
@@ -73,7 +74,7 @@ pub struct Envelope {
     /// When the producer says that it emitted the event.
     pub timestamp: Option<Timestamp>,
     /// Who emitted it.
-    pub producer: Producer,
+    pub producer: Arc<Producer>,
     /// How urgent it is.
     pub urgency: Urgency,
     /// The verbosity that the producer recommends.
@@ -81,11 +82,11 @@ pub struct Envelope {
     /// Its place in the session, counted from 0.
     pub sequence_number: Option<u64>,
     /// The language of its texts.
-    pub localization: Localization,
+    pub localization: Arc<Localization>,
     /// A trace identifier.
     pub correlation_id: Option<String>,
     /// The version that the producer claims.
-    pub aaep_version: Option<String>,
+    pub aaep_version: Option<Cow<'static, str>>,
     /// What belongs to it and is read on demand.
     pub attached: Arc<Attached>,
     /// Extension fields by prefix.

@@ -161,7 +161,7 @@ open_enum!(
 );
 
 /// Announces the beginning of a session (4.1.1).
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Hash)]
 pub struct SessionStarted {
     /// What the session will do.
     pub summary: Summary,

@@ -68,8 +68,8 @@ impl Form {
                 text.len() <= 256
                     && text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
                     && text
-                        .chars()
-                        .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
+                        .bytes()
+                        .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'))
             }
             Self::Language => {
                 let mut parts = text.split('-');
@@ -104,7 +104,9 @@ impl Form {
 
 pub(super) fn is_id(text: &str, prefix: &str) -> bool {
     text.strip_prefix(prefix).is_some_and(|rest| {
-        (1..=64).contains(&rest.len()) && rest.bytes().all(|b| b.is_ascii_alphanumeric())
+        // All of them are looked at, several at once: nearly always each one is right.
+        (1..=64).contains(&rest.len())
+            && (rest.bytes()).fold(true, |fits, b| fits & b.is_ascii_alphanumeric())
     })
 }
 

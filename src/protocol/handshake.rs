@@ -4,6 +4,9 @@
 //! `subscription.accepted` and `.rejected`, whatever else a stranger puts there. Not here: when they
 //! are sent and what follows from them (`app`), how they travel (`transport`).
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 use serde_json::{Map, Value};
 
 use super::decode;
@@ -390,9 +393,8 @@ pub enum HandshakeMessage {
 /// Reads a message of the handshake; `None` for everything else, events above all.
 pub fn read_handshake(text: &str) -> Option<HandshakeMessage> {
     // Events are many and handshakes few: most texts need not be parsed twice.
-    if !text.contains("subscription.") {
-        return None;
-    }
+    static NAMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("subscription."));
+    NAMED.find(text.as_bytes())?;
     let value = decode::object(text)?;
     let words = |key: &str| value.get(key).and_then(Value::as_str).map(cut);
     match value.get("type")?.as_str()? {

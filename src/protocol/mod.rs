@@ -28,6 +28,7 @@ mod mend;
 mod parse;
 mod payload;
 mod problem;
+mod recent;
 mod relations;
 mod reply;
 mod schema;
@@ -40,7 +41,7 @@ mod version;
 
 pub use attached::{Attached, Brought, ChangedLine, Deed, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
-pub use decode::{DecodeError, Decoded, decode, decode_at_once, is_known_type, object, recordable};
+pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
 pub use envelope::{Envelope, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,
@@ -62,6 +63,7 @@ pub use machine::{
 };
 pub use manifest::{Claim, KeyError, KeyRing, Manifest, SignatureFault};
 pub use problem::{Datum, Kind, Problem};
+pub use recent::Recent;
 pub use reply::{Answer, LONGEST_RATIONALE, Reply, Response, user_message};
 pub use texts::{Texts, bare};
 pub use translated::{NOT_STATED, TRANSLATED};

@@ -33,9 +33,13 @@ impl Sessions {
         };
         session.events += 1;
         session.last_event = context.now.monotonic;
+        let renamed = session.agent != context.agent;
         session.agent.clone_from(&context.agent);
-        session.model = envelope.producer.model.as_deref().map(shown);
-        session.version = envelope.producer.agent_version.as_deref().map(shown);
+        keep(&mut session.model, envelope.producer.model.as_deref());
+        keep(
+            &mut session.version,
+            envelope.producer.agent_version.as_deref(),
+        );
         if let Some(parent) = envelope.parent_session_id()
             && session.parent.is_none()
             && parent != context.key.session
@@ -60,6 +64,9 @@ impl Sessions {
             .zip(envelope.timestamp)
             .is_some_and(|(last, stamp)| stamp < last && !before_us);
         session.last_stamp = session.last_stamp.max(envelope.timestamp);
+        if renamed {
+            self.sessions.named_anew();
+        }
         if earlier {
             self.anomaly(context, AnomalyKind::TimestampDecreased, String::new());
         }
@@ -118,7 +125,7 @@ impl Sessions {
             }
             Event::Unknown(event) => {
                 context.push(What::Unknown {
-                    type_name: envelope.type_name.clone(),
+                    type_name: envelope.type_name.clone().into_owned(),
                     event,
                 });
             }
@@ -181,6 +188,7 @@ impl Sessions {
         if let Some(session) = self.sessions.get_mut(&context.key) {
             session.joined = false;
             session.request = event.request_text.as_deref().map(shown);
+            self.sessions.named_anew();
         }
         self.refresh_phase(&context.key);
         context.push(What::SessionStarted(event));
@@ -349,5 +357,12 @@ impl Sessions {
         self.sessions
             .get(key)
             .map(|session| now.saturating_sub(session.last_event))
+    }
+}
+
+/// Keeps what an agent says of itself with every event, and nearly always the same.
+fn keep(kept: &mut Option<String>, said: Option<&str>) {
+    if kept.as_deref() != said {
+        *kept = said.map(shown);
     }
 }

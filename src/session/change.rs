@@ -20,13 +20,13 @@ pub struct Change {
     /// Whose.
     pub key: SessionKey,
     /// The agent's name for a person.
-    pub agent: String,
+    pub agent: Arc<str>,
     /// When it was noticed.
     pub at: Now,
     /// How urgent the event was; what only time brings is normal.
     pub urgency: Urgency,
     /// The language of the event's texts.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
     /// The languages that the producer would try next, in order (11.1.1).
     pub fallbacks: Vec<String>,
     /// The direction of the event's texts.

@@ -4,10 +4,9 @@
 //! irreversible call; the tool's name in the action; else not at all. It works in both orders,
 //! because real producers invoke before they ask and the chapters ask before they invoke.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use crate::protocol::{Now, ToolCallId};
+use crate::protocol::{Attached, Now, ToolCallId};
 
 use super::anomaly::Danger;
 use super::change::{Change, What};
@@ -276,7 +275,7 @@ impl Sessions {
                         fallbacks: Vec::new(),
                         direction: None,
                         replayed: false,
-                        attached: Arc::default(),
+                        attached: Attached::none(),
                         what: What::Danger(danger),
                     });
                 }

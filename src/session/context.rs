@@ -14,10 +14,10 @@ use super::observe::{Observer, Relay, Subject};
 /// Carries what one event brings along while it is applied, and collects its changes.
 pub(super) struct Context<'o> {
     pub(super) key: SessionKey,
-    pub(super) agent: String,
+    pub(super) agent: Arc<str>,
     pub(super) now: Now,
     pub(super) urgency: Urgency,
-    pub(super) language: Option<String>,
+    pub(super) language: Option<Arc<str>>,
     fallbacks: Vec<String>,
     pub(super) direction: Option<TextDirection>,
     pub(super) replayed: bool,
@@ -37,7 +37,7 @@ impl<'o> Context<'o> {
     ) -> Self {
         Self {
             key,
-            agent: envelope.producer.label().to_owned(),
+            agent: Arc::clone(envelope.producer.label()),
             now,
             urgency: envelope.urgency,
             language: envelope.localization.primary_language.clone(),

@@ -41,6 +41,8 @@ pub(super) struct Forgotten {
 /// Holds the sessions that are followed.
 #[derive(Debug, Clone)]
 pub(super) struct Known {
+    /// How often something changed by which agents and their runs are told apart.
+    naming: u64,
     /// Where each stands, in the order of their keys.
     places: BTreeMap<SessionKey, usize>,
     /// The same, to find one among thousands without comparing names that are nearly alike.
@@ -76,11 +78,22 @@ impl Default for Known {
             unasked: BTreeSet::new(),
             bytes: 0,
             room: MOST_BYTES,
+            naming: 0,
         }
     }
 }
 
 impl Known {
+    /// Takes note that something changed by which agents and their runs are told apart.
+    pub(super) fn named_anew(&mut self) {
+        self.naming += 1;
+    }
+
+    /// Gives how often that was.
+    pub(super) fn naming(&self) -> u64 {
+        self.naming
+    }
+
     fn place(&self, key: &SessionKey) -> Option<usize> {
         let last = self.last.get();
         if let Some(Some(session)) = self.slots.get(last)
@@ -95,6 +108,14 @@ impl Known {
 
     pub(super) fn get(&self, key: &SessionKey) -> Option<&Session> {
         self.slots.get(self.place(key)?)?.as_ref()
+    }
+
+    /// Gives a session's key as it stands here, where it is known: two ids that are one text are equal at a glance.
+    pub(super) fn known(&self, key: SessionKey) -> SessionKey {
+        match self.get(&key) {
+            Some(session) => session.key.clone(),
+            None => key,
+        }
     }
 
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
@@ -134,6 +155,7 @@ impl Known {
 
     /// Takes in a session that begins, and notes which others of its agent go on beside it.
     pub(super) fn begin(&mut self, mut session: Session) {
+        self.named_anew();
         let agent = (session.key.link, session.key.agent.clone());
         let runs = self.agents.entry(agent).or_insert(Runs {
             going: 0,
@@ -204,6 +226,7 @@ impl Known {
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
         let place = self.found.remove(key)?;
+        self.named_anew();
         self.places.remove(key);
         let session = self.slots.get_mut(place)?.take()?;
         self.free.push(place);

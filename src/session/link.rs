@@ -1,7 +1,6 @@
 //! What is known of one source as a whole: its clock, what it already sent, whether it is up.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -60,8 +59,8 @@ pub(super) struct LinkState {
     burst: Burst,
     skew: Option<i64>,
     jumped: Option<i64>,
-    seen: HashMap<Arc<(AgentId, EventId)>, u64>,
-    seen_order: VecDeque<Arc<(AgentId, EventId)>>,
+    seen: HashMap<(AgentId, EventId), u64>,
+    seen_order: VecDeque<(AgentId, EventId)>,
 }
 
 impl LinkState {
@@ -118,8 +117,8 @@ impl LinkState {
     /// Says whether an event was seen before, and remembers it. `fingerprint` differs where two events
     /// under one id differ: a producer that uses an id twice must not lose the second event.
     pub(super) fn meet(&mut self, agent: &AgentId, event: &EventId, fingerprint: u64) -> Meeting {
-        let id = Arc::new((agent.clone(), event.clone()));
-        match self.seen.insert(Arc::clone(&id), fingerprint) {
+        let id = (agent.clone(), event.clone());
+        match self.seen.insert(id.clone(), fingerprint) {
             Some(known) if known == fingerprint => return Meeting::Again,
             Some(_) => return Meeting::Different,
             None => {}

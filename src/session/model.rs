@@ -126,7 +126,7 @@ pub struct Session {
     /// Whose.
     pub key: SessionKey,
     /// The agent's name for a person.
-    pub agent: String,
+    pub agent: Arc<str>,
     /// Which one it is of all that began since this program did, from 1; never reused.
     pub number: u64,
     /// Whether another one of the same agent ran while it did.
@@ -210,7 +210,7 @@ pub(super) enum Numbering {
 }
 
 impl Session {
-    pub(super) fn new(key: SessionKey, agent: String, at: Duration, joined: bool) -> Self {
+    pub(super) fn new(key: SessionKey, agent: Arc<str>, at: Duration, joined: bool) -> Self {
         Self {
             key,
             agent,

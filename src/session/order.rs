@@ -26,7 +26,7 @@ use super::key::SessionKey;
 use super::machines::LifecycleEvent;
 use super::model::Numbering;
 use super::observe::Observer;
-use super::sessions::Sessions;
+use super::sessions::{Sessions, also};
 use super::waits::{Arrived, Early, PATIENCE, WINDOW};
 
 /// How many unfilled gaps show that a session leaves numbers out as a habit.
@@ -79,8 +79,9 @@ impl Sessions {
             }
             Turn::Now => {}
         }
-        changes.append(&mut self.take_in_turn(key, decoded, now, arrived, observer));
-        changes.append(&mut self.take_followers(key, now, observer));
+        let own = self.take_in_turn(key, decoded, now, arrived, observer);
+        also(&mut changes, own);
+        also(&mut changes, self.take_followers(key, now, observer));
         changes
     }
 
@@ -155,6 +156,9 @@ impl Sessions {
     /// gap waits for its own time.
     pub(super) fn release_overdue(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
         let mut changes = Vec::new();
+        if self.waiting.early.is_empty() {
+            return changes;
+        }
         for key in self.holding(|_| true) {
             while self.waiting.is_overdue(&key, now) {
                 changes.append(&mut self.release_run(&key, now, observer));

@@ -290,13 +290,13 @@ pub struct Prompt {
     /// Whose.
     pub key: SessionKey,
     /// The agent's name for a person.
-    pub agent: String,
+    pub agent: Arc<str>,
     /// What is asked.
     pub question: Question,
     /// What belongs to it and is read on demand.
     pub attached: Arc<Attached>,
     /// The language of the question.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
     /// In which direction its texts run, as the agent says.
     pub direction: Option<TextDirection>,
     /// When it came.

@@ -90,6 +90,9 @@ impl Sessions {
     /// Makes questions answerable whose session was in what a server replayed, and that nothing in there
     /// decided.
     pub(super) fn revive_shown_again(&mut self, now: Now) -> Vec<Change> {
+        if self.shown_again.is_empty() {
+            return Vec::new();
+        }
         let mut revived = Vec::new();
         for id in std::mem::take(&mut self.shown_again) {
             let Some(prompt) = self.prompts.get_mut(&id) else {

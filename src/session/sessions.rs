@@ -1,11 +1,10 @@
 //! All sessions of all links, and the calls by which they change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::link::LinkId;
-use crate::protocol::{Decoded, Event, Now, Severity, Unobserved};
+use crate::protocol::{Attached, Decoded, Event, Now, Severity, Unobserved};
 
 use super::anomaly::{Anomaly, AnomalyKind, Detail};
 use super::change::{Change, What};
@@ -241,18 +240,18 @@ impl Sessions {
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
         let envelope = &decoded.envelope;
-        let key = SessionKey {
+        let key = self.sessions.known(SessionKey {
             link,
             agent: envelope.producer.agent_id.clone(),
             session: envelope.session_id.clone(),
-        };
+        });
         let state = self
             .links
             .entry(link)
             .or_insert_with(|| LinkState::new(true));
         let mut arrived = Arrived::Live;
         if let Some(id) = &envelope.event_id {
-            match state.meet(&envelope.producer.agent_id, id, fingerprint(&decoded)) {
+            match state.meet(&key.agent, id, fingerprint(&decoded)) {
                 Meeting::First => {}
                 Meeting::Again => {
                     self.dropped.duplicates += 1;
@@ -268,16 +267,17 @@ impl Sessions {
             changes
                 .iter_mut()
                 .for_each(|change| change.replayed &= !young);
-            changes.append(&mut self.take_followers(&key, now, observer));
+            also(&mut changes, self.take_followers(&key, now, observer));
             changes
         } else {
             state.learn_skew(envelope.timestamp, now);
             let mut changes = self.revive_shown_again(now);
-            changes.append(&mut self.raise_due(now));
-            changes.append(&mut self.in_order(&key, decoded, arrived, now, observer));
+            also(&mut changes, self.raise_due(now));
+            let own = self.in_order(&key, decoded, arrived, now, observer);
+            also(&mut changes, own);
             changes
         };
-        changes.append(&mut self.tell_freed(now));
+        also(&mut changes, self.tell_freed(now));
         self.sessions.weigh(&key);
         let forgotten = self.sessions.forget();
         self.dropped.sessions += forgotten.ended;
@@ -323,11 +323,11 @@ impl Sessions {
     /// Brings what only time brings; what goes on by it does so under an observer's eyes.
     pub fn tick_observed(&mut self, now: Now, observer: &mut dyn Observer) -> Vec<Change> {
         let mut changes = self.release_overdue(now, observer);
-        changes.append(&mut self.revive_shown_again(now));
-        changes.append(&mut self.raise_due(now));
+        also(&mut changes, self.revive_shown_again(now));
+        also(&mut changes, self.raise_due(now));
         self.tick_prompts(now, &mut changes);
         self.tick_unasked(now, &mut changes);
-        changes.append(&mut self.tell_freed(now));
+        also(&mut changes, self.tell_freed(now));
         changes
     }
 
@@ -409,6 +409,12 @@ impl Sessions {
         prompt.expires(self.skew(prompt.key.link))
     }
 
+    /// Gives a number that changes with everything by which agents and their runs are told apart: which there are, what
+    /// they are called, and what was asked of them.
+    pub fn naming(&self) -> u64 {
+        self.sessions.naming()
+    }
+
     /// Tells whether what is said has to say of whom: there are several agents, or two runs of one at a time.
     pub fn several(&self) -> bool {
         self.sessions.are_several()
@@ -463,6 +469,9 @@ impl Sessions {
     }
 
     fn tick_prompts(&mut self, now: Now, changes: &mut Vec<Change>) {
+        if self.prompts.is_empty() {
+            return;
+        }
         let counting: Vec<Prompt> = self
             .prompts
             .values()
@@ -526,7 +535,7 @@ impl Sessions {
             fallbacks: Vec::new(),
             direction: None,
             replayed: false,
-            attached: Arc::default(),
+            attached: Attached::none(),
             what,
         }
     }
@@ -542,5 +551,14 @@ impl Sessions {
         {
             session.phase = waiting.map_or(Phase::Running, Phase::Waiting);
         }
+    }
+}
+
+/// Puts changes behind others: a change is large, and nearly always one of both is empty.
+pub(super) fn also(changes: &mut Vec<Change>, mut more: Vec<Change>) {
+    if changes.is_empty() {
+        *changes = more;
+    } else {
+        changes.append(&mut more);
     }
 }

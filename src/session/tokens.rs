@@ -92,6 +92,9 @@ impl Sessions {
 
     /// Tells of questions whose token is free for them now.
     pub(super) fn tell_freed(&mut self, now: Now) -> Vec<Change> {
+        if self.freed.is_empty() {
+            return Vec::new();
+        }
         std::mem::take(&mut self.freed)
             .into_iter()
             .filter_map(|id| self.raised(id))

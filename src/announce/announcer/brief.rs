@@ -23,7 +23,8 @@ use crate::session::{Change, Closing, Consent, Prompt, PromptId, ReplyState, Ses
 use super::wording::agents;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{Aloud, Announcement, Class, Kind};
-use crate::announce::words::naming::look;
+use crate::announce::text::speakable::same_letters;
+use crate::announce::words::naming::looks_like;
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::{Mark, Segment, join, join_spoken};
 
@@ -174,7 +175,7 @@ impl Announcer {
             Kind::SessionStarted,
             key,
             &[
-                ("agent", Arg::Name(agent)),
+                ("agent", Arg::Name(agent.to_string())),
                 ("parent", self.parent(change, sessions)),
                 ("summary", summary),
                 ("request", agents(change, event.request_text.as_deref())),
@@ -343,8 +344,8 @@ impl Announcer {
     fn tells_only_the_start(&self, words: &Arg) -> bool {
         match words {
             Arg::Agent(text, _) => {
-                let own = self.phrases.text("session.started.word", &[]);
-                same_letters(text, &own) || same_letters(text, "started")
+                let own = || self.phrases.text("session.started.word", &[]);
+                same_letters(text, "started") || same_letters(text, &own())
             }
             Arg::Own(_) | Arg::Sounding { .. } | Arg::Name(_) | Arg::Tool(_) | Arg::Exact(..) => {
                 false
@@ -377,18 +378,9 @@ fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
     }]
 }
 
-/// Tells whether two texts have the same letters.
-fn same_letters(one: &str, other: &str) -> bool {
-    let letters = |text: &str| -> String {
-        let signs = text.chars().filter(|c| c.is_alphanumeric());
-        signs.flat_map(char::to_lowercase).collect()
-    };
-    letters(one) == letters(other)
-}
-
 /// Tells whether a text begins with the agent's name, as it is seen.
 pub(super) fn names(text: &str, agent: &str) -> bool {
     let words = agent.split_whitespace().count();
     let begin: Vec<&str> = text.split_whitespace().take(words).collect();
-    words > 0 && look(begin.join(" ").trim_end_matches([':', ',', '.'])) == look(agent)
+    words > 0 && looks_like(begin.join(" ").trim_end_matches([':', ',', '.']), agent)
 }

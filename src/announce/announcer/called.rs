@@ -3,11 +3,47 @@
 //! Responsibilities: when a name is not enough, and what is put to it then. Not here: what a name from the wire is
 //! made fit by (`naming`), what is proven of it (`trust`).
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use crate::session::{Session, SessionKey, Sessions};
 
 use super::Announcer;
 use crate::announce::words::naming::{LONGEST_NAME, is_namesake};
 use crate::announce::words::phrase::Arg;
+
+/// How many names are known at most.
+const MOST_NAMES: usize = 16 * 1024;
+
+/// Remembers by which names sessions are told, until something changes that they were made of: finding one out may take
+/// a look at thousands of sessions, and each announcement has one.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// What they are of ([`Sessions::naming`]).
+    naming: u64,
+    /// By the number of the session: what its agent calls itself, and how it is told.
+    known: HashMap<u64, (Box<str>, Arc<str>)>,
+}
+
+impl Names {
+    fn of(&self, naming: u64, number: u64, agent: &str) -> Option<Arc<str>> {
+        let (of, name) = self.known.get(&number)?;
+        (self.naming == naming && **of == *agent).then(|| Arc::clone(name))
+    }
+
+    fn keep(&mut self, naming: u64, number: u64, agent: &str, name: Arc<str>) {
+        if self.naming != naming || self.known.len() >= MOST_NAMES {
+            self.known.clear();
+            self.naming = naming;
+        }
+        self.known.insert(number, (agent.into(), name));
+    }
+
+    /// Forgets all, because something changed that no session knows of.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+}
 
 impl Announcer {
     /// Tells whether an agent is named with each of its announcements: where there are several, or where its
@@ -20,8 +56,28 @@ impl Announcer {
     /// several runs of one agent went on at a time, the first words of its request are added, else the number of
     /// its source or its own. Names that look alike count as the same, and one that looks like the program's own
     /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
-    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> String {
+    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> Arc<str> {
         let own = sessions.get(key);
+        let Some(number) = own.map(|own| own.number) else {
+            return self.found_name(key, agent, own, sessions).into();
+        };
+        let naming = sessions.naming();
+        if let Some(known) = self.names.borrow().of(naming, number, agent) {
+            return known;
+        }
+        let name: Arc<str> = self.found_name(key, agent, own, sessions).into();
+        let mut names = self.names.borrow_mut();
+        names.keep(naming, number, agent, Arc::clone(&name));
+        name
+    }
+
+    fn found_name(
+        &self,
+        key: &SessionKey,
+        agent: &str,
+        own: Option<&Session>,
+        sessions: &Sessions,
+    ) -> String {
         let seen = self.looks.of(agent);
         let beside = own.is_some_and(|own| own.beside);
         // Looked for as far as it takes: of hundreds of runs the first ones mostly tell.
@@ -30,7 +86,7 @@ impl Announcer {
                 .iter()
                 .filter(|other| match is_of_agent(other, key) {
                     true => beside && other.beside && other.key != *key,
-                    false => other.agent == agent || self.looks.of(&other.agent) == seen,
+                    false => *other.agent == *agent || self.looks.of(&other.agent) == seen,
                 })
         };
         if namesakes().next().is_none() {
@@ -61,7 +117,7 @@ impl Announcer {
         let mut namesakes = sessions
             .iter()
             .filter(|other| !is_of_agent(other, key))
-            .filter(|other| other.agent == agent || self.looks.of(&other.agent) == seen)
+            .filter(|other| *other.agent == *agent || self.looks.of(&other.agent) == seen)
             .map(|other| other.key.link)
             .peekable();
         if namesakes.peek().is_none() {
@@ -81,14 +137,15 @@ impl Announcer {
 
     /// Gives what an agent is called where nobody shares its name.
     fn called(&self, key: &SessionKey, agent: &str) -> String {
-        let args = [("agent", Arg::Name(agent.to_owned()))];
-        if self.trust.doubts(key.link, &key.agent, agent) {
-            self.phrases.text("agent.unproven", &args)
+        let phrase = if self.trust.doubts(key.link, &key.agent, agent) {
+            "agent.unproven"
         } else if is_namesake(&self.looks.of(agent)) {
-            self.phrases.text("agent.namesake", &args)
+            "agent.namesake"
         } else {
-            agent.to_owned()
-        }
+            return agent.to_owned();
+        };
+        let args = [("agent", Arg::Name(agent.to_owned()))];
+        self.phrases.text(phrase, &args)
     }
 
     /// Puts a mark to a name that is no longer than leaves the mark in sight.
@@ -113,4 +170,90 @@ impl Announcer {
 /// Tells whether a session is one of the agent that another one is of.
 fn is_of_agent(session: &Session, key: &SessionKey) -> bool {
     session.key.link == key.link && session.key.agent == key.agent
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::announce::announcer::Manner;
+    use crate::announce::words::phrase::Phrases;
+    use crate::config::AnnounceConfig;
+    use crate::protocol::{Now, decode};
+    use crate::session::LinkId;
+
+    #[test]
+    fn a_name_that_is_known_is_the_one_that_would_be_found_now() {
+        let new = |phrases| Announcer::new(AnnounceConfig::default(), phrases, Manner::Lines);
+        let english = Arc::new(Phrases::english().unwrap());
+        let german = Arc::new(Phrases::for_languages(&["de".to_owned()]).unwrap());
+        let now = Now {
+            monotonic: std::time::Duration::ZERO,
+            wall: "2026-01-01T00:00:00Z".parse().unwrap(),
+        };
+        let (one, other) = (LinkId(0), LinkId(1));
+        let mut sessions = Sessions::default();
+        let mut announcer = new(Arc::clone(&english));
+        let mut seen = std::collections::BTreeSet::new();
+        // Asked twice, so that the second answer is one that was known.
+        let mut check = |announcer: &Announcer, sessions: &Sessions, fresh: &Announcer| {
+            for session in sessions.iter() {
+                let name = |of: &Announcer| of.agent_name(&session.key, &session.agent, sessions);
+                let wanted = name(fresh);
+                assert_eq!((name(announcer), name(announcer)), (wanted.clone(), wanted));
+                seen.insert(name(announcer));
+            }
+        };
+        let asked = |request: &str| json!({"request_text": request, "summary_normal": "n"});
+        let state = json!({"from_state": "idle", "to_state": "thinking"});
+        for (link, session, (id, name), kind, payload) in [
+            (one, 1, ("a", "Mailer"), "session.started", asked("")),
+            (one, 2, ("a", "Mailer"), "session.started", asked("")),
+            (
+                one,
+                1,
+                ("a", "Mailer"),
+                "session.started",
+                asked("Book a room"),
+            ),
+            (
+                one,
+                2,
+                ("a", "Mailer"),
+                "session.started",
+                asked("Book a room"),
+            ),
+            (one, 2, ("a", "Mailer"), "session.started", asked("Sort it")),
+            (one, 3, ("b", "Banker"), "session.started", asked("")),
+            (one, 3, ("b", "Mailer"), "state.changed", state.clone()),
+            (one, 3, ("b", "Hearken"), "state.changed", state.clone()),
+            (other, 4, ("a", "Mailer"), "session.started", asked("")),
+            (one, 1, ("a", "Clerk"), "state.changed", state.clone()),
+        ] {
+            let mut event = json!({
+                "type": format!("aaep:agent.{kind}"),
+                "session_id": format!("sess_{session}"),
+                "producer": {"agent_id": id, "agent_name": name},
+            });
+            let whole = event.as_object_mut().unwrap();
+            whole.extend(payload.as_object().unwrap().clone());
+            sessions.apply(link, decode(&event.to_string()).unwrap(), now);
+            check(&announcer, &sessions, &new(Arc::clone(&english)));
+        }
+        // What no session knows of: whom the person has a key of, and their language.
+        announcer.trust_mut().know(["b"].into_iter());
+        let mut fresh = new(Arc::clone(&english));
+        fresh.trust_mut().know(["b"].into_iter());
+        check(&announcer, &sessions, &fresh);
+        announcer.set_languages(vec!["de".to_owned()], Arc::clone(&german));
+        let mut fresh = new(german);
+        fresh.trust_mut().know(["b"].into_iter());
+        check(&announcer, &sessions, &fresh);
+        // Whoever left is no namesake any more.
+        sessions.link_left(other, now);
+        check(&announcer, &sessions, &fresh);
+        assert!(seen.len() > 8, "{seen:?}");
+    }
 }

@@ -73,7 +73,10 @@ impl Announcer {
             return Vec::new();
         }
         let agent = self.agent_name(&change.key, &change.agent, sessions);
-        let args = [("agent", Arg::Name(agent)), ("n", Arg::own(waiting))];
+        let args = [
+            ("agent", Arg::Name(agent.to_string())),
+            ("n", Arg::own(waiting)),
+        ];
         let segments = self
             .phrases
             .say("question.waiting", Verbosity::Normal, &args);

@@ -35,6 +35,7 @@ pub use draft::Manner;
 pub use parts::{Copied, Reads, Turn, TurnPart, Whole};
 pub use trust::Trust;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,7 +43,7 @@ use std::time::Duration;
 use crate::config::{AnnounceConfig, Load, SourceAnnounce, Verbosity};
 use jiff::Timestamp;
 
-use crate::protocol::{AgentId, Now, OutputId, OutputStreaming, Urgency};
+use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
 
 use crate::announce::announcement::{About, Aloud, Announcement, Class, Cue, Kind};
@@ -56,6 +57,7 @@ use crate::announce::words::naming::Looks;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
+use called::Names;
 use draft::Draft;
 use outputs::{OutputKey, OutputState, Outputs};
 
@@ -67,6 +69,8 @@ const MOST_UNBELIEVED: usize = 4096;
 pub struct Announcer {
     phrases: Arc<Phrases>,
     looks: Looks,
+    /// By which names the sessions are told.
+    names: RefCell<Names>,
     manner: Manner,
     settings: AnnounceConfig,
     /// What is not as for all, by source.
@@ -75,7 +79,7 @@ pub struct Announcer {
     next: u64,
     outputs: Outputs,
     recent: VecDeque<(Duration, Option<SessionKey>, String)>,
-    last_speaker: Option<(LinkId, String)>,
+    last_speaker: Option<(LinkId, Arc<str>)>,
     /// Whose names are proven.
     trust: Trust,
     /// By what actions are judged.
@@ -98,6 +102,7 @@ impl Announcer {
         Self {
             phrases,
             looks: Looks::default(),
+            names: RefCell::default(),
             manner,
             settings,
             own: BTreeMap::new(),
@@ -139,6 +144,7 @@ impl Announcer {
 
     /// Gives whose names are proven, to change it.
     pub fn trust_mut(&mut self) -> &mut Trust {
+        self.names.get_mut().forget();
         &mut self.trust
     }
 
@@ -408,6 +414,11 @@ impl Announcer {
             return Vec::new();
         };
         state.said |= !pieces.is_empty();
+        let notes = state.coalescer.take_notes();
+        // Nearly every chunk goes on with a sentence, and ends none.
+        if pieces.is_empty() && notes.is_empty() {
+            return Vec::new();
+        }
         let change = Change {
             key: key.0.clone(),
             agent: state.agent.clone(),
@@ -417,16 +428,10 @@ impl Announcer {
             fallbacks: Vec::new(),
             direction: state.direction,
             replayed: state.replayed,
-            attached: Arc::default(),
+            attached: Attached::none(),
             what: What::SessionJoined,
         };
-        let topic = output_topic(&key.0, key.1.as_ref());
-        let mut told = Vec::new();
-        let notes = self
-            .outputs
-            .get_mut(key)
-            .map(|state| state.coalescer.take_notes())
-            .unwrap_or_default();
+        let mut told = Vec::with_capacity(pieces.len() + notes.len());
         for note in notes {
             if note == Note::Unbelieved && !self.disbelieve(&key.0) {
                 continue;
@@ -459,6 +464,9 @@ impl Announcer {
                         text.clone(),
                     ),
                 };
+                let state = self.outputs.get_mut(key);
+                let before = state.map(|state| std::mem::take(&mut state.blank));
+                let written = written::written(&before.unwrap_or_default(), &piece.text, &text);
                 let segment = Segment {
                     mark: Mark::Agent,
                     shown: (shown != text).then_some(shown),
@@ -468,10 +476,8 @@ impl Announcer {
                     ways: false,
                 };
                 let mut draft =
-                    Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(topic.clone());
-                let state = self.outputs.get_mut(key);
-                let before = state.map(|state| std::mem::take(&mut state.blank));
-                draft.facts.written = written::written(&before.unwrap_or_default(), &piece.text);
+                    Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(output_topic(key));
+                draft.facts.written = written;
                 told.push(self.publish(&change, sessions, draft));
             } else if let Some(state) = self.outputs.get_mut(key) {
                 written::keep_blank(&mut state.blank, &piece.text);
@@ -498,8 +504,7 @@ impl Announcer {
         let level = self.verbosity_of(key.0.link);
         let args = [("n", Arg::own(count))];
         let segments = self.phrases.say("output.left_out", level, &args);
-        let topic = output_topic(&key.0, key.1.as_ref());
-        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(topic);
+        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(output_topic(key));
         self.publish(change, sessions, draft)
     }
 }
@@ -515,12 +520,11 @@ impl Announcer {
 }
 
 /// Names an output for the queue, which folds one output's sentences together.
-fn output_topic(key: &SessionKey, output: Option<&OutputId>) -> String {
-    let output = output.map_or("", OutputId::as_str);
-    format!(
-        "output {} {} {} {output}",
-        key.link.0, key.agent, key.session
-    )
+fn output_topic((key, output): &OutputKey) -> String {
+    let (agent, session) = (key.agent.as_str(), key.session.as_str());
+    let output = output.as_ref().map_or("", OutputId::as_str);
+    let link = key.link.0.to_string();
+    ["output ", &link, " ", agent, " ", session, " ", output].concat()
 }
 
 fn hint(text: Option<&str>) -> Hint {

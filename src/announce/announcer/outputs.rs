@@ -37,7 +37,7 @@ pub(super) struct OutputState {
     pub(super) readable: Readable,
     /// White space that came since the last words.
     pub(super) blank: String,
-    pub(super) agent: String,
+    pub(super) agent: Arc<str>,
     pub(super) urgency: Urgency,
     /// Whether something was said since it became urgent.
     pub(super) said: bool,

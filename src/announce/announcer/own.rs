@@ -81,5 +81,6 @@ impl Announcer {
     pub fn set_languages(&mut self, languages: Vec<String>, phrases: Arc<Phrases>) {
         self.settings.languages = languages;
         self.phrases = phrases;
+        self.names.get_mut().forget();
     }
 }

@@ -504,7 +504,10 @@ impl Announcer {
     /// Names who asks, where there are several agents.
     pub(super) fn asker(&self, prompt: &Prompt, sessions: &Sessions) -> Arg {
         if self.is_named(&prompt.key, &prompt.agent, sessions) {
-            Arg::Name(self.agent_name(&prompt.key, &prompt.agent, sessions))
+            Arg::Name(
+                self.agent_name(&prompt.key, &prompt.agent, sessions)
+                    .to_string(),
+            )
         } else {
             Arg::own("")
         }
@@ -521,7 +524,10 @@ impl Announcer {
 
     /// Gives a question's text as an argument that is said to the letter.
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
-        Arg::Exact(text.to_owned(), prompt.language.clone())
+        Arg::Exact(
+            text.to_owned(),
+            prompt.language.as_deref().map(str::to_owned),
+        )
     }
 }
 

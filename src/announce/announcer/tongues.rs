@@ -3,6 +3,8 @@
 //! Responsibilities: putting a question into that language, and saying so where that was not possible. Not
 //! here: which of several languages suits (`words::language`).
 
+use std::sync::Arc;
+
 use crate::announce::words::phrase::Arg;
 use crate::protocol::{Decoded, Event, UNDETERMINED, Wanted, direction_of};
 use crate::session::{LinkId, Prompt};
@@ -33,10 +35,11 @@ impl Announcer {
             | Event::HandoffRequested(_)
             | Event::Unknown(_) => return,
         };
-        if main != hints.primary_language {
+        if main.as_deref() != hints.primary_language.as_deref() {
+            let hints = Arc::make_mut(hints);
             // A variant brings its own direction.
             hints.text_direction = main.as_deref().map(direction_of);
-            hints.primary_language = main;
+            hints.primary_language = main.map(Arc::from);
         }
     }
 

@@ -13,6 +13,7 @@ use crate::session::{
 
 use super::{Announcer, Draft, Manner};
 use crate::announce::announcement::{About, Aloud, Class, Kind, Weight};
+use crate::announce::text::speakable::same_letters;
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
@@ -130,7 +131,7 @@ impl Announcer {
         let mut segments = self.fill(key, self.level(change.key.link, kind), args);
         // "Started: Started." says nothing twice.
         if let [own, said] = segments.as_mut_slice()
-            && bare(&own.text) == bare(&said.text)
+            && same_letters(&own.text, &said.text)
         {
             own.text = said.text.clone();
             own.spoken = said.spoken.clone();
@@ -265,7 +266,7 @@ impl Announcer {
     fn progress(&self, change: &Change, event: &Progress) -> Draft {
         let summary = self.summary(change, &event.summary, Kind::Progress);
         let description = match &event.description {
-            Some(text) => Arg::Agent(text.clone(), change.language.clone()),
+            Some(text) => Arg::Agent(text.clone(), change.language.as_deref().map(str::to_owned)),
             None => Arg::own(""),
         };
         let (key, args) = if matches!(&summary, Arg::Agent(..)) {
@@ -428,9 +429,10 @@ impl Announcer {
     pub fn parent_of(&self, session: &Session, sessions: &Sessions) -> Arg {
         match (&session.parent, sessions.parent(session)) {
             (None, _) => Arg::own(""),
-            (Some(_), Some(parent)) => {
-                Arg::Name(self.agent_name(&parent.key, &parent.agent, sessions))
-            }
+            (Some(_), Some(parent)) => Arg::Name(
+                self.agent_name(&parent.key, &parent.agent, sessions)
+                    .to_string(),
+            ),
             (Some(_), None) => Arg::Own(self.phrases.text("session.parent.unknown", &[])),
         }
     }
@@ -502,14 +504,6 @@ impl Announcer {
     }
 }
 
-/// Gives a text's letters and digits in lower case.
-fn bare(text: &str) -> String {
-    text.chars()
-        .filter(|c| c.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect()
-}
-
 pub(super) fn name(text: Option<&str>) -> Arg {
     text.filter(|text| !text.is_empty())
         .map_or_else(|| Arg::own(""), |text| Arg::Name(text.to_owned()))
@@ -526,12 +520,17 @@ fn tool(name: &str) -> Arg {
 pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     text.map_or_else(
         || Arg::own(""),
-        |text| Arg::Agent(text.to_owned(), change.language.clone()),
+        |text| {
+            Arg::Agent(
+                text.to_owned(),
+                change.language.as_deref().map(str::to_owned),
+            )
+        },
     )
 }
 
 fn tool_topic(tool: &str, call: Option<&str>) -> String {
-    format!("tool {}", call.unwrap_or(tool))
+    ["tool ", call.unwrap_or(tool)].concat()
 }
 
 /// Says how loud the first departure of a kind is: what may have cost information is spoken, other

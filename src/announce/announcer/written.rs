@@ -3,14 +3,11 @@
 //! Responsibilities: when a piece is kept as it was written, and with what before it. Not here: what is read and copied
 //! of it (`turn`).
 
-use crate::announce::text::speakable;
-
 /// How much white space between two pieces is kept, in bytes: it parts paragraphs, and lines of code.
 const MOST_BLANK: usize = 256;
 
 /// Gives a piece of text as it was written, where its words alone don't say it.
-pub(super) fn written(before: &str, piece: &str) -> Option<String> {
-    let bare = speakable::one_line(piece);
+pub(super) fn written(before: &str, piece: &str, bare: &str) -> Option<String> {
     let same = before.is_empty() && !piece.contains('\n') && piece.trim_end() == bare;
     (!same).then(|| [before, piece].concat())
 }

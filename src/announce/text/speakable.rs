@@ -127,7 +127,9 @@ impl Lexicon {
 
     fn pronounced(&self, mut spoken: String) -> String {
         // Speech has one direction; what is to be said of the signs is said by their names.
-        spoken.retain(|c| !is_direction_sign(c));
+        if !spoken.is_ascii() {
+            spoken.retain(|c| !is_direction_sign(c));
+        }
         match self.pronunciation.apply(&spoken) {
             Cow::Borrowed(_) => spoken,
             Cow::Owned(other) => other,
@@ -166,6 +168,16 @@ fn is_one_line(text: &str) -> bool {
     let visible = (bytes.iter()).fold(true, |all, byte| all & (b' '..0x7f).contains(byte));
     let spaced = (bytes.windows(2)).fold(true, |all, pair| all & (pair != b"  "));
     visible && spaced && !text.starts_with(' ') && !text.ends_with(' ')
+}
+
+/// Tells whether two texts have the same letters.
+pub fn same_letters(one: &str, other: &str) -> bool {
+    letters(one).eq(letters(other))
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    let signs = text.chars().filter(|c| c.is_alphanumeric());
+    signs.flat_map(char::to_lowercase)
 }
 
 /// Tells whether a text holds characters that are removed because nobody could see or hear them.

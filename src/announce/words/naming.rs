@@ -105,13 +105,36 @@ pub fn look(name: &str) -> String {
     if !letters.is_ascii() {
         return skeleton(&letters).collect();
     }
-    // It goes sign by sign where nothing is put together out of several, as in ASCII.
+    letters.bytes().filter_map(seen).collect()
+}
+
+/// Gives how an ASCII sign is seen; a text of them is seen sign by sign, because nothing in it is put together out of
+/// several.
+fn seen(byte: u8) -> Option<&'static str> {
     static ASCII: LazyLock<Vec<String>> = LazyLock::new(|| {
         let sign = |byte: u8| skeleton(char::from(byte).encode_utf8(&mut [0; 4])).collect();
         (0..0x80).map(sign).collect()
     });
-    let seen = |byte: u8| ASCII.get(usize::from(byte)).map(String::as_str);
-    letters.bytes().filter_map(seen).collect()
+    ASCII.get(usize::from(byte)).map(String::as_str)
+}
+
+/// Tells whether two texts have the same [`look`]; of ASCII signs, up to the first one that is not the same.
+pub fn looks_like(one: &str, other: &str) -> bool {
+    // Other signs may be taken out with what stands behind them.
+    let is_plain = |text: &str| text.bytes().all(|b| (b' '..0x7f).contains(&b));
+    if !is_plain(one) || !is_plain(other) {
+        return look(one) == look(other);
+    }
+    of_plain(one).eq(of_plain(other))
+}
+
+/// Gives the look of a text of ASCII signs that can be seen, sign by sign.
+fn of_plain(text: &str) -> impl Iterator<Item = u8> {
+    let letters = text.bytes().filter(u8::is_ascii_alphanumeric);
+    let letters = letters.map(|letter| letter.to_ascii_lowercase());
+    letters
+        .take(LONGEST_NAME)
+        .flat_map(|letter| seen(letter).unwrap_or_default().bytes())
 }
 
 /// How many names and requests of which it is known how they look are remembered: as many as sessions are followed, and
@@ -277,6 +300,41 @@ mod tests {
             looks.of(&format!("agent {n}"));
         }
         assert!(looks.names.borrow().len() <= MOST_LOOKS);
+    }
+
+    #[test]
+    fn texts_look_alike_where_their_looks_are_the_same() {
+        let texts = [
+            "",
+            "?!",
+            "Mailer",
+            "mailer",
+            "M a-i.l:e,r",
+            "Mai1er",
+            "rnailer",
+            "Mailer2",
+            "Maile",
+            "hearken",
+            "Hearken.",
+            "B\u{430}nk",
+            "Bank",
+            "\u{1b}[31mBank",
+            "31mBank",
+            "Ba\u{200b}nk",
+            "Straße",
+            &"x".repeat(LONGEST_NAME),
+            &"x".repeat(LONGEST_NAME + 1),
+            &"x".repeat(LONGEST_NAME - 1),
+        ];
+        for one in texts {
+            for other in texts {
+                assert_eq!(
+                    looks_like(one, other),
+                    look(one) == look(other),
+                    "{one:?} {other:?}"
+                );
+            }
+        }
     }
 
     #[test]

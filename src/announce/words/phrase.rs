@@ -9,7 +9,7 @@
 //! its own with [`Mark::Agent`], so that a voice can mark whose words they are. Arguments are put in
 //! once: braces inside an agent's text mean nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -51,7 +51,7 @@ pub enum PhraseError {
 #[derive(Debug, Clone)]
 pub struct Phrases {
     tongue: Arc<Tongue>,
-    phrases: BTreeMap<String, Leveled>,
+    phrases: HashMap<String, Leveled>,
     help: BTreeMap<String, String>,
     lexicon: Lexicon,
 }
@@ -146,7 +146,7 @@ impl Phrases {
     /// When it is no TOML, or a template is not well formed.
     pub fn parse(text: &str) -> Result<Self, PhraseError> {
         let file: File = toml::from_str(text)?;
-        let mut phrases = BTreeMap::new();
+        let mut phrases = HashMap::with_capacity(file.phrases.len());
         for (key, entry) in file.phrases {
             let read = |text: &str| {
                 template(text).map_err(|problem| PhraseError::Template {
@@ -269,9 +269,9 @@ impl Phrases {
         let mut builder = Builder {
             lexicon: &self.lexicon,
             now,
-            segments: Vec::new(),
-            own: String::new(),
-            own_spoken: String::new(),
+            segments: Vec::with_capacity(USUAL_SEGMENTS),
+            own: String::with_capacity(USUAL_WORDS),
+            own_spoken: String::with_capacity(USUAL_WORDS),
         };
         builder.fill(template, args);
         builder.finish()
@@ -282,6 +282,11 @@ impl Phrases {
         join(&self.say(key, Verbosity::Normal, args))
     }
 }
+
+/// How many segments most phrases become.
+const USUAL_SEGMENTS: usize = 2;
+/// How many bytes of the program's own words stand together at most in most phrases.
+const USUAL_WORDS: usize = 64;
 
 struct Builder<'a> {
     lexicon: &'a Lexicon,
@@ -371,20 +376,20 @@ impl<'a> Builder<'a> {
     }
 
     fn flush_own(&mut self) {
-        let text = std::mem::take(&mut self.own);
-        let text = text.trim();
-        let spoken = std::mem::take(&mut self.own_spoken);
+        let text = self.own.trim();
         // Only stops between two agents' texts are left over from optional parts.
         if text.chars().any(char::is_alphanumeric) {
             self.segments.push(Segment {
                 shown: None,
                 mark: Mark::Own,
                 text: text.to_owned(),
-                spoken: self.lexicon.pronounce(spoken.trim()).into_owned(),
+                spoken: (self.lexicon.pronounce(self.own_spoken.trim())).into_owned(),
                 language: None,
                 ways: false,
             });
         }
+        self.own.clear();
+        self.own_spoken.clear();
     }
 
     fn foreign(&mut self, text: &str, language: Option<String>, profile: Profile) {

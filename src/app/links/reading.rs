@@ -51,7 +51,7 @@ impl App {
     fn read_one(&mut self, id: LinkId, text: &str) -> Option<Result<Decoded, NoEvent>> {
         let view = self.links.get_mut(id)?;
         view.received();
-        let error = match dialect::read(text) {
+        let error = match view.read(text) {
             Ok(decoded) => return Some(Ok(decoded)),
             Err(error) => error,
         };

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use crate::dialect::{Connection, Dialect, Offered};
+use crate::dialect::{self, Connection, Dialect, NoEvent, Offered};
 use crate::link::LinkId;
-use crate::protocol::Now;
+use crate::protocol::{Decoded, Now, Recent};
 use crate::session::Standing;
 
 use super::speaks::Speaks;
@@ -44,6 +44,8 @@ pub struct LinkView {
     /// Whether it is a program that was started for this, and ends with the link.
     pub program: bool,
     remarks: Remarks,
+    /// What the events before were made of.
+    recent: Recent,
     /// What stands between its frames and us.
     dialect: Box<dyn Dialect>,
     told: Told,
@@ -102,6 +104,7 @@ impl LinkView {
             id,
             name,
             other_name: as_given.map_or(OtherName::None, OtherName::AsGiven),
+            recent: Recent::default(),
             phase: LinkPhase::Disconnected,
             answerable,
             // What a recording holds is there or is not.
@@ -122,6 +125,11 @@ impl LinkView {
             speaks: Speaks::default(),
             claim_told: false,
         }
+    }
+
+    /// Reads one of its texts: an event.
+    pub(super) fn read(&mut self, text: &str) -> Result<Decoded, NoEvent> {
+        dialect::read_after(text, &mut self.recent)
     }
 
     /// Tells whether it should be up and is not.

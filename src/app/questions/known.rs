@@ -78,6 +78,9 @@ impl Known {
 
     /// Keeps what is about open questions only.
     pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
+        if self.heard.is_empty() && self.written.is_empty() && self.parts.is_empty() {
+            return;
+        }
         self.heard.retain(|id, _| is_open(*id));
         self.written.retain(|id, _| is_open(*id));
         self.parts.retain(|id, _| is_open(*id));

@@ -43,6 +43,9 @@ impl Rules {
 
     /// Keeps what is about open questions only.
     pub(super) fn keep(&mut self, is_open: impl Fn(PromptId) -> bool) {
+        if self.left.is_empty() && self.answered.is_empty() && self.unanswered.is_empty() {
+            return;
+        }
         self.left.retain(|id| is_open(*id));
         self.answered.retain(|id| is_open(*id));
         self.unanswered.retain(|id| is_open(*id));

@@ -44,8 +44,8 @@ impl App {
             self.respond("reply.no_question", &[], now);
             return;
         };
-        let agent = told.agent.clone().unwrap_or_default();
-        let args = [("agent", Arg::Name(agent))];
+        let agent = told.agent.as_deref().unwrap_or_default();
+        let args = [("agent", Arg::Name(agent.to_owned()))];
         let mut segments = self
             .announcer
             .phrases()

@@ -135,7 +135,7 @@ impl App {
             let name = self
                 .announcer
                 .agent_name(&session.key, &session.agent, &self.sessions);
-            let args = [("agent", Arg::Name(name))];
+            let args = [("agent", Arg::Name(name.to_string()))];
             let level = self.announcer.verbosity();
             words = self.announcer.phrases().say("fact.of_agent", level, &args);
         }

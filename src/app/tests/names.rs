@@ -37,7 +37,7 @@ fn agents_that_share_a_name_are_told_apart() {
         .app
         .history()
         .iter()
-        .filter_map(|told| told.agent.clone())
+        .filter_map(|told| told.agent.as_deref().map(str::to_owned))
         .collect();
     assert_eq!(
         agents,

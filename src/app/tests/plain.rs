@@ -124,7 +124,8 @@ fn two_runs_of_one_agent_at_a_time_are_told_apart_by_what_was_asked_for() {
         "{:?}",
         stage.lines
     );
-    let name = |told: &Arc<Announcement>| told.agent.clone().unwrap_or_default();
+    let name =
+        |told: &Arc<Announcement>| told.agent.as_deref().map(str::to_owned).unwrap_or_default();
     let names: Vec<String> = stage.app.history().iter().map(name).collect();
     assert!(
         names.contains(&"Mailer on 'Sort the post'".to_owned()),

@@ -100,7 +100,7 @@ impl App {
         let agent = self
             .sessions
             .get(key)
-            .map_or(key.agent.as_str(), |session| session.agent.as_str());
+            .map_or(key.agent.as_str(), |session| &*session.agent);
         let name = self.announcer.name_of_agent(key, agent, &self.sessions);
         self.announcer.phrases().name_of(&name)
     }

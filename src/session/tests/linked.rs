@@ -62,7 +62,10 @@ fn linked_sessions_know_whose_part_they_are() {
             .iter()
             .find(|session| session.key.session.as_str() == "sess_sub")
             .unwrap();
-        assert_eq!(stage.sessions.parent(part).unwrap().agent, "PLANNER");
+        assert_eq!(
+            stage.sessions.parent(part).unwrap().agent.as_ref(),
+            "PLANNER"
+        );
         stage.on(
             "session.completed",
             json!({"producer": {"agent_id": "planner"}, "session_id": "sess_main"}),

@@ -184,11 +184,6 @@ impl SpeechQueue {
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
             facts: Facts::default(),
         };
-        Item {
-            announcement: Arc::new(announcement),
-            since: now,
-            next: 0,
-            again: false,
-        }
+        Item::new(Arc::new(announcement), now)
     }
 }

@@ -37,7 +37,7 @@ use std::time::Duration;
 use crate::session::{PromptId, SessionKey};
 
 use super::delivery::Deliveries;
-use crate::announce::announcement::{About, Announcement, AnnouncementId, Class};
+use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind};
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use table::LANES;
@@ -78,6 +78,24 @@ struct Item {
     next: usize,
     /// Whether an alert was already said again after a cut; it is only once.
     again: bool,
+    /// Whether it tells the end of a session, which waits for that session's text.
+    ends: bool,
+}
+
+impl Item {
+    fn new(announcement: Arc<Announcement>, since: Duration) -> Self {
+        let ends = matches!(
+            announcement.kind,
+            Kind::SessionCompleted | Kind::SessionCancelled
+        );
+        Self {
+            announcement,
+            since,
+            next: 0,
+            again: false,
+            ends,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -244,12 +262,7 @@ impl SpeechQueue {
         }
         let lane = Lane::of(&announcement);
         self.make_room(lane, &announcement);
-        let item = Item {
-            announcement,
-            since: now,
-            next: 0,
-            again: false,
-        };
+        let item = Item::new(announcement, now);
         let mut wishes = Vec::new();
         if let Some(playing) = &self.playing {
             match self.arrival(playing.lane, lane) {

@@ -1,6 +1,5 @@
 //! Which of what waits is next, and what of it has grown too old.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::table::Lane;
@@ -86,10 +85,9 @@ impl SpeechQueue {
         let Waiting::Item(item) = waiting else {
             return false;
         };
-        let ending = matches!(
-            item.announcement.kind,
-            Kind::SessionCompleted | Kind::SessionCancelled
-        );
+        if !item.ends {
+            return false;
+        }
         let key = &item.announcement.key;
         let plays = self.playing.as_ref().is_some_and(|playing| {
             playing.lane == Lane::Text && playing.item.announcement.key == *key
@@ -98,7 +96,7 @@ impl SpeechQueue {
             Waiting::Item(text) => text.announcement.key == *key,
             Waiting::Fold(fold) => fold.key == *key,
         };
-        ending && (plays || self.lanes[Lane::Text as usize].iter().any(text_waits))
+        plays || self.lanes[Lane::Text as usize].iter().any(text_waits)
     }
 
     /// Applies what an arrival does to those of its kind that wait.
@@ -163,21 +161,25 @@ impl SpeechQueue {
             Lane::Progress,
         ] {
             let Some(life) = lane.life() else { continue };
-            let waiting = std::mem::take(&mut self.lanes[lane as usize]);
-            let before = waiting.len();
-            let mut kept = VecDeque::new();
-            for mut waiting in waiting {
-                let held = self.waits_for_text(&waiting);
-                match &mut waiting {
-                    // What waits for text is as fresh as that text.
-                    Waiting::Item(item) if held => item.since = now,
-                    Waiting::Item(item) if now >= item.since + life => continue,
-                    Waiting::Item(_) | Waiting::Fold(_) => {}
-                }
-                kept.push_back(waiting);
+            if self.lanes[lane as usize].is_empty() {
+                continue;
             }
-            self.lanes[lane as usize] = kept;
-            let gone = (before - self.lanes[lane as usize].len()) as u64;
+            let mut waiting = std::mem::take(&mut self.lanes[lane as usize]);
+            let before = waiting.len();
+            waiting.retain_mut(|waiting| {
+                let held = self.waits_for_text(waiting);
+                match waiting {
+                    // What waits for text is as fresh as that text.
+                    Waiting::Item(item) if held => {
+                        item.since = now;
+                        true
+                    }
+                    Waiting::Item(item) => now < item.since + life,
+                    Waiting::Fold(_) => true,
+                }
+            });
+            let gone = (before - waiting.len()) as u64;
+            self.lanes[lane as usize] = waiting;
             expired += gone;
             if lane == Lane::Outcome {
                 self.expired_outcomes += gone;

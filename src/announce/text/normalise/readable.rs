@@ -185,7 +185,9 @@ fn sentence(text: &str) -> String {
 /// Takes the marks out of a line: emphasis, backticks, links. One pass; a mark without its partner is
 /// left where it is.
 fn inline(line: &str) -> String {
-    if !line.contains(['*', '_', '`', '[', '~']) {
+    let is_mark = |b: u8| matches!(b, b'*' | b'_' | b'`' | b'[' | b'~');
+    // Folded, and not searched: most lines have none, and are looked at to their end.
+    if !line.bytes().fold(false, |marked, b| marked | is_mark(b)) {
         return line.to_owned();
     }
     let dropped = emphasis(line);

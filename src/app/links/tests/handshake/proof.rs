@@ -82,7 +82,8 @@ fn event_after(signed: bool, agent: &str, config: Config) -> Rig {
 
 fn names(rig: &Rig) -> Vec<String> {
     let told = rig.app.history().iter();
-    told.filter_map(|told| told.agent.clone()).collect()
+    told.filter_map(|told| told.agent.as_deref().map(str::to_owned))
+        .collect()
 }
 
 #[test]

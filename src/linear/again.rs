@@ -1,0 +1,180 @@
+//! What is the same for line after line, found out once: labels, times of day, words of hearken's own.
+//!
+//! Responsibilities: knowing it for as long as what it was made of is the same. Not here: what is done with it
+//! (`linear`).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use memchr::memmem::Finder;
+
+use crate::announce::{Announcement, Arg, Mark, Phrases};
+use crate::app::App;
+
+/// Of how many names the labels are known.
+const MOST_NAMES: usize = 16 * 1024;
+
+/// Labels by the name in them, if any, and the phrase.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    phrases: Option<Arc<Phrases>>,
+    unnamed: Vec<(&'static str, Arc<str>)>,
+    named: HashMap<String, Vec<(&'static str, Arc<str>)>>,
+}
+
+impl Labels {
+    /// Gives the label of an announcement.
+    pub(super) fn of(&mut self, app: &App, told: &Announcement) -> Arc<str> {
+        let (key, agent) = app.label_of(told);
+        if !(self.phrases.as_ref()).is_some_and(|of| Arc::ptr_eq(of, app.phrases())) {
+            self.unnamed.clear();
+            self.named.clear();
+            self.phrases = Some(Arc::clone(app.phrases()));
+        }
+        let known = match agent {
+            Some(agent) => self.named.get(agent).map_or(&[][..], Vec::as_slice),
+            None => &self.unnamed,
+        };
+        if let Some((_, label)) = known.iter().find(|(of, _)| *of == key) {
+            return Arc::clone(label);
+        }
+        let label: Arc<str> = app.label_words(key, agent).into();
+        let new = (key, Arc::clone(&label));
+        match agent {
+            Some(agent) => {
+                if self.named.len() >= MOST_NAMES {
+                    self.named.clear();
+                }
+                self.named.entry(agent.to_owned()).or_default().push(new);
+            }
+            None => self.unnamed.push(new),
+        }
+        label
+    }
+}
+
+/// The time of day, to the second and to the minute, in words.
+#[derive(Debug)]
+pub(super) struct Clock {
+    zone: TimeZone,
+    /// Which second it was of all, and how it is written.
+    known: Option<(i64, Written)>,
+}
+
+/// A second as it is written.
+#[derive(Debug, Clone)]
+pub(super) struct Written {
+    pub(super) second: Arc<str>,
+    pub(super) minute: Arc<str>,
+}
+
+impl Clock {
+    pub(super) fn new(zone: TimeZone) -> Self {
+        Self { zone, known: None }
+    }
+
+    /// Gives how the second is written in which a time lies.
+    pub(super) fn of(&mut self, time: Timestamp) -> &Written {
+        let second = time.as_microsecond().div_euclid(1_000_000);
+        let known = self.known.take().filter(|(of, _)| *of == second);
+        let (_, written) = self.known.insert(known.unwrap_or_else(|| {
+            let time = time.to_zoned(self.zone.clone());
+            let written = |format: &str| Arc::from(time.strftime(format).to_string());
+            let written = Written {
+                second: written("%H:%M:%S"),
+                minute: written("%H:%M"),
+            };
+            (second, written)
+        }));
+        written
+    }
+}
+
+/// Holds what only hearken says, in one language.
+#[derive(Debug, Default)]
+pub(super) struct Ours {
+    phrases: Option<Arc<Phrases>>,
+    words: Vec<Finder<'static>>,
+}
+
+impl Ours {
+    /// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
+    /// label, or it speaks of what hearken speaks of around a question.
+    pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
+        let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
+        let shown = agents.map(|it| it.shown.as_deref().unwrap_or(&it.text));
+        let text = shown.collect::<Vec<_>>().join(" ");
+        if text.is_empty() {
+            return false;
+        }
+        if looks_labelled(&text) {
+            return true;
+        }
+        if !(self.phrases.as_ref()).is_some_and(|known| Arc::ptr_eq(known, phrases)) {
+            let words = OURS.iter().map(|key| {
+                let ours = phrases.text(key, &[("agent", Arg::own(""))]);
+                ours.trim().trim_end_matches(['.', '!']).to_lowercase()
+            });
+            let words = words.filter(|ours| !ours.is_empty());
+            self.words = words.map(|ours| Finder::new(&ours).into_owned()).collect();
+            self.phrases = Some(Arc::clone(phrases));
+        }
+        let text = text.to_lowercase();
+        (self.words.iter()).any(|ours| ours.find(text.as_bytes()).is_some())
+    }
+}
+
+/// What only hearken says, by the names of its phrases: its name, a question, a danger, a risk.
+const OURS: [&str; 7] = [
+    "label.reply",
+    "label.question",
+    "label.danger",
+    "question.risk.low",
+    "question.risk.medium",
+    "question.risk.high",
+    "question.risk.unknown",
+];
+
+/// Tells whether a row of a text could begin like a label: a colon ends a word in it.
+fn looks_labelled(text: &str) -> bool {
+    if text.is_ascii() && !text.contains(':') {
+        return false;
+    }
+    let mut after_colon = false;
+    for c in text.chars() {
+        if after_colon && c.is_whitespace() {
+            return true;
+        }
+        // Also the colons of other scripts, and what looks like one.
+        after_colon = matches!(c, ':' | '：' | '﹕' | '∶' | 'ː' | '։' | '׃' | '︓' | '꞉');
+    }
+    after_colon
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_is_written_as_itself_whatever_was_written_before() {
+        let mut clock = Clock::new(TimeZone::UTC);
+        let mut written = |time: &str| {
+            let written = clock.of(time.parse().unwrap());
+            (written.second.to_string(), written.minute.to_string())
+        };
+        for (time, second) in [
+            ("2026-01-01T10:00:50.1Z", "10:00:50"),
+            ("2026-01-01T10:00:50.9Z", "10:00:50"),
+            ("2026-01-01T10:00:51Z", "10:00:51"),
+            ("2026-01-01T10:00:50Z", "10:00:50"),
+            ("2026-01-02T10:01:50Z", "10:01:50"),
+            ("1969-12-31T23:59:59.9Z", "23:59:59"),
+            ("1970-01-01T00:00:00.1Z", "00:00:00"),
+        ] {
+            assert_eq!(written(time), (second.to_owned(), second[..5].to_owned()));
+        }
+    }
+}
