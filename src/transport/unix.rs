@@ -336,6 +336,6 @@ impl Outward for Outgoing {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[path = "tests/unix.rs"]
 mod tests;

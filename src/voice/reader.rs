@@ -17,7 +17,7 @@ use std::time::Duration;
 use crate::announce::Reason;
 
 mod bus;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 
 /// How long the bus may keep the start waiting; one that answers does so in a few milliseconds.
