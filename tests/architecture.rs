@@ -179,6 +179,9 @@ pub(super) fn code(path: &Path) -> String {
         .unwrap()
         .split("\n#[cfg(test)]\nmod tests {")
         .next()
+        .unwrap()
+        .split("\n#[cfg(all(test, unix))]\nmod tests {")
+        .next()
         .unwrap();
     text.lines()
         .filter(|line| !line.trim_start().starts_with("//"))

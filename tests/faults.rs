@@ -6,11 +6,13 @@
 //! and answered. What a fault is told by stands in the row word for word, with `S` for the source.
 
 mod duplex;
+#[cfg(unix)]
 mod program;
 mod reply;
 mod secure;
 mod server;
 mod silence;
+#[cfg(unix)]
 mod socket;
 mod story;
 mod waiting;

@@ -170,6 +170,7 @@ fn every_door_of_the_demo_is_followed_and_answered() {
         for (place, source) in [
             ("127.0.0.1:0", "http"),
             ("127.0.0.1:0", "ws"),
+            #[cfg(unix)]
             (socket, socket),
         ] {
             scope.spawn(move || {
@@ -188,8 +189,16 @@ fn every_door_of_the_demo_is_followed_and_answered() {
             });
         }
         scope.spawn(move || {
-            let own = env!("CARGO_BIN_EXE_hearken");
-            let program = ["--", own, "demo", "--serve", "-", "--scenario", "email"];
+            let own = crate::support::program();
+            let program = [
+                "--",
+                own.to_str().unwrap(),
+                "demo",
+                "--serve",
+                "-",
+                "--scenario",
+                "email",
+            ];
             let child = follow(&program, "", folder, "pipes");
             answered(child, "has shaken hands");
         });

@@ -457,6 +457,8 @@ mod tests {
         assert!(taken(&missing(), &VoiceChoice::System, "system"));
     }
 
+    /// With programs that every Unix has.
+    #[cfg(unix)]
     #[tokio::test]
     async fn a_program_that_speaks_is_tried_and_one_that_fails_is_named() {
         let config = VoiceConfig::default();

@@ -304,7 +304,7 @@ pub(super) fn called(hook: &Value, program: &Path) -> Option<PathBuf> {
     };
     let is_named = Path::new(&called)
         .file_name()
-        .is_some_and(|name| name == format!("{PROGRAM}{EXE_SUFFIX}").as_str());
+        .is_some_and(|name| name == PROGRAM || name == format!("{PROGRAM}{EXE_SUFFIX}").as_str());
     // One word, so that nothing else is run beside it.
     let is_one = !called.contains(['\n', ';', '|', '&', '$', '`']);
     (is_one && is_named).then(|| called.into())

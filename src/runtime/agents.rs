@@ -14,7 +14,7 @@ use crate::announce::normalise::clean;
 use crate::announce::{Arg, Phrases, Reason};
 use crate::config::closest;
 use crate::dialect::Earlier;
-use crate::platform::files::callable;
+use crate::platform::files::{self, callable, open_to_read};
 
 use super::failure::Failure;
 
@@ -270,9 +270,7 @@ pub(crate) fn is_there(program: &OsStr) -> bool {
 
 fn folder(wanted: Option<&Path>) -> anyhow::Result<PathBuf> {
     let wanted = wanted.unwrap_or(Path::new("."));
-    let folder = wanted
-        .canonicalize()
-        .map_err(|_| AgentFault::NoFolder(super::shown(wanted)))?;
+    let folder = files::in_full(wanted).map_err(|_| AgentFault::NoFolder(super::shown(wanted)))?;
     if !folder.is_dir() {
         bail!(AgentFault::NotAFolder(super::shown(wanted)));
     }
@@ -286,7 +284,7 @@ fn prompt(text: Option<String>, file: Option<&Path>) -> anyhow::Result<Option<St
         (None, Some(file)) => {
             let about =
                 |error: std::io::Error| Failure::unreadable(file, Reason::of_reading(&error));
-            let open = std::fs::File::open(file).map_err(about)?;
+            let open = open_to_read(file).map_err(about)?;
             let mut text = String::new();
             open.take(LONGEST_PROMPT + 1)
                 .read_to_string(&mut text)
@@ -349,20 +347,24 @@ mod tests {
             program: vec![name.into()],
             ..Wanted::default()
         };
-        assert!(fault(program("/nowhere/agent")).contains("there is no program /nowhere/agent"));
+        let whole = std::path::absolute("/nowhere/agent").unwrap();
+        let lost = format!("there is no program {}", whole.display());
+        assert!(fault(program("/nowhere/agent")).contains(&lost));
+        let there = std::env::current_exe().unwrap();
+        let there = there.to_str().unwrap();
         let empty = Wanted {
             prompt: Some("  ".to_owned()),
-            ..program("sh")
+            ..program(there)
         };
         assert!(fault(empty).contains("the prompt is empty"));
         let lost = Wanted {
             folder: Some("/nowhere".into()),
-            ..program("sh")
+            ..program(there)
         };
         assert!(fault(lost).contains("there is no folder /nowhere"));
         let file = |path: &str| Wanted {
             prompt_file: Some(path.into()),
-            ..program("sh")
+            ..program(there)
         };
         assert_eq!(fault(file("/")), "/ can't be read: it is a folder");
         assert_eq!(
@@ -370,14 +372,14 @@ mod tests {
             "/nowhere can't be read: there is no such file"
         );
         assert!(fault(agent("opncode")).contains("did you mean opencode?"));
-        let found = find(program("sh")).unwrap();
+        let found = find(program(there)).unwrap();
         assert!(found.folder.is_absolute() && found.prompt.is_none());
     }
 
     #[test]
     fn what_can_not_be_run_is_told_in_the_persons_language() {
         let program = Wanted {
-            program: vec!["sh".into()],
+            program: vec![std::env::current_exe().unwrap().into()],
             ..Wanted::default()
         };
         let agent = |name: &str| Wanted {
@@ -388,6 +390,13 @@ mod tests {
             folder: Some(path.into()),
             ..program.clone()
         };
+        let place = tempfile::tempdir().unwrap();
+        let long = place.path().join("long");
+        let most = usize::try_from(LONGEST_PROMPT).unwrap();
+        std::fs::write(&long, "x".repeat(most + 1)).unwrap();
+        let shown = long.display();
+        let whole = std::path::absolute("/nowhere/x").unwrap();
+        let whole = whole.display();
         let calls = [
             (Wanted::default(), "nichts zu starten", "nada que iniciar"),
             (
@@ -401,8 +410,8 @@ mod tests {
                     program: vec!["/nowhere/x".into()],
                     ..Wanted::default()
                 },
-                "es gibt kein Programm /nowhere/x",
-                "no hay ningún programa /nowhere/x",
+                &format!("es gibt kein Programm {whole}"),
+                &format!("no hay ningún programa {whole}"),
             ),
             (
                 folder("/nowhere"),
@@ -410,9 +419,9 @@ mod tests {
                 "no hay ninguna carpeta /nowhere",
             ),
             (
-                folder("/dev/null"),
-                "/dev/null ist kein Ordner",
-                "/dev/null no es una carpeta",
+                folder(long.to_str().unwrap()),
+                &format!("{shown} ist kein Ordner"),
+                &format!("{shown} no es una carpeta"),
             ),
             (
                 Wanted {
@@ -424,11 +433,11 @@ mod tests {
             ),
             (
                 Wanted {
-                    prompt_file: Some("/dev/zero".into()),
+                    prompt_file: Some(long.clone()),
                     ..program
                 },
-                "der Auftrag in /dev/zero ist länger als 1048576 Bytes",
-                "el encargo en /dev/zero tiene más de 1048576 bytes",
+                &format!("der Auftrag in {shown} ist länger als 1048576 Bytes"),
+                &format!("el encargo en {shown} tiene más de 1048576 bytes"),
             ),
         ];
         for (wanted, german, spanish) in calls {

@@ -6,6 +6,7 @@
 use crate::announce::Reason;
 use crate::config::LinkConfig;
 use crate::dialect::Identity;
+use crate::platform::files;
 use crate::transport::{Source, SourceError};
 
 use super::failure::{self, Failure};
@@ -19,7 +20,9 @@ pub(super) fn identity(links: &LinkConfig) -> Result<Option<Identity>, Failure> 
         let failure = Failure::new("call.identity").with("file", file.display());
         failure.because(why)
     };
-    let text = std::fs::read_to_string(file).map_err(|error| about(Reason::of_reading(&error)))?;
+    let text = files::open_to_read(file)
+        .and_then(std::io::read_to_string)
+        .map_err(|error| about(Reason::of_reading(&error)))?;
     let read = Identity::new(agent, &text);
     Ok(Some(read.map_err(|error| about(failure::identity(error)))?))
 }

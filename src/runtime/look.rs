@@ -4,7 +4,6 @@
 //! looked for (`inspect`).
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 
@@ -15,6 +14,7 @@ use crate::announce::normalise::clean;
 use crate::inspect::{
     Checker, Format, Item, Repeats, StreamRule, Summary, Tracer, Verdict, Wording,
 };
+use crate::platform::files::open_to_read;
 use crate::protocol::Answer;
 
 use super::failure::Failure;
@@ -226,7 +226,7 @@ fn each_line(file: &Path, take: impl FnMut(Line) -> Result<(), Stop>) -> Result<
     if file == Path::new("-") {
         return lines(io::stdin().lock(), failed, take);
     }
-    let opened = File::open(file).map_err(failed)?;
+    let opened = open_to_read(file).map_err(failed)?;
     lines(BufReader::new(opened), failed, take)
 }
 

@@ -44,7 +44,7 @@ pub(super) fn opencode_ports(calls: &[Vec<String>]) -> Vec<u16> {
     let ours = calls.iter().filter(|call| is_call_of(call, "opencode"));
     let ports = ours.filter_map(|call| {
         let host = option(call, "--hostname").map_or(Some("127.0.0.1"), here);
-        let port = option(call, "--port")?.parse().ok()?;
+        let port = option(call, "--port")?.parse::<u16>().ok()?;
         host.filter(|host| *host == "127.0.0.1" && port != 0)
             .map(|_| port)
     });

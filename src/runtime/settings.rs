@@ -252,7 +252,8 @@ fn read(path: &Path) -> Result<String, Reason> {
     if about.len() > LARGEST {
         return Err(failure::too_large(LARGEST));
     }
-    std::fs::read_to_string(path).map_err(failed)
+    let file = files::open_to_read(path).map_err(failed)?;
+    std::io::read_to_string(file).map_err(failed)
 }
 
 #[cfg(test)]

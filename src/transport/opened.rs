@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::clean::clean;
 use crate::link::{Cause, Fault};
+use crate::platform::files::open_to_read;
 
 /// The longest file name in a fault, in characters.
 const NAME_CHARACTERS: usize = 120;
@@ -17,11 +18,12 @@ const NAME_CHARACTERS: usize = 120;
 pub(super) fn open_file(path: &Path) -> Result<File, Fault> {
     let name = clean(&path.to_string_lossy(), NAME_CHARACTERS);
     let unusable = |why: Cause| Err(Fault::Unusable(why));
-    let file = match File::open(path) {
+    let file = match open_to_read(path) {
         Ok(file) => file,
         Err(error) => {
             return match error.kind() {
                 io::ErrorKind::NotFound => unusable(Cause::NoFile { name }),
+                io::ErrorKind::IsADirectory => unusable(Cause::Folder { name }),
                 io::ErrorKind::PermissionDenied => unusable(Cause::FileForbidden { name }),
                 kind => unusable(Cause::FileNotOpened { name, why: kind }),
             };

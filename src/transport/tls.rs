@@ -8,6 +8,7 @@
 //! keychain on macOS, the store on Windows), and the certificates of `--ca` besides; nothing is
 //! bundled, and no check can be switched off.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use rustls_platform_verifier::Verifier;
 
 use crate::config::LinkConfig;
 use crate::link::{Fault, NoTls};
+use crate::platform::files::open_to_read;
 
 /// The largest file of certificates that is read, in bytes: the bundle of a whole system is smaller.
 const LARGEST: u64 = 4 * 1024 * 1024;
@@ -206,7 +208,11 @@ fn read(path: &Path) -> Result<Vec<u8>, TlsError> {
             limit: LARGEST,
         });
     }
-    std::fs::read(path).map_err(failed)
+    let mut bytes = Vec::new();
+    open_to_read(path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(failed)?;
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -364,6 +364,6 @@ impl<Writing: AsyncWrite + Unpin + Send + 'static> Outward for Outgoing<Writing>
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[path = "tests/unix.rs"]
 mod tests;

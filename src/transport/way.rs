@@ -133,7 +133,14 @@ mod tests {
     #[test]
     fn what_is_no_server_on_the_network_has_one_way() {
         let config = LinkConfig::default();
-        for source in ["unix:/tmp/a.sock", "unix:planner", "-", "a.jsonl"] {
+        for source in [
+            #[cfg(unix)]
+            "unix:/tmp/a.sock",
+            #[cfg(unix)]
+            "unix:planner",
+            "-",
+            "a.jsonl",
+        ] {
             let source = Source::parse(source, &config).unwrap();
             for way in [
                 Way::EventStream("/".to_owned()),

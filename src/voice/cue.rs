@@ -217,7 +217,7 @@ async fn play(player: Player, cue: Cue) -> Result<(), Reason> {
         .unwrap_or_else(|_| Err(Reason::new("voice.cause.how.endless")))
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     #![allow(
         clippy::unwrap_used,

@@ -18,7 +18,7 @@ use crate::announce::Reason;
 use crate::platform::{Mark, Sign, readers};
 
 mod bus;
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests;
 
 /// How long the bus may keep the start waiting; one that answers does so in a few milliseconds.

@@ -6,6 +6,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+#[cfg(unix)]
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex};
@@ -339,6 +340,9 @@ impl Peer {
                 turns,
                 nothing,
             ),
+            #[cfg(windows)]
+            Kind::Lengths | Kind::Lines => panic!("there are no such sockets here"),
+            #[cfg(unix)]
             Kind::Lengths | Kind::Lines => {
                 let folder = tempfile::tempdir().unwrap();
                 let mut peer = Self::at(&folder.path().join("planner.sock"), kind, hands, turns);
@@ -349,6 +353,7 @@ impl Peer {
     }
 
     /// Starts one with a Unix socket at a path.
+    #[cfg(unix)]
     pub fn at(path: &Path, kind: Kind, hands: Hands, turns: &[Turn]) -> Self {
         let listener = UnixListener::bind(path).unwrap();
         let shared = Shared::new(kind, hands, turns, nothing);
@@ -435,8 +440,9 @@ impl Peer {
         self.shared.seen.lock().unwrap().stopped = true;
         // The listener looks up when somebody comes.
         match self.source.strip_prefix("unix:") {
+            #[cfg(unix)]
             Some(path) => drop(UnixStream::connect(path).unwrap()),
-            None => drop(TcpStream::connect(self.address()).unwrap()),
+            _ => drop(TcpStream::connect(self.address()).unwrap()),
         }
         self.open_gate();
     }

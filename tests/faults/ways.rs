@@ -2,6 +2,7 @@
 //! told once, and nothing in a manifest leads anywhere but to the server itself.
 
 use std::net::TcpListener;
+#[cfg(unix)]
 use std::os::unix::net::UnixListener;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -280,6 +281,7 @@ sites! {
         => &["S can't be used: the server refuses access (status 403)."];
 }
 
+#[cfg(unix)]
 #[test]
 fn nothing_in_a_manifest_leads_to_another_server_or_to_a_socket() {
     let folder = tempfile::tempdir().unwrap();

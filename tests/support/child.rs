@@ -27,6 +27,8 @@ pub fn command(arguments: &[&str]) -> Command {
         .env_remove("XDG_CONFIG_HOME")
         .env_remove("XDG_STATE_HOME")
         .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("APPDATA")
+        .env_remove("LOCALAPPDATA")
         .env("HOME", "/nonexistent")
         .env("TZ", "UTC")
         // Who tests with a screen reader at work sees what everybody sees.
@@ -75,6 +77,7 @@ impl Hearken {
     }
 
     /// Sends it a signal.
+    #[cfg(unix)]
     pub fn signal(&self, signal: rustix::process::Signal) {
         let id = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(id, signal).unwrap();

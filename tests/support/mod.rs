@@ -3,9 +3,11 @@
 pub mod agreed;
 pub mod child;
 pub mod scene;
+#[cfg(unix)]
 pub mod ssip;
 pub mod stage;
 pub mod svg;
+#[cfg(unix)]
 pub mod terminal;
 
 use std::ffi::OsString;

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use futures_util::{SinkExt, StreamExt};
 use http::HeaderValue;
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::client::{post, server, within};
-use crate::demo::{Entrance, Running, Settings, Signer, serve_at};
+use crate::demo::{Running, Settings, Signer};
 use crate::protocol::KeyRing;
 
 fn asking(capabilities: Value) -> Value {
@@ -123,8 +122,13 @@ async fn a_stop_tells_every_subscriber() {
     assert_eq!(told(&mut socket).await, json!({"closed": 4000}));
 }
 
+#[cfg(unix)]
 #[tokio::test]
 async fn a_unix_socket_takes_either_framing_and_goes_with_its_server() {
+    use crate::demo::{Entrance, serve_at};
+    use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::UnixStream;
+
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aaep/demo.sock");
     let place = Entrance::Socket(path.clone());

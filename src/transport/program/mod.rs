@@ -278,6 +278,6 @@ impl Outward for Input {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 #[path = "../tests/program.rs"]
 mod tests;

@@ -82,7 +82,7 @@ async fn every_success_is_a_success_and_nothing_else_is() {
 #[tokio::test]
 async fn a_reply_that_nobody_answers_times_out_and_is_not_repeated() {
     let config = LinkConfig {
-        reply_timeout_ms: 30,
+        reply_timeout_ms: 300,
         ..quick()
     };
     let (producer, mut link, _stream) = reading(config, None).await;

@@ -258,6 +258,7 @@ pub(super) fn connecting(attempt: u32) -> LinkEvent {
 }
 
 /// Waits for a condition that nothing tells of.
+#[cfg(unix)]
 pub(super) async fn until(condition: impl Fn() -> bool) {
     soon(async {
         while !condition() {

@@ -6,7 +6,9 @@
     reason = "a test fails by panicking"
 )]
 
-use super::{Socket, Source, SourceError};
+#[cfg(unix)]
+use super::Socket;
+use super::{Source, SourceError};
 use crate::config::LinkConfig;
 
 fn parse(text: &str) -> Result<Source, SourceError> {
@@ -46,6 +48,7 @@ fn what_stands_behind_the_sign_of_a_part_stays_here_and_is_known() {
         ("http://localhost:1/a#task", Some("task")),
         ("http://localhost:1/#", None),
         ("http://localhost:1", None),
+        #[cfg(unix)]
         ("unix:/tmp/x#y", None),
     ] {
         assert_eq!(parse(given).unwrap().fragment(), wanted, "{given}");
@@ -119,6 +122,7 @@ fn a_websocket_is_judged_as_any_address_is() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn a_socket_is_a_path_or_the_id_of_an_agent() {
     assert_eq!(
@@ -209,6 +213,7 @@ fn an_address_without_its_kind_is_told_how_it_is_written() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_socket_that_is_named_as_a_file_is_told_how_it_is_written() {
     let folder = tempfile::tempdir().unwrap();

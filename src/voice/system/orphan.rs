@@ -116,7 +116,7 @@ async fn exchange(stream: &mut BufReader<UnixStream>, command: &str) -> Option<S
     None
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -27,6 +27,7 @@ impl Folder {
     }
 
     /// Writes a program into the folder.
+    #[cfg(unix)]
     pub fn program(&self, name: &str, script: &str) -> std::path::PathBuf {
         use std::os::unix::fs::PermissionsExt as _;
         let path = self.path(name);

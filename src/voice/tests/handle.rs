@@ -265,8 +265,12 @@ async fn chosen_voices_that_are_not_there_say_so_in_words() {
         #[cfg(target_os = "linux")]
         (VoiceChoice::System, true, "gives way"),
         (VoiceChoice::Auto, true, "screen reader"),
+        #[cfg(target_os = "linux")]
         (VoiceChoice::Auto, false, "XDG_RUNTIME_DIR"),
+        #[cfg(unix)]
         (VoiceChoice::SpeechDispatcher, true, "XDG_RUNTIME_DIR"),
+        #[cfg(windows)]
+        (VoiceChoice::Auto, false, "own file"),
         (VoiceChoice::Command("nowhere -x".into()), true, "nowhere"),
         (VoiceChoice::Command("say 'x".into()), false, "quote"),
     ] {

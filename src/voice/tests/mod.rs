@@ -22,11 +22,13 @@ mod chaos;
 #[cfg(target_os = "linux")]
 mod command;
 mod conversation;
+#[cfg(unix)]
 pub mod fake_ssip;
 mod folder;
 mod handle;
 #[cfg(target_os = "linux")]
 mod ours;
+#[cfg(unix)]
 mod speech_dispatcher;
 mod wire;
 
@@ -118,6 +120,7 @@ impl Ear {
 }
 
 /// Gives time limits that a test can wait for, and that a healthy answer on a loaded machine meets.
+#[cfg(unix)]
 pub(super) fn quick() -> Limits {
     Limits {
         call: Duration::from_secs(1),
