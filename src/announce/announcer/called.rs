@@ -3,7 +3,6 @@
 //! Responsibilities: when a name is not enough, and what is put to it then. Not here: what a name from the wire is
 //! made fit by (`naming`), what is proven of it (`trust`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::session::{Session, SessionKey, Sessions};
@@ -11,39 +10,6 @@ use crate::session::{Session, SessionKey, Sessions};
 use super::Announcer;
 use crate::announce::words::naming::{LONGEST_NAME, is_namesake};
 use crate::announce::words::phrase::Arg;
-
-/// How many names are known at most.
-const MOST_NAMES: usize = 16 * 1024;
-
-/// Remembers by which names sessions are told, until something changes that they were made of: finding one out may take
-/// a look at thousands of sessions, and each announcement has one.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    /// What they are of ([`Sessions::naming`]).
-    naming: u64,
-    /// By the number of the session: what its agent calls itself, and how it is told.
-    known: HashMap<u64, (Box<str>, Arc<str>)>,
-}
-
-impl Names {
-    fn of(&self, naming: u64, number: u64, agent: &str) -> Option<Arc<str>> {
-        let (of, name) = self.known.get(&number)?;
-        (self.naming == naming && **of == *agent).then(|| Arc::clone(name))
-    }
-
-    fn keep(&mut self, naming: u64, number: u64, agent: &str, name: Arc<str>) {
-        if self.naming != naming || self.known.len() >= MOST_NAMES {
-            self.known.clear();
-            self.naming = naming;
-        }
-        self.known.insert(number, (agent.into(), name));
-    }
-
-    /// Forgets all, because something changed that no session knows of.
-    pub(super) fn forget(&mut self) {
-        self.known.clear();
-    }
-}
 
 impl Announcer {
     /// Tells whether an agent is named with each of its announcements: where there are several, or where its

@@ -15,6 +15,7 @@ mod facts;
 mod fate;
 mod found;
 mod handoff;
+mod names;
 mod outputs;
 mod own;
 mod parts;
@@ -57,8 +58,9 @@ use crate::announce::words::naming::Looks;
 use crate::announce::words::phrase::{Arg, Args, Phrases};
 use crate::announce::words::segment::{Mark, Segment};
 use answerable::Ways;
-use called::Names;
+
 use draft::Draft;
+use names::Names;
 use outputs::{OutputKey, OutputState, Outputs};
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
