@@ -1,6 +1,7 @@
-"""Runs the Windows binary under Wine, on loopback and over pipes: python3 run.py WINE HEARKEN_EXE FOLDER
+"""Runs the Windows binary under Wine, on loopback and over pipes: python3 run.py WINE HEARKEN_EXE FOLDER [WORD...]
 
-Every wait has an end, everything that is started is ended, and the last line counts what was tried.
+With words it tries the cases alone whose names have them all. HEARKEN_PEERS names the folder of the programs from PyPI (`.ci/run`
+fetches them); without them their case fails. Every wait has an end, everything that is started is ended, and the last line counts what was tried.
 """
 
 import json
@@ -9,6 +10,7 @@ import pty
 import queue
 import re
 import select
+import socket
 import struct
 import fcntl
 import subprocess
@@ -16,12 +18,14 @@ import sys
 import termios
 import threading
 import time
+import urllib.request
 
 WINE, EXE, FOLDER = sys.argv[1], os.path.abspath(sys.argv[2]), os.path.abspath(sys.argv[3])
 PATIENCE = 90
 ENVIRONMENT = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": os.path.join(FOLDER, "prefix")}
 for name in ("HEARKEN_CONFIG", "LANG", "LC_ALL", "LANGUAGE"):
     ENVIRONMENT.pop(name, None)
+PEERS = os.environ.get("HEARKEN_PEERS", "/tmp/hearken-peers")
 CALL = ["--voice", "none", "--language", "en"]
 
 
@@ -224,6 +228,40 @@ def the_demo_is_served_watched_answered_recorded_and_replayed():
     assert code == 0 and "Question 1." in said, said + errors
 
 
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def a_producer_from_pypi_is_followed_and_its_question_answered():
+    port = free_port()
+    # It runs on the Linux below; what is between the two is loopback.
+    producer = subprocess.Popen([os.path.join(PEERS, "bin", "aaep-minimal-producer"), "--port", str(port)],
+                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        end = time.monotonic() + PATIENCE
+        while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+            assert time.monotonic() < end and producer.poll() is None, "the producer does not listen"
+            time.sleep(0.1)
+        with Hearken("watch", f"http://127.0.0.1:{port}", "--face", "json", *CALL) as run:
+            run.until(lambda line: "Connected" in json.loads(line)["text"])
+            wish = json.dumps({"user_message": "Send an email to bob"}).encode()
+            request = urllib.request.Request(f"http://127.0.0.1:{port}/sessions", wish, {"Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=PATIENCE).close()
+            answered(run)
+            heard = [json.loads(line) for line in run.said]
+            did = [it["text"] for it in heard if it["kind"] == "tool_completed"]
+            assert any("Email sent to recipient@example.com" in text for text in did), did
+            fate = [it["text"] for it in heard if it["kind"] == "confirmation"]
+            assert any("Your answer was: accept" in text for text in fate), fate
+            run.type("q")
+            assert run.over() == 0, run.said
+    finally:
+        producer.kill()
+        producer.wait()
+
+
 def a_script_is_found_by_its_name_and_speaks_over_its_pipes():
     folder = os.path.join(FOLDER, "bin")
     os.makedirs(folder, exist_ok=True)
@@ -379,6 +417,7 @@ CASES = [
     it_says_its_version,
     the_demo_is_heard_in_lines_and_answered,
     the_demo_is_served_watched_answered_recorded_and_replayed,
+    a_producer_from_pypi_is_followed_and_its_question_answered,
     a_script_is_found_by_its_name_and_speaks_over_its_pipes,
     what_a_program_started_ends_with_hearken_however_that_ends,
     a_screen_reader_is_seen_and_spoken_beside_by_no_second_voice,

@@ -1,0 +1,38 @@
+"""Runs a test binary of Rust under Wine: python3 units.py WINE TEST_EXE FOLDER
+
+What Wine alone can't do stands in apart.tsv beside this file, each with its reason; it is left out, and so is nothing else. A line
+about a test that is not there fails.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+WINE, EXE, FOLDER = sys.argv[1], Path(sys.argv[2]).resolve(), Path(sys.argv[3]).resolve()
+HOME = Path(__file__).resolve().parent.parent.parent
+# Far more than all of them take on a slow machine.
+LONGEST = 900
+
+
+def main():
+    around = {**os.environ, "WINEDEBUG": "-all", "WINEPREFIX": str(FOLDER / "prefix"),
+              "HEARKEN_BINARY": "Z:" + str(FOLDER / "hearken.exe").replace("/", "\\")}
+    # All the random runs are made on Linux; here it is the part of them that `cargo test` plays.
+    around.pop("HEARKEN_ALL_RUNS", None)
+    room = EXE.stem
+    lines = (HOME / "tests" / "wine" / "apart.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines if line and not line.startswith("#")]
+    apart = {name: why for of, name, why in rows if of == room}
+    listed = subprocess.run([WINE, str(EXE), "--list"], cwd=HOME, env=around, check=True, timeout=LONGEST, stdout=subprocess.PIPE)
+    known = {line.removesuffix(": test") for line in listed.stdout.decode().split("\n") for line in [line.strip()]}
+    if strangers := sorted(set(apart) - known):
+        sys.exit(f"tests/wine/apart.tsv names tests that {room} has not: {strangers}")
+    for name, why in apart.items():
+        print(f"left out under Wine: {name}: {why}", flush=True)
+    threads = f"--test-threads={(os.cpu_count() or 1) + 1}"
+    call = [WINE, str(EXE), threads, "--exact", *(word for name in apart for word in ("--skip", name))]
+    sys.exit(subprocess.run(call, cwd=HOME, env=around, check=False, timeout=LONGEST, stdin=subprocess.DEVNULL).returncode)
+
+
+main()
