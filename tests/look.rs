@@ -291,7 +291,7 @@ fn what_is_no_stream_of_events_is_told_with_what_helps() {
                 "watch",
                 "src",
                 "--config",
-                "/dev/null",
+                "assets/config.toml",
                 "--token-file",
                 "src",
             ],
