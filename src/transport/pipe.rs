@@ -18,10 +18,13 @@ use crate::link::{Cause, Fault};
 use crate::platform::{Owner, pipes};
 
 /// Where the system has its pipes.
-const ROOM: &str = r"\\.\pipe\";
+const ROOM: &str = r"\\.\pipe";
 
 /// Where the protocol has those of agents in there (B.3.1).
-const FOLDER: &str = r"aaep\";
+const FOLDER: &str = "aaep";
+
+/// What stands between a folder and what is in it.
+const SEPARATOR: char = '\\';
 
 /// The longest name that the system takes, in signs.
 const LONGEST: usize = 256;
@@ -36,10 +39,10 @@ pub struct PipeName(String);
 impl PipeName {
     /// Reads what stands behind `pipe:`: an agent's id, or the whole name of a pipe.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let whole = match text.strip_prefix(ROOM) {
+        let whole = match below(ROOM, text) {
             Some(name) if !name.is_empty() && !name.contains(char::is_control) => text.to_owned(),
             Some(_) => return None,
-            None if is_id(text) => format!("{ROOM}{FOLDER}{text}"),
+            None if is_id(text) => format!("{ROOM}{SEPARATOR}{FOLDER}{SEPARATOR}{text}"),
             None => return None,
         };
         (whole.chars().count() <= LONGEST).then_some(Self(whole))
@@ -53,10 +56,15 @@ impl PipeName {
 
 impl fmt::Display for PipeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = self.0.strip_prefix(ROOM).unwrap_or(&self.0);
-        let name = name.strip_prefix(FOLDER).unwrap_or(&self.0);
+        let name = below(ROOM, &self.0).and_then(|name| below(FOLDER, name));
+        let name = name.unwrap_or(&self.0);
         f.write_str(&clean(name, NAME_CHARACTERS))
     }
+}
+
+/// Gives what stands below a folder in a name.
+fn below<'a>(folder: &str, name: &'a str) -> Option<&'a str> {
+    name.strip_prefix(folder)?.strip_prefix(SEPARATOR)
 }
 
 /// Connects to a pipe.
@@ -117,20 +125,11 @@ mod tests {
         let whole = PipeName::parse(r"\\.\pipe\other\one").unwrap();
         assert_eq!(whole.whole(), r"\\.\pipe\other\one");
         assert_eq!(whole.to_string(), whole.whole());
-        for bad in [
-            "",
-            "a/b",
-            r"a\b",
-            r"\\.\pipe\",
-            r"\\server\pipe\x",
-            "..",
-            "a\u{7}",
-        ] {
+        for bad in ["", "a/b", r"a\b", r"\\server\pipe\x", "..", "a\u{7}"] {
             assert_eq!(PipeName::parse(bad), None, "{bad:?}");
         }
-        assert_eq!(
-            PipeName::parse(&format!(r"\\.\pipe\{}", "x".repeat(300))),
-            None
-        );
+        for name in [String::new(), "x".repeat(300)] {
+            assert_eq!(PipeName::parse(&format!("{ROOM}{SEPARATOR}{name}")), None);
+        }
     }
 }
