@@ -233,9 +233,12 @@ impl Output {
         self.signal(sign);
     }
 
-    /// Gives an address to the terminal's clipboard.
-    pub(super) fn copy(&mut self, address: &str) {
-        let sign = self.signs.copy(address);
+    /// Gives a text to the terminal's clipboard, and to the system's where terminals can't be relied on for that.
+    pub(super) fn copy(&mut self, text: &str) {
+        let sign = self.signs.copy(text);
+        if !sign.is_empty() {
+            terminal::copy(text);
+        }
         self.signal(sign);
     }
 

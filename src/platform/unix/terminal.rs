@@ -31,6 +31,38 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(rustix::io::Errno::IO.raw_os_error())
 }
 
+/// Leaves a text to the terminal, which was given it already.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn copy(_text: &str) {}
+
+/// Puts a text into the system's clipboard, because Apple's terminal knows no sequence for that. Over SSH that clipboard would
+/// be the wrong machine's, and the terminal is all there is.
+#[cfg(target_os = "macos")]
+pub(crate) fn copy(text: &str) {
+    use std::process::{Command, Stdio};
+    if std::env::var_os("SSH_CONNECTION").is_some() {
+        return;
+    }
+    let text = text.to_owned();
+    std::thread::spawn(move || {
+        let started = Command::new("/usr/bin/pbcopy")
+            // Without it, it takes what it reads for another encoding.
+            .env("LC_CTYPE", "UTF-8")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let Ok(mut copier) = started else {
+            return;
+        };
+        if let Some(mut input) = copier.stdin.take() {
+            // One that does not read has the terminal's way beside it.
+            let _ = input.write_all(text.as_bytes());
+        }
+        let _ = copier.wait();
+    });
+}
+
 /// Throws away what was typed ahead and not read yet.
 pub(crate) fn flush_input() {
     // A failure means that there is no terminal to flush.

@@ -74,6 +74,9 @@ fn piece(bytes: &[u8]) -> io::Result<&[u8]> {
     }
 }
 
+/// Leaves a text to the terminal, which was given it already.
+pub(crate) fn copy(_text: &str) {}
+
 /// Tells whether a failed write means that the console is gone (`ERROR_INVALID_HANDLE`).
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     error.raw_os_error() == Some(6)
