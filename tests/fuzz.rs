@@ -234,7 +234,7 @@ fn hold(text: &str, decoded: &Decoded) {
         envelope.event_id.as_ref().map_or("", |id| id.as_str()),
         envelope.session_id.as_str(),
         envelope.producer.agent_id.as_str(),
-        envelope.type_name.as_str(),
+        &*envelope.type_name,
     ];
     assert!(
         names.iter().all(|name| name.len() < 300),
