@@ -243,6 +243,7 @@ impl Whole {
             until: Until::Asked,
             keys: KeyRing::default(),
             seed: 1,
+            keeps: false,
             sources: vec![SourceSetup {
                 name: "flood".to_owned(),
                 answerable: true,

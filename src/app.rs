@@ -102,6 +102,8 @@ pub struct App {
     conversations: Conversations,
     prompts: Prompts,
     stopping: Stopping,
+    /// Whether somebody keeps what comes and goes.
+    keeps: bool,
     effects: Vec<Effect>,
 }
 
@@ -170,6 +172,7 @@ impl App {
             conversations: Conversations::default(),
             prompts: Prompts::default(),
             stopping: Stopping::default(),
+            keeps: setup.keeps,
             effects: Vec::new(),
         }
     }
@@ -177,6 +180,25 @@ impl App {
     /// Takes a fact and gives what is wished of the world, in order.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let alone = input == Input::Deadline;
+        self.take(input, now);
+        self.settle(alone, now);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Takes one of several facts that come together, and gives what is wished for it. What time has made due, and which
+    /// question is shown, is left to [`App::settled`], which must follow the last of them.
+    pub fn one_of_many(&mut self, input: Input, now: Now) -> Vec<Effect> {
+        self.take(input, now);
+        std::mem::take(&mut self.effects)
+    }
+
+    /// Does what is left to be done behind facts that came together.
+    pub fn settled(&mut self, now: Now) -> Vec<Effect> {
+        self.settle(false, now);
+        std::mem::take(&mut self.effects)
+    }
+
+    fn take(&mut self, input: Input, now: Now) {
         match input {
             Input::Start => self.start(now),
             Input::Link { link, event } => {
@@ -213,13 +235,15 @@ impl App {
                 );
             }
         }
-        // Time has passed with every fact; what it made due comes now, so that no fact starves it.
+    }
+
+    /// Time has passed with every fact; what it made due comes now, so that no fact starves it.
+    fn settle(&mut self, alone: bool, now: Now) {
         self.fire(Turn::First, alone, now);
         self.refresh_shown(now);
         self.refresh_title();
         self.withdraw_notices();
         self.fire(Turn::Last, alone, now);
-        std::mem::take(&mut self.effects)
     }
 
     fn start(&mut self, now: Now) {

@@ -209,17 +209,23 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = output.writer().changed() => {}
             // A reader that takes nothing makes the sources wait, and nothing else.
             (link, event) = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
-                let until = Instant::now() + BATCH;
+                let mut at = now();
+                let until = at.monotonic + BATCH;
                 output.writer().gather();
                 let mut next = Some((link, event));
                 while let Some((link, event)) = next {
                     let input = Input::Link { link, event };
-                    shell.take(input, &mut app, &mut feeds, &mut inputs, &mut output, now());
+                    shell.record(&input, at);
+                    let effects = app.one_of_many(input, at);
+                    shell.act(effects, &app, &mut feeds, &mut inputs, &mut output, at);
+                    at = now();
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
-                    next = (goes_on && Instant::now() < until)
+                    next = (goes_on && at.monotonic < until)
                         .then(|| feeds.try_next())
                         .flatten();
                 }
+                let effects = app.settled(at);
+                shell.act(effects, &app, &mut feeds, &mut inputs, &mut output, at);
                 output.writer().put_out();
                 dirty = true;
             }
@@ -355,6 +361,19 @@ impl Shell {
             output.interrupted();
         }
         let effects = app.update(input, at);
+        self.act(effects, app, feeds, inputs, output, at);
+    }
+
+    /// Does what is wished.
+    fn act(
+        &mut self,
+        effects: Vec<Effect>,
+        app: &App,
+        feeds: &mut Feeds,
+        inputs: &mut Inputs,
+        output: &mut Output,
+        at: Now,
+    ) {
         let (mut flushes, mut quits, mut shows) = (false, false, false);
         for effect in &effects {
             flushes |= matches!(effect, Effect::FlushInput);

@@ -117,6 +117,7 @@ impl Rig {
             until: Until::Asked,
             keys: KeyRing::default(),
             seed: 7,
+            keeps: true,
             sources: vec![SourceSetup {
                 name: "one".into(),
                 answerable: true,

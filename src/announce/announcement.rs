@@ -1,5 +1,6 @@
 //! One thing that is worth telling, ready for every face and for the voice.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -173,7 +174,7 @@ impl Cue {
 }
 
 /// Holds what an event tells beside its words.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
     /// The facts, a sentence each.
     pub words: Vec<Segment>,
@@ -184,6 +185,17 @@ pub struct Facts {
     /// A piece of an agent's text as it was written, where its lines and the white space before them say more than
     /// its words: it is read and copied by them.
     pub written: Option<String>,
+}
+
+impl Default for Facts {
+    fn default() -> Self {
+        Self {
+            words: Vec::new(),
+            address: None,
+            attached: Attached::none(),
+            written: None,
+        }
+    }
 }
 
 impl Facts {
@@ -240,7 +252,7 @@ pub struct Announcement {
     /// Which question, if any.
     pub about: Option<About>,
     /// What merges it with others of its kind: a tool's call, an output, a state.
-    pub topic: Option<String>,
+    pub topic: Option<Cow<'static, str>>,
     /// Whether it tells of a failure.
     pub weight: Weight,
     /// The short sound that comes before its words, where a voice has it.

@@ -52,7 +52,7 @@ impl App {
 
     /// Fires what is due in a turn; `alone` where no other fact has come.
     pub(super) fn fire(&mut self, turn: Turn, alone: bool, now: Now) {
-        for timer in Timer::ALL.iter().filter(|timer| timer.turn() == turn) {
+        for timer in turn.timers() {
             let due = || self.is_due(*timer, now.monotonic);
             let fires = match timer.fired() {
                 Fired::Due => due(),

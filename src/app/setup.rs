@@ -74,6 +74,8 @@ pub struct Setup {
     pub keys: KeyRing,
     /// The first random number; ids come from it.
     pub seed: u64,
+    /// Whether somebody keeps what comes and goes: a recording, or who checks it ([`crate::app::Effect::Keep`]).
+    pub keeps: bool,
     /// The sources, in the order of the command line.
     pub sources: Vec<SourceSetup>,
 }

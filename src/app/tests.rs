@@ -183,6 +183,7 @@ impl Stage {
             until: options.until,
             keys,
             seed: 7,
+            keeps: true,
             sources,
         });
         let now = Now {

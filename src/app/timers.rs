@@ -9,53 +9,68 @@
 //! fact, because more than time moves them on: speech goes on when something was said to its end, a second
 //! step is over by the wall clock, too.
 
-/// Makes the timers and the list of all of them of one text, so that none can be missing in it.
+/// Makes the timers and the lists of them of one text, so that none can be missing in one.
 macro_rules! timers {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
+    (First { $($(#[$doc:meta])* $name:ident,)* } Last { $($(#[$last_doc:meta])* $last:ident,)* }) => {
         /// Names what time alone brings, in the order in which it comes.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub(super) enum Timer {
             $($(#[$doc])* $name,)*
+            $($(#[$last_doc])* $last,)*
         }
 
         impl Timer {
             /// All of them.
-            pub(super) const ALL: &[Self] = &[$(Self::$name,)*];
+            pub(super) const ALL: &[Self] = &[$(Self::$name,)* $(Self::$last,)*];
+        }
+
+        impl Turn {
+            /// Gives the timers that are fired in it.
+            pub(super) fn timers(self) -> &'static [Timer] {
+                match self {
+                    Self::First => &[$(Timer::$name,)*],
+                    Self::Last => &[$(Timer::$last,)*],
+                }
+            }
         }
     };
 }
 
 timers! {
-    /// The next step of a frame that is read in steps.
-    Frame,
-    /// A question's time, a call that nobody was asked about, events before their turn.
-    Sessions,
-    /// A text that streams and has not gone on.
-    Stream,
-    /// A new attempt to send an answer.
-    Retry,
-    /// The second step of an answer, which is given up.
-    SecondStep,
-    /// The next step of scanning, by itself.
-    Scan,
-    /// The notice that something urgent waits for a line.
-    Line,
-    /// The bell, again, for a question that nobody answers.
-    Alarm,
-    /// A link that came back, and has held.
-    Steady,
-    /// A link whose start lasts long.
-    Start,
-    /// What the dialect of a link waits for.
-    Dialect,
-    /// What was typed ahead of a question, which is thrown away once more.
-    Flush,
-    /// The sign of life of an agent that works in silence.
-    Beat,
-    /// Speech that waits for a pause, or no longer.
-    Speech,
-    /// The end of the run: by itself, or of waiting for the last answers.
-    End,
+    First {
+        /// The next step of a frame that is read in steps.
+        Frame,
+        /// A question's time, a call that nobody was asked about, events before their turn.
+        Sessions,
+        /// A text that streams and has not gone on.
+        Stream,
+        /// A new attempt to send an answer.
+        Retry,
+        /// The second step of an answer, which is given up.
+        SecondStep,
+        /// The next step of scanning, by itself.
+        Scan,
+        /// The notice that something urgent waits for a line.
+        Line,
+        /// The bell, again, for a question that nobody answers.
+        Alarm,
+        /// A link that came back, and has held.
+        Steady,
+        /// A link whose start lasts long.
+        Start,
+        /// What the dialect of a link waits for.
+        Dialect,
+        /// What was typed ahead of a question, which is thrown away once more.
+        Flush,
+    }
+    Last {
+        /// The sign of life of an agent that works in silence.
+        Beat,
+        /// Speech that waits for a pause, or no longer.
+        Speech,
+        /// The end of the run: by itself, or of waiting for the last answers.
+        End,
+    }
 }
 
 /// Says with which facts a timer is fired.
@@ -97,25 +112,6 @@ impl Timer {
             | Self::Start
             | Self::Dialect
             | Self::Flush => Fired::Due,
-        }
-    }
-
-    /// Gives in which turn it is fired.
-    pub(super) fn turn(self) -> Turn {
-        match self {
-            Self::Frame
-            | Self::Sessions
-            | Self::Stream
-            | Self::Retry
-            | Self::SecondStep
-            | Self::Scan
-            | Self::Line
-            | Self::Alarm
-            | Self::Steady
-            | Self::Start
-            | Self::Dialect
-            | Self::Flush => Turn::First,
-            Self::Beat | Self::Speech | Self::End => Turn::Last,
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Responsibilities: knowing it for as long as what it was made of is the same. Not here: what is done with it
 //! (`linear`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::HashMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memchr::memmem::Finder;

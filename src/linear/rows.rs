@@ -118,6 +118,7 @@ pub(super) fn put(
     };
     if width == 0 && whole.is_ascii() {
         // Nothing is cut, and nothing is to be brought into order.
+        out.reserve(label.first.len() + whole.len() + ": \n".len());
         for (at, line) in whole.lines().enumerate() {
             match (at, goes_on, onward) {
                 (0, false, _) | (_, _, Onward::Labelled) => {

@@ -51,6 +51,7 @@ fn app_under(config: Config) -> (App, Now) {
         until: Until::Asked,
         keys: KeyRing::default(),
         seed: 1,
+        keeps: true,
         sources: vec![SourceSetup {
             name: "one".into(),
             answerable: true,

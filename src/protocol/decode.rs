@@ -238,7 +238,7 @@ fn envelope(map: &Map<String, Value>, type_name: &str, findings: &mut Findings) 
         correlation_id,
         aaep_version: aaep_version.map(Cow::Owned),
         attached: Arc::new(Attached::read(&extensions)),
-        extensions,
+        extensions: (!extensions.is_empty()).then(|| Box::new(extensions)),
         type_name: Cow::Owned(type_name),
     }
 }

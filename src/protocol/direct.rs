@@ -10,6 +10,8 @@
 //! spelling, a name twice, a number of another form, makes it give up, and the whole way is gone. A property holds both to
 //! each other: what comes from here is what would have come from there, without a finding.
 
+mod table;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,9 +19,7 @@ use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
-use serde_json::Map;
-use serde_json::value::RawValue;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::attached::Attached;
 use super::check::PUBLISHED;
@@ -36,6 +36,7 @@ use super::relations::looks_secret;
 use super::shape::LARGEST_BARE;
 use super::stamp;
 use super::version::CORE_CONTEXT;
+use table::{Fields, Text, Type};
 
 /// The longest event that is read here, in bytes: nothing in it is beyond any limit of 3.7.
 const LONGEST: usize = 16 * 1024;
@@ -48,28 +49,6 @@ const LONGEST_STATE: usize = 64;
 const LONGEST_SHORT: usize = 4096;
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;
-
-/// Is a text, as it stands in the message where it is there without escapes.
-struct Text<'a>(Cow<'a, str>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Text<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a text")
-            }
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Reader)
-    }
-}
 
 /// Is what is written as an object; a derived reader takes a list of the fields' values for one, too.
 struct Object<T>(T);
@@ -99,81 +78,6 @@ where
     T::deserialize(deserializer).map(Some)
 }
 
-/// Holds the fields of the types that are read here, and no others.
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fields<'a> {
-    #[serde(rename = "@context", borrow)]
-    context: Text<'a>,
-    #[serde(rename = "type")]
-    type_name: Text<'a>,
-    event_id: Text<'a>,
-    session_id: Text<'a>,
-    timestamp: Text<'a>,
-    #[serde(borrow)]
-    producer: &'a RawValue,
-    #[serde(borrow)]
-    localization_hints: &'a RawValue,
-    #[serde(default, deserialize_with = "there")]
-    urgency: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    verbosity: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    sequence_number: Option<u64>,
-    #[serde(default, deserialize_with = "there")]
-    correlation_id: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    aaep_version: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    summary_terse: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    summary_normal: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    summary_detailed: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    chunk: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    position: Option<u64>,
-    #[serde(default, deserialize_with = "there")]
-    complete: Option<bool>,
-    #[serde(default, deserialize_with = "there")]
-    coalesce_hint: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    output_id: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    content_type: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    language: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    from_state: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    to_state: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    expected_duration_ms: Option<u64>,
-    #[serde(default, deserialize_with = "there")]
-    tool: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    tool_call_id: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    description: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    args_summary: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    risk_level: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    irreversible: Option<bool>,
-    #[serde(default, deserialize_with = "there")]
-    status: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    duration_ms: Option<u64>,
-    #[serde(default, deserialize_with = "there")]
-    requested_by: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    request_text: Option<Text<'a>>,
-    #[serde(default, deserialize_with = "there")]
-    tools_available: Option<Vec<Text<'a>>>,
-}
-
 /// Holds the fields of `producer` that are read here.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -198,23 +102,13 @@ struct Hints<'a> {
     text_direction: Option<Text<'a>>,
 }
 
-/// Says which of the types an event is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Type {
-    State,
-    Invoked,
-    Completed,
-    Output,
-    Started,
-}
-
 /// Reads a message, if it is one of the frequent events and nothing is wrong with it.
 pub(super) fn read(text: &str, recent: &mut Recent) -> Option<(Envelope, Event)> {
     if text.len() > LONGEST || !Type::is_perhaps_of(text) {
         return None;
     }
-    let Object(mut fields): Object<Fields<'_>> = serde_json::from_str(text).ok()?;
-    let (kind, name) = Type::named(&fields.type_name.0)?;
+    let mut fields = Fields::read(text)?;
+    let (kind, name) = Type::named(as_str(&fields.type_name)?)?;
     if !fields.has_only_its_own(kind) {
         return None;
     }
@@ -291,61 +185,23 @@ fn hints(text: &str) -> Option<Localization> {
 }
 
 impl Fields<'_> {
-    /// Tells whether no field is there that belongs to another type.
-    fn has_only_its_own(&self, kind: Type) -> bool {
-        let (state, invoked) = (kind == Type::State, kind == Type::Invoked);
-        let (completed, output) = (kind == Type::Completed, kind == Type::Output);
-        let started = kind == Type::Started;
-        let (is_tool, has_words) = (invoked || completed, !output);
-        let strangers = [
-            (has_words, self.summary_terse.is_some()),
-            (has_words, self.summary_normal.is_some()),
-            (has_words, self.summary_detailed.is_some()),
-            (output, self.chunk.is_some()),
-            (output, self.position.is_some()),
-            (output, self.complete.is_some()),
-            (output, self.coalesce_hint.is_some()),
-            (output, self.output_id.is_some()),
-            (output, self.content_type.is_some()),
-            (output, self.language.is_some()),
-            (state, self.from_state.is_some()),
-            (state, self.to_state.is_some()),
-            (
-                state || invoked || started,
-                self.expected_duration_ms.is_some(),
-            ),
-            (is_tool, self.tool.is_some()),
-            (is_tool, self.tool_call_id.is_some()),
-            (invoked, self.description.is_some()),
-            (invoked, self.args_summary.is_some()),
-            (invoked, self.risk_level.is_some()),
-            (invoked, self.irreversible.is_some()),
-            (completed, self.status.is_some()),
-            (completed, self.duration_ms.is_some()),
-            (started, self.requested_by.is_some()),
-            (started, self.request_text.is_some()),
-            (started, self.tools_available.is_some()),
-        ];
-        strangers.iter().all(|(own, there)| *own || !there)
-    }
-
-    fn envelope(self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
-        if self.context.0 != CORE_CONTEXT
-            || !is_id(&self.event_id.0, "evt_")
+    fn envelope(&mut self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
+        let event_id = as_str(&self.event_id).filter(|id| is_id(id, "evt_"))?;
+        if as_str(&self.context) != Some(CORE_CONTEXT)
             || self.sequence_number.is_some_and(|it| it > LARGEST_BARE)
         {
             return None;
         }
-        let aaep_version = match self.aaep_version {
+        let aaep_version = match as_str(&self.aaep_version) {
             None => None,
-            Some(version) => Some(PUBLISHED.into_iter().find(|known| *known == version.0)?),
+            Some(version) => Some(PUBLISHED.into_iter().find(|known| *known == version)?),
         };
         Some(Envelope {
             type_name: Cow::Borrowed(type_name),
-            event_id: Some(EventId::from(&*self.event_id.0)),
-            session_id: recent.session(&self.session_id.0, |id| is_id(id, "sess_"))?,
-            timestamp: Some(stamp::good(&self.timestamp.0)?),
-            producer: recent.producer(self.producer.get(), producer)?,
+            event_id: Some(EventId::from(event_id)),
+            session_id: recent.session(as_str(&self.session_id)?, |id| is_id(id, "sess_"))?,
+            timestamp: Some(stamp::good(as_str(&self.timestamp)?)?),
+            producer: recent.producer(self.producer?.get(), producer)?,
             urgency: match as_str(&self.urgency) {
                 None | Some("normal") => Urgency::Normal,
                 Some("background") => Urgency::Background,
@@ -360,12 +216,12 @@ impl Fields<'_> {
                 Some(_) => return None,
             },
             sequence_number: self.sequence_number,
-            localization: recent.hints(self.localization_hints.get(), hints)?,
+            localization: recent.hints(self.localization_hints?.get(), hints)?,
             // An empty one is as good as none.
-            correlation_id: owned(self.correlation_id).filter(|id| !id.is_empty()),
+            correlation_id: owned(self.correlation_id.take()).filter(|id| !id.is_empty()),
             aaep_version: aaep_version.map(Cow::Borrowed),
             attached: Attached::none(),
-            extensions: Map::new(),
+            extensions: None,
         })
     }
 
@@ -535,5 +391,4 @@ fn duration(ms: Option<u64>) -> Option<Option<u64>> {
 }
 
 #[cfg(test)]
-#[path = "direct_tests.rs"]
 mod tests;

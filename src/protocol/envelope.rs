@@ -89,16 +89,17 @@ pub struct Envelope {
     pub aaep_version: Option<Cow<'static, str>>,
     /// What belongs to it and is read on demand.
     pub attached: Arc<Attached>,
-    /// Extension fields by prefix.
-    pub extensions: Map<String, Value>,
+    /// Extension fields by prefix, where there are any.
+    pub extensions: Option<Box<Map<String, Value>>>,
 }
 
 impl Envelope {
     /// Gives the session that this one is a part of, where an extension says so: directly in
     /// `extensions`, or in any namespace of it (A.9, pattern 2).
     pub fn parent_session_id(&self) -> Option<SessionId> {
-        let direct = self.extensions.get(PARENT);
-        let spaced = || self.extensions.values().find_map(|space| space.get(PARENT));
+        let extensions = self.extensions.as_ref()?;
+        let direct = extensions.get(PARENT);
+        let spaced = || extensions.values().find_map(|space| space.get(PARENT));
         direct
             .or_else(spaced)
             .and_then(Value::as_str)

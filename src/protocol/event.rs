@@ -490,9 +490,9 @@ pub enum Event {
     /// `agent.output.streaming`
     OutputStreaming(OutputStreaming),
     /// `agent.awaiting.confirmation`
-    AwaitingConfirmation(AwaitingConfirmation),
+    AwaitingConfirmation(Box<AwaitingConfirmation>),
     /// `agent.awaiting.clarification`
-    AwaitingClarification(AwaitingClarification),
+    AwaitingClarification(Box<AwaitingClarification>),
     /// `agent.handoff.requested`
     HandoffRequested(HandoffRequested),
     /// Any other type.

@@ -10,8 +10,16 @@ use super::form::is_id;
 macro_rules! identifier {
     ($(#[$doc:meta])* $name:ident, $prefix:expr) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[allow(clippy::derived_hash_with_manual_eq, reason = "what is equal here is equal there")]
+        #[derive(Debug, Clone, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(pub Arc<str>);
+
+        impl PartialEq for $name {
+            fn eq(&self, other: &Self) -> bool {
+                // Nearly always it is the same text, shared.
+                Arc::ptr_eq(&self.0, &other.0) || self.0 == other.0
+            }
+        }
 
         impl $name {
             /// Tells whether the text has the form that the chapters ask for.

@@ -57,8 +57,12 @@ pub(super) fn payload(
         Some("agent.tool.invoked") => Event::ToolInvoked(tool_invoked(fields)),
         Some("agent.tool.completed") => Event::ToolCompleted(tool_completed(fields)),
         Some("agent.output.streaming") => Event::OutputStreaming(output(fields)),
-        Some("agent.awaiting.confirmation") => Event::AwaitingConfirmation(confirmation(fields)),
-        Some("agent.awaiting.clarification") => Event::AwaitingClarification(clarification(fields)),
+        Some("agent.awaiting.confirmation") => {
+            Event::AwaitingConfirmation(Box::new(confirmation(fields)))
+        }
+        Some("agent.awaiting.clarification") => {
+            Event::AwaitingClarification(Box::new(clarification(fields)))
+        }
         Some("agent.handoff.requested") => Event::HandoffRequested(handoff(fields)),
         _ => Event::Unknown(UnknownEvent {
             summary: fields.summary(),

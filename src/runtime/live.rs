@@ -106,6 +106,7 @@ async fn follow(
     };
     // Neither standard input nor a rule of the settings answers here.
     plan.setup.lines = None;
+    plan.setup.keeps = true;
     plan.setup.config.policy.clear();
     let mut feeds = Feeds::open(plan.feeds, plan.links)?;
     let mut app = App::new(plan.setup);

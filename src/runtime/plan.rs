@@ -511,6 +511,7 @@ fn plan(
             until,
             keys: trusted,
             seed,
+            keeps: options.record.is_some(),
             sources,
         },
     })

@@ -117,8 +117,8 @@ impl Sessions {
             Event::ToolInvoked(event) => self.invoke(context, event),
             Event::ToolCompleted(event) => self.complete(context, event),
             Event::OutputStreaming(event) => self.output(context, event),
-            Event::AwaitingConfirmation(event) => self.confirm(context, event, envelope),
-            Event::AwaitingClarification(event) => self.clarify(context, event, envelope),
+            Event::AwaitingConfirmation(event) => self.confirm(context, *event, envelope),
+            Event::AwaitingClarification(event) => self.clarify(context, *event, envelope),
             Event::HandoffRequested(event) => {
                 self.implies(context, AgentState::HandingOff);
                 context.push(What::Handoff(event));

@@ -47,7 +47,8 @@ impl<'o> Context<'o> {
             number: envelope.sequence_number,
             attached: Arc::clone(&envelope.attached),
             observer,
-            changes: Vec::new(),
+            // Nearly every event brings one, and a list that grows by itself begins with room for four.
+            changes: Vec::with_capacity(1),
         }
     }
 

@@ -1,75 +1,44 @@
 //! Telling a repeated event from another one under the same id.
 
-use std::fmt::Write;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::fmt::{self, Write};
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use foldhash::quality::{FixedState, FoldHasher};
 
 use crate::protocol::{Decoded, Event};
 
 /// Gives a number that differs where two events differ, to tell a repeated event from another one
 /// under the same id.
+///
+/// It is the same in every run, so whoever sends events can make two with one number: of what they sent themselves, one would
+/// not be told.
 pub(super) fn fingerprint(decoded: &Decoded) -> u64 {
-    let mut feed = Feed {
-        hasher: DefaultHasher::new(),
-        gathered: [0; GATHERED],
-        length: 0,
-    };
+    let mut feed = Feed(FixedState::default().build_hasher());
     let envelope = &decoded.envelope;
-    envelope.type_name.hash(&mut feed);
-    envelope.session_id.hash(&mut feed);
-    envelope.sequence_number.hash(&mut feed);
+    envelope.type_name.hash(&mut feed.0);
+    envelope.session_id.hash(&mut feed.0);
+    envelope.sequence_number.hash(&mut feed.0);
     match &decoded.event {
         // Nearly every event is one of these, and writing it out costs more than all else that is done with it here.
-        Event::OutputStreaming(event) => event.hash(&mut feed),
-        Event::SessionStarted(event) => event.hash(&mut feed),
-        Event::StateChanged(event) => event.hash(&mut feed),
-        Event::ToolInvoked(event) => event.hash(&mut feed),
-        Event::ToolCompleted(event) => event.hash(&mut feed),
+        Event::OutputStreaming(event) => event.hash(&mut feed.0),
+        Event::SessionStarted(event) => event.hash(&mut feed.0),
+        Event::StateChanged(event) => event.hash(&mut feed.0),
+        Event::ToolInvoked(event) => event.hash(&mut feed.0),
+        Event::ToolCompleted(event) => event.hash(&mut feed.0),
         event => {
             // Writing into a hash can't fail.
             let _ = write!(feed, "{event:?}");
         }
     }
-    feed.finish()
+    feed.0.finish()
 }
 
-/// How much is gathered before it is hashed: nearly every event as a whole.
-const GATHERED: usize = 512;
-
-/// Takes what is hashed as one text, because a hash of many short ones costs several times as much.
-struct Feed {
-    hasher: DefaultHasher,
-    gathered: [u8; GATHERED],
-    length: usize,
-}
-
-impl Hasher for Feed {
-    fn write(&mut self, bytes: &[u8]) {
-        if bytes.len() > GATHERED - self.length {
-            self.hasher.write(&self.gathered[..self.length]);
-            self.length = 0;
-        }
-        match self
-            .gathered
-            .get_mut(self.length..self.length + bytes.len())
-        {
-            Some(room) => {
-                room.copy_from_slice(bytes);
-                self.length += bytes.len();
-            }
-            None => self.hasher.write(bytes),
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        let mut hasher = self.hasher.clone();
-        hasher.write(&self.gathered[..self.length]);
-        hasher.finish()
-    }
-}
+/// Takes what is written as what is hashed.
+struct Feed(FoldHasher<'static>);
 
 impl Write for Feed {
-    fn write_str(&mut self, text: &str) -> std::fmt::Result {
-        Hasher::write(self, text.as_bytes());
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.0.write(text.as_bytes());
         Ok(())
     }
 }
@@ -101,13 +70,12 @@ mod tests {
             chunk(r#""chunk":"a""#).replace("output.streaming", "state.changed"),
             chunk(r#""to_state":"a""#).replace("output.streaming", "state.changed"),
         ];
-        // Beyond what is gathered, too, and where that is just full.
+        // However long they are.
         let long = |length: usize, last: char| {
             let text = "x".repeat(length);
             chunk(&format!(r#""chunk":"{text}{last}","language":"{last}e""#))
         };
-        let longest = 2 * GATHERED;
-        let long = (0..longest).flat_map(|length| [long(length, 'a'), long(length, 'd')]);
+        let long = (0..1024).flat_map(|length| [long(length, 'a'), long(length, 'd')]);
         let texts: Vec<String> = texts.into_iter().chain(long).collect();
         let numbers: std::collections::BTreeSet<u64> = texts
             .iter()

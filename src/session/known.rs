@@ -9,8 +9,10 @@
 //! again soon.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};

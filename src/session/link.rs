@@ -1,8 +1,11 @@
 //! What is known of one source as a whole: its clock, what it already sent, whether it is up.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::time::Duration;
 
+use foldhash::quality::FixedState;
+use foldhash::{HashMap, HashMapExt};
 use jiff::Timestamp;
 
 use crate::protocol::{AgentId, EventId, Now, ReplyToken};
@@ -59,8 +62,9 @@ pub(super) struct LinkState {
     burst: Burst,
     skew: Option<i64>,
     jumped: Option<i64>,
-    seen: HashMap<(AgentId, EventId), u64>,
-    seen_order: VecDeque<(AgentId, EventId)>,
+    /// What was there under which id; both as numbers, of 64 bits each.
+    seen: HashMap<u64, u64>,
+    seen_order: VecDeque<u64>,
 }
 
 impl LinkState {
@@ -117,8 +121,8 @@ impl LinkState {
     /// Says whether an event was seen before, and remembers it. `fingerprint` differs where two events
     /// under one id differ: a producer that uses an id twice must not lose the second event.
     pub(super) fn meet(&mut self, agent: &AgentId, event: &EventId, fingerprint: u64) -> Meeting {
-        let id = (agent.clone(), event.clone());
-        match self.seen.insert(id.clone(), fingerprint) {
+        let id = FixedState::default().hash_one((agent, event));
+        match self.seen.insert(id, fingerprint) {
             Some(known) if known == fingerprint => return Meeting::Again,
             Some(_) => return Meeting::Different,
             None => {}

@@ -1,10 +1,12 @@
 //! The state of one session.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::protocol::{Attached, OutputId, Progress, RiskLevel, SessionId, ToolCallId};
 

@@ -114,6 +114,7 @@ impl Stage {
             until: Until::Asked,
             keys: KeyRing::default(),
             seed: 1,
+            keeps: true,
             sources: vec![SourceSetup {
                 name: demo,
                 answerable: true,

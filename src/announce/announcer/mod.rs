@@ -206,7 +206,11 @@ impl Announcer {
                         Draft::new(Class::Outcome, Kind::Output, segments),
                     ));
                 }
-                told.extend(self.stream(change, output.as_ref(), event, sessions));
+                let text = self.stream(change, output.as_ref(), event, sessions);
+                if told.is_empty() {
+                    return text;
+                }
+                told.extend(text);
             }
             What::SessionEnded(_) => {
                 // What was not yet said of its text comes before the end.
@@ -240,6 +244,7 @@ impl Announcer {
             | What::Anomaly(_)
             | What::Danger(_) => {
                 let drafts = self.worded(change, sessions);
+                told.reserve_exact(drafts.len());
                 told.extend(
                     drafts
                         .into_iter()
@@ -327,7 +332,6 @@ impl Announcer {
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
         let key = (change.key.clone(), output.cloned());
-        let mut told = Vec::new();
         if !self.outputs.contains_key(&key) {
             let policy = Policy::from(self.load_of(change.key.link));
             let state = OutputState {
@@ -352,7 +356,7 @@ impl Announcer {
         }
         let load = self.load_of(change.key.link);
         let Some(state) = self.outputs.get_mut(&key) else {
-            return told;
+            return Vec::new();
         };
         let urgent = change.urgency == Urgency::Critical;
         // The end of an urgent sentence is urgent, whatever chunk brings it.
@@ -375,7 +379,7 @@ impl Announcer {
             Load::Low | Load::Medium | Load::High => Vec::new(),
         };
         pieces.extend(state.coalescer.push(chunk, change.at.monotonic));
-        told.extend(self.pieces(&key, pieces, change.at, sessions));
+        let mut told = self.pieces(&key, pieces, change.at, sessions);
         self.outputs.note(&key);
         while let Some(oldest) = self.outputs.crowded_out() {
             told.extend(self.flush(&oldest, change.at, sessions));
@@ -474,7 +478,7 @@ impl Announcer {
                     shown: (shown != text).then_some(shown),
                     text,
                     spoken,
-                    language: piece.language.as_deref().map(str::to_owned),
+                    language: piece.language.clone(),
                     ways: false,
                 };
                 let mut draft =

@@ -2,8 +2,9 @@
 //!
 //! Responsibilities: knowing them, and when to forget them. Not here: finding them (`called`).
 
-use std::collections::HashMap;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 /// How many names are known at most.
 const MOST_NAMES: usize = 16 * 1024;

@@ -7,9 +7,11 @@
 //! what is due looks at the first of these times and at nothing else, however many outputs there are.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::session::SessionKey;
 

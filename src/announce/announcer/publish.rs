@@ -146,6 +146,8 @@ impl Announcer {
             announcement.aloud = Aloud::Seen;
             self.left_out += 1;
         }
+        // What is kept is kept for hours.
+        announcement.segments.shrink_to_fit();
         let announcement = Arc::new(announcement);
         self.history.push(Arc::clone(&announcement));
         announcement

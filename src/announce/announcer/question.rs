@@ -524,10 +524,7 @@ impl Announcer {
 
     /// Gives a question's text as an argument that is said to the letter.
     pub fn exact(&self, prompt: &Prompt, text: &str) -> Arg {
-        Arg::Exact(
-            text.to_owned(),
-            prompt.language.as_deref().map(str::to_owned),
-        )
+        Arg::Exact(text.to_owned(), prompt.language.clone())
     }
 }
 

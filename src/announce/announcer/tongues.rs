@@ -48,8 +48,8 @@ impl Announcer {
         match other {
             None => self.exact(prompt, text),
             Some(tag) => {
-                let known = Some(tag.clone()).filter(|tag| tag != UNDETERMINED);
-                Arg::Exact(text.to_owned(), known)
+                let known = Some(tag).filter(|tag| *tag != UNDETERMINED);
+                Arg::Exact(text.to_owned(), known.map(|tag| tag.as_str().into()))
             }
         }
     }

@@ -148,7 +148,7 @@ impl Announcer {
             shown: (shown != text).then_some(shown),
             text,
             spoken,
-            language: language.map(str::to_owned),
+            language: language.map(Arc::from),
             ways: false,
         }
     }
@@ -292,11 +292,18 @@ fn texts(entries: &[&Arc<Announcement>]) -> Texts {
         bytes <= LONGEST_TURN
     });
     let from = entries.len() - kept.count();
-    let mut all: Vec<(&Option<String>, String, Option<String>)> = Vec::new();
+    let mut all: Vec<(Option<&str>, String, Option<String>)> = Vec::new();
     for told in entries.get(from..).unwrap_or_default() {
-        match all.iter_mut().find(|(topic, ..)| **topic == told.topic) {
+        match all
+            .iter_mut()
+            .find(|(topic, ..)| *topic == told.topic.as_deref())
+        {
             Some((_, text, _)) => text.push_str(&of(told)),
-            None => all.push((&told.topic, of(told), told.language().map(str::to_owned))),
+            None => all.push((
+                told.topic.as_deref(),
+                of(told),
+                told.language().map(str::to_owned),
+            )),
         }
     }
     Texts {

@@ -1,5 +1,6 @@
 //! Which words each change gets: the phrase, its arguments, its class.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::Verbosity;
@@ -159,7 +160,13 @@ impl Announcer {
             self.languages_of(change.key.link),
             &change.fallbacks,
         ) {
-            Some((text, language)) => Arg::Agent(text.to_owned(), language.map(str::to_owned)),
+            Some((text, language)) => {
+                let language = language.map(|tag| match &change.language {
+                    Some(own) if **own == *tag => Arc::clone(own),
+                    Some(_) | None => tag.into(),
+                });
+                Arg::Agent(text.to_owned(), language)
+            }
             None => Arg::own(""),
         }
     }
@@ -266,7 +273,7 @@ impl Announcer {
     fn progress(&self, change: &Change, event: &Progress) -> Draft {
         let summary = self.summary(change, &event.summary, Kind::Progress);
         let description = match &event.description {
-            Some(text) => Arg::Agent(text.clone(), change.language.as_deref().map(str::to_owned)),
+            Some(text) => Arg::Agent(text.clone(), change.language.clone()),
             None => Arg::own(""),
         };
         let (key, args) = if matches!(&summary, Arg::Agent(..)) {
@@ -520,12 +527,7 @@ fn tool(name: &str) -> Arg {
 pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
     text.map_or_else(
         || Arg::own(""),
-        |text| {
-            Arg::Agent(
-                text.to_owned(),
-                change.language.as_deref().map(str::to_owned),
-            )
-        },
+        |text| Arg::Agent(text.to_owned(), change.language.clone()),
     )
 }
 

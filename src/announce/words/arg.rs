@@ -2,6 +2,8 @@
 //!
 //! Responsibilities: the kinds of arguments. Not here: how each is made fit to be said (`phrase`).
 
+use std::sync::Arc;
+
 /// Holds one argument of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Arg {
@@ -19,9 +21,9 @@ pub enum Arg {
     /// A tool's name from the wire, as words.
     Tool(String),
     /// An agent's text, normalised as prose.
-    Agent(String, Option<String>),
+    Agent(String, Option<Arc<str>>),
     /// An agent's text in a question: nothing is abbreviated, every sign is said.
-    Exact(String, Option<String>),
+    Exact(String, Option<Arc<str>>),
 }
 
 impl Arg {

@@ -1,10 +1,11 @@
 //! Names from the wire, made fit to stand in the program's own words.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use unicode_security::confusable_detection::skeleton;
+
+use foldhash::HashMap;
 
 use crate::announce::text::speakable;
 

@@ -9,12 +9,14 @@
 //! its own with [`Mark::Agent`], so that a voice can mark whose words they are. Arguments are put in
 //! once: braces inside an agent's text mean nothing.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::Deserialize;
 
 use jiff::Timestamp;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::config::Verbosity;
 
@@ -270,8 +272,8 @@ impl Phrases {
             lexicon: &self.lexicon,
             now,
             segments: Vec::with_capacity(USUAL_SEGMENTS),
-            own: String::with_capacity(USUAL_WORDS),
-            own_spoken: String::with_capacity(USUAL_WORDS),
+            own: String::new(),
+            own_spoken: String::new(),
         };
         builder.fill(template, args);
         builder.finish()
@@ -365,6 +367,10 @@ impl<'a> Builder<'a> {
     }
 
     fn put(&mut self, text: &str) {
+        if self.own.capacity() == 0 {
+            self.own.reserve(USUAL_WORDS);
+            self.own_spoken.reserve(USUAL_WORDS);
+        }
         self.own.push_str(text);
         self.own_spoken.push_str(text);
     }
@@ -392,7 +398,7 @@ impl<'a> Builder<'a> {
         self.own_spoken.clear();
     }
 
-    fn foreign(&mut self, text: &str, language: Option<String>, profile: Profile) {
+    fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {
         self.flush_own();
         let clean = speakable::one_line(text);
         let shown = match profile {

@@ -1,5 +1,7 @@
 //! The pieces of an announcement, each with one speaker and one language, and how they make a line.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 /// Says whose words an utterance carries, so that an agent can never speak in the program's name.
@@ -25,7 +27,7 @@ pub struct Segment {
     /// The words as they are spoken; empty when there is nothing to say.
     pub spoken: String,
     /// The language, when it is known and not the program's own.
-    pub language: Option<String>,
+    pub language: Option<Arc<str>>,
     /// Whether they only say how a question is answered: it is heard once all before them was said.
     pub ways: bool,
 }

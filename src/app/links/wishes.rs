@@ -107,12 +107,18 @@ impl App {
 
     /// Has an event kept as it is heard.
     pub(super) fn keep_event(&mut self, id: LinkId, text: String) {
+        if !self.keeps {
+            return;
+        }
         let kept = Kept::Event(text);
         self.effects.push(Effect::Keep { link: id, kept });
     }
 
     /// Has a frame kept that says what it says in other words than the events that were made of it.
     pub(super) fn keep_raw(&mut self, id: LinkId, frame: &str, made: &[Out]) {
+        if !self.keeps {
+            return;
+        }
         let frame = dialect::bare(frame);
         let same = |wish: &Out| matches!(wish, Out::Event(text) if text == frame);
         if !made.iter().any(same) {

@@ -143,6 +143,9 @@ impl App {
 
     /// Has a reply kept that is about to go out.
     fn keep_reply(&mut self, link: LinkId, request: u64, reply: &Reply) {
+        if !self.keeps {
+            return;
+        }
         // On which subscription it goes is the matter of the link's dialect.
         let body = reply.to_json("");
         let kept = Kept::Reply { request, body };

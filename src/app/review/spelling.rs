@@ -7,6 +7,8 @@
 //! A chosen word holds as long as the same announcement is looked at: another one, or saying the
 //! whole once more, takes the choice back, and then all of it is spelled.
 
+use std::sync::Arc;
+
 use crate::announce::speakable::{Lexicon, Profile, one_line};
 use crate::announce::{Announcement, Arg, Class, Kind, Mark, Segment};
 use crate::config::Verbosity;
@@ -95,7 +97,7 @@ impl App {
             mark: Mark::Own,
             text: spoken.clone(),
             spoken,
-            language: told.language().map(str::to_owned),
+            language: told.language().map(Arc::from),
             ways: false,
         };
         self.answer_aside(vec![segment], now);
@@ -119,7 +121,7 @@ impl App {
             mark: if own { Mark::Own } else { Mark::Agent },
             text: one_line(word),
             spoken: self.phrases().lexicon().speak(word, Profile::Exact, None),
-            language: told.language().map(str::to_owned),
+            language: told.language().map(Arc::from),
             ways: false,
         }
     }

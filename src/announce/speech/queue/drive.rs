@@ -1,5 +1,6 @@
 //! What the engine is given next, and what becomes of what it had.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,7 +112,7 @@ impl SpeechQueue {
     pub(super) fn play(&mut self, lane: Lane, mut item: Item) -> Option<Wish> {
         let segments = &item.announcement.segments;
         let at = (item.next..segments.len()).find(|at| !segments[*at].spoken.trim().is_empty())?;
-        let segment = segments[at].clone();
+        let segment = &segments[at];
         // Only the first words have the cue; the rest is the same announcement still.
         let cue = item.announcement.cue.filter(|_| item.next == 0);
         // Trailing segments without words must not keep the item from being finished.
@@ -122,8 +123,8 @@ impl SpeechQueue {
         self.next_utterance += 1;
         let id = UtteranceId(self.next_utterance);
         let class = item.announcement.class;
-        let language = segment.language.or_else(|| match segment.mark {
-            Mark::Own => item.announcement.tongue.voice.clone(),
+        let language = (segment.language.as_deref()).or_else(|| match segment.mark {
+            Mark::Own => item.announcement.tongue.voice.as_deref(),
             Mark::Agent => None,
         });
         let key = item.announcement.key.as_ref();
@@ -133,21 +134,22 @@ impl SpeechQueue {
         ];
         let sound = self
             .deliveries
-            .sound(segment.mark, agent, language.as_deref())
+            .sound(segment.mark, agent, language)
             .with(cue.filter(|cue| cue.is_on(self.deliveries.cues())));
+        let utterance = Utterance {
+            id,
+            class,
+            text: segment.spoken.clone(),
+            language: language.map(str::to_owned),
+            mark: segment.mark,
+            sound,
+        };
         self.playing = Some(Playing {
             lane,
             item,
             utterance: id,
         });
-        Some(Wish::Speak(Utterance {
-            id,
-            class,
-            text: segment.spoken,
-            language,
-            mark: segment.mark,
-            sound,
-        }))
+        Some(Wish::Speak(utterance))
     }
 
     /// Makes the item that tells how many announcements were left out.
@@ -156,7 +158,7 @@ impl SpeechQueue {
         key: &str,
         class: Class,
         count: u64,
-        topic: Option<String>,
+        topic: Option<Cow<'static, str>>,
         now: Duration,
     ) -> Item {
         let announcement = Announcement {

@@ -30,6 +30,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -101,7 +102,7 @@ impl Item {
 #[derive(Debug, Clone)]
 struct Fold {
     key: Option<SessionKey>,
-    topic: Option<String>,
+    topic: Option<Cow<'static, str>>,
     count: u64,
 }
 

@@ -334,7 +334,7 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
     let mut rig = Rig::new();
     rig.say(Lane::Alert, "busy");
     let topic = |lane, text: &str, call: &str| Announcement {
-        topic: Some(format!("tool {call}")),
+        topic: Some(format!("tool {call}").into()),
         kind: Kind::ToolInvoked,
         ..told(lane, text)
     };

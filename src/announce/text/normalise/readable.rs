@@ -31,7 +31,10 @@ impl Readable {
     /// Empty where the passage is structure only.
     pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
         self.place.enter(passage.begins);
-        let mut out = Shown::default();
+        let mut out = Shown {
+            text: String::with_capacity(passage.text.len()),
+            closed: false,
+        };
         let mut lines = passage.lines().peekable();
         while let Some((raw, whole)) = lines.next() {
             let clean = clean_lines(raw);

@@ -92,6 +92,7 @@ impl Rig {
             until: Until::NoSource,
             keys,
             seed: 7,
+            keeps: true,
             sources: vec![source],
         });
         let now = Now {
