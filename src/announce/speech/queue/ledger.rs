@@ -1,0 +1,124 @@
+//! What became of everything that was taken to be said: pure counts, lane by lane, that add up.
+//!
+//! What was taken was said, or waits, or has exactly one of the other fates. What stands for others ("7 more sentences")
+//! was never taken, and is not counted itself.
+
+use super::table::{LANES, Lane};
+use super::{Item, SpeechQueue, Waiting};
+use crate::announce::announcement::AnnouncementId;
+
+/// Says what became of an announcement that was taken to be said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// It was said to its end.
+    Said,
+    /// It was folded into a count, which was said in its place.
+    Folded,
+    /// It grew too old while it waited, or too many waited.
+    Expired,
+    /// A later one took its place before it was said.
+    Replaced,
+    /// It was being said, and something more urgent ended it for good.
+    Cut,
+    /// The person skipped it, or did not want to hear such any more.
+    Skipped,
+    /// The question that it was about was answered or closed.
+    Withdrawn,
+    /// There was no voice, or the engine lost it.
+    Voiceless,
+    /// It had no words to be said.
+    Wordless,
+}
+
+impl Fate {
+    /// Every fate.
+    pub const ALL: [Self; 9] = [
+        Self::Said,
+        Self::Folded,
+        Self::Expired,
+        Self::Replaced,
+        Self::Cut,
+        Self::Skipped,
+        Self::Withdrawn,
+        Self::Voiceless,
+        Self::Wordless,
+    ];
+}
+
+/// Counts announcements by lane and fate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Ledger {
+    taken: [u64; LANES],
+    fates: [[u64; Fate::ALL.len()]; LANES],
+}
+
+impl Ledger {
+    /// Gives how many of a lane were taken to be said.
+    pub fn taken(&self, lane: Lane) -> u64 {
+        self.taken[lane as usize]
+    }
+
+    /// Gives how many of a lane had this fate.
+    pub fn of(&self, lane: Lane, fate: Fate) -> u64 {
+        self.fates[lane as usize][fate as usize]
+    }
+
+    pub(super) fn take(&mut self, lane: Lane) {
+        self.taken[lane as usize] += 1;
+    }
+
+    pub(super) fn note(&mut self, lane: Lane, fate: Fate, count: u64) {
+        self.fates[lane as usize][fate as usize] += count;
+    }
+
+    pub(super) fn note_one(&mut self, lane: Lane, fate: Fate, item: &Item) {
+        self.note(lane, fate, item.counts());
+    }
+}
+
+impl Item {
+    /// Gives how many announcements it is: one, or none where it stands for others.
+    pub(super) fn counts(&self) -> u64 {
+        u64::from(self.announcement.id != AnnouncementId(0))
+    }
+}
+
+impl Waiting {
+    /// Gives how many announcements wait in it that have no fate yet: what was folded has one.
+    pub(super) fn counts(&self) -> u64 {
+        match self {
+            Self::Item(item) => item.counts(),
+            Self::Fold(_) => 0,
+        }
+    }
+}
+
+impl SpeechQueue {
+    /// Counts what became of everything that was taken.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// Gives how many of a lane are being said, or wait.
+    pub fn waiting(&self, lane: Lane) -> u64 {
+        let playing = self.playing.as_ref().filter(|it| it.lane == lane);
+        let waiting = self.lanes[lane as usize].iter().map(Waiting::counts);
+        waiting.sum::<u64>() + playing.map_or(0, |playing| playing.item.counts())
+    }
+
+    /// Empties a lane, and notes what became of what waited in it.
+    pub(super) fn clear(&mut self, lane: Lane, fate: Fate) {
+        self.take_out(lane, fate, |_| true);
+    }
+
+    /// Takes out of a lane what is so, and notes what became of it.
+    pub(super) fn take_out(&mut self, lane: Lane, fate: Fate, leaves: impl Fn(&Waiting) -> bool) {
+        let mut gone = 0;
+        self.lanes[lane as usize].retain(|waiting| {
+            let leaves = leaves(waiting);
+            gone += if leaves { waiting.counts() } else { 0 };
+            !leaves
+        });
+        self.ledger.note(lane, fate, gone);
+    }
+}
