@@ -6,7 +6,6 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use serde_json::{Value, json};
 
 /// Pieces of an agent's text, as models send them.
 const TEXT: [&str; 8] = [
@@ -34,6 +33,8 @@ pub struct Flood {
     said: Vec<usize>,
     /// How many of them go on after their start.
     busy: usize,
+    /// The time between two events of a session.
+    apart: Duration,
     made: usize,
 }
 
@@ -45,6 +46,7 @@ impl Flood {
             start,
             said: vec![0; sessions],
             busy: sessions,
+            apart: Duration::from_millis(1),
             made: 0,
         }
     }
@@ -56,35 +58,46 @@ impl Flood {
         Self { busy, ..self }
     }
 
-    /// Gives the name of what a session does at one of its turns, and what it says of it.
-    fn turn(&mut self, session: usize, nth: usize) -> (&'static str, Value) {
-        let call = format!("call_{}", nth / 10);
+    /// Has the events carry the times of so many a second, all sessions together.
+    #[must_use]
+    pub fn at_rate(self, a_second: u32) -> Self {
+        let busy = u32::try_from(self.busy).unwrap_or(u32::MAX);
+        let apart = Duration::from_secs(1) * busy / a_second.max(1);
+        Self { apart, ..self }
+    }
+
+    /// Gives the name of what a session does at one of its turns, and the fields that say it.
+    fn turn(&mut self, session: usize, nth: usize) -> (&'static str, String) {
+        let (call, file) = (nth / 10, nth % 50);
         match nth % 10 {
             0 | 5 => {
                 let step = nth / 5;
                 let from = if step == 0 { 0 } else { 1 + (step - 1) % 3 };
                 let (from, to) = (STATES[from], STATES[1 + step % 3]);
-                let words = json!({"from_state": from, "to_state": to, "summary_terse": "Next.",
-                    "summary_normal": "Going on."});
+                let words = format!(
+                    r#""from_state":"{from}","to_state":"{to}","summary_terse":"Next.","summary_normal":"Going on.""#
+                );
                 ("state.changed", words)
             }
             2 => {
-                let words = json!({"tool": "read_file", "tool_call_id": call, "description": "Reads a file",
-                    "args_summary": "src/file.rs", "summary_terse": "Reading.", "risk_level": "low",
-                    "summary_normal": format!("Reading file {}.", nth % 50), "irreversible": false});
+                let words = format!(
+                    r#""tool":"read_file","tool_call_id":"call_{call}","description":"Reads a file","args_summary":"src/file.rs","summary_terse":"Reading.","risk_level":"low","summary_normal":"Reading file {file}.","irreversible":false"#
+                );
                 ("tool.invoked", words)
             }
             7 => {
-                let words = json!({"tool": "read_file", "tool_call_id": call, "status": "success",
-                    "summary_normal": format!("File {}{LINES}", nth % 50)});
+                let words = format!(
+                    r#""tool":"read_file","tool_call_id":"call_{call}","status":"success","summary_normal":"File {file}{LINES}""#
+                );
                 ("tool.completed", words)
             }
             _ => {
                 let text = TEXT[nth % TEXT.len()];
                 let position = self.said[session];
                 self.said[session] += text.len();
-                let words = json!({"chunk": text, "position": position, "complete": false, "output_id": "out_1",
-                    "content_type": "text/plain"});
+                let words = format!(
+                    r#""chunk":"{text}","position":{position},"complete":false,"output_id":"out_1","content_type":"text/plain""#
+                );
                 ("output.streaming", words)
             }
         }
@@ -95,10 +108,11 @@ impl Iterator for Flood {
     type Item = String;
 
     fn next(&mut self) -> Option<String> {
-        let (session, number, (name, payload)) = match self.made.checked_sub(self.said.len()) {
+        let (session, number, (name, words)) = match self.made.checked_sub(self.said.len()) {
             None => {
-                let words = json!({"summary_normal": "Checking the code.", "request_text": "Check the code."});
-                (self.made, 0, ("session.started", words))
+                let words =
+                    r#""summary_normal":"Checking the code.","request_text":"Check the code.""#;
+                (self.made, 0, ("session.started", words.to_owned()))
             }
             Some(at) => {
                 let (session, nth) = (at % self.busy, at / self.busy);
@@ -106,24 +120,12 @@ impl Iterator for Flood {
             }
         };
         self.made += 1;
-        let since = Duration::from_millis(u64::try_from(number).unwrap_or(u64::MAX));
+        let since = self.apart * u32::try_from(number).unwrap_or(u32::MAX);
         let stamp = self.start.saturating_add(since).unwrap_or(self.start);
-        let mut event = json!({
-            "@context": "https://aaep-protocol.org/context/v1",
-            "aaep_version": "1.0.0",
-            "type": format!("aaep:agent.{name}"),
-            "event_id": format!("evt_{:032x}", self.made),
-            "session_id": format!("sess_{session:032x}"),
-            "sequence_number": number,
-            "timestamp": format!("{stamp:.3}"),
-            "producer": {"agent_id": "flood-agent", "agent_version": "1.0.0", "agent_name": "Flood Agent"},
-            "urgency": "normal",
-            "localization_hints": {"primary_language": "en-US", "text_direction": "ltr"},
-        });
-        if let (Value::Object(whole), Value::Object(payload)) = (&mut event, payload) {
-            whole.extend(payload);
-        }
-        Some(event.to_string())
+        Some(format!(
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","aaep_version":"1.0.0","type":"aaep:agent.{name}","event_id":"evt_{:032x}","session_id":"sess_{session:032x}","sequence_number":{number},"timestamp":"{stamp:.3}","producer":{{"agent_id":"flood-agent","agent_version":"1.0.0","agent_name":"Flood Agent"}},"urgency":"normal","localization_hints":{{"primary_language":"en-US","text_direction":"ltr"}},{words}}}"#,
+            self.made
+        ))
     }
 }
 

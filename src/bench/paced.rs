@@ -56,7 +56,9 @@ fn send(
     length: Duration,
     marks: &Mutex<Vec<Instant>>,
 ) -> io::Result<()> {
-    let mut flood = Flood::new(sessions, Timestamp::now()).with_busy(BUSY);
+    let mut flood = Flood::new(sessions, Timestamp::now())
+        .with_busy(BUSY)
+        .at_rate(RATE);
     let mut starts = String::new();
     // Whoever is there already is no part of the rate.
     for start in flood.by_ref().take(sessions) {
