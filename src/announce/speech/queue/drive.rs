@@ -33,7 +33,7 @@ impl SpeechQueue {
                 };
                 self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
             }
-            After::Never(fate) => self.ledger.note_one(playing.lane, fate, &playing.item),
+            After::Never(fate) => self.ledger.note(playing.lane, fate, playing.item.counts()),
         }
     }
 
@@ -56,7 +56,7 @@ impl SpeechQueue {
         let playing = self.playing.take();
         if let Some(playing) = &playing {
             self.ledger
-                .note_one(playing.lane, Fate::Said, &playing.item);
+                .note(playing.lane, Fate::Said, playing.item.counts());
         }
         if let Some(playing) = playing
             && let Some(about) = playing.item.announcement.about

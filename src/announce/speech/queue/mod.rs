@@ -23,6 +23,7 @@
 //! An answer is talked over: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
 //! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
 
+mod accounts;
 mod drive;
 mod fold;
 mod ledger;
@@ -209,7 +210,7 @@ impl SpeechQueue {
         self.enabled = false;
         if let Some(playing) = self.playing.take() {
             self.ledger
-                .note_one(playing.lane, Fate::Voiceless, &playing.item);
+                .note(playing.lane, Fate::Voiceless, playing.item.counts());
         }
         self.stopping = None;
         for lane in Lane::ALL {
@@ -259,7 +260,7 @@ impl SpeechQueue {
         let item = Item::new(Arc::clone(&announcement), now);
         self.ledger.take(lane);
         if !self.enabled {
-            self.ledger.note_one(lane, Fate::Voiceless, &item);
+            self.ledger.note(lane, Fate::Voiceless, item.counts());
             return Vec::new();
         }
         self.make_room(lane, &announcement);
@@ -389,7 +390,9 @@ impl SpeechQueue {
                     self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
                     self.quiet_until = Some(now + TRY_AGAIN);
                 }
-                Some(lost) => self.ledger.note_one(lost.lane, Fate::Voiceless, &lost.item),
+                Some(lost) => self
+                    .ledger
+                    .note(lost.lane, Fate::Voiceless, lost.item.counts()),
                 None => {}
             }
         }
