@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use hearken::announce::{Announcer, Manner, Phrases};
 use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
+use hearken::bench::Flood;
 use hearken::config::Config;
 use hearken::linear::{Lines, Page};
 use hearken::link::{Frame, LinkEvent, LinkId};
@@ -25,7 +26,6 @@ use hearken::session::Sessions;
 use hearken::voice::VoiceEvent;
 use jiff::tz::TimeZone;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use clock::clock;
 
@@ -36,18 +36,6 @@ const EVENTS: usize = 20_000;
 const ROUNDS: usize = 3;
 
 const LINK: LinkId = LinkId(0);
-
-/// Pieces of an agent's text, as models send them.
-const TEXT: [&str; 8] = [
-    "I looked at the ",
-    "configuration and found ",
-    "two problems. The first ",
-    "is that the retry limit ",
-    "is too low for a slow ",
-    "network; the second is ",
-    "that the timeout is ",
-    "never read. Should I change both? ",
-];
 
 /// An event with the fields that those of the flood have, and no check of any.
 #[derive(Deserialize)]
@@ -98,73 +86,11 @@ struct Hints {
     text_direction: String,
 }
 
-/// Makes a flood: the starts of its sessions, and its events; of ten, six are chunks, two states, two tools.
+/// Makes a flood: the starts of its sessions, and its events.
 fn flood(sessions: usize) -> (Vec<String>, Vec<String>) {
-    let mut count = 0_u64;
-    let mut event = |session: usize, number: usize, name: &str, payload: Value| {
-        count += 1;
-        let mut event = json!({
-            "@context": "https://aaep-protocol.org/context/v1",
-            "aaep_version": "1.0.0",
-            "type": format!("aaep:agent.{name}"),
-            "event_id": format!("evt_{count:032x}"),
-            "session_id": format!("sess_{session:032x}"),
-            "sequence_number": number,
-            "timestamp": format!("2026-11-23T02:{:02}:{:02}.{:03}Z", number / 60_000 % 60, number / 1000 % 60, number % 1000),
-            "producer": {"agent_id": "flood-agent", "agent_version": "1.0.0", "agent_name": "Flood Agent"},
-            "urgency": "normal",
-            "localization_hints": {"primary_language": "en-US", "text_direction": "ltr"},
-        });
-        let whole = event.as_object_mut().unwrap();
-        whole.extend(payload.as_object().unwrap().clone());
-        event.to_string()
-    };
-    let starts = (0..sessions)
-        .map(|session| {
-            let words =
-                json!({"summary_normal": "Checking the code.", "request_text": "Check the code."});
-            event(session, 0, "session.started", words)
-        })
-        .collect();
-    let mut positions = vec![0; sessions];
-    let states = ["idle", "thinking", "calling_tool", "writing_output"];
-    let events = (0..EVENTS)
-        .map(|at| {
-            let (session, nth) = (at % sessions, at / sessions);
-            let (call, number) = (format!("call_{}", nth / 10), nth + 1);
-            let (name, payload) = match nth % 10 {
-                0 | 5 => {
-                    let step = nth / 5;
-                    let from = if step == 0 { 0 } else { 1 + (step - 1) % 3 };
-                    let (from, to) = (states[from], states[1 + step % 3]);
-                    let words = json!({"from_state": from, "to_state": to, "summary_terse": "Next.",
-                        "summary_normal": "Going on."});
-                    ("state.changed", words)
-                }
-                2 => {
-                    let words = json!({"tool": "read_file", "tool_call_id": call, "description": "Reads a file",
-                        "args_summary": "src/file.rs", "summary_terse": "Reading.", "risk_level": "low",
-                        "summary_normal": format!("Reading file {}.", nth % 50), "irreversible": false});
-                    ("tool.invoked", words)
-                }
-                7 => {
-                    let words = json!({"tool": "read_file", "tool_call_id": call, "status": "success",
-                        "summary_normal": format!("File {} has 120 lines.", nth % 50)});
-                    ("tool.completed", words)
-                }
-                _ => {
-                    let text = TEXT[nth % TEXT.len()];
-                    let position = positions[session];
-                    positions[session] += text.len();
-                    let words = json!({"chunk": text, "position": position, "complete": false, "output_id": "out_1",
-                        "content_type": "text/plain"});
-                    ("output.streaming", words)
-                }
-            };
-            event(session, number, name, payload)
-        })
-        .collect();
-    (starts, events)
+    let mut flood = Flood::new(sessions, now().wall);
+    let starts = flood.by_ref().take(sessions).collect();
+    (starts, flood.take(EVENTS).collect())
 }
 
 fn now() -> Now {

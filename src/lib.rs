@@ -6,6 +6,7 @@
 
 pub mod announce;
 pub mod app;
+pub mod bench;
 pub mod cli;
 pub mod config;
 pub mod demo;

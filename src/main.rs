@@ -3,11 +3,13 @@
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use clap_complete::CompleteEnv;
 use hearken::app::Exit;
+use hearken::bench::{self, Ended, Unmeasured};
 use hearken::cli::{self, Cli, Command, Options, TraceFormat};
 use hearken::doctor;
 use hearken::guide;
@@ -221,6 +223,37 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::AcpListen { name, speaking } => runtime::acp_listen(&name, speaking).await,
         Command::AcpSpeak { name, speaking } => {
             runtime::run(runtime::acp_speak(name, speaking)?).await
+        }
+        Command::Bench {
+            sessions,
+            events,
+            seconds,
+            json,
+            language,
+        } => {
+            let request = bench::Request {
+                sessions: sessions as usize,
+                events: events as usize,
+                paced: Duration::from_secs(seconds.into()),
+                json,
+            };
+            match bench::run(request, runtime::phrases_for(None, &language)?).await {
+                Ok(Ended::Measured) => Ok(Exit::Clean),
+                // Who is interrupted or told to end measures no more.
+                Ok(Ended::Interrupted) | Err(Unmeasured::Over) => Ok(Exit::Interrupted),
+                Ok(Ended::Terminated) => Ok(Exit::Terminated),
+                // Who closes the pipe has read enough.
+                Err(Unmeasured::Unwritten(error))
+                    if error.kind() == std::io::ErrorKind::BrokenPipe =>
+                {
+                    Ok(Exit::Clean)
+                }
+                Err(Unmeasured::Unwritten(error)) => Err(Unwritten(error).into()),
+                Err(Unmeasured::Refused(error)) => Err(error.into()),
+                Err(Unmeasured::Failed(code)) => {
+                    anyhow::bail!(Failure::new("call.unmeasured").with("code", code))
+                }
+            }
         }
         Command::Doctor {
             sources,

@@ -1,7 +1,7 @@
 //! What differs between the systems that hearken runs on, each behind the same names.
 //!
 //! Responsibilities: files for the owner alone, programs and all that they started, signals, the terminal, sockets of this
-//! machine. Not here: any decision, any word.
+//! machine, what a program takes of it. Not here: any decision, any word.
 //!
 //! Mental model: one folder a system, with the same files and the same names in them, and nowhere else a word about
 //! which system it is. What a system does not have is absent there in a way that the compiler knows (a type without
@@ -9,6 +9,7 @@
 
 use std::io::{self, Write as _};
 use std::path::Path;
+use std::time::Duration;
 
 pub(crate) mod strays;
 #[cfg(unix)]
@@ -18,11 +19,13 @@ mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::{
-    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, terminal,
+    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
+    terminal,
 };
 #[cfg(windows)]
 pub(crate) use windows::{
-    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, terminal,
+    files, keyboard, numbered, nvda, pipes, processes, readers, signals, sockets, spending,
+    terminal,
 };
 
 /// Names a sign of a screen reader that the system itself tells of.
@@ -71,6 +74,15 @@ pub(crate) struct Piped {
     pub(crate) of_messages: bool,
     /// Whose program listens there.
     pub(crate) owner: Owner,
+}
+
+/// Holds what a program has taken of the machine; what the system does not tell is absent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Spent {
+    /// The processor time of all its threads, in the system too.
+    pub(crate) processor: Option<Duration>,
+    /// The most memory that it held, in bytes.
+    pub(crate) peak: Option<u64>,
 }
 
 /// Whether this system has a speech of its own that every build can use.

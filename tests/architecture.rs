@@ -95,11 +95,14 @@ const TABLE: &[(&str, &[&str], &[&str])] = &[
         ],
         &["tokio", "serde_json", "crossterm"],
     ),
+    ("bench", &["announce", "platform"], &["tokio", "serde_json"]),
     ("cli", &["app", "config"], &[]),
     ("guide", &["announce", "app", "cli", "config", "keys"], &[]),
     (
         "main",
-        &["app", "cli", "doctor", "guide", "inspect", "runtime"],
+        &[
+            "app", "bench", "cli", "doctor", "guide", "inspect", "runtime",
+        ],
         &["tokio"],
     ),
 ];

@@ -1,3 +1,5 @@
+//! What takes minutes: an hour of agents, and a soak of everything that can go wrong (`soak`).
+//!
 //! An hour of three agents at 60 tokens a second, as fast as the program takes it: how much memory it
 //! needs, and what is still there afterwards. `HEARKEN_BINARY` names the program to be judged
 //! (`.ci/run` gives its release build); without it the one that cargo built for the tests is taken.
@@ -14,7 +16,17 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use hearken::voice;
 use serde_json::{Value, json};
+
+#[path = "endurance/soak.rs"]
+mod soak;
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "the hermetic tests use the rest of it"
+)]
+mod support;
 
 const AGENTS: usize = 3;
 const SECONDS: usize = 3600;
@@ -78,6 +90,11 @@ impl Server {
     }
 }
 
+/// Gives the program to be judged.
+fn binary() -> String {
+    support::program().to_string_lossy().into_owned()
+}
+
 /// Reads one request: its head and its body.
 fn request(stream: &mut TcpStream) -> (String, Vec<u8>) {
     let mut reader = BufReader::new(stream);
@@ -133,10 +150,8 @@ impl Agents {
 #[test]
 fn an_hour_of_three_agents_stays_within_64_mib_and_loses_nothing_that_matters() {
     let server = Server::start();
-    let binary = std::env::var("HEARKEN_BINARY")
-        .unwrap_or_else(|_| env!("CARGO_BIN_EXE_hearken").to_owned());
     let url = format!("http://{}", server.address);
-    let mut child = Command::new(binary)
+    let mut child = Command::new(binary())
         .args(["watch", &url, "--face", "linear", "--voice", "none"])
         .env("HOME", "/nonexistent")
         .env_remove("XDG_CONFIG_HOME")

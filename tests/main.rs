@@ -25,6 +25,7 @@ mod agreed_events;
 mod app_rooms;
 #[cfg(unix)]
 mod architecture;
+mod bench;
 #[cfg(unix)]
 mod bursts;
 #[cfg(unix)]

@@ -24,7 +24,7 @@ pub use announcer::{
 pub use history::History;
 pub use speech::delivery::Deliveries;
 pub use speech::heartbeat::{Beat, Heartbeat, STALE as HEARTBEAT_STALE};
-pub use speech::queue::{Arrival, Lane, SpeechQueue, Unsaid, Wish, arrival};
+pub use speech::queue::{Arrival, Fate, Lane, Ledger, SpeechQueue, Wish, arrival};
 pub use speech::utterance::{Sound, Utterance, UtteranceId};
 pub use text::wrap::wrap;
 pub use text::{coalesce, direction, normalise, sentence, speakable};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::announce::{Arg, Class, Kind, Manner};
+use crate::config::Verbosity;
 use crate::keys::{self, Command, Mode, Press};
 use crate::protocol::Now;
 use crate::session::{Prompt, PromptId};
@@ -336,6 +337,9 @@ impl App {
             words.push(phrases.text("status.nothing", &[]));
         }
         words.extend(self.forgotten_words());
+        if self.announcer.settings().verbosity == Verbosity::Detailed {
+            words.extend(self.account_words());
+        }
         let there =
             |view: &&LinkView| matches!(view.phase, LinkPhase::Connected | LinkPhase::Streaming);
         words.extend(

@@ -22,6 +22,9 @@ pub enum BadValue {
     /// It is no speed.
     #[error("a number from 0.01 to 1000")]
     Speed,
+    /// It is no whole number from 1 to this one.
+    #[error("a whole number from 1 to {0}")]
+    Count(u32),
 }
 
 pub(super) fn until(text: &str) -> Result<Until, BadValue> {
@@ -55,6 +58,14 @@ pub(super) fn speed(text: &str) -> Result<f64, BadValue> {
     }
 }
 
+/// Reads a whole number from 1 to `MOST`.
+pub(super) fn count<const MOST: u32>(text: &str) -> Result<u32, BadValue> {
+    match text.parse::<u32>() {
+        Ok(count) if (1..=MOST).contains(&count) => Ok(count),
+        Ok(_) | Err(_) => Err(BadValue::Count(MOST)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +78,8 @@ mod tests {
         assert!(speed("0").is_err() && speed("nan").is_err() && speed("2").is_ok());
         assert!(width("19").is_err() && width("x").is_err() && width("20").is_ok());
         assert!(retries("-1").is_err() && retries("0").is_ok());
+        assert_eq!(count::<9>("9"), Ok(9));
+        assert_eq!(count::<9>("10"), Err(BadValue::Count(9)));
+        assert!(count::<9>("0").is_err() && count::<9>("x").is_err());
     }
 }

@@ -106,6 +106,10 @@ impl Call<'_> {
             (Some(BadValue::Width), _) => "call.misfit.width",
             (Some(BadValue::Retries), _) => "call.misfit.retries",
             (Some(BadValue::Speed), _) => "call.misfit.speed",
+            (Some(BadValue::Count(most)), _) => {
+                let most = Word::Own(most.to_string());
+                return self.words.text("call.misfit.count", &[("most", most)]);
+            }
             (None, Some(NoVoice::NoProgram)) => "call.misfit.voice.program",
             (None, Some(NoVoice::NoLibrary)) => "call.misfit.voice.library",
             (None, Some(NoVoice::Unknown)) => "call.misfit.voice",

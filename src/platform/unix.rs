@@ -9,4 +9,5 @@ pub(crate) mod processes;
 pub(crate) mod readers;
 pub(crate) mod signals;
 pub(crate) mod sockets;
+pub(crate) mod spending;
 pub(crate) mod terminal;

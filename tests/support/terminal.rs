@@ -215,9 +215,14 @@ impl Terminal {
         }
     }
 
+    /// Gives the program's number.
+    pub fn id(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
     /// Sends a signal to the program.
     pub fn signal(&mut self, signal: rustix::process::Signal) {
-        let id = i32::try_from(self.child.process_id().unwrap()).unwrap();
+        let id = i32::try_from(self.id()).unwrap();
         rustix::process::kill_process(rustix::process::Pid::from_raw(id).unwrap(), signal).unwrap();
     }
 

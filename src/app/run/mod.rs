@@ -12,6 +12,7 @@ use crate::session::Dropped;
 use super::effect::Exit;
 use super::setup::Until;
 
+mod accounts;
 mod ending;
 mod forgotten;
 mod leaving;

@@ -14,10 +14,12 @@ use std::os::windows::ffi::OsStrExt as _;
 use std::os::windows::io::{AsRawHandle as _, FromRawHandle as _, OwnedHandle, RawHandle};
 use std::path::Path;
 use std::ptr::null_mut;
+use std::time::Duration;
 
 use tokio::net::windows::named_pipe::{NamedPipeServer, PipeMode, ServerOptions};
 use windows_sys::Win32::Foundation::{
-    ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, GENERIC_WRITE, HMODULE, INVALID_HANDLE_VALUE, LocalFree,
+    ERROR_FILE_NOT_FOUND, ERROR_SUCCESS, FILETIME, GENERIC_WRITE, HMODULE, INVALID_HANDLE_VALUE,
+    LocalFree,
 };
 use windows_sys::Win32::Security::Authorization::{
     ConvertSidToStringSidW, ConvertStringSecurityDescriptorToSecurityDescriptorW, SDDL_REVISION_1,
@@ -35,9 +37,11 @@ use windows_sys::Win32::System::LibraryLoader::{
     GetProcAddress, LOAD_WITH_ALTERED_SEARCH_PATH, LoadLibraryExW,
 };
 use windows_sys::Win32::System::Pipes::GetNamedPipeServerProcessId;
+use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 use windows_sys::Win32::System::Registry::{HKEY_CURRENT_USER, RRF_RT_REG_DWORD, RegGetValueW};
 use windows_sys::Win32::System::Threading::{
-    GetCurrentProcess, OpenProcess, OpenProcessToken, PROCESS_QUERY_LIMITED_INFORMATION,
+    GetCurrentProcess, GetProcessTimes, OpenProcess, OpenProcessToken,
+    PROCESS_QUERY_LIMITED_INFORMATION,
 };
 use windows_sys::Win32::UI::WindowsAndMessaging::{
     FindWindowW, SPI_GETSCREENREADER, SystemParametersInfoW,
@@ -175,6 +179,35 @@ pub(super) fn server_of(pipe: RawHandle) -> io::Result<Owner> {
             Owner::Another
         }
     })
+}
+
+/// Gives the processor time of a process, which may have ended.
+pub(super) fn processor_time(process: RawHandle) -> io::Result<Duration> {
+    let mut times = [FILETIME::default(); 4];
+    let [begun, ended, system, own] = &mut times;
+    // SAFETY: the handle is of a process that is held, and the four times are written to.
+    if unsafe { GetProcessTimes(process, begun, ended, system, own) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    let [_, _, system, own] = times;
+    // In steps of 100 nanoseconds.
+    let steps =
+        |time: FILETIME| u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime);
+    Ok(Duration::from_nanos((steps(system) + steps(own)) * 100))
+}
+
+/// Gives the most memory that a process held, in bytes; it may have ended.
+pub(super) fn peak_memory(process: RawHandle) -> io::Result<u64> {
+    let size = size_of::<PROCESS_MEMORY_COUNTERS>() as u32;
+    let mut counters = PROCESS_MEMORY_COUNTERS {
+        cb: size,
+        ..PROCESS_MEMORY_COUNTERS::default()
+    };
+    // SAFETY: the handle is of a process that is held, and the counters have the size that is named.
+    if unsafe { K32GetProcessMemoryInfo(process, &raw mut counters, size) } == 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(counters.PeakWorkingSetSize as u64)
 }
 
 /// Takes a handle that was just given, if one was.

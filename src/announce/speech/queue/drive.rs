@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::config::Verbosity;
 
 use super::table::Lane;
-use super::{Item, Playing, SpeechQueue, Waiting, Wish};
+use super::{After, Fate, Item, Playing, SpeechQueue, Waiting, Wish};
 use crate::announce::announcement::{
     Aloud, Announcement, AnnouncementId, Class, Facts, Kind, Weight,
 };
@@ -16,8 +16,8 @@ use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Mark;
 
 impl SpeechQueue {
-    /// Cuts what plays; `again` says from which segment it is said again, if at all.
-    pub(super) fn cut(&mut self, again: Option<usize>, wishes: &mut Vec<Wish>) {
+    /// Cuts what plays.
+    pub(super) fn cut(&mut self, after: After, wishes: &mut Vec<Wish>) {
         let Some(playing) = self.playing.take() else {
             return;
         };
@@ -25,13 +25,16 @@ impl SpeechQueue {
         wishes.push(Wish::Hush);
         self.impatient_at = None;
         // An alert is said again until it was heard to its end, or skipped.
-        if let Some(next) = again {
-            let item = Item {
-                next,
-                again: true,
-                ..playing.item
-            };
-            self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
+        match after {
+            After::Again(next) => {
+                let item = Item {
+                    next,
+                    again: true,
+                    ..playing.item
+                };
+                self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
+            }
+            After::Never(fate) => self.ledger.note(playing.lane, fate, playing.item.counts()),
         }
     }
 
@@ -51,7 +54,12 @@ impl SpeechQueue {
     }
 
     pub(super) fn finish(&mut self) {
-        if let Some(playing) = self.playing.take()
+        let playing = self.playing.take();
+        if let Some(playing) = &playing {
+            self.ledger
+                .note(playing.lane, Fate::Said, playing.item.counts());
+        }
+        if let Some(playing) = playing
             && let Some(about) = playing.item.announcement.about
         {
             let mut heard = playing.item.announcement.segments.iter();
@@ -86,9 +94,11 @@ impl SpeechQueue {
             while let Some(waiting) = self.take_next(lane) {
                 match waiting {
                     Waiting::Item(item) => {
+                        let counts = item.counts();
                         if let Some(wish) = self.play(lane, item) {
                             return vec![wish];
                         }
+                        self.ledger.note(lane, Fate::Wordless, counts);
                     }
                     Waiting::Fold(fold) => {
                         let count = self.counted(

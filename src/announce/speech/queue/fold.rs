@@ -1,7 +1,7 @@
 //! Folding: when speech falls behind a fast agent, the middle of an output becomes a count.
 
 use super::table::Lane;
-use super::{Fold, SpeechQueue, Waiting};
+use super::{Fate, Fold, SpeechQueue, Waiting};
 
 /// How many characters are spoken in a second, for estimating a backlog: about 180 words a minute.
 const CHARACTERS_PER_SECOND: usize = 15;
@@ -66,7 +66,7 @@ impl SpeechQueue {
         for at in out.iter().rev() {
             lane.remove(*at);
         }
-        self.unsaid.folded += out.len() as u64;
+        self.ledger.note(Lane::Text, Fate::Folded, out.len() as u64);
         if folded_at.is_none() {
             lane.insert(
                 first,

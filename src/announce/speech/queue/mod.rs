@@ -23,8 +23,10 @@
 //! An answer is talked over: raise nothing here, see [`PATIENCE`]. Speech lags behind a fast agent:
 //! lower the fold time in the settings. Results of a busy minute are missed: raise `table::OUTCOME_LIFE`.
 
+mod accounts;
 mod drive;
 mod fold;
+mod ledger;
 mod order;
 mod table;
 #[cfg(test)]
@@ -43,6 +45,7 @@ use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use table::LANES;
 
+pub use ledger::{Fate, Ledger};
 pub use table::{Arrival, Lane, arrival};
 
 /// How long an alert waits for the answer to a key to be said to its end.
@@ -61,15 +64,13 @@ pub enum Wish {
     Hush,
 }
 
-/// Counts what was not said.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Unsaid {
-    /// Announcements that grew too old while they waited.
-    pub expired: u64,
-    /// Sentences that were folded into a count.
-    pub folded: u64,
-    /// Announcements that the person skipped.
-    pub skipped: u64,
+/// Says what becomes of what is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// It is said again from this segment on.
+    Again(usize),
+    /// It is not, and this became of it.
+    Never(Fate),
 }
 
 #[derive(Debug, Clone)]
@@ -130,7 +131,7 @@ pub struct SpeechQueue {
     impatient_at: Option<Duration>,
     next_utterance: u64,
     fold_after: Option<Duration>,
-    unsaid: Unsaid,
+    ledger: Ledger,
     said: VecDeque<About>,
     enabled: bool,
     expired_outcomes: u64,
@@ -152,7 +153,7 @@ impl SpeechQueue {
             impatient_at: None,
             next_utterance: 0,
             fold_after,
-            unsaid: Unsaid::default(),
+            ledger: Ledger::default(),
             said: VecDeque::new(),
             enabled: false,
             expired_outcomes: 0,
@@ -208,10 +209,13 @@ impl SpeechQueue {
     /// Takes the news that no voice is there: what waits is old by the time one comes back.
     pub fn disable(&mut self) {
         self.enabled = false;
-        self.playing = None;
+        if let Some(playing) = self.playing.take() {
+            self.ledger
+                .note(playing.lane, Fate::Voiceless, playing.item.counts());
+        }
         self.stopping = None;
-        for lane in &mut self.lanes {
-            lane.clear();
+        for lane in Lane::ALL {
+            self.clear(lane, Fate::Voiceless);
         }
     }
 
@@ -245,11 +249,6 @@ impl SpeechQueue {
             || self.lanes.iter().flatten().any(waits)
     }
 
-    /// Counts what was not said.
-    pub fn unsaid(&self) -> Unsaid {
-        self.unsaid
-    }
-
     /// Takes what was heard to its end since the last call.
     pub fn take_said(&mut self) -> Vec<About> {
         self.said.drain(..).collect()
@@ -258,12 +257,14 @@ impl SpeechQueue {
     /// Takes an announcement to be said, and gives what the voice must do at once. Nothing is begun
     /// here but by the next [`SpeechQueue::tick`], so that what arrives together is put in order first.
     pub fn push(&mut self, announcement: Arc<Announcement>, now: Duration) -> Vec<Wish> {
+        let lane = Lane::of(&announcement);
+        let item = Item::new(Arc::clone(&announcement), now);
+        self.ledger.take(lane);
         if !self.enabled {
+            self.ledger.note(lane, Fate::Voiceless, item.counts());
             return Vec::new();
         }
-        let lane = Lane::of(&announcement);
         self.make_room(lane, &announcement);
-        let item = Item::new(announcement, now);
         let mut wishes = Vec::new();
         if let Some(playing) = &self.playing {
             match self.arrival(playing.lane, lane) {
@@ -271,11 +272,11 @@ impl SpeechQueue {
                 Arrival::WaitsABit => {
                     self.impatient_at.get_or_insert(now + PATIENCE);
                 }
-                Arrival::Drops => self.cut(None, &mut wishes),
-                Arrival::SaysAgain => self.cut(Some(0), &mut wishes),
+                Arrival::Drops => self.cut(After::Never(Fate::Cut), &mut wishes),
+                Arrival::SaysAgain => self.cut(After::Again(0), &mut wishes),
                 Arrival::Resumes => {
                     let at = playing.item.next.saturating_sub(1);
-                    self.cut(Some(at), &mut wishes);
+                    self.cut(After::Again(at), &mut wishes);
                 }
             }
         }
@@ -322,15 +323,11 @@ impl SpeechQueue {
         unwanted: impl Fn(&Announcement) -> bool,
         now: Duration,
     ) -> Vec<Wish> {
-        let mut skipped = 0;
         for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
-            let waiting = &mut self.lanes[lane as usize];
-            let before = waiting.len();
-            waiting.retain(|waiting| match waiting {
-                Waiting::Item(item) => !unwanted(&item.announcement),
-                Waiting::Fold(_) => true,
+            self.take_out(lane, Fate::Skipped, |waiting| match waiting {
+                Waiting::Item(item) => unwanted(&item.announcement),
+                Waiting::Fold(_) => false,
             });
-            skipped += (before - waiting.len()) as u64;
         }
         let mut wishes = Vec::new();
         let plays_unwanted = self.playing.as_ref().is_some_and(|playing| {
@@ -338,11 +335,9 @@ impl SpeechQueue {
                 && unwanted(&playing.item.announcement)
         });
         if plays_unwanted {
-            skipped += 1;
-            self.cut(None, &mut wishes);
+            self.cut(After::Never(Fate::Skipped), &mut wishes);
             wishes.extend(self.drive(now));
         }
-        self.unsaid.skipped += skipped;
         wishes
     }
 
@@ -364,11 +359,15 @@ impl SpeechQueue {
         }
         // What was begun goes on with its next words; whatever may interrupt it did so when it came.
         let (lane, item) = (playing.lane, playing.item.clone());
+        let counts = item.counts();
         self.note_heard(&item);
         self.playing = None;
         match self.play(lane, item) {
             Some(wish) => vec![wish],
-            None => self.drive(now),
+            None => {
+                self.ledger.note(lane, Fate::Said, counts);
+                self.drive(now)
+            }
         }
     }
 
@@ -383,15 +382,19 @@ impl SpeechQueue {
         {
             // Not by us: the engine lost it. An alert must be heard and is tried again after a while;
             // the rest is in the history.
-            if let Some(playing) = self.playing.take()
-                && playing.lane == Lane::Alert
-            {
-                let item = Item {
-                    next: 0,
-                    ..playing.item
-                };
-                self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
-                self.quiet_until = Some(now + TRY_AGAIN);
+            match self.playing.take() {
+                Some(playing) if playing.lane == Lane::Alert => {
+                    let item = Item {
+                        next: 0,
+                        ..playing.item
+                    };
+                    self.lanes[Lane::Alert as usize].push_front(Waiting::Item(item));
+                    self.quiet_until = Some(now + TRY_AGAIN);
+                }
+                Some(lost) => self
+                    .ledger
+                    .note(lost.lane, Fate::Voiceless, lost.item.counts()),
+                None => {}
             }
         }
         self.drive(now)
@@ -406,13 +409,11 @@ impl SpeechQueue {
                 // The person knows that a question is there and chose not to hear it out.
                 self.said.push_back(About::Asks(prompt));
             }
-            self.unsaid.skipped += 1;
-            self.cut(None, &mut wishes);
+            self.cut(After::Never(Fate::Skipped), &mut wishes);
         }
         if second {
             for lane in [Lane::Outcome, Lane::Activity, Lane::Text, Lane::Progress] {
-                self.unsaid.skipped += self.lanes[lane as usize].len() as u64;
-                self.lanes[lane as usize].clear();
+                self.clear(lane, Fate::Skipped);
             }
         }
         self.quiet_until = Some(now + SECOND_STOP);
@@ -427,9 +428,9 @@ impl SpeechQueue {
                     .about
                     .is_some_and(|about| about.prompt() == prompt)
         };
-        self.lanes[Lane::Alert as usize].retain(|waiting| match waiting {
-            Waiting::Item(item) => !about(&item.announcement),
-            Waiting::Fold(_) => true,
+        self.take_out(Lane::Alert, Fate::Withdrawn, |waiting| match waiting {
+            Waiting::Item(item) => about(&item.announcement),
+            Waiting::Fold(_) => false,
         });
         let mut wishes = Vec::new();
         if self
@@ -437,7 +438,7 @@ impl SpeechQueue {
             .as_ref()
             .is_some_and(|playing| about(&playing.item.announcement))
         {
-            self.cut(None, &mut wishes);
+            self.cut(After::Never(Fate::Withdrawn), &mut wishes);
             wishes.extend(self.drive(now));
         }
         wishes
@@ -453,11 +454,13 @@ impl SpeechQueue {
                 // What was held back only by politeness now does what the table says.
                 match arrival(playing.lane, Lane::Alert) {
                     Arrival::Waits => {}
-                    Arrival::WaitsABit | Arrival::Drops => self.cut(None, &mut wishes),
-                    Arrival::SaysAgain => self.cut(Some(0), &mut wishes),
+                    Arrival::WaitsABit | Arrival::Drops => {
+                        self.cut(After::Never(Fate::Cut), &mut wishes);
+                    }
+                    Arrival::SaysAgain => self.cut(After::Again(0), &mut wishes),
                     Arrival::Resumes => {
                         let at = playing.item.next.saturating_sub(1);
-                        self.cut(Some(at), &mut wishes);
+                        self.cut(After::Again(at), &mut wishes);
                     }
                 }
             }

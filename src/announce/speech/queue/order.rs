@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::table::Lane;
-use super::{SpeechQueue, Waiting};
+use super::{Fate, SpeechQueue, Waiting};
 use crate::announce::announcement::{About, Announcement, Kind, Weight};
 
 /// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
@@ -111,25 +111,27 @@ impl SpeechQueue {
         };
         match lane {
             // The answer to an older key is of no use any more.
-            Lane::Response => self.lanes[Lane::Response as usize].clear(),
+            Lane::Response => self.clear(Lane::Response, Fate::Replaced),
             Lane::Activity => {
-                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+                self.take_out(Lane::Activity, Fate::Replaced, same_topic);
             }
-            Lane::Progress => self.lanes[Lane::Progress as usize].retain(|waiting| match waiting {
-                Waiting::Item(item) => item.announcement.key != arriving.key,
-                Waiting::Fold(_) => true,
-            }),
+            Lane::Progress => {
+                self.take_out(Lane::Progress, Fate::Replaced, |waiting| match waiting {
+                    Waiting::Item(item) => item.announcement.key == arriving.key,
+                    Waiting::Fold(_) => false,
+                });
+            }
             // A tool's result makes its start that was not yet said superfluous.
             Lane::Outcome => {
-                self.lanes[Lane::Activity as usize].retain(|waiting| !same_topic(waiting))
+                self.take_out(Lane::Activity, Fate::Replaced, same_topic);
             }
             // What a question is about waits for the person from then on, and so does its agent: that it begins, or
             // thinks, is no longer true when it would be said.
             Lane::Alert if matches!(arriving.about, Some(About::Asks(_))) => {
                 // The same question asked anew says all that is left to say of it.
-                self.lanes[Lane::Alert as usize].retain(|waiting| match waiting {
-                    Waiting::Item(item) => item.announcement.about != arriving.about,
-                    Waiting::Fold(_) => true,
+                self.take_out(Lane::Alert, Fate::Replaced, |waiting| match waiting {
+                    Waiting::Item(item) => item.announcement.about == arriving.about,
+                    Waiting::Fold(_) => false,
                 });
                 let of_agent = |waiting: &Waiting| match waiting {
                     Waiting::Item(item) => {
@@ -138,8 +140,9 @@ impl SpeechQueue {
                     }
                     Waiting::Fold(_) => false,
                 };
-                self.lanes[Lane::Activity as usize]
-                    .retain(|waiting| !same_topic(waiting) && !of_agent(waiting));
+                self.take_out(Lane::Activity, Fate::Replaced, |waiting| {
+                    same_topic(waiting) || of_agent(waiting)
+                });
             }
             Lane::Alert | Lane::Text => {}
         }
@@ -147,13 +150,13 @@ impl SpeechQueue {
 
     pub(super) fn bound(&mut self, lane: Lane) {
         if lane != Lane::Alert && self.lanes[lane as usize].len() > MOST_WAITING {
-            self.lanes[lane as usize].pop_front();
-            self.unsaid.expired += 1;
+            let oldest = self.lanes[lane as usize].pop_front();
+            let gone = oldest.map_or(0, |oldest| oldest.counts());
+            self.ledger.note(lane, Fate::Expired, gone);
         }
     }
 
     pub(super) fn expire(&mut self, now: Duration) {
-        let mut expired = 0;
         for lane in [
             Lane::Response,
             Lane::Outcome,
@@ -174,17 +177,17 @@ impl SpeechQueue {
                         item.since = now;
                         true
                     }
-                    Waiting::Item(item) => now < item.since + life,
+                    // A count of what grew too old is said, however late.
+                    Waiting::Item(item) => item.counts() == 0 || now < item.since + life,
                     Waiting::Fold(_) => true,
                 }
             });
             let gone = (before - waiting.len()) as u64;
             self.lanes[lane as usize] = waiting;
-            expired += gone;
+            self.ledger.note(lane, Fate::Expired, gone);
             if lane == Lane::Outcome {
                 self.expired_outcomes += gone;
             }
         }
-        self.unsaid.expired += expired;
     }
 }

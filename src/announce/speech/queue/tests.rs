@@ -1,5 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod accounts;
+
 use super::*;
 use crate::announce::announcement::{Aloud, Facts, Kind, Weight};
 use crate::announce::words::segment::{Mark, Segment};
@@ -106,6 +108,17 @@ impl Rig {
     fn tick(&mut self) {
         let wishes = self.queue.tick(self.now);
         self.take(wishes);
+        self.add_up();
+    }
+
+    /// Everything that was taken has one fate, or waits.
+    fn add_up(&self) {
+        let ledger = self.queue.ledger();
+        for lane in Lane::ALL {
+            let fates = Fate::ALL.map(|fate| ledger.of(lane, fate));
+            let known = fates.iter().sum::<u64>() + self.queue.waiting(lane);
+            assert_eq!(known, ledger.taken(lane), "{lane:?}: {fates:?}");
+        }
     }
 
     fn say(&mut self, lane: Lane, text: &str) {
@@ -288,7 +301,9 @@ fn what_waits_too_long_is_dropped_and_results_are_counted() {
             "3 results were too old to be said. They are in the history."
         ]
     );
-    assert_eq!(rig.queue.unsaid().expired, 4);
+    let expired = |lane| rig.queue.ledger().of(lane, Fate::Expired);
+    let expired = [Lane::Outcome, Lane::Activity].map(expired);
+    assert_eq!(expired, [3, 1]);
 }
 
 #[test]
@@ -487,7 +502,7 @@ fn a_flood_of_text_folds_and_its_end_is_said() {
         .unwrap()
         .parse()
         .unwrap();
-    assert_eq!(count, rig.queue.unsaid().folded);
+    assert_eq!(count, rig.queue.ledger().of(Lane::Text, Fate::Folded));
     let said = rig
         .log
         .iter()

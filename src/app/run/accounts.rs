@@ -1,0 +1,59 @@
+//! What became of everything that was to be said, in words for the status.
+
+use crate::announce::{Arg, Fate, Lane, Ledger};
+use crate::app::App;
+
+impl App {
+    /// Counts what became of everything that was taken to be said.
+    pub fn ledger(&self) -> &Ledger {
+        self.queue.ledger()
+    }
+
+    /// Words what became of it: of all, and of what is urgent. Nothing before a voice had something to say.
+    pub(in crate::app) fn account_words(&self) -> Vec<String> {
+        let ledger = self.queue.ledger();
+        let said = Lane::ALL
+            .iter()
+            .any(|lane| ledger.of(*lane, Fate::Said) > 0);
+        if !said {
+            return Vec::new();
+        }
+        let all = self.account("status.spoken.all", &Lane::ALL);
+        let urgent = self.account("status.spoken.urgent", &[Lane::Alert]);
+        all.into_iter().chain(urgent).collect()
+    }
+
+    /// Words what became of what was taken of some lanes; nothing where nothing was.
+    fn account(&self, what: &str, lanes: &[Lane]) -> Option<String> {
+        let ledger = self.queue.ledger();
+        let sum = |count: &dyn Fn(Lane) -> u64| lanes.iter().map(|lane| count(*lane)).sum::<u64>();
+        let taken = sum(&|lane| ledger.taken(lane));
+        if taken == 0 {
+            return None;
+        }
+        let phrases = self.phrases();
+        let what = phrases.text(what, &[("n", Arg::own(taken))]);
+        let waiting = sum(&|lane| self.queue.waiting(lane));
+        let of = |fate: Fate| sum(&|lane| ledger.of(lane, fate));
+        let name = |fate| match fate {
+            Fate::Said => "said",
+            Fate::Folded => "folded",
+            Fate::Expired => "expired",
+            Fate::Replaced => "replaced",
+            Fate::Cut => "cut",
+            Fate::Skipped => "skipped",
+            Fate::Withdrawn => "withdrawn",
+            Fate::Voiceless => "voiceless",
+            Fate::Wordless => "wordless",
+        };
+        let fates = Fate::ALL.map(|fate| (name(fate), of(fate)));
+        let counts = fates.into_iter().chain([("waiting", waiting)]);
+        let counts = counts.filter(|(name, count)| *count > 0 || *name == "said");
+        let counts = counts.map(|(name, count)| (name, Arg::own(count)));
+        let args: Vec<_> = [("what", Arg::Own(what))]
+            .into_iter()
+            .chain(counts)
+            .collect();
+        Some(phrases.text("status.spoken", &args))
+    }
+}

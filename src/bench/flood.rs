@@ -1,0 +1,200 @@
+//! Events as agents send them when they are busy: of ten, six are pieces of text, two are states, two are tools.
+//!
+//! Responsibilities: the texts of such a flood, in turn from each of its sessions, begun before anything else is said of
+//! them; marks by which one of its events is found again in what was written. Not here: how fast it comes and by which way.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+/// Pieces of an agent's text, as models send them.
+const TEXT: [&str; 8] = [
+    "I looked at the ",
+    "configuration and found ",
+    "two problems. The first ",
+    "is that the retry limit ",
+    "is too low for a slow ",
+    "network; the second is ",
+    "that the timeout is ",
+    "never read. Should I change both? ",
+];
+
+/// What an agent's state is at first, and the three that it goes through from then on.
+const STATES: [&str; 4] = ["idle", "thinking", "calling_tool", "writing_output"];
+
+/// How the result of a tool ends; a mark has its number in the place of this one.
+const LINES: &str = " has 120 lines.";
+
+/// Gives the texts of events without end: first a start for each session, then what they do, in turn.
+#[derive(Debug)]
+pub struct Flood {
+    start: Timestamp,
+    /// How many bytes of text each session has said.
+    said: Vec<usize>,
+    /// How many of them go on after their start.
+    busy: usize,
+    /// The time between two events of a session.
+    apart: Duration,
+    made: usize,
+}
+
+impl Flood {
+    /// Makes the flood of so many sessions, which begin at that time and do something each millisecond.
+    pub fn new(sessions: usize, start: Timestamp) -> Self {
+        let sessions = sessions.max(1);
+        Self {
+            start,
+            said: vec![0; sessions],
+            busy: sessions,
+            apart: Duration::from_millis(1),
+            made: 0,
+        }
+    }
+
+    /// Lets only so many of the sessions go on after their start.
+    #[must_use]
+    pub fn with_busy(self, most: usize) -> Self {
+        let busy = most.clamp(1, self.said.len());
+        Self { busy, ..self }
+    }
+
+    /// Has the events carry the times of so many a second, all sessions together.
+    #[must_use]
+    pub fn at_rate(self, a_second: u32) -> Self {
+        let busy = u32::try_from(self.busy).unwrap_or(u32::MAX);
+        let apart = Duration::from_secs(1) * busy / a_second.max(1);
+        Self { apart, ..self }
+    }
+
+    /// Gives the name of what a session does at one of its turns, and the fields that say it.
+    fn turn(&mut self, session: usize, nth: usize) -> (&'static str, String) {
+        let (call, file) = (nth / 10, nth % 50);
+        match nth % 10 {
+            0 | 5 => {
+                let step = nth / 5;
+                let from = if step == 0 { 0 } else { 1 + (step - 1) % 3 };
+                let (from, to) = (STATES[from], STATES[1 + step % 3]);
+                let words = format!(
+                    r#""from_state":"{from}","to_state":"{to}","summary_terse":"Next.","summary_normal":"Going on.""#
+                );
+                ("state.changed", words)
+            }
+            2 => {
+                let words = format!(
+                    r#""tool":"read_file","tool_call_id":"call_{call}","description":"Reads a file","args_summary":"src/file.rs","summary_terse":"Reading.","risk_level":"low","summary_normal":"Reading file {file}.","irreversible":false"#
+                );
+                ("tool.invoked", words)
+            }
+            7 => {
+                let words = format!(
+                    r#""tool":"read_file","tool_call_id":"call_{call}","status":"success","summary_normal":"File {file}{LINES}""#
+                );
+                ("tool.completed", words)
+            }
+            _ => {
+                let text = TEXT[nth % TEXT.len()];
+                let position = self.said[session];
+                self.said[session] += text.len();
+                let words = format!(
+                    r#""chunk":"{text}","position":{position},"complete":false,"output_id":"out_1","content_type":"text/plain""#
+                );
+                ("output.streaming", words)
+            }
+        }
+    }
+}
+
+impl Iterator for Flood {
+    type Item = String;
+
+    fn next(&mut self) -> Option<String> {
+        let (session, number, (name, words)) = match self.made.checked_sub(self.said.len()) {
+            None => {
+                let words =
+                    r#""summary_normal":"Checking the code.","request_text":"Check the code.""#;
+                (self.made, 0, ("session.started", words.to_owned()))
+            }
+            Some(at) => {
+                let (session, nth) = (at % self.busy, at / self.busy);
+                (session, nth + 1, self.turn(session, nth))
+            }
+        };
+        self.made += 1;
+        let since = self.apart * u32::try_from(number).unwrap_or(u32::MAX);
+        let stamp = self.start.saturating_add(since).unwrap_or(self.start);
+        Some(format!(
+            r#"{{"@context":"https://aaep-protocol.org/context/v1","aaep_version":"1.0.0","type":"aaep:agent.{name}","event_id":"evt_{:032x}","session_id":"sess_{session:032x}","sequence_number":{number},"timestamp":"{stamp:.3}","producer":{{"agent_id":"flood-agent","agent_version":"1.0.0","agent_name":"Flood Agent"}},"urgency":"normal","localization_hints":{{"primary_language":"en-US","text_direction":"ltr"}},{words}}}"#,
+            self.made
+        ))
+    }
+}
+
+/// Gives a tool's result with a mark in its words; nothing where an event is none.
+pub fn marked(event: &str, mark: usize) -> Option<String> {
+    event
+        .contains(LINES)
+        .then(|| event.replace(LINES, &format!(" has {mark} lines.")))
+}
+
+/// Gives the mark in a line that was written of such a result.
+pub fn mark_in(line: &str) -> Option<usize> {
+    let (_, rest) = line.split_once(" has ")?;
+    rest.strip_suffix(" lines.")?.parse().ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::protocol::decode;
+
+    fn start() -> Timestamp {
+        "2026-11-23T02:00:00Z".parse().unwrap()
+    }
+
+    #[test]
+    fn of_ten_events_six_are_text_two_are_states_and_two_are_tools_and_none_breaks_a_rule() {
+        for sessions in [1, 7] {
+            let events: Vec<String> = Flood::new(sessions, start()).take(sessions * 101).collect();
+            let of = |name: &str| {
+                let name = format!("aaep:agent.{name}");
+                events.iter().filter(|event| event.contains(&name)).count()
+            };
+            let names = [
+                "session.started",
+                "output.streaming",
+                "state.changed",
+                "tool.",
+            ];
+            let wanted = [1, 60, 20, 20].map(|count| count * sessions);
+            assert_eq!(names.map(of), wanted);
+            for event in &events {
+                let decoded = decode(event).unwrap();
+                assert!(decoded.findings.is_empty(), "{:?}", decoded.findings);
+            }
+        }
+    }
+
+    #[test]
+    fn each_session_begins_before_any_of_them_goes_on() {
+        let mut flood = Flood::new(3, start());
+        let starts: Vec<String> = flood.by_ref().take(3).collect();
+        assert!(starts.iter().all(|event| event.contains("session.started")));
+        assert!(flood.next().unwrap().contains("state.changed"));
+        let goes_on = |event: &String| !event.contains("session.started");
+        let busy = Flood::new(3, start()).with_busy(1).filter(goes_on).take(9);
+        assert!(
+            busy.into_iter()
+                .all(|event| event.contains(&format!("sess_{:032x}", 0)))
+        );
+    }
+
+    #[test]
+    fn a_mark_is_found_again_in_a_line() {
+        let results = Flood::new(1, start()).filter_map(|event| marked(&event, 17));
+        let result = results.take(1).next().unwrap();
+        assert!(result.contains("File 7 has 17 lines."));
+        assert_eq!(mark_in("Tool: File 7 has 17 lines."), Some(17));
+        assert_eq!(mark_in("Flood Agent says: a file has lines."), None);
+    }
+}

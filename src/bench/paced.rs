@@ -1,0 +1,87 @@
+//! How long an event is on its way, from the write on the socket to the line of the program that hears it.
+
+use std::io::{self, Write as _};
+use std::net::TcpStream;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::child::Child;
+use super::flood::{Flood, mark_in, marked};
+use super::report::Latency;
+use super::served::Server;
+use super::{FACE, Request, Unmeasured};
+
+/// How many events come in a second: far more than agents that people follow send.
+const RATE: u32 = 1000;
+/// How many sessions send them, so that each comes to the results of tools.
+const BUSY: usize = 10;
+
+/// How long the starts of the sessions have to be told before.
+const SETTLING: Duration = Duration::from_secs(1);
+
+/// Sends events at a steady rate, and times those whose words are said at once: the results of tools.
+pub(super) fn time(
+    request: &Request,
+    settings: &str,
+    child: impl Fn(&[&str]) -> Child,
+) -> Result<Latency, Unmeasured> {
+    let sent = Arc::new(Mutex::new(Vec::new()));
+    let (marks, sessions, length) = (Arc::clone(&sent), request.sessions, request.paced);
+    let server = Server::start(move |out| send(out, sessions, length, &marks))?;
+    let mut times = Vec::new();
+    let watched = child(&["watch", &server.url, "--config", settings, "--retries", "0"]);
+    let on_line = |line: &str| {
+        let now = Instant::now();
+        let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mark = mark_in(line).and_then(|mark| sent.get(mark).copied());
+        times.extend(mark.map(|at| now.saturating_duration_since(at)));
+    };
+    let ran = watched.run(&FACE, on_line, &[0, 1])?;
+    times.sort();
+    let marked = sent.lock().unwrap_or_else(PoisonError::into_inner).len();
+    Ok(Latency {
+        rate: RATE,
+        marked,
+        times,
+        ran,
+    })
+}
+
+/// Writes events one at a time, each when it is due, and keeps when each result of a tool was written.
+fn send(
+    out: &mut TcpStream,
+    sessions: usize,
+    length: Duration,
+    marks: &Mutex<Vec<Instant>>,
+) -> io::Result<()> {
+    let mut flood = Flood::new(sessions, Timestamp::now())
+        .with_busy(BUSY)
+        .at_rate(RATE);
+    let mut starts = String::new();
+    // Whoever is there already is no part of the rate.
+    for start in flood.by_ref().take(sessions) {
+        starts.push_str(&format!("data: {start}\n\n"));
+    }
+    out.write_all(starts.as_bytes())?;
+    let began = Instant::now() + SETTLING;
+    for (at, event) in (0..).zip(flood) {
+        let due = Duration::from_secs(1) / RATE * at;
+        if due > length {
+            break;
+        }
+        std::thread::sleep((began + due).saturating_duration_since(Instant::now()));
+        let mut sent = marks.lock().unwrap_or_else(PoisonError::into_inner);
+        let event = match marked(&event, sent.len()) {
+            Some(event) => {
+                sent.push(Instant::now());
+                event
+            }
+            None => event,
+        };
+        drop(sent);
+        out.write_all(format!("data: {event}\n\n").as_bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! The figures as lines for people and as JSON.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::child::Ran;
+use crate::announce::{Arg, Phrases};
+
+const MEBIBYTE: f64 = 1_048_576.0;
+
+/// Says by which way the events came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// `watch` of an event stream.
+    Socket,
+    /// `replay` of a recording.
+    File,
+    /// `check` of a recording.
+    Check,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Socket => "socket",
+            Self::File => "file",
+            Self::Check => "check",
+        }
+    }
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::Socket => "bench.socket",
+            Self::File => "bench.file",
+            Self::Check => "bench.check",
+        }
+    }
+}
+
+/// Holds what a flood cost.
+#[derive(Debug, Clone)]
+pub(super) struct Cost {
+    pub(super) way: Way,
+    pub(super) events: usize,
+    pub(super) sessions: usize,
+    pub(super) ran: Ran,
+}
+
+impl Cost {
+    /// Gives how many events there were in a second.
+    fn rate(&self) -> f64 {
+        self.events as f64 / self.ran.took.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+
+    /// Gives the processor time of an event, in microseconds.
+    fn each(&self) -> Option<f64> {
+        let processor = self.ran.spent.processor?;
+        Some(processor.as_secs_f64() * 1e6 / self.events.max(1) as f64)
+    }
+
+    /// Gives it as one line.
+    pub(super) fn text(&self, words: &Phrases) -> String {
+        let mut args = vec![
+            ("way", Arg::Own(words.text(self.way.label(), &[]))),
+            ("rate", Arg::Own(format!("{:.0}", self.rate()))),
+        ];
+        match self.each() {
+            Some(each) => {
+                let place = if self.ran.whole { "each" } else { "least" };
+                args.push((place, Arg::Own(format!("{each:.1}"))));
+            }
+            None => args.push(("no_time", Arg::Own(words.text("bench.no_time", &[])))),
+        }
+        match self.ran.spent.peak {
+            Some(peak) => {
+                let peak = format!("{:.0}", peak as f64 / MEBIBYTE);
+                args.push(("peak", Arg::Own(peak)));
+            }
+            None => args.push(("no_peak", Arg::Own(words.text("bench.no_peak", &[])))),
+        }
+        words.text("bench.cost", &args)
+    }
+
+    /// Gives it as one JSON object.
+    pub(super) fn json(&self) -> String {
+        json!({
+            "part": self.way.name(),
+            "events": self.events,
+            "sessions": self.sessions,
+            "seconds": self.ran.took.as_secs_f64(),
+            "events_per_second": self.rate().round(),
+            "processor_us_per_event": self.each(),
+            "processor_is_whole": self.ran.whole,
+            "peak_bytes": self.ran.spent.peak,
+        })
+        .to_string()
+    }
+}
+
+/// Holds how long events were on their way.
+#[derive(Debug, Clone)]
+pub(super) struct Latency {
+    /// How many events came in a second.
+    pub(super) rate: u32,
+    /// How many of them were to be timed.
+    pub(super) marked: usize,
+    /// How long those took that came out, in order.
+    pub(super) times: Vec<Duration>,
+    pub(super) ran: Ran,
+}
+
+impl Latency {
+    /// Gives the time that so many of a hundred did not go beyond, in milliseconds.
+    fn of_hundred(&self, so_many: usize) -> Option<f64> {
+        let at = (self.times.len() * so_many).div_ceil(100).saturating_sub(1);
+        self.times.get(at).map(|time| time.as_secs_f64() * 1e3)
+    }
+
+    /// Gives it as one line.
+    pub(super) fn text(&self, words: &Phrases) -> String {
+        let number = |n: usize| Arg::Own(n.to_string());
+        let rate = ("rate", Arg::Own(self.rate.to_string()));
+        let figures = [50, 99, 100].map(|n| self.of_hundred(n));
+        let [Some(median), Some(p99), Some(worst)] = figures else {
+            return words.text("bench.untimed", &[rate]);
+        };
+        let time = |time: f64| Arg::Own(format!("{time:.1}"));
+        let mut args = vec![
+            rate,
+            ("median", time(median)),
+            ("p99", time(p99)),
+            ("worst", time(worst)),
+            ("timed", number(self.times.len())),
+        ];
+        let lost = self.marked.saturating_sub(self.times.len());
+        if lost > 0 {
+            args.push(("lost", number(lost)));
+        }
+        words.text("bench.latency", &args)
+    }
+
+    /// Gives it as one JSON object.
+    pub(super) fn json(&self) -> String {
+        json!({
+            "part": "latency",
+            "events_per_second": self.rate,
+            "marked": self.marked,
+            "timed": self.times.len(),
+            "p50_ms": self.of_hundred(50),
+            "p99_ms": self.of_hundred(99),
+            "worst_ms": self.of_hundred(100),
+            "peak_bytes": self.ran.spent.peak,
+        })
+        .to_string()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::announce::BUILT_IN;
+    use crate::platform::Spent;
+
+    fn ran(spent: Spent, whole: bool) -> Ran {
+        Ran {
+            ended: Instant::now(),
+            took: Duration::from_secs(2),
+            spent,
+            whole,
+        }
+    }
+
+    fn cost(spent: Spent, whole: bool) -> Cost {
+        Cost {
+            way: Way::Socket,
+            events: 1000,
+            sessions: 1,
+            ran: ran(spent, whole),
+        }
+    }
+
+    fn latency(times: &[u64]) -> Latency {
+        Latency {
+            rate: 1000,
+            marked: 4,
+            times: times.iter().copied().map(Duration::from_millis).collect(),
+            ran: ran(Spent::default(), true),
+        }
+    }
+
+    #[test]
+    fn what_the_system_does_not_tell_is_said() {
+        let words = Phrases::english().unwrap();
+        let spent = Spent {
+            processor: Some(Duration::from_millis(11)),
+            peak: Some(40 << 20),
+        };
+        let text = cost(spent, true).text(&words);
+        assert!(
+            text.contains("500 events a second, 11.0 microseconds"),
+            "{text}"
+        );
+        assert!(text.contains("40 MiB"), "{text}");
+        let text = cost(spent, false).text(&words);
+        assert!(text.contains("at least 11.0 microseconds"), "{text}");
+        let text = cost(Spent::default(), true).text(&words);
+        assert!(
+            text.contains("does not tell how much processor time"),
+            "{text}"
+        );
+        assert!(text.contains("does not tell how much memory"), "{text}");
+        assert!(
+            cost(Spent::default(), true)
+                .json()
+                .contains("\"peak_bytes\":null")
+        );
+    }
+
+    #[test]
+    fn times_are_told_by_rank_and_what_never_came_out_is_told() {
+        let words = Phrases::english().unwrap();
+        let text = latency(&[1, 2, 9]).text(&words);
+        assert!(text.contains("2.0 milliseconds at the median"), "{text}");
+        assert!(text.contains("9.0 at worst"), "{text}");
+        assert!(text.contains("1 event that was to be timed"), "{text}");
+        assert!(!latency(&[1, 2, 9, 9]).text(&words).contains("to be timed"));
+        assert!(latency(&[]).text(&words).contains("no line"));
+    }
+
+    #[test]
+    fn every_language_says_all_of_it() {
+        for (tag, _) in BUILT_IN {
+            let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
+            let lines = [
+                cost(Spent::default(), true).text(&words),
+                latency(&[1]).text(&words),
+                latency(&[]).text(&words),
+            ];
+            for line in lines {
+                assert!(line.ends_with('.') && !line.contains(['{', '}']), "{line}");
+            }
+        }
+    }
+}

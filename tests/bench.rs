@@ -1,0 +1,100 @@
+//! `hearken bench`: the figures of a small run, and what is left of one that is interrupted.
+
+use std::process::Stdio;
+#[cfg(unix)]
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::support::child::command;
+#[cfg(unix)]
+use crate::support::{PATIENCE, child::Hearken};
+
+/// What every measured part says of itself.
+fn parts(arguments: &[&str]) -> Vec<Value> {
+    let output = command(arguments).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Whether a figure is there is the system's matter: an absent one is `null`, and none is made up.
+#[test]
+fn every_way_is_measured_and_every_marked_event_is_timed() {
+    for (sessions, events) in [("1", 500), ("200", 600)] {
+        let count = events.to_string();
+        let call = ["bench", "--sessions", sessions, "--events", &count];
+        let parts = parts(&[&call[..], &["--seconds", "1", "--json"]].concat());
+        let names: Vec<_> = parts.iter().map(|part| part["part"].clone()).collect();
+        assert_eq!(names, ["socket", "file", "check", "latency"]);
+        for part in &parts[..3] {
+            assert_eq!(part["events"], events);
+            assert!(part["events_per_second"].as_f64().unwrap() > 0.0, "{part}");
+            for figure in ["processor_us_per_event", "peak_bytes"] {
+                let figure = &part[figure];
+                let known = figure.as_f64().is_some_and(|figure| figure > 0.0);
+                assert!(
+                    known || (figure.is_null() && !cfg!(target_os = "linux")),
+                    "{part}"
+                );
+            }
+        }
+        let way = &parts[3];
+        let figure = |name: &str| way[name].as_f64().unwrap();
+        assert_eq!(figure("marked"), figure("timed"), "{way}");
+        assert!(figure("timed") >= 50.0, "{way}");
+        assert!(
+            figure("p50_ms") > 0.0 && figure("p50_ms") <= figure("p99_ms"),
+            "{way}"
+        );
+        assert!(figure("p99_ms") <= figure("worst_ms"), "{way}");
+    }
+}
+
+/// The programs that a program has started and that run, as soon as there are any.
+#[cfg(unix)]
+fn children(id: u32) -> Vec<String> {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let threads = std::fs::read_dir(format!("/proc/{id}/task")).unwrap();
+        let threads = threads.map(|thread| thread.unwrap().path().join("children"));
+        let told: String = threads
+            .filter_map(|path| std::fs::read_to_string(path).ok())
+            .collect();
+        if !told.is_empty() {
+            return told.split_whitespace().map(str::to_owned).collect();
+        }
+        assert!(Instant::now() < until, "it started nothing");
+        std::thread::yield_now();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_and_leaves_neither_a_child_nor_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut call = command(&["bench", "--sessions", "1", "--events", "1000000"]);
+    let mut bench = Hearken::spawn(call.env("TMPDIR", folder.path()));
+    bench.wait("a start", |line| {
+        line.contains("Measuring with 1000000 events")
+    });
+    bench.signal(rustix::process::Signal::INT);
+    let (code, errors, lines) = bench.exit();
+    assert_eq!((code, errors.as_str()), (130, ""), "{lines:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    // While its child runs.
+    let mut call = command(&["bench", "--events", "2000", "--seconds", "60"]);
+    let mut bench = Hearken::spawn(call.env("TMPDIR", folder.path()));
+    bench.wait("the last but one", |line| line.starts_with("Checked: "));
+    let children = children(bench.id());
+    assert_eq!(children.len(), 1, "{children:?}");
+    bench.signal(rustix::process::Signal::INT);
+    let (code, errors, lines) = bench.exit();
+    assert_eq!((code, errors.as_str()), (130, ""), "{lines:?}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    let left = format!("/proc/{}", children[0]);
+    assert!(!std::path::Path::new(&left).exists(), "{left}");
+}
