@@ -372,7 +372,8 @@ fn ask_on(
         let settled = event(&format!("s{n}"), "asks", "state.changed", fields);
         flood.asked.send(settled).unwrap();
         // The answer's own words come before any question, as they should, for as long as they take.
-        (from, _) = said(server, from + 1, "the flood behind an answer", is_of_flood);
+        let (at, _) = said(server, from + 1, "an answer", |text| text.contains(&words));
+        (from, _) = said(server, at + 1, "the flood behind an answer", is_of_flood);
     }
     let took = started.elapsed().as_secs_f64();
     let growth = memory(terminal.id()).saturating_sub(warm.unwrap());
