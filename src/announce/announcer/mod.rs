@@ -80,7 +80,7 @@ pub struct Announcer {
     history: History,
     next: u64,
     outputs: Outputs,
-    recent: VecDeque<(Duration, Option<SessionKey>, String)>,
+    recent: VecDeque<Said>,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Whose names are proven.
     trust: Trust,

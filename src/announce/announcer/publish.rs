@@ -3,8 +3,11 @@
 //! Responsibilities: load, quiet, mute, repeated words, old news. Not here: the words (`wording`), by
 //! which name an agent is called (`called`), the order of speech (`queue`).
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
+
+use foldhash::quality::FixedState;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
 use crate::protocol::{Now, Urgency, direction_of};
@@ -265,19 +268,14 @@ impl Announcer {
         if !repeatable {
             return false;
         }
-        let now = announcement.at.monotonic;
-        let words = announcement.text();
+        let said = Said::by(announcement);
         // They stand in the order in which they came.
-        while (self.recent.front()).is_some_and(|(at, _, _)| *at + REPEAT <= now) {
+        while (self.recent.front()).is_some_and(|before| before.at + REPEAT <= said.at) {
             self.recent.pop_front();
         }
-        let repeated = self
-            .recent
-            .iter()
-            .any(|(_, key, text)| *text == words && *key == announcement.key);
+        let repeated = self.recent.iter().any(|before| before.is(&said));
         if !repeated {
-            self.recent
-                .push_back((now, announcement.key.clone(), words));
+            self.recent.push_back(said);
             if self.recent.len() > MOST_RECENT {
                 self.recent.pop_front();
             }
@@ -293,6 +291,32 @@ impl Announcer {
         } else {
             self.verbosity_of(link)
         }
+    }
+}
+
+/// Holds what was said of a session, and when, to find out whether it is said once more.
+#[derive(Debug)]
+pub(super) struct Said {
+    at: Duration,
+    /// A hash of the rest: with thousands of agents at once, all say nearly the same, and each in the name of its own session.
+    mark: u64,
+    key: Option<SessionKey>,
+    words: String,
+}
+
+impl Said {
+    fn by(announcement: &Announcement) -> Self {
+        let (key, words) = (announcement.key.clone(), announcement.text());
+        Self {
+            at: announcement.at.monotonic,
+            mark: FixedState::default().hash_one((&key, &words)),
+            key,
+            words,
+        }
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        self.mark == other.mark && self.key == other.key && self.words == other.words
     }
 }
 
