@@ -19,7 +19,7 @@ use super::{VoiceEvent, ssip, words};
 use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 use crate::platform::files::callable;
-use crate::platform::{OWN_VOICE, SPEAKS, nvda, sockets};
+use crate::platform::{OWN_VOICE, SPEAKS, nvda, places, sockets};
 
 /// The daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
@@ -37,7 +37,7 @@ pub struct Surroundings {
     pub speechd_address: Option<OsString>,
     /// `XDG_RUNTIME_DIR`, or where there is none the user's cache folder, as the daemon does it.
     pub runtime_dir: Option<PathBuf>,
-    /// `PATH`, where programs are looked for.
+    /// `PATH` with what is looked through behind it.
     pub path: Option<OsString>,
     /// The user's name, for the daemon's list of clients.
     pub user: String,
@@ -58,7 +58,7 @@ impl Surroundings {
         Self {
             speechd_address: std::env::var_os("SPEECHD_ADDRESS"),
             runtime_dir: folder("XDG_RUNTIME_DIR").or_else(cache),
-            path: std::env::var_os("PATH"),
+            path: places::path(),
             user: std::env::var("USER")
                 .or_else(|_| std::env::var("LOGNAME"))
                 .unwrap_or_default(),
