@@ -27,7 +27,14 @@ use values::{count, retries, speed, until, width};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
-#[command(name = "hearken", version, about, max_term_width = 100)]
+// Its file may be called otherwise, as hearken.exe is.
+#[command(
+    name = "hearken",
+    bin_name = "hearken",
+    version,
+    about,
+    max_term_width = 100
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

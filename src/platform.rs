@@ -1,7 +1,7 @@
 //! What differs between the systems that hearken runs on, each behind the same names.
 //!
-//! Responsibilities: files for the owner alone, programs and all that they started, signals, the terminal, sockets of this
-//! machine, what a program takes of it. Not here: any decision, any word.
+//! Responsibilities: files for the owner alone, programs, where they are, all that they started and what they take of the machine,
+//! signals, the terminal, sockets of this machine. Not here: any decision, any word.
 //!
 //! Mental model: one folder a system, with the same files and the same names in them, and nowhere else a word about
 //! which system it is. What a system does not have is absent there in a way that the compiler knows (a type without
@@ -11,6 +11,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+pub(crate) mod places;
 pub(crate) mod strays;
 #[cfg(unix)]
 mod unix;

@@ -2,13 +2,30 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 
 use crate::support::child::{Hearken, command};
+use crate::support::stand_in::{StandIn, Talk};
+#[cfg(unix)]
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
+
+/// Starts a short run of the demo.
+fn tool(face: &str, more: &[&str]) -> Hearken {
+    let scenario = [
+        "demo",
+        "--scenario",
+        "tool",
+        "--voice",
+        "none",
+        "--face",
+        face,
+    ];
+    Hearken::start(&[&scenario[..], more].concat())
+}
 
 /// Answers every connection with the same bytes.
 fn server(answer: &'static str) -> String {
@@ -106,6 +123,7 @@ fn each_fault_is_one_clear_sentence_in_json_with_exit_code_1() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn each_fault_is_one_clear_sentence_on_the_screen_with_exit_code_1() {
     for (url, words) in faults() {
@@ -195,15 +213,7 @@ fn bad_usage_is_one_sentence_with_exit_code_2() {
 
 #[test]
 fn the_end_of_standard_input_changes_nothing() {
-    let mut child = Hearken::start(&[
-        "demo",
-        "--scenario",
-        "tool",
-        "--face",
-        "linear",
-        "--voice",
-        "none",
-    ]);
+    let mut child = tool("linear", &[]);
     child.end_input();
     let (code, _, lines) = child.exit();
     assert_eq!(code, 0);
@@ -219,26 +229,26 @@ fn the_end_of_standard_input_changes_nothing() {
     );
 }
 
+/// Asserts that nobody but the owner may read a file. What the rights of Windows say is tested beside them.
+fn is_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert!(path.is_file());
+}
+
 #[test]
 fn a_recording_is_private_and_plays_into_the_same_lines() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let file = path.to_string_lossy().into_owned();
-    let child = Hearken::start(&[
-        "demo",
-        "--scenario",
-        "tool",
-        "--face",
-        "json",
-        "--voice",
-        "none",
-        "--record",
-        &file,
-    ]);
+    let child = tool("json", &["--record", &file]);
     let (code, _, live) = child.exit();
     assert_eq!(code, 0);
-    let mode = std::fs::metadata(&path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode, 0o600);
+    is_private(&path);
     let recorded = std::fs::read_to_string(&path).unwrap();
     for line in recorded.lines() {
         assert!(serde_json::from_str::<Value>(line).unwrap()["event_id"].is_string());
@@ -263,18 +273,7 @@ fn a_recording_is_private_and_plays_into_the_same_lines() {
             .collect()
     };
     assert_eq!(texts(&again), texts(&live));
-    let (code, errors, _) = Hearken::start(&[
-        "demo",
-        "--scenario",
-        "tool",
-        "--face",
-        "json",
-        "--voice",
-        "none",
-        "--record",
-        &file,
-    ])
-    .exit();
+    let (code, errors, _) = tool("json", &["--record", &file]).exit();
     assert_eq!(code, 2, "an existing recording is never overwritten");
     assert!(errors.contains("exists"), "{errors}");
 }
@@ -339,17 +338,7 @@ fn json_lines_keep_their_contract() {
 
 #[test]
 fn lines_of_a_width_keep_to_it() {
-    let child = Hearken::start(&[
-        "demo",
-        "--scenario",
-        "tool",
-        "--face",
-        "linear",
-        "--voice",
-        "none",
-        "--width",
-        "40",
-    ]);
+    let child = tool("linear", &["--width", "40"]);
     let (code, _, lines) = child.exit();
     assert_eq!(code, 0);
     assert!(lines.len() > 8);
@@ -435,6 +424,7 @@ fn a_reader_that_stops_reading_does_not_stop_the_keys() {
     assert_eq!(status.code(), Some(0));
 }
 
+#[cfg(unix)]
 #[test]
 fn with_a_screen_reader_the_first_line_says_lines_and_no_voice_of_its_own() {
     let arguments = ["demo", "--scenario", "tool", "--screen-reader", "yes"];
@@ -477,9 +467,13 @@ fn keys_that_cannot_be_used_are_told_before_anything_starts() {
 
 #[test]
 fn how_the_work_ended_is_the_exit_code_of_who_waits_for_its_end() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    let file = file.to_str().unwrap();
+    let stand_in = StandIn::new("", 0);
+    let says = Arc::new(Mutex::new(String::new()));
+    let text = Arc::clone(&says);
+    stand_in.plays(move |mut talk: Talk| {
+        talk.say(&text.lock().unwrap());
+        talk.end();
+    });
     let tour = include_str!("fixtures/tour.jsonl");
     let first: Vec<&str> = tour.lines().take(8).collect();
     let cut = first.join("\n");
@@ -489,18 +483,24 @@ fn how_the_work_ended_is_the_exit_code_of_who_waits_for_its_end() {
     errored["error_message"] = "The disk is full".into();
     errored["recoverable"] = false.into();
     let errored = format!("{cut}\n{errored}");
-    let not_done = "cat has ended. Morning Assistant was not done.";
+    let not_done = format!(
+        "{} has ended. Morning Assistant was not done.",
+        stand_in.name()
+    );
+    let not_done = not_done.as_str();
+    let call = stand_in.call();
     for (text, until, wanted, words) in [
         (tour, "ended", 0, None),
         (cut.as_str(), "ended", 1, Some(not_done)),
         (cut.as_str(), "idle:60", 0, Some(not_done)),
         (errored.as_str(), "ended", 1, None),
     ] {
-        std::fs::write(file, text).unwrap();
-        let (code, errors, lines) = Hearken::start(&[
-            "watch", "--face", "linear", "--voice", "none", "--until", until, "--", "cat", file,
-        ])
-        .exit();
+        text.clone_into(&mut says.lock().unwrap());
+        let mut arguments = vec![
+            "watch", "--face", "linear", "--voice", "none", "--until", until, "--",
+        ];
+        arguments.extend(call.iter().map(String::as_str));
+        let (code, errors, lines) = Hearken::start(&arguments).exit();
         assert_eq!((code, errors.as_str()), (wanted, ""), "{until}: {lines:?}");
         let told = lines.iter().any(|line| line.contains("was not done"));
         assert_eq!(told, words.is_some(), "{until}: {lines:?}");

@@ -1,7 +1,6 @@
 //! Other protocols from end to end: heard through the app in every face, answered, checked and traced.
 
 mod codex;
-#[cfg(unix)]
 mod program;
 mod sage;
 mod server;

@@ -6,16 +6,21 @@ use hearken::demo::{Settings, serve};
 use serde_json::Value;
 
 use crate::support::child::command;
-use crate::support::ssip::{FakeSsip, Folder, Speech, address};
+#[cfg(unix)]
+use crate::support::ssip::{FakeSsip, Speech, address};
+#[cfg(unix)]
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
+/// Where no speech-dispatcher is.
+const NOBODY: &str = "unix_socket:/nonexistent/speechd.sock";
+
 /// Runs it in an environment with no voice but the scripted one, and gives exit code and output.
-fn doctor(server: &FakeSsip, arguments: &[&str]) -> (i32, String) {
-    let nothing = Folder::new();
+fn doctor(speechd: &str, arguments: &[&str]) -> (i32, String) {
+    let nothing = tempfile::tempdir().unwrap();
     let output = command(arguments)
-        .env("SPEECHD_ADDRESS", address(server))
-        .env("PATH", &nothing.0)
+        .env("SPEECHD_ADDRESS", speechd)
+        .env("PATH", nothing.path())
         .env("LANG", "C.UTF-8")
         .env_remove("LC_ALL")
         .env_remove("LC_CTYPE")
@@ -33,6 +38,7 @@ fn has(text: &str, line: &str) {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
     block_on(async {
@@ -40,7 +46,8 @@ fn all_is_well_with_a_voice_that_speaks_and_a_source_that_opens() {
         let url = running.url();
         let server = FakeSsip::start();
         server.speech(Speech::Ends);
-        let (code, text) = tokio::task::block_in_place(|| doctor(&server, &["doctor", &url]));
+        let (code, text) =
+            tokio::task::block_in_place(|| doctor(&address(&server), &["doctor", &url]));
         assert_eq!(code, 0, "{text}");
         server.wait_message("This is hearken. You hear speech-dispatcher.");
         has(
@@ -70,9 +77,9 @@ fn every_value_is_told_with_its_origin() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(file, "[announce]\nverbosity = \"terse\"\nload = \"low\"\n").unwrap();
     let path = file.path().to_string_lossy().into_owned();
-    let server = FakeSsip::absent();
+    let server = NOBODY;
     let (code, text) = doctor(
-        &server,
+        server,
         &[
             "doctor", "--config", &path, "--load", "high", "--voice", "none",
         ],
@@ -96,15 +103,15 @@ fn every_value_is_told_with_its_origin() {
         "Settings: screen.reader = \"no\", from the environment variable HEARKEN_SCREEN_READER.",
     );
     assert!(!text.contains("screen.width"), "{text}");
-    let (_, all) = doctor(&server, &["doctor", "--all", "--voice", "none"]);
+    let (_, all) = doctor(server, &["doctor", "--all", "--voice", "none"]);
     has(&all, "Settings: screen.width = 0, by default.");
 }
 
 #[test]
 fn what_prevents_work_has_a_remedy_and_the_exit_code() {
-    let server = FakeSsip::absent();
+    let server = NOBODY;
     let (code, text) = doctor(
-        &server,
+        server,
         &[
             "doctor",
             "--json",
@@ -151,7 +158,7 @@ fn what_prevents_work_has_a_remedy_and_the_exit_code() {
 /// Nothing of the report is left in English; what stands in it by its name stays.
 #[test]
 fn the_report_speaks_the_persons_language() {
-    let server = FakeSsip::absent();
+    let server = NOBODY;
     let mut arguments = vec![
         "doctor",
         "--all",
@@ -167,7 +174,7 @@ fn the_report_speaks_the_persons_language() {
     ];
     arguments.push("de");
     let rest = ["http://127.0.0.1:1", "no-such-thing", "-"];
-    let (code, text) = doctor(&server, &[&arguments[..], &rest].concat());
+    let (code, text) = doctor(server, &[&arguments[..], &rest].concat());
     assert_eq!(code, 1, "{text}");
     for line in [
         "Terminal: Weder Eingabe noch Ausgabe ist ein Terminal, darum werden Zeilen gelesen und geschrieben.",
@@ -191,7 +198,7 @@ fn the_report_speaks_the_persons_language() {
     );
     arguments.pop();
     arguments.push("es");
-    let (_, spanish) = doctor(&server, &[&arguments[..], &rest].concat());
+    let (_, spanish) = doctor(server, &[&arguments[..], &rest].concat());
     for text in [text, spanish] {
         for line in text.lines().filter(|line| !line.contains(" = ")) {
             let english = [
@@ -203,6 +210,7 @@ fn the_report_speaks_the_persons_language() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn no_sentence_is_said_where_that_was_asked_or_the_reader_speaks() {
     for arguments in [
@@ -211,7 +219,7 @@ fn no_sentence_is_said_where_that_was_asked_or_the_reader_speaks() {
     ] {
         let server = FakeSsip::start();
         server.speech(Speech::Ends);
-        let (code, text) = doctor(&server, arguments);
+        let (code, text) = doctor(&address(&server), arguments);
         assert_eq!(code, 0, "{text}");
         assert!(text.contains("No test sentence was said"), "{text}");
         let said = server
@@ -222,16 +230,17 @@ fn no_sentence_is_said_where_that_was_asked_or_the_reader_speaks() {
     }
 }
 
+#[cfg(unix)]
 #[test]
 fn a_terminal_is_described_as_it_is() {
-    let server = FakeSsip::absent();
+    let server = NOBODY;
     let mut terminal = Terminal::start_with(
         97,
         45,
         &["doctor", "--voice", "none"],
         &[
             ("TERM", "xterm-256color"),
-            ("SPEECHD_ADDRESS", &address(&server)),
+            ("SPEECHD_ADDRESS", server),
             ("PATH", "/nonexistent"),
         ],
     );
@@ -250,14 +259,12 @@ fn a_terminal_is_described_as_it_is() {
 /// A reader that has gone reads no code and no words: neither Rust's, nor ours.
 #[test]
 fn a_closed_pipe_ends_it_in_silence() {
-    let server = FakeSsip::start();
-    server.speech(Speech::Ends);
-    let nothing = Folder::new();
+    let nothing = tempfile::tempdir().unwrap();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let output = command(&["doctor", "--silent"])
-        .env("SPEECHD_ADDRESS", address(&server))
-        .env("PATH", &nothing.0)
+    let output = command(&["doctor", "--silent", "--voice", "none"])
+        .env("SPEECHD_ADDRESS", NOBODY)
+        .env("PATH", nothing.path())
         .stdout(writer)
         .output()
         .unwrap();

@@ -29,6 +29,7 @@ fn manual_pages_are_written_to_the_output_or_to_a_folder() {
 }
 
 /// What bash offers for the last word of a line, by the script that hearken writes for it.
+#[cfg(unix)]
 fn offered(line: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
     let program = command(&[]).get_program().to_owned();
     let program = std::path::Path::new(&program);
@@ -49,6 +50,7 @@ fn offered(line: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
     text.lines().map(|word| word.trim().to_owned()).collect()
 }
 
+#[cfg(unix)]
 #[test]
 fn bash_offers_scenarios_faces_verbosities_commands_and_the_sources_of_the_settings() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,9 +147,13 @@ fn a_served_demo_logs_who_comes_and_what_is_answered() {
     child.announced("session_completed", "");
     child.say("q");
     child.exit();
+    // Nothing but a key of its console is an interrupt on Windows.
+    #[cfg(unix)]
     served.signal(rustix::process::Signal::INT);
+    #[cfg(windows)]
+    served.kill();
     let (code, errors, _) = served.exit();
-    assert_eq!(code, 130, "{errors}");
+    assert_eq!(code, if cfg!(unix) { 130 } else { 1 }, "{errors}");
     for words in [
         "Subscriber 1 came, ",
         "; 1 is there.",

@@ -2,7 +2,6 @@
 //! 2.1.197 was seen to send, before a real `hearken watch claude`.
 
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -11,6 +10,14 @@ use serde_json::{Value, json};
 
 use crate::support::PATIENCE;
 use crate::support::child::{Hearken, command};
+
+/// What names the folder in which hearken writes what it writes by itself, and the person's own.
+const STATE: &str = if cfg!(windows) {
+    "LOCALAPPDATA"
+} else {
+    "XDG_STATE_HOME"
+};
+const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// Holds a folder of its own, in which hearken writes what it writes by itself.
 struct Place(tempfile::TempDir);
@@ -27,7 +34,7 @@ impl Place {
     /// Starts one that listens, and waits until it does.
     fn watch(&self) -> Hearken {
         let mut command = command(&["watch", "claude", "--face", "linear", "--voice", "none"]);
-        let mut hearken = Hearken::spawn(command.env("XDG_STATE_HOME", self.path()));
+        let mut hearken = Hearken::spawn(command.env(STATE, self.path()));
         hearken.wait("Connected", |line| line.contains("Connected"));
         hearken
     }
@@ -35,7 +42,7 @@ impl Place {
     /// Begins a hook with a message.
     fn hook(&self, message: &Value) -> Child {
         let mut child = command(&["hooks", "relay"])
-            .env("XDG_STATE_HOME", self.path())
+            .env(STATE, self.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -240,7 +247,7 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
         let hook = place.hook(&calls("a", "PermissionRequest", "x.txt"));
         hearken.wait("the question", |line| line.contains("y 1"));
         match kills {
-            true => hearken.signal(rustix::process::Signal::KILL),
+            true => hearken.kill(),
             false => {
                 // Whoever asks to leave hears what becomes of it.
                 hearken.say("q");
@@ -249,7 +256,11 @@ fn a_hearken_that_is_left_or_killed_while_a_hook_waits_decides_nothing() {
                         "Question 1 stays open; its agent asks it in its own program, too.",
                     )
                 });
+                #[cfg(unix)]
                 hearken.signal(rustix::process::Signal::TERM);
+                // There is nothing there that asks a program to end.
+                #[cfg(windows)]
+                hearken.say("q");
             }
         }
         let began = Instant::now();
@@ -285,11 +296,16 @@ fn the_door_is_the_persons_alone_and_a_second_hearken_says_that_it_is_taken() {
     let place = Place::new();
     let mut hearken = place.watch();
     let door = place.path().join("hearken/claude.json");
-    assert_eq!(door.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    // What the rights of Windows say is tested beside them.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        assert_eq!(door.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
     let said: Value = serde_json::from_str(&std::fs::read_to_string(&door).unwrap()).unwrap();
     assert_eq!(said["secret"].as_str().unwrap().len(), 32);
     let second = command(&["watch", "claude", "--face", "linear", "--voice", "none"])
-        .env("XDG_STATE_HOME", place.path())
+        .env(STATE, place.path())
         .stdin(Stdio::null())
         .output()
         .unwrap();
@@ -311,7 +327,7 @@ fn hooks_are_shown_and_agreed_to_before_they_are_written() {
     let place = Place::new();
     let run = |arguments: &[&str]| {
         let output = command(arguments)
-            .env("HOME", place.path())
+            .env(HOME, place.path())
             .env_remove("CLAUDE_CONFIG_DIR")
             .current_dir(place.path())
             .stdin(Stdio::null())

@@ -1,11 +1,13 @@
 //! A question of each kind, answered through all three faces; each reply is held to its schema.
 
+#[cfg(unix)]
 use std::time::Duration;
 
 use hearken::demo::{Producer, Settings, Verdict, serve};
 use serde_json::{Value, json};
 
 use crate::support::child::Hearken;
+#[cfg(unix)]
 use crate::support::terminal::Terminal;
 use crate::support::{block_on, within};
 
@@ -134,6 +136,7 @@ fn every_kind_is_answered_in_the_json_face() {
     });
 }
 
+#[cfg(unix)]
 #[test]
 fn every_kind_is_answered_in_the_full_face() {
     block_on(async {

@@ -13,8 +13,9 @@
     reason = "a test fails by panicking"
 )]
 
-// What wants a pseudo-terminal, a shell, signals or Unix sockets, and what looks at the repository and no system, is not for
-// Windows (docs/systems.md).
+// Not for Windows as a whole is what looks at the repository and no system (app_rooms, architecture, checklist, circles, directions,
+// packaging), what is in a pseudo-terminal (bursts, latency, lines, pty, sight, terminal), and what speaks with a speech-dispatcher
+// (speech) or over Unix sockets (proxy). Elsewhere single tests are, for the same reasons (docs/systems.md).
 
 // The scripted server of the voice's own tests names the voice so.
 #[cfg(unix)]
@@ -32,38 +33,29 @@ mod bursts;
 mod checklist;
 #[cfg(unix)]
 mod circles;
-#[cfg(unix)]
 mod cli;
 mod contract;
 mod dialects;
 #[cfg(unix)]
 mod directions;
-#[cfg(unix)]
 mod doctor;
 mod documents;
 mod endpoint;
 mod events;
 mod faults;
-#[cfg(unix)]
 mod floods;
 mod german;
-#[cfg(unix)]
 mod guide;
 mod hands;
-#[cfg(unix)]
 mod hooked;
-#[cfg(unix)]
 mod kinds;
 #[cfg(unix)]
 mod latency;
 #[cfg(unix)]
 mod lines;
 mod look;
-#[cfg(unix)]
 mod matrix;
-#[cfg(unix)]
 mod musts;
-#[cfg(unix)]
 mod nearby;
 mod order;
 mod own;
@@ -76,12 +68,10 @@ mod proxy;
 #[cfg(unix)]
 mod pty;
 mod replies;
-#[cfg(unix)]
 mod run;
 mod screens;
 #[cfg(unix)]
 mod sight;
-#[cfg(unix)]
 mod sources;
 mod speakers;
 #[cfg(unix)]

@@ -2,11 +2,10 @@
 //! farewell. The peers are scripted here, byte by byte as appendix B prints them, so that no mistake of our
 //! own producer can hide one of ours.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+#[cfg(unix)]
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::process::Command;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -14,6 +13,7 @@ use tokio_tungstenite::tungstenite::handshake::server::{Request, Response};
 use tokio_tungstenite::tungstenite::{Message, WebSocket, accept_hdr};
 
 use crate::support::child::Hearken;
+use crate::support::stand_in::{StandIn, Talk};
 
 mod handshake;
 mod odd;
@@ -177,6 +177,7 @@ impl Peer for Ws {
     }
 }
 
+#[cfg(unix)]
 struct Unix {
     folder: TempDir,
     listener: UnixListener,
@@ -184,6 +185,7 @@ struct Unix {
     lengths: bool,
 }
 
+#[cfg(unix)]
 impl Unix {
     fn new(lengths: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
@@ -196,6 +198,7 @@ impl Unix {
     }
 }
 
+#[cfg(unix)]
 impl Peer for Unix {
     fn source(&self) -> Vec<String> {
         vec![format!(
@@ -252,57 +255,45 @@ impl Peer for Unix {
     }
 }
 
-/// A program that passes on what two pipes carry, so that the test speaks in its place.
+/// A program in whose place the test speaks.
 struct Stdio {
-    folder: TempDir,
-    says: Option<File>,
-    hears: Option<BufReader<File>>,
+    program: StandIn,
+    talk: Option<Talk>,
     rpc: bool,
     last_id: Value,
 }
 
+/// The code with which it leaves where nothing can kill it from outside.
+const DEAD: u8 = 9;
+
 impl Stdio {
     fn new(rpc: bool) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        for pipe in ["out", "in"] {
-            let made = Command::new("mkfifo")
-                .arg(folder.path().join(pipe))
-                .status();
-            assert!(made.unwrap().success());
-        }
         Self {
-            folder,
-            says: None,
-            hears: None,
+            program: StandIn::new("", DEAD),
+            talk: None,
             rpc,
             last_id: Value::Null,
         }
+    }
+
+    fn talk(&mut self) -> &mut Talk {
+        self.talk.as_mut().unwrap()
     }
 }
 
 impl Peer for Stdio {
     fn source(&self) -> Vec<String> {
-        let folder = self.folder.path().to_str().unwrap();
-        // The shell is the program: killing it ends the connection, as the death of an agent would.
-        let script = "cat \"$0/out\" & echo $$ > \"$0/pid\"; while read -r line; do echo \"$line\"; done > \"$0/in\"";
-        ["--", "sh", "-c", script, folder]
-            .map(str::to_owned)
-            .to_vec()
+        let mut source = vec!["--".to_owned()];
+        source.extend(self.program.call());
+        source
     }
 
     fn accept(&mut self) {
-        self.says = Some(
-            File::options()
-                .write(true)
-                .open(self.folder.path().join("out"))
-                .unwrap(),
-        );
-        let hears = File::open(self.folder.path().join("in")).unwrap();
-        self.hears = Some(BufReader::new(hears));
+        self.talk = Some(self.program.runs());
     }
 
     fn send_text(&mut self, text: &str) {
-        writeln!(self.says.as_mut().unwrap(), "{text}").unwrap();
+        self.talk().say(text);
     }
 
     fn wrapped(&self, event: &str) -> String {
@@ -313,8 +304,7 @@ impl Peer for Stdio {
     }
 
     fn receive(&mut self) -> Value {
-        let mut line = String::new();
-        self.hears.as_mut().unwrap().read_line(&mut line).unwrap();
+        let line = self.talk().hear().unwrap();
         let line: Value = serde_json::from_str(&line).unwrap();
         if !self.rpc {
             return line;
@@ -336,26 +326,24 @@ impl Peer for Stdio {
     }
 
     fn die(&mut self) {
-        let pid = std::fs::read_to_string(self.folder.path().join("pid")).unwrap();
-        Command::new("kill")
-            .args(["-9", pid.trim()])
-            .status()
-            .unwrap();
+        // The shell is the program: killing it ends the connection, as the death of an agent would.
+        #[cfg(unix)]
+        {
+            let pid = self.program.pid().parse().unwrap();
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
+        #[cfg(windows)]
+        self.talk.take().unwrap().end();
     }
 
     fn left(&mut self) {
-        let mut rest = String::new();
-        self.hears
-            .as_mut()
-            .unwrap()
-            .read_to_string(&mut rest)
-            .unwrap();
-        assert_eq!(rest, "");
+        assert_eq!(self.talk().rest(), "");
     }
 
     fn respond(&mut self, message: &Value) {
         let line = json!({"jsonrpc": "2.0", "id": self.last_id, "result": message});
-        writeln!(self.says.as_mut().unwrap(), "{line}").unwrap();
+        self.talk().say(&line.to_string());
     }
 
     fn returns(&self) -> bool {
@@ -482,7 +470,10 @@ fn play(mut peer: impl Peer) {
     peer.die();
     if !peer.returns() {
         child.wait("the death", |line| {
-            line.contains("the program was killed (signal 9)")
+            line.contains(match cfg!(windows) {
+                true => "the program ended with exit code 9",
+                false => "the program was killed (signal 9)",
+            })
         });
         let (code, errors, _) = child.exit();
         assert_eq!((code, errors.as_str()), (1, ""));
@@ -527,11 +518,13 @@ fn websocket() {
     });
 }
 
+#[cfg(unix)]
 #[test]
 fn unix_socket_with_lengths() {
     story(Unix::new(true));
 }
 
+#[cfg(unix)]
 #[test]
 fn unix_socket_with_lines() {
     story(Unix::new(false));

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use hearken::config::{Config, Load, Verbosity};
+#[cfg(unix)]
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -443,13 +444,16 @@ type Way = fn(&mut Hearken, &mut Events);
 
 #[test]
 fn every_way_out_tells_the_server() {
-    let ways: [(&str, &[&str], Way); 6] = [
+    let ways: &[(&str, &[&str], Way)] = &[
         ("leaving the program", &[], |child, _| child.say("q")),
         ("leaving the source", &[], |child, _| child.say("x")),
+        #[cfg(unix)]
         ("an interrupt", &[], |child, _| child.signal(Signal::INT)),
+        #[cfg(unix)]
         ("an end from outside", &[], |child, _| {
             child.signal(Signal::TERM)
         }),
+        #[cfg(unix)]
         ("a terminal that hangs up", &[], |child, _| {
             child.signal(Signal::HUP)
         }),

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::support::child::{Hearken, command};
+#[cfg(unix)]
 use crate::support::ssip::{FakeSsip, Speech, address};
+#[cfg(unix)]
 use crate::support::terminal::Terminal;
 
 /// Holds a folder of its own: for programs, settings and sockets.
@@ -25,10 +27,18 @@ impl Place {
 
     /// Puts a program there, which nobody is to start.
     fn program(&self, name: &str) {
-        use std::os::unix::fs::PermissionsExt as _;
-        let file = self.path().join(name);
-        std::fs::write(&file, "#!/bin/sh\ntouch \"$0.was-started\"\n").unwrap();
-        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            let file = self.path().join(name);
+            std::fs::write(&file, "#!/bin/sh\ntouch \"$0.was-started\"\n").unwrap();
+            std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        #[cfg(windows)]
+        {
+            let file = self.path().join(format!("{name}.cmd"));
+            std::fs::write(&file, "@echo yes> \"%~f0.was-started\"\r\n").unwrap();
+        }
     }
 
     /// Makes a call that finds its programs, settings and sockets here.
@@ -38,6 +48,7 @@ impl Place {
             .env("PATH", self.path())
             .env("CLAUDE_CONFIG_DIR", self.path())
             .env("XDG_STATE_HOME", self.path())
+            .env("LOCALAPPDATA", self.path())
             .env("XDG_RUNTIME_DIR", self.path())
             .env("TMPDIR", self.path())
             .env_remove("OPENCODE_SERVER_PASSWORD")
@@ -56,6 +67,7 @@ impl Place {
     }
 
     /// Starts an agent behind a socket with this name.
+    #[cfg(unix)]
     fn agent(&self, name: &str) -> Hearken {
         let place = format!("unix:{name}");
         let mut agent = Hearken::spawn(&mut self.call(&["demo", "--serve", &place]));
@@ -64,6 +76,7 @@ impl Place {
     }
 
     /// Follows nothing that is named, in a terminal.
+    #[cfg(unix)]
     fn watch(&self, voice: &str, daemon: &FakeSsip) -> Terminal {
         Terminal::start_with(
             80,
@@ -143,6 +156,7 @@ fn doctor_follows_the_hooks_of_claude_code_from_their_installing_to_their_loss()
     has(&place.doctor(), "its settings can't be read");
 }
 
+#[cfg(unix)]
 #[test]
 fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
     let place = Place::new();
@@ -163,6 +177,7 @@ fn watch_without_a_terminal_names_what_runs_and_follows_nothing() {
     drop(agent);
 }
 
+#[cfg(unix)]
 #[test]
 fn watch_offers_what_runs_under_numbers_says_it_and_follows_what_is_chosen() {
     let place = Place::new();
@@ -187,6 +202,7 @@ fn watch_offers_what_runs_under_numbers_says_it_and_follows_what_is_chosen() {
     assert_eq!(terminal.exit(), 0);
 }
 
+#[cfg(unix)]
 #[test]
 fn an_offer_is_left_by_q_by_the_end_of_the_input_and_by_an_interrupt() {
     let place = Place::new();

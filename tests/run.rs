@@ -1,54 +1,82 @@
-//! Agents that are started here, as whole programs: an agent of `sh` below the real hearken.
+//! Agents that are started here, as whole programs: an agent of the test's own below the real hearken.
 
-use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+#[cfg(unix)]
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::support::child::{Hearken, command};
+use crate::support::stand_in::{StandIn, Talk};
+#[cfg(unix)]
 use crate::support::terminal::Terminal;
+use agents::{Agent, Asking, Whole};
 
-const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/acp/agent.sh");
+mod agents;
 
-const WHOLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/acp/whole.sh");
+/// An agent, and a folder of its own to work in.
+struct Working {
+    folder: tempfile::TempDir,
+    call: Vec<String>,
+    heard: Arc<Mutex<Vec<String>>>,
+    // It is there for as long as somebody may start it.
+    _stand_in: StandIn,
+}
 
-/// A folder of its own for a test: what the agent read is written there.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str) -> Self {
-        let folder =
-            std::env::temp_dir().join(format!("hearken-run-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        Self(folder.canonicalize().unwrap())
+impl Working {
+    fn new<A: Agent>() -> Self {
+        let stand_in = StandIn::new("warming up", 0);
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&heard);
+        stand_in.plays(move |mut talk| {
+            let mut agent = A::default();
+            while let Some(line) = talk.hear() {
+                let message = serde_json::from_str(&line).unwrap();
+                told.lock().unwrap().push(line);
+                for answer in agent.answer(&message) {
+                    talk.say(&answer.to_string());
+                }
+            }
+            talk.end();
+        });
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            call: stand_in.call(),
+            heard,
+            _stand_in: stand_in,
+        }
     }
 
     fn path(&self) -> &str {
-        self.0.to_str().unwrap()
+        self.folder.path().to_str().unwrap()
     }
 
     /// Gives what the agent read, without the greeting.
     fn heard(&self) -> Vec<String> {
-        let text = std::fs::read_to_string(self.0.join("heard")).unwrap();
-        text.lines().skip(1).map(str::to_owned).collect()
+        self.heard.lock().unwrap().iter().skip(1).cloned().collect()
+    }
+
+    /// Gives how a conversation in the folder is asked for.
+    fn new_session(&self, id: u64) -> String {
+        let folder = json!(self.path());
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/new","params":{{"cwd":{folder},"mcpServers":[]}}}}"#
+        )
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
-}
-
-fn run<'a>(folder: &'a Folder, more: &[&'a str]) -> Vec<&'a str> {
-    let mut arguments = vec!["run", "--voice", "none", "--cwd", folder.path()];
+fn run<'a>(agent: &'a Working, more: &[&'a str]) -> Vec<&'a str> {
+    let mut arguments = vec!["run", "--voice", "none", "--cwd", agent.path()];
     arguments.extend(more);
-    arguments.extend(["--", "sh", AGENT, "heard"]);
+    arguments.push("--");
+    arguments.extend(agent.call.iter().map(String::as_str));
     arguments
 }
 
 #[test]
 fn an_agent_is_prompted_answered_and_stopped_in_lines() {
-    let folder = Folder::new("lines");
-    let mut hearken = Hearken::start(&run(&folder, &["--face", "linear", "--prompt", "touch it"]));
+    let agent = Working::new::<Asking>();
+    let mut hearken = Hearken::start(&run(&agent, &["--face", "linear", "--prompt", "touch it"]));
     let mut wait = |words: &'static str, say: &str| {
         hearken.wait(words, |line| line.contains(words));
         if !say.is_empty() {
@@ -74,10 +102,6 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
     let (code, errors, seen) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
     assert!(!seen.iter().any(|line| line.contains("without you")));
-    let new = format!(
-        r#"{{"jsonrpc":"2.0","id":2,"method":"session/new","params":{{"cwd":"{}","mcpServers":[]}}}}"#,
-        folder.path()
-    );
     let prompt = |id: u64, text: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","id":{id},"method":"session/prompt","params":{{"sessionId":"s1","prompt":[{{"type":"text","text":"{text}"}}]}}}}"#
@@ -87,9 +111,9 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
         format!(r#"{{"jsonrpc":"2.0","id":"p-1","result":{{"outcome":{outcome}}}}}"#)
     };
     assert_eq!(
-        folder.heard(),
+        agent.heard(),
         [
-            new,
+            agent.new_session(2),
             prompt(3, "touch it"),
             outcome(r#"{"outcome":"selected","optionId":"once"}"#),
             prompt(4, "and\\tmore"),
@@ -103,23 +127,8 @@ fn an_agent_is_prompted_answered_and_stopped_in_lines() {
 
 #[test]
 fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
-    let folder = Folder::new("whole");
-    let arguments = [
-        "run",
-        "--voice",
-        "none",
-        "--cwd",
-        folder.path(),
-        "--face",
-        "linear",
-        "--prompt",
-        "go",
-        "--",
-        "sh",
-        WHOLE,
-        "heard",
-    ];
-    let mut hearken = Hearken::start(&arguments);
+    let agent = Working::new::<Whole>();
+    let mut hearken = Hearken::start(&run(&agent, &["--face", "linear", "--prompt", "go"]));
     let mut wait = |words: &'static str, say: &str| {
         hearken.wait(words, |line| line.contains(words));
         if !say.is_empty() {
@@ -151,14 +160,9 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     wait("Mode of the agent: Yolo.", "q");
     let (code, errors, _) = hearken.exit();
     assert_eq!((code, errors.as_str()), (0, ""));
-    let heard = folder.heard();
+    let heard = agent.heard();
     let heard: Vec<&str> = heard.iter().map(String::as_str).collect();
-    let new = |id: u64| {
-        format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"session/new","params":{{"cwd":"{}","mcpServers":[]}}}}"#,
-            folder.path()
-        )
-    };
+    let new = |id| agent.new_session(id);
     assert_eq!(
         heard,
         [
@@ -174,10 +178,11 @@ fn an_agent_is_signed_in_to_set_and_told_what_its_form_wants_in_lines() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_nothing() {
-    let folder = Folder::new("keys");
-    let mut terminal = Terminal::start(40, 10, &run(&folder, &["--face", "full"]));
+    let agent = Working::new::<Asking>();
+    let mut terminal = Terminal::start(40, 10, &run(&agent, &["--face", "full"]));
     terminal.wait("The agent is ready.");
     terminal.press(">");
     terminal.wait("Prompt:");
@@ -199,7 +204,7 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
     terminal.wait("Cancelled by user.");
     terminal.press("q");
     assert_eq!(terminal.exit(), 0);
-    let answers: Vec<String> = folder
+    let answers: Vec<String> = agent
         .heard()
         .into_iter()
         .filter(|line| line.contains("p-1"))
@@ -212,8 +217,8 @@ fn an_agent_is_prompted_and_stopped_by_keys_on_a_small_screen_and_enter_answers_
 
 #[test]
 fn leaving_with_a_question_open_says_what_becomes_of_it_and_gives_nothing() {
-    let folder = Folder::new("leaving");
-    let mut hearken = Hearken::start(&run(&folder, &["--face", "linear", "--prompt", "touch it"]));
+    let agent = Working::new::<Asking>();
+    let mut hearken = Hearken::start(&run(&agent, &["--face", "linear", "--prompt", "touch it"]));
     hearken.wait("its question", |line| line.contains("touch notes.txt"));
     hearken.say("q");
     hearken.wait("what becomes of it", |line| {
@@ -222,16 +227,21 @@ fn leaving_with_a_question_open_says_what_becomes_of_it_and_gives_nothing() {
     hearken.say("q");
     let (code, _, _) = hearken.exit();
     assert_eq!(code, 0);
-    let heard = folder.heard().join("\n");
+    let heard = agent.heard().join("\n");
     assert!(heard.contains("session/cancel"), "{heard}");
     assert!(!heard.contains("selected"), "{heard}");
 }
 
 #[test]
 fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
-    let mut hearken = Hearken::start(&[
-        "run", "--voice", "none", "--face", "linear", "--prompt", "go", "--", "sh", "-c", "exit 3",
-    ]);
+    let stand_in = StandIn::new("", 3);
+    stand_in.plays(Talk::end);
+    let call = stand_in.call();
+    let mut arguments = vec![
+        "run", "--voice", "none", "--face", "linear", "--prompt", "go", "--",
+    ];
+    arguments.extend(call.iter().map(String::as_str));
+    let mut hearken = Hearken::start(&arguments);
     hearken.wait("its end", |line| line.contains("exit code 3"));
     let (code, _, seen) = hearken.exit();
     assert_eq!(code, 1);
@@ -242,6 +252,72 @@ fn the_end_of_an_agent_is_told_and_what_it_left_undone() {
     );
 }
 
+/// What a desktop starts has a short `PATH`: a program in the person's own folder is found all the same, and finds others there.
+#[test]
+fn an_agent_that_path_does_not_name_is_found_where_it_was_installed() {
+    let home = tempfile::tempdir().unwrap();
+    let places = [".local", ".npm-global"].map(|place| home.path().join(place).join("bin"));
+    let [programs, others] = &places;
+    for folder in &places {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    // Its file starts another one by its name, as scripts do.
+    let (first, second) = match cfg!(windows) {
+        true => ("@inner-agent %*\r\n", "@echo from there>&2\r\n@exit 6\r\n"),
+        false => (
+            "#!/bin/sh\nexec inner-agent\n",
+            "#!/bin/sh\necho from there >&2\nexit 6\n",
+        ),
+    };
+    put_program(programs, "outer-agent", first);
+    put_program(others, "inner-agent", second);
+    let start = |path: &std::path::Path| {
+        let arguments = "run --voice none --face linear --prompt go -- outer-agent";
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let home_is = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
+        let mut call = command(&arguments);
+        let short = std::env::join_paths([path, system_programs()]).unwrap();
+        Hearken::spawn(call.env(home_is, home.path()).env("PATH", short))
+    };
+    start(home.path()).wait("its end", |line| line.contains("exit code 6"));
+    // What PATH finds is the one that is meant.
+    let own = home.path().join("own");
+    std::fs::create_dir(&own).unwrap();
+    put_program(&own, "outer-agent", &first.replace("inner", "no-such"));
+    let mut other = start(&own);
+    let end = other.wait("its end", |line| line.contains("exit code"));
+    assert!(!end.contains("exit code 6"), "{end}");
+}
+
+/// Gives where a system has its own programs.
+fn system_programs() -> &'static std::path::Path {
+    std::path::Path::new(match cfg!(windows) {
+        true => r"C:\windows\system32",
+        false => "/usr/bin",
+    })
+}
+
+/// Puts a script into a folder, where it can be called by a name.
+fn put_program(folder: &std::path::Path, name: &str, text: &str) {
+    let file = folder.join(match cfg!(windows) {
+        true => format!("{name}.cmd"),
+        false => name.to_owned(),
+    });
+    std::fs::write(&file, text).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// A whole path at which nothing is.
+const NOWHERE: &str = if cfg!(windows) {
+    r"C:\nowhere\x"
+} else {
+    "/nowhere/x"
+};
+
 #[test]
 fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
     for (arguments, words) in [
@@ -249,8 +325,8 @@ fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
         (vec!["run", "purple"], "known are opencode, codex"),
         (vec!["run", "opencode"], "npm install -g opencode-ai"),
         (
-            vec!["run", "--", "/nowhere/x"],
-            "there is no program /nowhere/x",
+            vec!["run", "--", NOWHERE],
+            &format!("there is no program {NOWHERE}"),
         ),
     ] {
         let output = command(&arguments)
@@ -275,8 +351,9 @@ fn what_can_not_be_run_is_said_with_what_helps_before_anything_starts() {
 }
 
 /// Starts the agent in the full face, with an editor.
-fn with_editor(folder: &Folder, editor: &str) -> Terminal {
-    let arguments = run(folder, &["--face", "full"]);
+#[cfg(unix)]
+fn with_editor(agent: &Working, editor: &str) -> Terminal {
+    let arguments = run(agent, &["--face", "full"]);
     let environment = [("TERM", "xterm-256color"), ("VISUAL", editor)];
     let mut terminal = Terminal::start_with(60, 14, &arguments, &environment);
     terminal.wait("The agent is ready.");
@@ -288,38 +365,40 @@ fn with_editor(folder: &Folder, editor: &str) -> Terminal {
     terminal
 }
 
+#[cfg(unix)]
 #[test]
 fn a_prompt_is_written_on_in_the_persons_own_editor_and_sent_by_enter_alone() {
-    let folder = Folder::new("editor");
-    let script = folder.0.join("editor.sh");
+    let agent = Working::new::<Asking>();
+    let script = agent.folder.path().join("editor.sh");
     // It has the terminal alone: every key is its own, and what is typed after it is closed is nobody's.
     let written = "ls -l \"$1\" >\"${0%/*}/rights\"\nprintf 'editing\\n'\nread line\nread more\n\
         printf '%s\\n%s and %s\\n' \"$(cat \"$1\")\" \"$line\" \"$more\" >\"$1\"\n";
     std::fs::write(&script, written).unwrap();
     let editor = format!("sh '{}'", script.display());
-    let mut terminal = with_editor(&folder, &editor);
+    let mut terminal = with_editor(&agent, &editor);
     terminal.wait("editing");
     terminal.press("y\r");
     terminal.press("q\r");
     terminal.wait("y and q");
-    let prompts = |folder: &Folder| {
-        let heard = folder.heard();
+    let prompts = |agent: &Working| {
+        let heard = agent.heard();
         let prompts = heard.into_iter().filter(|it| it.contains("session/prompt"));
         prompts.collect::<Vec<_>>()
     };
-    assert_eq!(prompts(&folder), [""; 0], "closing it sends nothing");
+    assert_eq!(prompts(&agent), [""; 0], "closing it sends nothing");
     terminal.press("\r");
     terminal.wait("touch notes.txt");
-    let sent = prompts(&folder);
+    let sent = prompts(&agent);
     assert_eq!(sent.len(), 1);
     assert!(sent[0].contains(r"touch\ny and q"), "{sent:?}");
     // The file was the person's alone, and is gone.
-    let rights = std::fs::read_to_string(folder.0.join("rights")).unwrap();
+    let rights = std::fs::read_to_string(agent.folder.path().join("rights")).unwrap();
     assert!(rights.starts_with("-rw-------"), "{rights}");
     let name = rights.split_whitespace().last().unwrap().to_owned();
     assert!(!std::path::Path::new(&name).exists(), "{name}");
 }
 
+#[cfg(unix)]
 #[test]
 fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
     for (editor, words) in [
@@ -327,8 +406,8 @@ fn an_editor_that_fails_or_is_none_leaves_what_was_typed() {
         ("/nowhere/ed", "could not be"),
         ("", "no editor is named"),
     ] {
-        let folder = Folder::new("no-editor");
-        let mut terminal = with_editor(&folder, editor);
+        let agent = Working::new::<Asking>();
+        let mut terminal = with_editor(&agent, editor);
         terminal.wait(words);
         // It goes on where it was.
         terminal.press(" it");

@@ -1,9 +1,12 @@
 //! Every kind of source through the whole program.
 
+#[cfg(unix)]
 use std::io::{BufRead, BufReader, Write};
+#[cfg(unix)]
 use std::os::unix::net::UnixListener;
 
 use crate::support::child::Hearken;
+use crate::support::stand_in::StandIn;
 
 const STARTED: &str = r#"{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.session.started","event_id":"evt_1","session_id":"sess_1","timestamp":"2026-01-01T00:00:00Z","producer":{"agent_id":"planner"},"summary_normal":"Planner is here."}"#;
 const ENDED: &str = r#"{"@context":"https://aaep-protocol.org/context/v1","type":"aaep:agent.session.completed","event_id":"evt_2","session_id":"sess_1","timestamp":"2026-01-01T00:00:01Z","producer":{"agent_id":"planner"},"summary_normal":"Planner is done."}"#;
@@ -16,18 +19,33 @@ fn watch(arguments: &[&str]) -> Hearken {
     Hearken::start(&all)
 }
 
+#[cfg(unix)]
 fn exists(pid: &str) -> bool {
     std::path::Path::new("/proc").join(pid).exists()
 }
 
 #[test]
 fn a_program_is_followed_to_its_end_and_its_death_is_told() {
-    let script = format!("echo '{STARTED}'; echo '{ENDED}'; echo why >&2; exit \"$0\"");
-    let (code, errors, lines) = watch(&["--", "sh", "-c", &script, "0"]).exit();
+    let ends = |leaves| {
+        let stand_in = StandIn::new("why", leaves);
+        stand_in.plays(|mut talk| {
+            talk.say(STARTED);
+            talk.say(ENDED);
+            talk.end();
+        });
+        let call = stand_in.call();
+        let call: Vec<&str> = call.iter().map(String::as_str).collect();
+        (
+            stand_in.name(),
+            watch(&[&["--"], &call[..]].concat()).exit(),
+        )
+    };
+    let (name, (code, errors, lines)) = ends(0);
     assert_eq!((code, errors.as_str()), (0, ""), "{lines:?}");
     assert!(lines.iter().any(|line| line.contains("Planner is here.")));
-    assert!(lines.iter().any(|line| line.contains("sh has ended.")));
-    let (code, _, lines) = watch(&["--", "sh", "-c", &script, "7"]).exit();
+    let over = format!("{name} has ended.");
+    assert!(lines.iter().any(|line| line.contains(&over)), "{lines:?}");
+    let (_, (code, _, lines)) = ends(7);
     assert_eq!(code, 1);
     assert!(
         lines
@@ -37,6 +55,7 @@ fn a_program_is_followed_to_its_end_and_its_death_is_told() {
     );
 }
 
+#[cfg(unix)]
 #[test]
 fn quitting_leaves_nothing_of_a_program_behind() {
     let script = format!("trap '' INT; sleep 60 & echo \"pids $$ $!\" >&2; echo '{STARTED}'; wait");
@@ -70,10 +89,12 @@ fn quitting_leaves_nothing_of_a_program_behind() {
 }
 
 /// A grandchild is waited for by whoever adopted it, which is not always done on a test machine.
+#[cfg(unix)]
 fn is_zombie(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
 }
 
+#[cfg(unix)]
 #[test]
 fn a_unix_socket_is_followed_and_answered() {
     let folder = tempfile::tempdir().unwrap();
@@ -113,7 +134,10 @@ fn a_unix_socket_is_followed_and_answered() {
 #[test]
 fn what_can_not_be_a_source_is_refused_in_one_line() {
     for (source, words) in [
-        ("unix:", "wants the path of a socket"),
+        match cfg!(windows) {
+            true => ("unix:", "this system has no Unix sockets"),
+            false => ("unix:", "wants the path of a socket"),
+        },
         (
             "ws://example.com/",
             "plain http or ws to example.com is refused",

@@ -19,9 +19,9 @@ use super::passage::{Inward, Outward, TAKES_BACK, Taken};
 use super::sluice::Sluice;
 use super::tap::{Next, Tap};
 use super::wire::{Note, Side, Verdict, Wish, Wishes};
-use crate::platform::files;
 use crate::platform::processes::{ASKING, Tree, alone_plainly, signal_of};
 use crate::platform::signals::{Leave, Leaving};
+use crate::platform::{files, places};
 
 /// How much is copied at once: what a pipe holds.
 const PIECE: usize = 64 * 1024;
@@ -138,6 +138,9 @@ type Work = Box<dyn FnOnce(&Shared, &Sender<Event>) + Send>;
 /// The agent can't be started.
 pub fn copy(call: Call, say: impl Fn(Trouble) + Send + 'static) -> io::Result<u8> {
     let mut command = Command::new(files::to_start(&call.program));
+    if let Some(path) = places::path() {
+        command.env("PATH", path);
+    }
     command.args(&call.arguments);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut agent = alone_plainly(&mut command).spawn()?;

@@ -15,6 +15,7 @@ use crate::announce::{Arg, Phrases, Reason};
 use crate::config::closest;
 use crate::dialect::Earlier;
 use crate::platform::files::{self, callable, open_to_read};
+use crate::platform::places;
 
 use super::failure::Failure;
 
@@ -264,7 +265,7 @@ pub(crate) fn is_there(program: &OsStr) -> bool {
     if path.components().count() > 1 {
         return callable(path).is_some();
     }
-    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let folders = places::path().unwrap_or_default();
     std::env::split_paths(&folders).any(|folder| callable(&folder.join(path)).is_some())
 }
 

@@ -16,6 +16,7 @@ use tokio::process::{Child, Command};
 
 use crate::announce::Reason;
 use crate::platform::files::{create_for_owner, to_start};
+use crate::platform::places;
 use crate::platform::processes::ask_to_end;
 use crate::voice::words;
 
@@ -55,11 +56,13 @@ impl Editor {
         let file = make(text)?;
         output.give_back();
         let child = match inputs.lend() {
-            true => Command::new(to_start(OsStr::new(&name)))
-                .args(words)
-                .arg(&file)
-                .kill_on_drop(true)
-                .spawn(),
+            true => {
+                let mut command = Command::new(to_start(OsStr::new(&name)));
+                if let Some(path) = places::path() {
+                    command.env("PATH", path);
+                }
+                command.args(words).arg(&file).kill_on_drop(true).spawn()
+            }
             false => Err(io::ErrorKind::ResourceBusy.into()),
         };
         let reason = match child {

@@ -13,13 +13,13 @@ use super::limits::Limits;
 use super::program::Program;
 use super::silence::Silence;
 use super::speech_dispatcher::{self, DaemonFiles, SpeechDispatcher};
-use super::system::{self, SystemVoice};
+use super::system::{self, By, SystemVoice};
 use super::worker::Desk;
 use super::{VoiceEvent, ssip, words};
 use crate::announce::Reason;
 use crate::config::{Delivery, Knob, VoiceChoice, VoiceConfig};
 use crate::platform::files::callable;
-use crate::platform::{OWN_VOICE, SPEAKS, nvda, sockets};
+use crate::platform::{OWN_VOICE, SPEAKS, nvda, places, sockets};
 
 /// The daemon's program and package.
 const DAEMON: &str = "speech-dispatcher";
@@ -37,7 +37,7 @@ pub struct Surroundings {
     pub speechd_address: Option<OsString>,
     /// `XDG_RUNTIME_DIR`, or where there is none the user's cache folder, as the daemon does it.
     pub runtime_dir: Option<PathBuf>,
-    /// `PATH`, where programs are looked for.
+    /// `PATH` with what is looked through behind it.
     pub path: Option<OsString>,
     /// The user's name, for the daemon's list of clients.
     pub user: String,
@@ -58,7 +58,7 @@ impl Surroundings {
         Self {
             speechd_address: std::env::var_os("SPEECHD_ADDRESS"),
             runtime_dir: folder("XDG_RUNTIME_DIR").or_else(cache),
-            path: std::env::var_os("PATH"),
+            path: places::path(),
             user: std::env::var("USER")
                 .or_else(|_| std::env::var("LOGNAME"))
                 .unwrap_or_default(),
@@ -291,7 +291,8 @@ async fn own_speech(
     limits: Limits,
 ) -> Result<SystemVoice, Reason> {
     let place = system::ChildProgram {
-        program: own_file(surroundings)?,
+        program: own_file(surroundings, By::System)?,
+        by: By::System,
         arguments: vec![system::COMMAND.to_owned()],
         // The library in the child looks for the daemon by the same name as we do.
         environment: surroundings
@@ -306,7 +307,7 @@ async fn own_speech(
     };
     SystemVoice::open(place, config.own_pitch, limits)
         .await
-        .map_err(|fault| fault.reason())
+        .map_err(|fault| fault.reason(By::System))
 }
 
 /// Opens NVDA, in a child of its own, because a library that somebody else made is loaded for it.
@@ -317,7 +318,8 @@ async fn by_nvda(
     limits: Limits,
 ) -> Result<SystemVoice, Reason> {
     let place = system::ChildProgram {
-        program: own_file(surroundings)?,
+        program: own_file(surroundings, By::Nvda)?,
+        by: By::Nvda,
         arguments: [system::COMMAND, system::NVDA_FLAG, library]
             .map(str::to_owned)
             .into(),
@@ -326,13 +328,13 @@ async fn by_nvda(
     };
     SystemVoice::open(place, config.own_pitch, limits)
         .await
-        .map_err(|fault| fault.reason())
+        .map_err(|fault| fault.reason(By::Nvda))
 }
 
 /// Gives this program's file, which is also the child.
-fn own_file(surroundings: &Surroundings) -> Result<PathBuf, Reason> {
+fn own_file(surroundings: &Surroundings, by: By) -> Result<PathBuf, Reason> {
     let file = surroundings.executable.clone();
-    file.ok_or_else(|| Reason::new("voice.cause.system.no_file"))
+    file.ok_or_else(|| by.no_file())
 }
 
 fn program(surroundings: &Surroundings, command: &str, own_pitch: i32) -> Result<Program, Reason> {

@@ -2,12 +2,14 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::{self, Message};
 
 use super::script;
 use crate::support::child::Hearken;
+use crate::support::stand_in::StandIn;
 
 /// Ends a wait that would never end.
 fn soon(stream: &TcpStream) {
@@ -94,25 +96,26 @@ fn a_session_over_a_websocket_of_its_own_is_heard_and_its_handler_told_the_decis
 fn a_program_of_another_protocol_reads_nothing_and_one_that_waits_is_asked() {
     const STARTED: &str =
         r#"{"type":"system","message":"Sage Agent starting","timestamp":"2026-06-30T00:00:00Z"}"#;
-    let folder = tempfile::tempdir().unwrap();
-    let heard = ["sage", "waits"].map(|name| folder.path().join(name));
-    // The first one listens for longer than anybody has to speak first, the other one until it is spoken to.
-    let programs = [(STARTED, "timeout 0.8 cat"), ("", "timeout 20 head -n 1")];
+    let programs = [StandIn::beginning(STARTED, "", 0), StandIn::new("", 0)];
     let started: Vec<Hearken> = programs
         .iter()
-        .zip(&heard)
-        .map(|((says, listens), heard)| {
-            let program = format!("echo '{says}'; {listens} > '{}'; true", heard.display());
-            Hearken::start(&[
-                "watch", "--face", "linear", "--voice", "none", "--", "sh", "-c", &program,
-            ])
+        .map(|program| {
+            let call = program.call();
+            let mut arguments = vec!["watch", "--face", "linear", "--voice", "none", "--"];
+            arguments.extend(call.iter().map(String::as_str));
+            Hearken::start(&arguments)
         })
         .collect();
+    let [mut sage, mut waits] = programs.each_ref().map(StandIn::runs);
+    // The first one listens for longer than anybody has to speak first, the other one until it is spoken to.
+    let asked = waits.hear().unwrap();
+    let unasked = sage.hear_for(Duration::from_millis(800));
+    sage.end();
+    waits.end();
     for child in started {
         let (_, errors, _) = child.exit();
         assert_eq!(errors, "");
     }
-    let [sage, waits] = heard.map(|path| std::fs::read_to_string(path).unwrap());
-    assert_eq!(sage, "", "a run of Sage is not spoken to in AAEP");
-    assert!(waits.contains("aaep.subscribe"), "{waits}");
+    assert_eq!(unasked, None, "a run of Sage is not spoken to in AAEP");
+    assert!(asked.contains("aaep.subscribe"), "{asked}");
 }

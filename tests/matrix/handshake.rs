@@ -80,6 +80,7 @@ fn websocket_with_a_handshake() {
     bounded(move || play_with_a_handshake(Ws { listener, socket }));
 }
 
+#[cfg(unix)]
 #[test]
 fn unix_socket_with_a_handshake() {
     bounded(|| play_with_a_handshake(Unix::new(true)));

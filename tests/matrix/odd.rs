@@ -79,11 +79,13 @@ fn websocket() {
     bounded(move || play_oddly(peer, &["--plain-pair"]));
 }
 
+#[cfg(unix)]
 #[test]
 fn unix_socket_with_lengths() {
     bounded(|| play_oddly(Unix::new(true), &["--plain-pair"]));
 }
 
+#[cfg(unix)]
 #[test]
 fn unix_socket_with_lines() {
     bounded(|| play_oddly(Unix::new(false), &["--plain-pair"]));

@@ -6,6 +6,7 @@ pub mod scene;
 #[cfg(unix)]
 pub mod ssip;
 pub mod stage;
+pub mod stand_in;
 pub mod svg;
 #[cfg(unix)]
 pub mod terminal;

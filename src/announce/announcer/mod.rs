@@ -62,6 +62,7 @@ use answerable::Ways;
 use draft::Draft;
 use names::Names;
 use outputs::{OutputKey, OutputState, Outputs};
+use publish::Said;
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
 const MOST_UNBELIEVED: usize = 4096;

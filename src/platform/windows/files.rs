@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::native;
+use crate::platform::places;
 
 /// The endings of what can be called, where the person's own settings name none.
 const ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
@@ -107,7 +108,7 @@ pub(crate) fn to_start(program: &OsStr) -> OsString {
     let found = if path.components().count() > 1 {
         callable(path)
     } else {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let folders = places::path().unwrap_or_default();
         std::env::split_paths(&folders)
             .filter(|folder| folder.is_absolute())
             .find_map(|folder| callable(&folder.join(path)))

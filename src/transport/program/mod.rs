@@ -24,6 +24,7 @@ use super::framing::{Framer, Piece};
 use super::write::write_whole;
 use crate::link::{Cause, Fault, Undelivered};
 use crate::platform::files::to_start;
+use crate::platform::places;
 use crate::platform::processes::alone;
 pub use process::end_all_now;
 use process::{Death, Process};
@@ -91,6 +92,9 @@ impl Dial for ProgramDial {
         let mut command = Command::new(to_start(program));
         if let Some(folder) = &self.folder {
             command.current_dir(folder);
+        }
+        if let Some(path) = places::path() {
+            command.env("PATH", path);
         }
         command
             .args(arguments)

@@ -27,6 +27,25 @@ const OUTGOING: usize = 1024 * 1024;
 /// How long the child has to end after its orders were closed, before it is killed.
 const LEAVE: Duration = Duration::from_millis(150);
 
+/// Says by what a child speaks; its faults are told by that name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::voice) enum By {
+    /// The system's own speech.
+    System,
+    /// NVDA.
+    Nvda,
+}
+
+impl By {
+    /// Says that this very program was not found, which is the child.
+    pub(in crate::voice) fn no_file(self) -> Reason {
+        Reason::new(match self {
+            Self::System => "voice.cause.system.no_file",
+            Self::Nvda => "voice.cause.nvda.no_file",
+        })
+    }
+}
+
 /// Says where the child's program is.
 #[derive(Debug, Clone)]
 pub(in crate::voice) struct ChildProgram {
@@ -36,6 +55,8 @@ pub(in crate::voice) struct ChildProgram {
     pub arguments: Vec<String>,
     /// What is put into its environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// By what it speaks.
+    pub by: By,
     /// The socket of the daemon that makes the sound, where one does.
     pub daemon: Option<PathBuf>,
 }
@@ -60,18 +81,31 @@ pub(in crate::voice) enum Fault {
 }
 
 impl Fault {
-    /// Names it for a person.
-    pub(in crate::voice) fn reason(&self) -> Reason {
+    /// Names it for a person, who knows the voice by what speaks.
+    pub(in crate::voice) fn reason(&self, by: By) -> Reason {
+        let key = match (self, by) {
+            (Self::Engine(why), By::System | By::Nvda) => return why.reason(),
+            (Self::Start(_), By::System) => "voice.cause.system.not_started",
+            (Self::Start(_), By::Nvda) => "voice.cause.nvda.not_started",
+            (Self::Ended, By::System) => "voice.cause.system.ended",
+            (Self::Ended, By::Nvda) => "voice.cause.nvda.ended",
+            (Self::Mute, By::System) => "voice.cause.system.mute",
+            (Self::Mute, By::Nvda) => "voice.cause.nvda.mute",
+            (Self::NeverBegan, By::System) => "voice.cause.system.never_began",
+            (Self::NeverBegan, By::Nvda) => "voice.cause.nvda.never_began",
+            (Self::NeverEnded, By::System) => "voice.cause.system.never_ended",
+            (Self::NeverEnded, By::Nvda) => "voice.cause.nvda.never_ended",
+            (Self::Garbage, By::System) => "voice.cause.system.garbage",
+            (Self::Garbage, By::Nvda) => "voice.cause.nvda.garbage",
+        };
         match self {
-            Self::Start(why) => {
-                Reason::new("voice.cause.system.not_started").because("why", why.clone())
-            }
-            Self::Ended => Reason::new("voice.cause.system.ended"),
-            Self::Mute => Reason::new("voice.cause.system.mute"),
-            Self::NeverBegan => Reason::new("voice.cause.system.never_began"),
-            Self::NeverEnded => Reason::new("voice.cause.system.never_ended"),
-            Self::Garbage => Reason::new("voice.cause.system.garbage"),
-            Self::Engine(why) => why.reason(),
+            Self::Start(why) => Reason::new(key).because("why", why.clone()),
+            Self::Ended
+            | Self::Mute
+            | Self::NeverBegan
+            | Self::NeverEnded
+            | Self::Garbage
+            | Self::Engine(_) => Reason::new(key),
         }
     }
 }
@@ -384,6 +418,43 @@ impl Drop for Link {
         // A child that was waited for has no id any more, and its group's number may be another's.
         if self.child.id().is_some() {
             self.group.iter().for_each(Tree::kill);
+        }
+    }
+}
+
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::announce::Phrases;
+
+    #[test]
+    fn each_fault_names_who_speaks_in_every_language() {
+        let faults = [
+            Fault::Start(Reason::said("no")),
+            Fault::Ended,
+            Fault::Mute,
+            Fault::NeverBegan,
+            Fault::NeverEnded,
+            Fault::Garbage,
+            Fault::Engine(Why::NvdaLost),
+        ];
+        for tag in ["en", "de", "es"] {
+            let words = Phrases::for_languages(&[tag.to_owned()]).unwrap();
+            let mut told: Vec<String> = faults
+                .iter()
+                .map(|fault| words.because(&fault.reason(By::Nvda)))
+                .collect();
+            told.push(words.because(&By::Nvda.no_file()));
+            for reason in told {
+                assert!(reason.contains("NVDA"), "{tag}: {reason}");
+                assert!(
+                    !reason.to_lowercase().contains("system") && !reason.contains("sistema"),
+                    "{tag}: {reason}"
+                );
+            }
+            let own = words.because(&Fault::Mute.reason(By::System));
+            assert!(!own.contains("NVDA"), "{tag}: {own}");
         }
     }
 }

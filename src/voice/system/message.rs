@@ -134,6 +134,8 @@ pub(in crate::voice) enum Why {
     Failed(String),
     /// NVDA's controller client can't be loaded, in the system's words.
     NvdaLibrary(String),
+    /// What has NVDA say the words is gone.
+    NvdaLost,
     /// No NVDA runs.
     NvdaAway,
     /// NVDA or its controller client is older than 2024.1.
@@ -171,6 +173,7 @@ impl Why {
             Self::NotReopened => Reason::new("voice.cause.system.not_reopened"),
             Self::Failed(words) => Reason::new("voice.cause.system.failed").with("why", words),
             Self::NvdaLibrary(words) => Reason::new("voice.cause.nvda.library").with("why", words),
+            Self::NvdaLost => Reason::new("voice.cause.nvda.ended"),
             Self::NvdaAway => Reason::new("voice.cause.nvda.away"),
             Self::NvdaOld => Reason::new("voice.cause.nvda.old"),
             Self::NvdaCode(code) => Reason::new("voice.cause.nvda.code").with("code", code),

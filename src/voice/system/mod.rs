@@ -41,7 +41,7 @@ mod platform;
 #[cfg(test)]
 mod tests;
 
-pub(super) use link::{ChildProgram, Fault};
+pub(super) use link::{By, ChildProgram, Fault};
 use link::{Link, News, Stage};
 use message::Words;
 use orphan::Orphan;
@@ -166,7 +166,7 @@ impl SystemVoice {
         }
         match std::mem::replace(&mut self.health, Health::Lost) {
             Health::Well => Some(VoiceEvent::Lost {
-                reason: fault.reason(),
+                reason: fault.reason(self.place.by),
             }),
             Health::Lost => None,
         }

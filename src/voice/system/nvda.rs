@@ -131,7 +131,7 @@ impl<R: Reader> Engine for Nvda<R> {
         self.busy += 1;
         self.words
             .send((self.next, ssml(words)))
-            .map_err(|_| Why::NotReopened)?;
+            .map_err(|_| Why::NvdaLost)?;
         Ok(Some(self.next))
     }
 
@@ -144,7 +144,7 @@ impl<R: Reader> Engine for Nvda<R> {
             match self.free.recv_timeout(AGAIN) {
                 Ok(()) => self.busy -= 1,
                 Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(Why::NotReopened),
+                Err(RecvTimeoutError::Disconnected) => return Err(Why::NvdaLost),
             }
         }
         Ok(())

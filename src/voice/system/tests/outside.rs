@@ -61,8 +61,13 @@ fn open(script: &str, limits: Limits) -> Stage {
 }
 
 fn start(program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceHandle {
+    start_by(By::System, program, sink, limits)
+}
+
+fn start_by(by: By, program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceHandle {
     let place = ChildProgram {
         program,
+        by,
         arguments: Vec::new(),
         environment: Vec::new(),
         daemon: None,
@@ -75,7 +80,7 @@ fn start(program: PathBuf, sink: VoiceSink, limits: Limits) -> VoiceHandle {
                 desk.serve(voice, limits).await;
             }
             Some(Err(fault)) => desk.tell(VoiceEvent::None {
-                reason: fault.reason(),
+                reason: fault.reason(by),
             }),
             None => {}
         }
@@ -175,6 +180,7 @@ async fn what_has_no_words_never_reaches_the_child() {
     let program = folder.program("child", &format!("{READY}{POLITE}"));
     let place = ChildProgram {
         program,
+        by: By::System,
         arguments: Vec::new(),
         environment: Vec::new(),
         daemon: None,
@@ -358,6 +364,30 @@ async fn a_child_that_never_gets_ready_is_no_voice() {
     let _handle = start("/nowhere/child".into(), sink, limits());
     let reason = ear.none().await;
     assert!(reason.contains("can't be started"), "{reason}");
+}
+
+#[tokio::test]
+async fn who_speaks_by_nvda_is_told_of_nvda_and_not_of_the_systems_speech() {
+    let folder = Folder::new();
+    let (sink, mut ear) = Ear::new();
+    let _handle = start_by(By::Nvda, folder.program("child", "exit 3"), sink, limits());
+    assert_eq!(ear.none().await, "what speaks by NVDA ended by itself");
+    let (sink, mut ear) = Ear::new();
+    let garbage = format!("{READY}read -r line; echo nonsense; read -r line");
+    let handle = start_by(By::Nvda, folder.program("other", &garbage), sink, limits());
+    ear.ready().await;
+    handle.speak(utterance(1, "."));
+    let reason = loop {
+        match ear.next().await {
+            VoiceEvent::Lost { reason } => break reason,
+            VoiceEvent::Begun(_) | VoiceEvent::Cut(_) => {}
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(
+        crate::voice::tests::in_words(&reason),
+        "what speaks by NVDA answers with something that is no answer"
+    );
 }
 
 #[tokio::test]
