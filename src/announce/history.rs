@@ -14,6 +14,8 @@ const MOST_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct History {
     entries: VecDeque<Arc<Announcement>>,
+    /// How much memory each takes; looking at one that leaves, hours old, costs more than all else that is done with it.
+    sizes: VecDeque<usize>,
     bytes: usize,
     left: u64,
 }
@@ -21,13 +23,15 @@ pub struct History {
 impl History {
     /// Keeps one more.
     pub fn push(&mut self, announcement: Arc<Announcement>) {
-        self.bytes += announcement.size();
+        let size = announcement.size();
+        self.bytes += size;
+        self.sizes.push_back(size);
         self.entries.push_back(announcement);
         while self.entries.len() > MOST_ENTRIES || self.bytes > MOST_BYTES {
-            let Some(oldest) = self.entries.pop_front() else {
+            let (Some(_), Some(size)) = (self.entries.pop_front(), self.sizes.pop_front()) else {
                 return;
             };
-            self.bytes = self.bytes.saturating_sub(oldest.size());
+            self.bytes = self.bytes.saturating_sub(size);
             self.left += 1;
         }
     }
