@@ -4,6 +4,7 @@
 //! (`runtime`), how a source is reached (`transport`).
 
 mod choices;
+mod measuring;
 mod speaking;
 mod values;
 
@@ -21,9 +22,10 @@ use crate::config::{
 };
 
 pub use choices::{HookAction, HookedAgent, TraceFormat};
+pub use measuring::Measuring;
 pub use speaking::Speaking;
 pub use values::BadValue;
-use values::{count, retries, speed, until, width};
+use values::{retries, speed, until, width};
 
 /// Follow AI agents by ear, by braille or by a glance, and answer them by a key.
 #[derive(Debug, Parser)]
@@ -235,23 +237,7 @@ pub enum Command {
     ///
     /// Takes a minute at most as it comes, room for the events in the folder for what is temporary, and no network.
     #[command(hide = true)]
-    Bench {
-        /// How many sessions send in turn
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<10_000>)]
-        sessions: u32,
-        /// How many events they send
-        #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<1_000_000>)]
-        events: u32,
-        /// For how many seconds their way from the socket to the line is timed
-        #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<60>)]
-        seconds: u32,
-        /// Write JSON, one object a line
-        #[arg(long)]
-        json: bool,
-        /// Your languages, best first
-        #[arg(long, value_name = "TAG", value_delimiter = ',')]
-        language: Vec<String>,
-    },
+    Bench(Measuring),
     /// Be the process that speaks by the platform's own speech; hearken starts it by itself
     #[command(hide = true)]
     SystemVoice {

@@ -224,20 +224,14 @@ async fn run(cli: Cli) -> anyhow::Result<Exit> {
         Command::AcpSpeak { name, speaking } => {
             runtime::run(runtime::acp_speak(name, speaking)?).await
         }
-        Command::Bench {
-            sessions,
-            events,
-            seconds,
-            json,
-            language,
-        } => {
+        Command::Bench(wanted) => {
             let request = bench::Request {
-                sessions: sessions as usize,
-                events: events as usize,
-                paced: Duration::from_secs(seconds.into()),
-                json,
+                sessions: wanted.sessions as usize,
+                events: wanted.events as usize,
+                paced: Duration::from_secs(wanted.seconds.into()),
+                json: wanted.json,
             };
-            match bench::run(request, runtime::phrases_for(None, &language)?).await {
+            match bench::run(request, runtime::phrases_for(None, &wanted.language)?).await {
                 Ok(Ended::Measured) => Ok(Exit::Clean),
                 // Who is interrupted or told to end measures no more.
                 Ok(Ended::Interrupted) | Err(Unmeasured::Over) => Ok(Exit::Interrupted),

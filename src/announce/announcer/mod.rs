@@ -22,6 +22,7 @@ mod parts;
 mod publish;
 mod question;
 mod reading;
+mod recent;
 mod rule;
 mod tongues;
 mod trust;
@@ -37,7 +38,7 @@ pub use parts::{Copied, Reads, Turn, TurnPart, Whole};
 pub use trust::Trust;
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -62,7 +63,7 @@ use answerable::Ways;
 use draft::Draft;
 use names::Names;
 use outputs::{OutputKey, OutputState, Outputs};
-use publish::Said;
+use recent::Recent;
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
 const MOST_UNBELIEVED: usize = 4096;
@@ -81,7 +82,7 @@ pub struct Announcer {
     history: History,
     next: u64,
     outputs: Outputs,
-    recent: VecDeque<Said>,
+    recent: Recent,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Whose names are proven.
     trust: Trust,
@@ -112,7 +113,7 @@ impl Announcer {
             history: History::default(),
             next: 0,
             outputs: Outputs::default(),
-            recent: VecDeque::new(),
+            recent: Recent::default(),
             last_speaker: None,
             muted: BTreeMap::new(),
             trust: Trust::default(),

@@ -3,11 +3,7 @@
 //! Responsibilities: load, quiet, mute, repeated words, old news. Not here: the words (`wording`), by
 //! which name an agent is called (`called`), the order of speech (`queue`).
 
-use std::hash::BuildHasher;
 use std::sync::Arc;
-use std::time::Duration;
-
-use foldhash::quality::FixedState;
 
 use crate::config::{AnswersChoice, Load, Verbosity};
 use crate::protocol::{Now, Urgency, direction_of};
@@ -20,11 +16,6 @@ use crate::announce::announcement::{
 };
 use crate::announce::words::phrase::Phrases;
 use crate::announce::words::segment::{Mark, Segment};
-
-/// The same words of the same source are silent for this long, if they are activity or progress.
-const REPEAT: Duration = Duration::from_secs(10);
-/// How many recent words are compared with.
-const MOST_RECENT: usize = 64;
 
 impl Announcer {
     /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
@@ -268,19 +259,7 @@ impl Announcer {
         if !repeatable {
             return false;
         }
-        let said = Said::by(announcement);
-        // They stand in the order in which they came.
-        while (self.recent.front()).is_some_and(|before| before.at + REPEAT <= said.at) {
-            self.recent.pop_front();
-        }
-        let repeated = self.recent.iter().any(|before| before.is(&said));
-        if !repeated {
-            self.recent.push_back(said);
-            if self.recent.len() > MOST_RECENT {
-                self.recent.pop_front();
-            }
-        }
-        repeated
+        self.recent.has(announcement)
     }
 
     /// Gives the level at which something of a source is worded: endings are terse under low load.
@@ -291,32 +270,6 @@ impl Announcer {
         } else {
             self.verbosity_of(link)
         }
-    }
-}
-
-/// Holds what was said of a session, and when, to find out whether it is said once more.
-#[derive(Debug)]
-pub(super) struct Said {
-    at: Duration,
-    /// A hash of the rest: with thousands of agents at once, all say nearly the same, and each in the name of its own session.
-    mark: u64,
-    key: Option<SessionKey>,
-    words: String,
-}
-
-impl Said {
-    fn by(announcement: &Announcement) -> Self {
-        let (key, words) = (announcement.key.clone(), announcement.text());
-        Self {
-            at: announcement.at.monotonic,
-            mark: FixedState::default().hash_one((&key, &words)),
-            key,
-            words,
-        }
-    }
-
-    fn is(&self, other: &Self) -> bool {
-        self.mark == other.mark && self.key == other.key && self.words == other.words
     }
 }
 

@@ -593,9 +593,6 @@ fn a_silence_is_told_ever_more_rarely() {
         .filter(|line| line.contains("Nothing has come from one for"))
         .count();
     assert_eq!(told, 4, "after 1, 2, 4 and 8 minutes");
-    assert!(
-        rig.take()
-            .iter()
-            .all(|wish| !matches!(wish, Effect::Close(_) | Effect::Quit(Exit::Clean)))
-    );
+    let ends = |wish: &Effect| matches!(wish, Effect::Close(_) | Effect::Quit(Exit::Clean));
+    assert!(!rig.take().iter().any(ends));
 }

@@ -1,0 +1,23 @@
+//! What `hearken bench` is called with.
+
+use super::values::count;
+
+/// What is measured.
+#[derive(Debug, clap::Args)]
+pub struct Measuring {
+    /// How many sessions send in turn
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = count::<10_000>)]
+    pub sessions: u32,
+    /// How many events they send
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count::<1_000_000>)]
+    pub events: u32,
+    /// For how many seconds their way from the socket to the line is timed
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = count::<60>)]
+    pub seconds: u32,
+    /// Write JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+    /// Your languages, best first
+    #[arg(long, value_name = "TAG", value_delimiter = ',')]
+    pub language: Vec<String>,
+}
