@@ -59,10 +59,14 @@ fn asked_of_ps(id: u32) -> Spent {
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
-    let told = asked.map_or_else(
-        |_| String::new(),
-        |said| String::from_utf8_lossy(&said.stdout).into_owned(),
-    );
+    asked.map_or_else(
+        |_| Spent::default(),
+        |said| told_by_ps(&String::from_utf8_lossy(&said.stdout)),
+    )
+}
+
+/// Reads the time and the memory that `ps` wrote; nothing where it knows of no such program.
+fn told_by_ps(told: &str) -> Spent {
     let mut words = told.split_whitespace();
     Spent {
         processor: words.next().and_then(time),
@@ -111,7 +115,12 @@ mod tests {
             .spawn()
             .unwrap();
         assert!(!has_ended(&mut child).unwrap());
-        assert!(spent(&child).peak.unwrap() > 100_000);
+        // A program that has just begun holds next to nothing.
+        let patience = std::time::Instant::now() + Duration::from_secs(20);
+        while spent(&child).peak.unwrap() < 100_000 {
+            assert!(std::time::Instant::now() < patience);
+            std::thread::yield_now();
+        }
         drop(child.stdin.take());
         while !has_ended(&mut child).unwrap() {
             std::thread::yield_now();
@@ -121,8 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn ps_tells_of_this_very_program() {
-        let spent = asked_of_ps(std::process::id());
-        assert!(spent.processor.is_some() && spent.peak.unwrap() > 100_000);
+    fn what_ps_writes_is_read() {
+        let spent = |told| {
+            let Spent { processor, peak } = told_by_ps(told);
+            (processor, peak)
+        };
+        let both = (Some(Duration::from_millis(1250)), Some(48120 * 1024));
+        assert_eq!(spent("  0:01.25  48120\n"), both);
+        assert_eq!(
+            spent("00:00:00  7\n"),
+            (Some(Duration::ZERO), Some(7 * 1024))
+        );
+        assert_eq!(spent(""), (None, None));
     }
 }
