@@ -136,10 +136,11 @@ pub fn marked(event: &str, mark: usize) -> Option<String> {
         .then(|| event.replace(LINES, &format!(" has {mark} lines.")))
 }
 
-/// Gives the mark in a line that was written of such a result.
+/// Gives the mark in a line that was written of such a result. The first line of a minute has the time at its end.
 pub fn mark_in(line: &str) -> Option<usize> {
     let (_, rest) = line.split_once(" has ")?;
-    rest.strip_suffix(" lines.")?.parse().ok()
+    let (mark, _) = rest.split_once(" lines.")?;
+    mark.parse().ok()
 }
 
 #[cfg(test)]
@@ -195,6 +196,7 @@ mod tests {
         let result = results.take(1).next().unwrap();
         assert!(result.contains("File 7 has 17 lines."));
         assert_eq!(mark_in("Tool: File 7 has 17 lines."), Some(17));
+        assert_eq!(mark_in("Tool: File 7 has 17 lines. (13:41)"), Some(17));
         assert_eq!(mark_in("Flood Agent says: a file has lines."), None);
     }
 }
