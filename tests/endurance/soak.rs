@@ -406,7 +406,7 @@ fn ask(
         );
         // A key that comes too early is told so, and is pressed again, no sooner than that it would be a held one.
         if pressed.is_none_or(|at| at.elapsed() > Duration::from_secs(1)) {
-            terminal.press(if asked % 2 == 0 { "n" } else { "y" });
+            terminal.press(if asked.is_multiple_of(2) { "n" } else { "y" });
             pressed = Some(Instant::now());
         }
         go_on(pour, agent, terminal, Duration::from_millis(20));
