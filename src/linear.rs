@@ -192,7 +192,7 @@ impl Lines {
         let shown: Vec<&Segment> = told
             .segments
             .iter()
-            .filter(|segment| !segment.text.is_empty())
+            .filter(|segment| !segment.text().is_empty())
             .collect();
         // What hearken says in one go needs one line; each part of the agent's has its own.
         let parts: Vec<&[&Segment]> = shown
@@ -209,9 +209,9 @@ impl Lines {
             let words: Vec<&str> = part
                 .iter()
                 .map(|segment| match segment.mark {
-                    Mark::Own => segment.shown.as_deref().unwrap_or(&segment.text),
+                    Mark::Own => segment.shown(),
                     // What an agent asks is shown to the letter.
-                    Mark::Agent => &segment.text,
+                    Mark::Agent => segment.text(),
                 })
                 .collect();
             let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();

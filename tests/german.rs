@@ -180,7 +180,7 @@ fn holds(name: &str, parts: &BTreeSet<String>) -> (usize, usize) {
         let segments = stage.told.iter().flat_map(|told| &told.segments);
         for segment in segments.filter(|segment| segment.mark == Mark::Own) {
             own += 1;
-            for text in [&segment.text, &segment.spoken] {
+            for text in [segment.text(), segment.spoken()] {
                 let words = text.to_lowercase();
                 let english = words
                     .split(|c: char| !c.is_alphabetic())

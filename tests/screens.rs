@@ -469,8 +469,8 @@ fn the_lines_of_every_scenario_are_all_that_is_announced_and_nothing_else() {
                             .segments
                             .iter()
                             .map(|part| match part.mark {
-                                Mark::Own => part.shown.as_deref().unwrap_or(&part.text),
-                                Mark::Agent => &part.text,
+                                Mark::Own => part.shown(),
+                                Mark::Agent => part.text(),
                             })
                             .collect();
                         parts.join(" ")

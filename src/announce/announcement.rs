@@ -1,7 +1,7 @@
 //! One thing that is worth telling, ready for every face and for the voice.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use serde::Serialize;
 
@@ -199,6 +199,19 @@ impl Default for Facts {
 }
 
 impl Facts {
+    /// Puts them where they are kept. What has none shares that there is nothing.
+    pub(super) fn kept(self) -> Arc<Self> {
+        static NOTHING: LazyLock<Arc<Facts>> = LazyLock::new(Arc::default);
+        let nothing = self.words.is_empty()
+            && self.address.is_none()
+            && self.written.is_none()
+            && Arc::ptr_eq(&self.attached, &NOTHING.attached);
+        match nothing {
+            true => Arc::clone(&NOTHING),
+            false => Arc::new(self),
+        }
+    }
+
     /// Estimates the memory that they take, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(Segment::size).sum::<usize>();
@@ -219,7 +232,7 @@ pub struct Tool {
 impl Tool {
     /// Estimates the memory that it takes, in bytes.
     fn size(&self) -> usize {
-        self.name.len() + self.status.as_ref().map_or(0, String::len)
+        std::mem::size_of::<Self>() + self.name.len() + self.status.as_ref().map_or(0, String::len)
     }
 }
 
@@ -246,9 +259,9 @@ pub struct Announcement {
     /// The agent's name for a person, if an agent is concerned.
     pub agent: Option<Arc<str>>,
     /// The name of the source that it is about, where no session is concerned.
-    pub source: Option<String>,
+    pub source: Option<Arc<str>>,
     /// Which tool is called or returned, if any.
-    pub tool: Option<Tool>,
+    pub tool: Option<Box<Tool>>,
     /// Which question, if any.
     pub about: Option<About>,
     /// What merges it with others of its kind: a tool's call, an output, a state.
@@ -264,7 +277,7 @@ pub struct Announcement {
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
     /// What is known beside them; told in detail, they are among them.
-    pub facts: Facts,
+    pub facts: Arc<Facts>,
 }
 
 impl Announcement {
@@ -298,7 +311,7 @@ impl Announcement {
         let mut shown = self
             .segments
             .iter()
-            .filter(|segment| !segment.text.is_empty())
+            .filter(|segment| !segment.text().is_empty())
             .peekable();
         shown.peek().is_some() && shown.all(|segment| segment.mark == Mark::Agent)
     }
@@ -318,8 +331,8 @@ impl Announcement {
     /// Estimates the memory that it takes, in bytes.
     pub fn size(&self) -> usize {
         let words: usize = self.segments.iter().map(Segment::size).sum();
-        let source = self.source.as_ref().map_or(0, String::len);
-        let tool = self.tool.as_ref().map_or(0, Tool::size);
+        let source = self.source.as_ref().map_or(0, |name| name.len());
+        let tool = self.tool.as_ref().map_or(0, |tool| tool.size());
         std::mem::size_of::<Self>() + words + self.facts.size() + source + tool
     }
 }

@@ -176,14 +176,7 @@ mod tests {
     use super::*;
 
     fn own() -> Segment {
-        Segment {
-            mark: crate::announce::Mark::Own,
-            text: "x".to_owned(),
-            shown: None,
-            spoken: "x".to_owned(),
-            language: None,
-            ways: false,
-        }
+        Segment::own("x")
     }
 
     #[test]

@@ -104,7 +104,7 @@ impl Ours {
     /// label, or it speaks of what hearken speaks of around a question.
     pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
         let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
-        let shown = agents.map(|it| it.shown.as_deref().unwrap_or(&it.text));
+        let shown = agents.map(|it| it.shown());
         let text = shown.collect::<Vec<_>>().join(" ");
         if text.is_empty() {
             return false;

@@ -80,13 +80,13 @@ fn source(app: &App, told: &Announcement) -> Option<String> {
     let named = link.and_then(|link| app.links().iter().find(|view| view.id == link));
     named
         .map(|view| view.name.clone())
-        .or_else(|| told.source.clone())
+        .or_else(|| told.source.as_deref().map(str::to_owned))
 }
 
 /// Names the direction in which the words run: that of the agent's, where there are any.
 fn direction(told: &Announcement) -> &'static str {
     let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
-    let runs_left = |it: &Segment| is_right_to_left(&it.text, told.direction);
+    let runs_left = |it: &Segment| is_right_to_left(it.text(), told.direction);
     if agents.into_iter().any(runs_left) {
         "rtl"
     } else {

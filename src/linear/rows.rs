@@ -68,20 +68,16 @@ pub(super) fn isolated(
     let mut rest = text;
     for segment in segments {
         let begin = match segment.mark {
-            Mark::Agent => isolate(segment.shown.as_deref().unwrap_or(&segment.text), direction),
+            Mark::Agent => isolate(segment.shown(), direction),
             Mark::Own => None,
         };
         // A text may be shown otherwise than it came.
-        let words = [segment.shown.as_deref(), Some(segment.text.as_str())];
-        let found = words
-            .into_iter()
-            .flatten()
-            .map(str::trim)
-            .find_map(|words| {
-                let (before, after) = rest.split_once(words)?;
-                let begin = begin.filter(|_| !words.is_empty())?;
-                Some((begin, before, words, after))
-            });
+        let words = [segment.shown(), segment.text()];
+        let found = words.into_iter().map(str::trim).find_map(|words| {
+            let (before, after) = rest.split_once(words)?;
+            let begin = begin.filter(|_| !words.is_empty())?;
+            Some((begin, before, words, after))
+        });
         if let Some((begin, before, words, after)) = found {
             out.push_str(before);
             out.push(begin);
@@ -197,14 +193,7 @@ mod tests {
     };
 
     fn segment(mark: Mark, text: &str, shown: Option<&str>) -> Segment {
-        Segment {
-            mark,
-            text: text.to_owned(),
-            shown: shown.map(str::to_owned),
-            spoken: String::new(),
-            language: None,
-            ways: false,
-        }
+        Segment::new(mark, text, "").shown_as(shown.unwrap_or(text))
     }
 
     fn written(label: &str, message: &str, time: Option<&str>, page: Page) -> String {

@@ -355,12 +355,12 @@ fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -
     for segment in segments
         .iter()
         .skip(1)
-        .filter(|segment| !segment.text.trim().is_empty())
+        .filter(|segment| !segment.text().trim().is_empty())
     {
         match segment.mark {
             Mark::Own => {
-                rows.extend(rows::own(&segment.text, width, risk(view, prompt, first)));
-                labelled = segment.text.trim_end().ends_with([':', '：']);
+                rows.extend(rows::own(segment.text(), width, risk(view, prompt, first)));
+                labelled = segment.text().trim_end().ends_with([':', '：']);
             }
             Mark::Agent => {
                 if !labelled {
@@ -369,8 +369,14 @@ fn words_of(view: View<'_>, prompt: &Prompt, segments: &[Segment], width: u16) -
                     rows.extend(rows::own(&label, width, look.own()));
                 }
                 let inside = width.saturating_sub(by).max(1);
-                let words =
-                    rows::mixed("", &segment.text, "", prompt.direction, inside, look.text());
+                let words = rows::mixed(
+                    "",
+                    segment.text(),
+                    "",
+                    prompt.direction,
+                    inside,
+                    look.text(),
+                );
                 rows.extend(rows::set_in(words, by));
                 labelled = false;
             }

@@ -323,7 +323,7 @@ fn by_speaker(
     let mut all = Vec::new();
     let segments: Vec<&Segment> = segments
         .iter()
-        .filter(|part| !part.text.trim().is_empty())
+        .filter(|part| !part.text().trim().is_empty())
         .collect();
     // What hearken says in one go stands together; each part of the agent's has its own rows.
     let parts: Vec<&[&Segment]> = segments
@@ -338,8 +338,8 @@ fn by_speaker(
             .iter()
             .map(|part| match part.mark {
                 // What an agent asks is shown to the letter.
-                Mark::Agent if to_the_letter => part.text.trim(),
-                Mark::Own | Mark::Agent => part.shown.as_deref().unwrap_or(&part.text).trim(),
+                Mark::Agent if to_the_letter => part.text().trim(),
+                Mark::Own | Mark::Agent => part.shown().trim(),
             })
             .collect();
         let words = words.join(" ");

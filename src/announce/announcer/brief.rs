@@ -70,7 +70,7 @@ impl Announcer {
             }
         };
         // A phrase may have nothing for whoever wants few words.
-        let aloud = match segments.iter().all(|segment| segment.spoken.is_empty()) {
+        let aloud = match segments.iter().all(|segment| segment.spoken().is_empty()) {
             true => Aloud::Echo,
             false => Aloud::Yes,
         };
@@ -368,14 +368,8 @@ fn was_accepted(prompt: &Prompt) -> bool {
 /// Puts short words in the place of what is heard and read, and keeps the whole for programs. All of them
 /// are the program's own.
 fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
-    vec![Segment {
-        shown: Some(join(short)),
-        spoken: join_spoken(short),
-        text: join(whole),
-        mark: Mark::Own,
-        language: None,
-        ways: false,
-    }]
+    let spoken = join_spoken(short);
+    vec![Segment::new(Mark::Own, join(whole), &spoken).shown_as(&join(short))]
 }
 
 /// Tells whether a text begins with the agent's name, as it is seen.

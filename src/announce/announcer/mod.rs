@@ -475,14 +475,9 @@ impl Announcer {
                 let state = self.outputs.get_mut(key);
                 let before = state.map(|state| std::mem::take(&mut state.blank));
                 let written = written::written(&before.unwrap_or_default(), &piece.text, &text);
-                let segment = Segment {
-                    mark: Mark::Agent,
-                    shown: (shown != text).then_some(shown),
-                    text,
-                    spoken,
-                    language: piece.language.clone(),
-                    ways: false,
-                };
+                let segment = Segment::new(Mark::Agent, text, &spoken)
+                    .shown_as(&shown)
+                    .language(piece.language.clone());
                 let mut draft =
                     Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(output_topic(key));
                 draft.facts.written = written;

@@ -15,7 +15,7 @@ use crate::announce::announcement::{
     About, Aloud, Announcement, AnnouncementId, Class, Cue, Kind, Tool, Weight,
 };
 use crate::announce::words::phrase::Phrases;
-use crate::announce::words::segment::{Mark, Segment};
+use crate::announce::words::segment::Segment;
 
 impl Announcer {
     /// Numbers an announcement of an agent, decides whether it is spoken, and keeps it.
@@ -121,7 +121,7 @@ impl Announcer {
             aloud: draft.aloud,
             key: None,
             agent: None,
-            source: draft.source,
+            source: draft.source.map(Arc::from),
             tool: None,
             about: draft.about,
             topic: draft.topic,
@@ -130,7 +130,7 @@ impl Announcer {
             tongue: Arc::clone(self.phrases.tongue()),
             direction: None,
             segments: draft.segments,
-            facts: draft.facts,
+            facts: draft.facts.kept(),
         }
     }
 
@@ -194,7 +194,7 @@ impl Announcer {
         let same = self.last_speaker.as_ref() == Some(&speaker_id);
         let begins = announcement.segments.first();
         let named_already = matches!(announcement.about, Some(About::Asks(_)))
-            || begins.is_some_and(|segment| names(&segment.text, agent));
+            || begins.is_some_and(|segment| names(segment.text(), agent));
         let goes_on = same && announcement.kind == Kind::Output;
         if !goes_on && !named_already {
             let segment = speaker(agent, &self.phrases);
@@ -299,7 +299,7 @@ fn is_of_text(told: &Announcement) -> bool {
 }
 
 /// Gives the tool whose call or return an announcement of a change tells.
-fn tool_of(change: &Change, kind: Kind) -> Option<Tool> {
+fn tool_of(change: &Change, kind: Kind) -> Option<Box<Tool>> {
     // What warns of a broken rule at a call is of another kind, and not the tool's own news.
     let (name, status) = if let What::ToolInvoked(event) = &change.what
         && kind == Kind::ToolInvoked
@@ -313,10 +313,10 @@ fn tool_of(change: &Change, kind: Kind) -> Option<Tool> {
     } else {
         return None;
     };
-    Some(Tool {
+    Some(Box::new(Tool {
         name: name.clone(),
         status,
-    })
+    }))
 }
 
 /// Gives the cue of what an announcement is about, if it has one.
@@ -351,12 +351,5 @@ fn cue_of(draft: &Draft) -> Option<Cue> {
 /// Gives the words that name a speaker; they are heard, and every face shows the name by itself.
 fn speaker(agent: &str, phrases: &Phrases) -> Segment {
     let spoken = format!("{}:", phrases.name_of(agent));
-    Segment {
-        shown: None,
-        mark: Mark::Own,
-        text: String::new(),
-        spoken: phrases.lexicon().pronounce(&spoken).into_owned(),
-        language: None,
-        ways: false,
-    }
+    Segment::heard(&phrases.lexicon().pronounce(&spoken))
 }

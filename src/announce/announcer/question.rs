@@ -15,7 +15,7 @@ use crate::announce::announcement::Kind;
 use crate::announce::text::speakable;
 use crate::announce::text::wrap::beginning;
 use crate::announce::words::phrase::{Arg, Args};
-use crate::announce::words::segment::{Mark, Segment};
+use crate::announce::words::segment::Segment;
 
 /// How long silence still has, and who says so.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ impl Announcer {
         let left = told(prompt, sessions, now);
         let mut segments = self.asked(prompt, sessions, again, left, Prompt::LONGEST_PART);
         if prompt.is_cut() && !again {
-            let cut = own(self.cut_words(prompt, sessions, now));
+            let cut = Segment::own(self.cut_words(prompt, sessions, now));
             // How to answer comes last: whoever knows it need not hear it out.
             let ways = segments.iter().rposition(|segment| segment.ways);
             segments.insert(ways.unwrap_or(segments.len()), cut);
@@ -180,7 +180,7 @@ impl Announcer {
                 self.clarification(prompt, asked, asker, left, usize::MAX)
             }
         };
-        segments.extend(self.doubts(prompt).into_iter().map(own));
+        segments.extend(self.doubts(prompt).into_iter().map(Segment::own));
         segments
     }
 
@@ -340,7 +340,7 @@ impl Announcer {
     ) -> Vec<Segment> {
         let mut segments = Vec::new();
         if asked.takes_several {
-            segments.push(own(self.phrases.text("question.several", &[])));
+            segments.push(Segment::own(self.phrases.text("question.several", &[])));
         }
         segments.extend(self.timeout_segments(prompt, asked, left, longest));
         segments.push(self.keys_now(prompt));
@@ -418,7 +418,7 @@ impl Announcer {
             ],
         );
         if prompt.is_cut() {
-            segments.push(own(self.cut_words(prompt, sessions, now)));
+            segments.push(Segment::own(self.cut_words(prompt, sessions, now)));
         }
         segments
     }
@@ -537,17 +537,6 @@ pub(super) fn told(prompt: &Prompt, sessions: &Sessions, now: Now) -> Option<Lef
 /// Gives the same for words below a head that says it.
 fn headed(prompt: &Prompt, sessions: &Sessions) -> Option<Left> {
     sessions.expires(prompt).map(|_| Left::Headed)
-}
-
-pub(super) fn own(text: String) -> Segment {
-    Segment {
-        shown: None,
-        mark: Mark::Own,
-        text: text.clone(),
-        spoken: text,
-        language: None,
-        ways: false,
-    }
 }
 
 fn cut(text: &str, longest: usize) -> String {

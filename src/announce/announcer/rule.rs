@@ -5,7 +5,7 @@ use crate::protocol::Now;
 use crate::session::{Prompt, Question, Sessions};
 
 use super::Announcer;
-use super::question::{own, told};
+use super::question::told;
 use crate::announce::words::phrase::Arg;
 use crate::announce::words::segment::Segment;
 
@@ -26,8 +26,8 @@ impl Announcer {
         let mut args = self.confirmation_args(prompt, asked, agent, left, Prompt::LONGEST_PART);
         let keys = self.keys_now(prompt);
         let keys = Arg::Sounding {
-            text: keys.text,
-            spoken: keys.spoken,
+            text: keys.text().to_owned(),
+            spoken: keys.spoken().to_owned(),
         };
         args.extend([("rule", Arg::Own(rule.name.clone())), ("keys", keys)]);
         let key = match rule.decision {
@@ -37,7 +37,7 @@ impl Announcer {
         };
         let mut segments = self.phrases.say(key, Verbosity::Normal, &args);
         if prompt.is_cut() {
-            segments.push(own(self.cut_words(prompt, sessions, now)));
+            segments.push(Segment::own(self.cut_words(prompt, sessions, now)));
         }
         segments
     }

@@ -143,14 +143,9 @@ impl Announcer {
     fn whole_section(&self, written: &str, language: Option<&str>) -> Segment {
         let (spoken, shown) = self.phrases.lexicon().read_whole(written, self.wall);
         let text = speakable::one_line(written);
-        Segment {
-            mark: Mark::Agent,
-            shown: (shown != text).then_some(shown),
-            text,
-            spoken,
-            language: language.map(Arc::from),
-            ways: false,
-        }
+        Segment::new(Mark::Agent, text, &spoken)
+            .shown_as(&shown)
+            .language(language.map(Arc::from))
     }
 
     /// Makes parts of a heading or a paragraph.

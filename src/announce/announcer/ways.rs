@@ -42,14 +42,10 @@ impl Announcer {
             // Why it can't be answered is no way to answer.
             Manner::Program => unanswerable(prompt).is_some(),
         };
-        Segment {
-            shown: None,
-            mark: Mark::Own,
-            text: said.text,
-            spoken: if heard { said.spoken } else { String::new() },
-            language: None,
-            ways: true,
-        }
+        let spoken = if heard { &said.spoken } else { "" };
+        let mut keys = Segment::new(Mark::Own, said.text, spoken);
+        keys.ways = true;
+        keys
     }
 
     /// Notes that a question was asked, with all that it says.

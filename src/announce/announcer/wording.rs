@@ -18,7 +18,7 @@ use crate::announce::text::speakable::same_letters;
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
 use crate::announce::words::phrase::Arg;
-use crate::announce::words::segment::{Mark, Segment};
+use crate::announce::words::segment::Segment;
 
 impl Announcer {
     /// Words one change that is no streamed text.
@@ -132,10 +132,9 @@ impl Announcer {
         let mut segments = self.fill(key, self.level(change.key.link, kind), args);
         // "Started: Started." says nothing twice.
         if let [own, said] = segments.as_mut_slice()
-            && same_letters(&own.text, &said.text)
+            && same_letters(own.text(), said.text())
         {
-            own.text = said.text.clone();
-            own.spoken = said.spoken.clone();
+            *own = Segment::new(own.mark, said.text(), said.spoken());
             segments.truncate(1);
         }
         Draft::new(class, kind, segments)
@@ -494,14 +493,7 @@ impl Announcer {
         let args = args_of(danger, tool, self.phrases.text(remedy, &[]));
         let segments = self.fill(key_of(danger), self.verbosity_of(change.key.link), &args);
         // Every face labels a danger; only the ear needs the word.
-        let word = Segment {
-            shown: None,
-            mark: Mark::Own,
-            text: String::new(),
-            spoken: self.phrases.text("danger", &[]),
-            language: None,
-            ways: false,
-        };
+        let word = Segment::heard(&self.phrases.text("danger", &[]));
         let segments = std::iter::once(word).chain(segments).collect();
         let draft = Draft::new(Class::Alert, Kind::Danger, segments);
         match danger.prompt().filter(|id| sessions.prompt(*id).is_some()) {

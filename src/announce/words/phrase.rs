@@ -254,14 +254,7 @@ impl Phrases {
         now: Option<Timestamp>,
     ) -> Vec<Segment> {
         let Some(leveled) = self.phrases.get(key) else {
-            return vec![Segment {
-                shown: None,
-                mark: Mark::Own,
-                text: key.to_owned(),
-                spoken: key.to_owned(),
-                language: None,
-                ways: false,
-            }];
+            return vec![Segment::own(key)];
         };
         let template = match level {
             Verbosity::Terse => leveled.terse.as_ref().unwrap_or(&leveled.normal),
@@ -385,14 +378,9 @@ impl<'a> Builder<'a> {
         let text = self.own.trim();
         // Only stops between two agents' texts are left over from optional parts.
         if text.chars().any(char::is_alphanumeric) {
-            self.segments.push(Segment {
-                shown: None,
-                mark: Mark::Own,
-                text: text.to_owned(),
-                spoken: (self.lexicon.pronounce(self.own_spoken.trim())).into_owned(),
-                language: None,
-                ways: false,
-            });
+            let spoken = self.lexicon.pronounce(self.own_spoken.trim());
+            let segment = Segment::new(Mark::Own, text, &spoken);
+            self.segments.push(segment);
         }
         self.own.clear();
         self.own_spoken.clear();
@@ -407,14 +395,8 @@ impl<'a> Builder<'a> {
         };
         if !shown.is_empty() {
             let spoken = self.lexicon.speak(text, profile, self.now);
-            self.segments.push(Segment {
-                shown: None,
-                mark: Mark::Agent,
-                text: shown,
-                spoken,
-                language,
-                ways: false,
-            });
+            let segment = Segment::new(Mark::Agent, shown, &spoken).language(language);
+            self.segments.push(segment);
         }
     }
 
@@ -528,9 +510,7 @@ mod tests {
         let args = [("summary", Arg::Agent("All {done}[!]".into(), None))];
         let said = phrases.say("a", Verbosity::Normal, &args);
         assert_eq!(
-            said.iter()
-                .map(|s| (s.mark, s.text.as_str()))
-                .collect::<Vec<_>>(),
+            said.iter().map(|s| (s.mark, s.text())).collect::<Vec<_>>(),
             [(Mark::Own, "Finished:"), (Mark::Agent, "All {done}[!]")]
         );
         assert_eq!(join(&phrases.say("a", Verbosity::Normal, &[])), "Finished");

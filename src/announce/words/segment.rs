@@ -15,49 +15,154 @@ pub enum Mark {
 }
 
 /// Holds a piece of an announcement that has one speaker and one language.
+///
+/// Thousands are kept for hours, and most are spoken and shown as they were written: what differs stands behind the text,
+/// in one piece of memory with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
     /// Whose words.
     pub mark: Mark,
-    /// The words of the source, cleaned of hostile characters.
-    pub text: String,
-    /// The words as they are shown, where that is not how the source wrote them: without Markdown's
-    /// marks.
-    pub shown: Option<String>,
-    /// The words as they are spoken; empty when there is nothing to say.
-    pub spoken: String,
-    /// The language, when it is known and not the program's own.
-    pub language: Option<Arc<str>>,
     /// Whether they only say how a question is answered: it is heard once all before them was said.
     pub ways: bool,
+    /// The language, when it is known and not the program's own.
+    pub language: Option<Arc<str>>,
+    words: Box<str>,
+    text: Part,
+    shown: Part,
+    spoken: Part,
+}
+
+/// Says which bytes of a segment's words are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    from: u32,
+    to: u32,
+}
+
+impl Part {
+    /// Says that what is between two places is meant. An event is bounded to a few megabytes, so both fit.
+    fn between(from: usize, to: usize) -> Self {
+        let place = |place| u32::try_from(place).unwrap_or(u32::MAX);
+        Self {
+            from: place(from),
+            to: place(to),
+        }
+    }
+
+    /// Finds words where a text begins with them, or else puts them behind all.
+    fn of(wanted: &str, text: Self, words: &mut String) -> Self {
+        match text.of_words(words).starts_with(wanted) {
+            true => Self::between(0, wanted.len()),
+            false => {
+                let from = words.len();
+                words.push_str(wanted);
+                Self::between(from, words.len())
+            }
+        }
+    }
+
+    fn of_words(self, words: &str) -> &str {
+        let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
+        (words.get(place(self.from)..place(self.to))).unwrap_or_default()
+    }
 }
 
 impl Segment {
+    /// Makes one of the words of the source, cleaned of hostile characters, and of how they are spoken: empty when there is
+    /// nothing to say. They are shown as they are written, in the program's own language.
+    pub fn new(mark: Mark, text: impl Into<String>, spoken: &str) -> Self {
+        let mut words = text.into();
+        let text = Part::between(0, words.len());
+        let spoken = Part::of(spoken, text, &mut words);
+        Self {
+            mark,
+            ways: false,
+            language: None,
+            words: words.into_boxed_str(),
+            text,
+            shown: text,
+            spoken,
+        }
+    }
+
+    /// Makes one of the program's own words, which are spoken as they are written.
+    pub fn own(text: impl Into<String>) -> Self {
+        let text = text.into();
+        let part = Part::between(0, text.len());
+        Self {
+            mark: Mark::Own,
+            ways: false,
+            language: None,
+            words: text.into_boxed_str(),
+            text: part,
+            shown: part,
+            spoken: part,
+        }
+    }
+
+    /// Makes one that is heard and not seen.
+    pub fn heard(spoken: &str) -> Self {
+        Self::new(Mark::Own, String::new(), spoken)
+    }
+
+    /// Has it shown in other words than the source wrote: without Markdown's marks.
+    #[must_use]
+    pub fn shown_as(self, shown: &str) -> Self {
+        if shown == self.shown() {
+            return self;
+        }
+        let mut words = String::from(self.words);
+        let shown = Part::of(shown, self.text, &mut words);
+        Self {
+            words: words.into_boxed_str(),
+            shown,
+            ..self
+        }
+    }
+
+    /// Says in which language it is.
+    #[must_use]
+    pub fn language(self, language: Option<Arc<str>>) -> Self {
+        Self { language, ..self }
+    }
+
+    /// Gives the words of the source, cleaned of hostile characters.
+    pub fn text(&self) -> &str {
+        self.text.of_words(&self.words)
+    }
+
+    /// Gives the words as they are shown.
+    pub fn shown(&self) -> &str {
+        self.shown.of_words(&self.words)
+    }
+
+    /// Gives the words as they are spoken; empty when there is nothing to say.
+    pub fn spoken(&self) -> &str {
+        self.spoken.of_words(&self.words)
+    }
+
     /// Estimates the memory that its words take, in bytes.
     pub(in crate::announce) fn size(&self) -> usize {
-        let shown = self.shown.as_ref().map_or(0, String::len);
-        self.text.len() + self.spoken.len() + shown
+        std::mem::size_of::<Self>() + self.words.len()
     }
 }
 
 /// Joins segments into one line of text; a segment that does not end in a stop gets one.
 pub fn join(segments: &[Segment]) -> String {
-    join_by(segments, |segment| &segment.text)
+    join_by(segments, Segment::text)
 }
 
 /// Joins what is shown of segments in the same way.
 pub fn join_shown(segments: &[Segment]) -> String {
-    join_by(segments, |segment| {
-        segment.shown.as_deref().unwrap_or(&segment.text)
-    })
+    join_by(segments, Segment::shown)
 }
 
 /// Joins the spoken words of segments in the same way.
 pub fn join_spoken(segments: &[Segment]) -> String {
-    join_by(segments, |segment| &segment.spoken)
+    join_by(segments, Segment::spoken)
 }
 
-fn join_by(segments: &[Segment], words: impl Fn(&Segment) -> &str) -> String {
+fn join_by(segments: &[Segment], words: fn(&Segment) -> &str) -> String {
     let mut line = String::new();
     for segment in segments {
         let text = words(segment).trim();
@@ -74,4 +179,35 @@ fn join_by(segments: &[Segment], words: impl Fn(&Segment) -> &str) -> String {
         line.push_str(text);
     }
     line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reading_is_given_back_as_it_was_put_in() {
+        let texts = ["", "a", "ab", "**a** b", "é"];
+        for text in texts {
+            for spoken in texts {
+                for shown in texts {
+                    let segment = Segment::new(Mark::Agent, text, spoken).shown_as(shown);
+                    let found = (segment.text(), segment.shown(), segment.spoken());
+                    assert_eq!(found, (text, shown, spoken));
+                    let again = segment.clone().shown_as(text);
+                    let found = (again.text(), again.shown(), again.spoken());
+                    assert_eq!(found, (text, text, spoken));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn words_that_are_the_same_in_every_reading_are_kept_once() {
+        let own = Segment::own("Accepted.");
+        assert_eq!(own, Segment::new(Mark::Own, "Accepted.", "Accepted."));
+        assert_eq!(&*own.words, "Accepted.");
+        let stop = Segment::new(Mark::Own, "Accepted.", "Accepted").shown_as("");
+        assert_eq!(&*stop.words, "Accepted.");
+    }
 }

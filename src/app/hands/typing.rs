@@ -11,7 +11,7 @@
 use tui_input::InputRequest as Request;
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::announce::{Arg, Class, Kind, Mark, Reason, Segment};
+use crate::announce::{Arg, Class, Kind, Reason, Segment};
 use crate::config::EchoChoice;
 use crate::keys::Edit;
 use crate::protocol::{LONGEST_RATIONALE, Now};
@@ -256,17 +256,12 @@ impl App {
             (Some(_), None) => phrases.lexicon().spell(text, false),
             (Some(_), Some(_)) => text.to_owned(),
         };
-        let segment = Segment {
-            mark: Mark::Own,
-            text: spoken.clone(),
-            shown: None,
-            spoken,
-            language: None,
-            ways: false,
-        };
-        let told = self
-            .announcer
-            .aside(Class::Response, Kind::Reply, vec![segment], now);
+        let told = self.announcer.aside(
+            Class::Response,
+            Kind::Reply,
+            vec![Segment::own(spoken)],
+            now,
+        );
         self.emit(told, now);
         // The line itself shows it.
         self.answers.clear();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::announce::{Aloud, Arg, Class, Manner};
+use crate::announce::{Aloud, Arg, Class, Manner, Segment};
 use crate::protocol::{Answer, Decision, Now};
 use crate::session::{Prompt, Standing};
 
@@ -56,7 +56,8 @@ impl App {
             && self.face.manner() == Manner::Program
             && let Some(how) = words.first_mut()
         {
-            how.spoken = self.phrases().text("reply.second_step.program", &[]);
+            let spoken = self.phrases().text("reply.second_step.program", &[]);
+            *how = Segment::new(how.mark, how.text(), &spoken);
         }
         self.tell_of(Class::Response, prompt, key, (words, Aloud::Yes), now);
     }

@@ -48,14 +48,7 @@ impl App {
                 if self.announcer.verbosity() == Verbosity::Detailed {
                     let args = [("n", Arg::own(at + 1)), ("all", Arg::own(words.len()))];
                     let place = self.phrases().text("spell.place", &args);
-                    segments.push(Segment {
-                        shown: None,
-                        mark: Mark::Own,
-                        spoken: place.clone(),
-                        text: place,
-                        language: None,
-                        ways: false,
-                    });
+                    segments.push(Segment::own(place));
                 }
                 self.answer_aside(segments, now);
             }
@@ -92,14 +85,7 @@ impl App {
             .unwrap_or(&text);
         let phonetic = self.review.spelling_mut().turn(told.id, word) == Alphabet::Phonetic;
         let spoken = self.phrases().lexicon().spell(meant, phonetic);
-        let segment = Segment {
-            shown: None,
-            mark: Mark::Own,
-            text: spoken.clone(),
-            spoken,
-            language: told.language().map(Arc::from),
-            ways: false,
-        };
+        let segment = Segment::own(spoken).language(told.language().map(Arc::from));
         self.answer_aside(vec![segment], now);
     }
 
@@ -116,14 +102,13 @@ impl App {
             .segments
             .iter()
             .all(|segment| segment.mark == Mark::Own);
-        Segment {
-            shown: None,
-            mark: if own { Mark::Own } else { Mark::Agent },
-            text: one_line(word),
-            spoken: self.phrases().lexicon().speak(word, Profile::Exact, None),
-            language: told.language().map(Arc::from),
-            ways: false,
-        }
+        let spoken = self.phrases().lexicon().speak(word, Profile::Exact, None);
+        Segment::new(
+            if own { Mark::Own } else { Mark::Agent },
+            one_line(word),
+            &spoken,
+        )
+        .language(told.language().map(Arc::from))
     }
 
     /// Answers a key with something that is no news and does not enter the history.

@@ -248,7 +248,12 @@ fn languages_of(stage: &Stage) -> Vec<(String, Option<String>)> {
         .iter()
         .filter(|it| it.mark == crate::announce::Mark::Agent);
     agents
-        .map(|it| (it.text.clone(), it.language.as_deref().map(str::to_owned)))
+        .map(|it| {
+            (
+                it.text().to_owned(),
+                it.language.as_deref().map(str::to_owned),
+            )
+        })
         .collect()
 }
 

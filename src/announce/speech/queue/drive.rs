@@ -65,7 +65,7 @@ impl SpeechQueue {
             let mut heard = playing.item.announcement.segments.iter();
             let mut heard = heard
                 .by_ref()
-                .filter(|it| !it.spoken.trim().is_empty())
+                .filter(|it| !it.spoken().trim().is_empty())
                 .rev();
             let noted = heard.next().is_some_and(|last| last.ways) && heard.next().is_some();
             if !noted {
@@ -121,14 +121,15 @@ impl SpeechQueue {
     /// Speaks the next segment of an item that has words; an item without any is done.
     pub(super) fn play(&mut self, lane: Lane, mut item: Item) -> Option<Wish> {
         let segments = &item.announcement.segments;
-        let at = (item.next..segments.len()).find(|at| !segments[*at].spoken.trim().is_empty())?;
+        let at =
+            (item.next..segments.len()).find(|at| !segments[*at].spoken().trim().is_empty())?;
         let segment = &segments[at];
         // Only the first words have the cue; the rest is the same announcement still.
         let cue = item.announcement.cue.filter(|_| item.next == 0);
         // Trailing segments without words must not keep the item from being finished.
         let more = segments[at + 1..]
             .iter()
-            .any(|segment| !segment.spoken.trim().is_empty());
+            .any(|segment| !segment.spoken().trim().is_empty());
         item.next = if more { at + 1 } else { segments.len() };
         self.next_utterance += 1;
         let id = UtteranceId(self.next_utterance);
@@ -149,7 +150,7 @@ impl SpeechQueue {
         let utterance = Utterance {
             id,
             class,
-            text: segment.spoken.clone(),
+            text: segment.spoken().to_owned(),
             language: language.map(str::to_owned),
             mark: segment.mark,
             sound,
@@ -194,7 +195,7 @@ impl SpeechQueue {
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
-            facts: Facts::default(),
+            facts: Facts::default().kept(),
         };
         Item::new(Arc::new(announcement), now)
     }

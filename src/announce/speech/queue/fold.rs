@@ -44,7 +44,7 @@ impl SpeechQueue {
                 .announcement
                 .segments
                 .iter()
-                .map(|segment| segment.spoken.chars().count())
+                .map(|segment| segment.spoken().chars().count())
                 .sum::<usize>();
             let after_fold = folded_at.is_some_and(|folded| at > folded);
             if after_fold || (spent > budget && kept_first) {

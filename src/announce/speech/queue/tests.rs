@@ -3,8 +3,8 @@
 mod accounts;
 
 use super::*;
-use crate::announce::announcement::{Aloud, Facts, Kind, Weight};
-use crate::announce::words::segment::{Mark, Segment};
+use crate::announce::announcement::{Aloud, Kind, Weight};
+use crate::announce::words::segment::Segment;
 use crate::protocol::{AgentId, SessionId};
 use crate::session::LinkId;
 
@@ -44,15 +44,8 @@ fn told(lane: Lane, text: &str) -> Announcement {
         cue: None,
         tongue: Arc::default(),
         direction: None,
-        segments: vec![Segment {
-            shown: None,
-            mark: Mark::Own,
-            text: text.into(),
-            spoken: text.into(),
-            language: None,
-            ways: false,
-        }],
-        facts: Facts::default(),
+        segments: vec![Segment::own(text)],
+        facts: Arc::default(),
     }
 }
 
