@@ -185,11 +185,11 @@ impl App {
         std::mem::take(&mut self.effects)
     }
 
-    /// Takes one of several facts that come together, and gives what is wished for it. What time has made due, and which
-    /// question is shown, is left to [`App::settled`], which must follow the last of them.
-    pub fn one_of_many(&mut self, input: Input, now: Now) -> Vec<Effect> {
+    /// Takes one of several facts that come together, and adds what is wished for it to what is wished already. What time
+    /// has made due, and which question is shown, is left to [`App::settled`], which must follow the last of them.
+    pub fn one_of_many(&mut self, input: Input, now: Now, wished: &mut Vec<Effect>) {
         self.take(input, now);
-        std::mem::take(&mut self.effects)
+        wished.append(&mut self.effects);
     }
 
     /// Does what is left to be done behind facts that came together.

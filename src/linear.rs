@@ -215,7 +215,8 @@ impl Lines {
                 })
                 .collect();
             let of_it: Vec<Segment> = part.iter().map(|segment| (*segment).clone()).collect();
-            let text = isolated(&words.join(" "), &of_it, told.direction, self.page.order);
+            let words = words.join(" ");
+            let text = isolated(&words, &of_it, told.direction, self.page.order);
             let end = time.filter(|_| at == last);
             timed = put(out, (label, false), onward, &text, end, self.page);
         }

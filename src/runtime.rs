@@ -213,19 +213,20 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                 let until = at.monotonic + BATCH;
                 output.writer().gather();
                 let mut next = Some((link, event));
+                let mut effects = Vec::new();
                 while let Some((link, event)) = next {
                     let input = Input::Link { link, event };
                     shell.record(&input, at);
-                    let effects = app.one_of_many(input, at);
-                    shell.act(effects, &app, &mut feeds, &mut inputs, &mut output, at);
+                    app.one_of_many(input, at, &mut effects);
+                    shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
                     at = now();
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
                     next = (goes_on && at.monotonic < until)
                         .then(|| feeds.try_next())
                         .flatten();
                 }
-                let effects = app.settled(at);
-                shell.act(effects, &app, &mut feeds, &mut inputs, &mut output, at);
+                effects.extend(app.settled(at));
+                shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
                 output.writer().put_out();
                 dirty = true;
             }
@@ -360,14 +361,14 @@ impl Shell {
         if matches!(input, Input::Line { .. }) {
             output.interrupted();
         }
-        let effects = app.update(input, at);
-        self.act(effects, app, feeds, inputs, output, at);
+        let mut effects = app.update(input, at);
+        self.act(&mut effects, app, feeds, inputs, output, at);
     }
 
-    /// Does what is wished.
+    /// Does what is wished, and leaves the list empty.
     fn act(
         &mut self,
-        effects: Vec<Effect>,
+        effects: &mut Vec<Effect>,
         app: &App,
         feeds: &mut Feeds,
         inputs: &mut Inputs,
@@ -375,7 +376,7 @@ impl Shell {
         at: Now,
     ) {
         let (mut flushes, mut quits, mut shows) = (false, false, false);
-        for effect in &effects {
+        for effect in effects.iter() {
             flushes |= matches!(effect, Effect::FlushInput);
             quits |= matches!(effect, Effect::Quit(_));
             shows |= matches!(effect, Effect::Show(_));
@@ -442,13 +443,13 @@ impl Shell {
 
     fn run(
         &mut self,
-        effects: Vec<Effect>,
+        effects: &mut Vec<Effect>,
         app: &App,
         feeds: &mut Feeds,
         output: &mut Output,
         at: Now,
     ) {
-        for effect in effects {
+        for effect in effects.drain(..) {
             match effect {
                 Effect::Show(told) => output.show(app, told),
                 Effect::Speak(utterance) => self.speak(utterance),

@@ -1,12 +1,11 @@
 //! One thing that is worth telling, ready for every face and for the voice.
 
-use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use serde::Serialize;
 
 use crate::config::CueConfig;
-use crate::protocol::{Attached, Now, TextDirection};
+use crate::protocol::{Attached, Now, OutputId, TextDirection, ToolCallId};
 use crate::session::{PromptId, SessionKey};
 
 use crate::announce::words::segment::{Mark, Segment, join, join_shown, join_spoken};
@@ -199,17 +198,15 @@ impl Default for Facts {
 }
 
 impl Facts {
-    /// Puts them where they are kept. What has none shares that there is nothing.
-    pub(super) fn kept(self) -> Arc<Self> {
-        static NOTHING: LazyLock<Arc<Facts>> = LazyLock::new(Arc::default);
-        let nothing = self.words.is_empty()
-            && self.address.is_none()
-            && self.written.is_none()
-            && Arc::ptr_eq(&self.attached, &NOTHING.attached);
-        match nothing {
-            true => Arc::clone(&NOTHING),
-            false => Arc::new(self),
-        }
+    /// Gives what most announcements have beside their words.
+    pub(super) fn none() -> Arc<Self> {
+        static NONE: LazyLock<Arc<Facts>> = LazyLock::new(Arc::default);
+        Arc::clone(&NONE)
+    }
+
+    /// Tells whether they are no more than words and an address, as others may have them, too.
+    pub(super) fn are_usual(&self) -> bool {
+        self.written.is_none() && Arc::ptr_eq(&self.attached, &Attached::none())
     }
 
     /// Estimates the memory that they take, in bytes.
@@ -217,6 +214,28 @@ impl Facts {
         let words = self.words.iter().map(Segment::size).sum::<usize>();
         let written = self.written.as_ref().map_or(0, String::len);
         words + self.address.as_ref().map_or(0, String::len) + self.attached.weight() + written
+    }
+}
+
+/// Names what merges an announcement with others of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topic {
+    /// The state that the agent is in.
+    State,
+    /// How far it is.
+    Progress,
+    /// A call of a tool, by its id.
+    Call(ToolCallId),
+    /// The calls of a tool that have no ids, by the tool's name.
+    Tool(Arc<str>),
+    /// An output, which need not have an id.
+    Output(Option<OutputId>),
+}
+
+impl Topic {
+    /// Names a call of a tool.
+    pub(super) fn call(tool: &str, id: Option<&ToolCallId>) -> Self {
+        id.map_or_else(|| Self::Tool(tool.into()), |id| Self::Call(id.clone()))
     }
 }
 
@@ -261,11 +280,11 @@ pub struct Announcement {
     /// The name of the source that it is about, where no session is concerned.
     pub source: Option<Arc<str>>,
     /// Which tool is called or returned, if any.
-    pub tool: Option<Box<Tool>>,
+    pub tool: Option<Arc<Tool>>,
     /// Which question, if any.
     pub about: Option<About>,
-    /// What merges it with others of its kind: a tool's call, an output, a state.
-    pub topic: Option<Cow<'static, str>>,
+    /// What merges it with others of its kind.
+    pub topic: Option<Topic>,
     /// Whether it tells of a failure.
     pub weight: Weight,
     /// The short sound that comes before its words, where a voice has it.

@@ -15,7 +15,7 @@ mod text;
 mod words;
 
 pub use announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Topic, Weight,
 };
 pub use announcer::{
     Announcer, Copied, Manner, Reads, Trust, Turn, TurnPart, Whole, hides_something, label_of,

@@ -97,19 +97,26 @@ impl Clock {
 pub(super) struct Ours {
     phrases: Option<Arc<Phrases>>,
     words: Vec<Finder<'static>>,
+    /// The text that is looked at: its memory is used again.
+    text: String,
 }
 
 impl Ours {
     /// Tells whether a row of a text, read by itself and by ear, could be taken for hearken's: it could begin like a
     /// label, or it speaks of what hearken speaks of around a question.
     pub(super) fn could_be(&mut self, phrases: &Arc<Phrases>, told: &Announcement) -> bool {
-        let agents = told.segments.iter().filter(|it| it.mark == Mark::Agent);
-        let shown = agents.map(|it| it.shown());
-        let text = shown.collect::<Vec<_>>().join(" ");
+        let text = &mut self.text;
+        text.clear();
+        for segment in &told.segments {
+            if segment.mark == Mark::Agent {
+                text.push_str(if text.is_empty() { "" } else { " " });
+                text.push_str(segment.shown());
+            }
+        }
         if text.is_empty() {
             return false;
         }
-        if looks_labelled(&text) {
+        if looks_labelled(text) {
             return true;
         }
         if !(self.phrases.as_ref()).is_some_and(|known| Arc::ptr_eq(known, phrases)) {
@@ -121,7 +128,10 @@ impl Ours {
             self.words = words.map(|ours| Finder::new(&ours).into_owned()).collect();
             self.phrases = Some(Arc::clone(phrases));
         }
-        let text = text.to_lowercase();
+        match text.is_ascii() {
+            true => text.make_ascii_lowercase(),
+            false => *text = text.to_lowercase(),
+        }
         (self.words.iter()).any(|ours| ours.find(text.as_bytes()).is_some())
     }
 }

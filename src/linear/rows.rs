@@ -51,18 +51,18 @@ pub(super) enum Onward {
 }
 
 /// Puts isolates around the agent's parts of a text that run from right to left.
-pub(super) fn isolated(
-    text: &str,
+pub(super) fn isolated<'t>(
+    text: &'t str,
     segments: &[Segment],
     direction: Option<TextDirection>,
     order: Order,
-) -> String {
+) -> Cow<'t, str> {
     match order {
         Order::Isolated if can_reorder(text) => {}
-        Order::Isolated => return text.to_owned(),
+        Order::Isolated => return text.into(),
         // Whoever reads letter by letter would have the agent's own signs spelled, too.
-        Order::AsWritten if text.is_ascii() => return text.to_owned(),
-        Order::AsWritten => return text.replace(is_direction_sign, ""),
+        Order::AsWritten if text.is_ascii() => return text.into(),
+        Order::AsWritten => return text.replace(is_direction_sign, "").into(),
     }
     let mut out = String::with_capacity(text.len() + 8);
     let mut rest = text;
@@ -88,7 +88,7 @@ pub(super) fn isolated(
         }
     }
     out.push_str(rest);
-    out
+    out.into()
 }
 
 /// Writes one message under a label, or without one where it goes on, with the time at its end; tells whether the time
@@ -102,9 +102,9 @@ pub(super) fn put(
     time: Option<&str>,
     page: Page,
 ) -> bool {
-    let whole = match time {
-        Some(time) => [message, " ", time].concat(),
-        None => message.to_owned(),
+    let whole: Cow<'_, str> = match time {
+        Some(time) => [message, " ", time].concat().into(),
+        None => message.into(),
     };
     let width = usize::from(page.width);
     let colon = |label: &str| {
@@ -291,12 +291,8 @@ mod tests {
     fn an_agents_own_signs_of_direction_reach_nothing_of_ours() {
         let told = |text: &str| {
             let segments = [segment(Mark::Agent, text, None)];
-            isolated(
-                &format!("Note: {text} End"),
-                &segments,
-                None,
-                Order::Isolated,
-            )
+            let text = format!("Note: {text} End");
+            isolated(&text, &segments, None, Order::Isolated).into_owned()
         };
         for (text, shown) in [
             (

@@ -3,9 +3,7 @@
 //! Responsibilities: that data, and how the person answers on the face that it is worded for. Not here: the
 //! words (`wording`), what becomes of a draft (`publish`).
 
-use std::borrow::Cow;
-
-use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Weight};
+use crate::announce::announcement::{About, Aloud, Class, Cue, Facts, Kind, Topic, Weight};
 use crate::announce::words::phrase::{Arg, Args};
 use crate::announce::words::segment::Segment;
 
@@ -28,7 +26,7 @@ pub(super) struct Draft {
     pub(super) class: Class,
     pub(super) kind: Kind,
     pub(super) about: Option<About>,
-    pub(super) topic: Option<Cow<'static, str>>,
+    pub(super) topic: Option<Topic>,
     pub(super) weight: Weight,
     pub(super) cue: Option<Cue>,
     pub(super) segments: Vec<Segment>,
@@ -78,9 +76,9 @@ impl Draft {
         }
     }
 
-    pub(super) fn topic(self, topic: impl Into<Cow<'static, str>>) -> Self {
+    pub(super) fn topic(self, topic: Topic) -> Self {
         Self {
-            topic: Some(topic.into()),
+            topic: Some(topic),
             ..self
         }
     }

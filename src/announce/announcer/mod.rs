@@ -24,6 +24,7 @@ mod question;
 mod reading;
 mod recent;
 mod rule;
+mod shared;
 mod tongues;
 mod trust;
 mod turn;
@@ -48,7 +49,9 @@ use jiff::Timestamp;
 use crate::protocol::{AgentId, Attached, Now, OutputId, OutputStreaming, Urgency};
 use crate::session::{Change, Fate, LinkId, PromptId, SessionKey, Sessions, What};
 
-use crate::announce::announcement::{About, Aloud, Announcement, Class, Cue, Kind};
+use crate::announce::announcement::{
+    About, Aloud, Announcement, Class, Cue, Facts, Kind, Tool, Topic,
+};
 use crate::announce::history::History;
 use crate::announce::text::coalesce::{
     self, Boundary, Chunk, Coalescer, Hint, Note, Piece, Policy,
@@ -64,6 +67,7 @@ use draft::Draft;
 use names::Names;
 use outputs::{OutputKey, OutputState, Outputs};
 use recent::Recent;
+use shared::Shared;
 
 /// How many agents are remembered whose hints are not believed. One that is forgotten has to be found out again.
 const MOST_UNBELIEVED: usize = 4096;
@@ -83,6 +87,9 @@ pub struct Announcer {
     next: u64,
     outputs: Outputs,
     recent: Recent,
+    /// The tools that were told last, and what was told beside words.
+    tools: Shared<Tool>,
+    facts: Shared<Facts>,
     last_speaker: Option<(LinkId, Arc<str>)>,
     /// Whose names are proven.
     trust: Trust,
@@ -114,6 +121,8 @@ impl Announcer {
             next: 0,
             outputs: Outputs::default(),
             recent: Recent::default(),
+            tools: Shared::default(),
+            facts: Shared::default(),
             last_speaker: None,
             muted: BTreeMap::new(),
             trust: Trust::default(),
@@ -478,8 +487,8 @@ impl Announcer {
                 let segment = Segment::new(Mark::Agent, text, &spoken)
                     .shown_as(&shown)
                     .language(piece.language.clone());
-                let mut draft =
-                    Draft::new(Class::Stream, Kind::Output, vec![segment]).topic(output_topic(key));
+                let mut draft = Draft::new(Class::Stream, Kind::Output, vec![segment])
+                    .topic(Topic::Output(key.1.clone()));
                 draft.facts.written = written;
                 told.push(self.publish(&change, sessions, draft));
             } else if let Some(state) = self.outputs.get_mut(key) {
@@ -507,7 +516,8 @@ impl Announcer {
         let level = self.verbosity_of(key.0.link);
         let args = [("n", Arg::own(count))];
         let segments = self.phrases.say("output.left_out", level, &args);
-        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(output_topic(key));
+        let draft =
+            Draft::new(Class::Stream, Kind::Anomaly, segments).topic(Topic::Output(key.1.clone()));
         self.publish(change, sessions, draft)
     }
 }
@@ -520,14 +530,6 @@ impl Announcer {
         }
         self.unbelieved.insert((key.link, key.agent.clone()))
     }
-}
-
-/// Names an output for the queue, which folds one output's sentences together.
-fn output_topic((key, output): &OutputKey) -> String {
-    let (agent, session) = (key.agent.as_str(), key.session.as_str());
-    let output = output.as_ref().map_or("", OutputId::as_str);
-    let link = key.link.0.to_string();
-    ["output ", &link, " ", agent, " ", session, " ", output].concat()
 }
 
 fn hint(text: Option<&str>) -> Hint {

@@ -12,7 +12,7 @@ use crate::session::{Change, LinkId, SessionKey, Sessions, What};
 use super::brief::names;
 use super::{Announcer, Draft};
 use crate::announce::announcement::{
-    About, Aloud, Announcement, AnnouncementId, Class, Cue, Kind, Tool, Weight,
+    About, Aloud, Announcement, AnnouncementId, Class, Cue, Facts, Kind, Tool, Weight,
 };
 use crate::announce::words::phrase::Phrases;
 use crate::announce::words::segment::Segment;
@@ -40,7 +40,7 @@ impl Announcer {
             Some(_) | None => change.direction,
         };
         announcement.agent = Some(self.agent_name(&change.key, &change.agent, sessions));
-        announcement.tool = tool_of(change, announcement.kind);
+        announcement.tool = self.tool_of(change, announcement.kind);
         let may_be_silent = announcement.aloud == Aloud::Yes && class != Class::Alert;
         if may_be_silent {
             let unwanted = self.is_muted(&change.key, &change.agent)
@@ -130,7 +130,41 @@ impl Announcer {
             tongue: Arc::clone(self.phrases.tongue()),
             direction: None,
             segments: draft.segments,
-            facts: draft.facts.kept(),
+            facts: self.facts_of(draft.facts),
+        }
+    }
+
+    /// Gives the tool whose call or return an announcement of a change tells.
+    fn tool_of(&mut self, change: &Change, kind: Kind) -> Option<Arc<Tool>> {
+        // What warns of a broken rule at a call is of another kind, and not the tool's own news.
+        let (name, status) = if let What::ToolInvoked(event) = &change.what
+            && kind == Kind::ToolInvoked
+        {
+            (&event.tool, None)
+        } else if let What::ToolCompleted { event, .. } = &change.what
+            && kind == Kind::ToolCompleted
+        {
+            let status = event.status.as_str();
+            (&event.tool, (!status.is_empty()).then_some(status))
+        } else {
+            return None;
+        };
+        let same = |tool: &Tool| tool.name == *name && tool.status.as_deref() == status;
+        let tool = || Tool {
+            name: name.clone(),
+            status: status.map(str::to_owned),
+        };
+        Some(self.tools.find_or(same, tool))
+    }
+
+    /// Gives the facts of a draft as they are kept.
+    fn facts_of(&mut self, facts: Facts) -> Arc<Facts> {
+        match facts.are_usual() {
+            true if facts == *Facts::none() => Facts::none(),
+            true => self
+                .facts
+                .find_or(|known| *known == facts, || facts.clone()),
+            false => Arc::new(facts),
         }
     }
 
@@ -296,27 +330,6 @@ fn is_of_text(told: &Announcement) -> bool {
         | Kind::Hint
         | Kind::Heartbeat => false,
     }
-}
-
-/// Gives the tool whose call or return an announcement of a change tells.
-fn tool_of(change: &Change, kind: Kind) -> Option<Box<Tool>> {
-    // What warns of a broken rule at a call is of another kind, and not the tool's own news.
-    let (name, status) = if let What::ToolInvoked(event) = &change.what
-        && kind == Kind::ToolInvoked
-    {
-        (&event.tool, None)
-    } else if let What::ToolCompleted { event, .. } = &change.what
-        && kind == Kind::ToolCompleted
-    {
-        let status = event.status.as_str();
-        (&event.tool, (!status.is_empty()).then(|| status.to_owned()))
-    } else {
-        return None;
-    };
-    Some(Box::new(Tool {
-        name: name.clone(),
-        status,
-    }))
 }
 
 /// Gives the cue of what an announcement is about, if it has one.

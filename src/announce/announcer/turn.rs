@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::Announcer;
 use super::parts::{Copied, Turn, TurnPart};
-use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind};
+use crate::announce::announcement::{Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::text::markdown::{Is, inline_code, outline};
 use crate::announce::text::normalise::{clean, clean_lines};
 use crate::announce::text::speakable;
@@ -287,15 +287,15 @@ fn texts(entries: &[&Arc<Announcement>]) -> Texts {
         bytes <= LONGEST_TURN
     });
     let from = entries.len() - kept.count();
-    let mut all: Vec<(Option<&str>, String, Option<String>)> = Vec::new();
+    let mut all: Vec<(Option<&Topic>, String, Option<String>)> = Vec::new();
     for told in entries.get(from..).unwrap_or_default() {
         match all
             .iter_mut()
-            .find(|(topic, ..)| *topic == told.topic.as_deref())
+            .find(|(topic, ..)| *topic == told.topic.as_ref())
         {
             Some((_, text, _)) => text.push_str(&of(told)),
             None => all.push((
-                told.topic.as_deref(),
+                told.topic.as_ref(),
                 of(told),
                 told.language().map(str::to_owned),
             )),

@@ -13,7 +13,7 @@ use crate::session::{
 };
 
 use super::{Announcer, Draft, Manner};
-use crate::announce::announcement::{About, Aloud, Class, Kind, Weight};
+use crate::announce::announcement::{About, Aloud, Class, Kind, Topic, Weight};
 use crate::announce::text::speakable::same_letters;
 use crate::announce::words::departure::{args_of, key_of};
 use crate::announce::words::language;
@@ -56,10 +56,7 @@ impl Announcer {
                     );
                     let draft = draft.about(About::Asks(*id));
                     match sessions.call_of(prompt) {
-                        Some(call) => {
-                            let id = call.call_id.as_ref().map(|id| id.as_str());
-                            draft.topic(tool_topic(&call.tool, id))
-                        }
+                        Some(call) => draft.topic(Topic::call(&call.tool, call.call_id.as_ref())),
                         None => draft,
                     }
                 })
@@ -265,7 +262,7 @@ impl Announcer {
             )
         };
         Draft::new(Class::Activity, Kind::State, segments)
-            .topic("state")
+            .topic(Topic::State)
             .aloud(self.aloud_of_state(change, event))
     }
 
@@ -306,7 +303,7 @@ impl Announcer {
             Kind::Progress,
             self.fill(key, self.verbosity_of(change.key.link), &args),
         )
-        .topic("progress")
+        .topic(Topic::Progress)
     }
 
     fn invoked(&self, change: &Change, event: &ToolInvoked, sessions: &Sessions) -> Draft {
@@ -344,10 +341,7 @@ impl Announcer {
             ],
         )
         .aloud(aloud)
-        .topic(tool_topic(
-            &event.tool,
-            event.tool_call_id.as_ref().map(|id| id.as_str()),
-        ))
+        .topic(Topic::call(&event.tool, event.tool_call_id.as_ref()))
     }
 
     fn completed(
@@ -388,10 +382,7 @@ impl Announcer {
                 ("elapsed", self.took(elapsed)),
             ],
         )
-        .topic(tool_topic(
-            &event.tool,
-            event.tool_call_id.as_ref().map(|id| id.as_str()),
-        ))
+        .topic(Topic::call(&event.tool, event.tool_call_id.as_ref()))
         .weight(weight)
     }
 
@@ -521,10 +512,6 @@ pub(super) fn agents(change: &Change, text: Option<&str>) -> Arg {
         || Arg::own(""),
         |text| Arg::Agent(text.to_owned(), change.language.clone()),
     )
-}
-
-fn tool_topic(tool: &str, call: Option<&str>) -> String {
-    ["tool ", call.unwrap_or(tool)].concat()
 }
 
 /// Says how loud the first departure of a kind is: what may have cost information is spoken, other

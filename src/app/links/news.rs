@@ -21,7 +21,8 @@ impl App {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
-        let mut out = Vec::new();
+        // Nearly every frame is one event, and a list that grows by itself begins with room for four.
+        let mut out = Vec::with_capacity(1);
         if view.is_over() {
             // The person left it; only what became of an answer is still of interest.
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {

@@ -1,6 +1,5 @@
 //! What the engine is given next, and what becomes of what it had.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use crate::config::Verbosity;
 use super::table::Lane;
 use super::{After, Fate, Item, Playing, SpeechQueue, Waiting, Wish};
 use crate::announce::announcement::{
-    Aloud, Announcement, AnnouncementId, Class, Facts, Kind, Weight,
+    Aloud, Announcement, AnnouncementId, Class, Facts, Kind, Topic, Weight,
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Arg;
@@ -169,7 +168,7 @@ impl SpeechQueue {
         key: &str,
         class: Class,
         count: u64,
-        topic: Option<Cow<'static, str>>,
+        topic: Option<Topic>,
         now: Duration,
     ) -> Item {
         let announcement = Announcement {
@@ -195,7 +194,7 @@ impl SpeechQueue {
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
-            facts: Facts::default().kept(),
+            facts: Facts::none(),
         };
         Item::new(Arc::new(announcement), now)
     }

@@ -20,12 +20,12 @@ impl SpeechQueue {
         let topic = newest.announcement.topic.clone();
         let key = newest.announcement.key.clone();
         let of_topic = |waiting: &Waiting| match waiting {
-            Waiting::Item(item) => item.announcement.topic == topic,
-            Waiting::Fold(fold) => fold.topic == topic,
+            Waiting::Item(item) => item.announcement.key == key && item.announcement.topic == topic,
+            Waiting::Fold(fold) => fold.key == key && fold.topic == topic,
         };
         let folded_at = lane
             .iter()
-            .position(|waiting| matches!(waiting, Waiting::Fold(fold) if fold.topic == topic));
+            .position(|waiting| matches!(waiting, Waiting::Fold(_)) && of_topic(waiting));
         let budget = usize::try_from(limit.as_secs())
             .unwrap_or(usize::MAX)
             .saturating_mul(CHARACTERS_PER_SECOND);

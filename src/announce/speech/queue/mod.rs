@@ -32,7 +32,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +39,7 @@ use std::time::Duration;
 use crate::session::{PromptId, SessionKey};
 
 use super::delivery::Deliveries;
-use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind};
+use crate::announce::announcement::{About, Announcement, AnnouncementId, Class, Kind, Topic};
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Phrases;
 use table::LANES;
@@ -103,7 +102,7 @@ impl Item {
 #[derive(Debug, Clone)]
 struct Fold {
     key: Option<SessionKey>,
-    topic: Option<Cow<'static, str>>,
+    topic: Option<Topic>,
     count: u64,
 }
 

@@ -3,7 +3,7 @@
 mod accounts;
 
 use super::*;
-use crate::announce::announcement::{Aloud, Kind, Weight};
+use crate::announce::announcement::{Aloud, Kind, Topic, Weight};
 use crate::announce::words::segment::Segment;
 use crate::protocol::{AgentId, SessionId};
 use crate::session::LinkId;
@@ -328,7 +328,7 @@ fn a_tools_result_makes_its_unsaid_start_superfluous() {
     let mut rig = Rig::new();
     rig.say(Lane::Alert, "busy");
     let topic = |lane, text: &str| Announcement {
-        topic: Some("tool call_1".into()),
+        topic: Some(Topic::Call("call_1".into())),
         ..told(lane, text)
     };
     rig.push(topic(Lane::Activity, "start"));
@@ -342,7 +342,7 @@ fn what_waits_for_the_person_is_not_said_to_begin() {
     let mut rig = Rig::new();
     rig.say(Lane::Alert, "busy");
     let topic = |lane, text: &str, call: &str| Announcement {
-        topic: Some(format!("tool {call}").into()),
+        topic: Some(Topic::Call(call.into())),
         kind: Kind::ToolInvoked,
         ..told(lane, text)
     };
@@ -477,7 +477,7 @@ fn a_flood_of_text_folds_and_its_end_is_said() {
     for n in 0..60 {
         let text = format!("Sentence number {n} of a long answer.");
         rig.push(Announcement {
-            topic: Some("out".into()),
+            topic: Some(Topic::Output(None)),
             ..told(Lane::Text, &text)
         });
         rig.now += Duration::from_millis(100);
@@ -510,7 +510,7 @@ fn without_the_setting_nothing_folds() {
     let mut rig = Rig::new();
     for n in 0..60 {
         rig.push(Announcement {
-            topic: Some("out".into()),
+            topic: Some(Topic::Output(None)),
             ..told(Lane::Text, &format!("Sentence {n}."))
         });
     }

@@ -17,7 +17,7 @@ proptest::proptest! {
                     let about = About::Asks(PromptId(which as u64));
                     let words = if step == 4 { " " } else { "A sentence of some length, to be said." };
                     let mut announcement = told(lane, words);
-                    announcement.topic = (at % 3 > 0).then(|| (at % 4).to_string().into());
+                    announcement.topic = (at % 3 > 0).then(|| Topic::Tool((at % 4).to_string().into()));
                     announcement.about = (lane == Lane::Alert && at % 2 == 0).then_some(about);
                     announcement.segments = vec![announcement.segments[0].clone(); 1 + at % 3];
                     rig.push(announcement);
