@@ -11,6 +11,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+mod memory;
 pub(crate) mod places;
 pub(crate) mod strays;
 #[cfg(unix)]
