@@ -71,6 +71,12 @@ pub trait Dialect: Debug + Send {
     /// [`Out::ChangeWay`], the link goes on and has not failed; with [`Out::Close`], it has failed for that reason.
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>);
 
+    /// Tells whether a frame is an event in AAEP's terms as it stands, with nothing else in it for the dialect: then it is
+    /// told here alone, does not come to [`Dialect::news`], and need not be copied into a wish.
+    fn passes(&mut self, _frame: &str) -> bool {
+        false
+    }
+
     /// Sends an answer of the person; [`Out::Settled`] with this number must follow, now or later, exactly once.
     fn reply(&mut self, request: u64, reply: &Reply, now: Now, out: &mut Vec<Out>);
 

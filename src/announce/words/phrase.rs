@@ -266,7 +266,7 @@ impl Phrases {
             now,
             segments: Vec::with_capacity(USUAL_SEGMENTS),
             own: String::new(),
-            own_spoken: String::new(),
+            own_spoken: None,
         };
         builder.fill(template, args);
         builder.finish()
@@ -288,8 +288,8 @@ struct Builder<'a> {
     now: Option<Timestamp>,
     segments: Vec<Segment>,
     own: String,
-    /// The same as it sounds.
-    own_spoken: String,
+    /// The same as it sounds, from where it sounds otherwise.
+    own_spoken: Option<String>,
 }
 
 impl<'a> Builder<'a> {
@@ -310,8 +310,7 @@ impl<'a> Builder<'a> {
                 Part::Arg(name) => match find(name) {
                     Some(Arg::Own(text)) => self.put(text),
                     Some(Arg::Sounding { text, spoken }) => {
-                        self.own.push_str(text);
-                        self.own_spoken.push_str(spoken);
+                        self.put_sounding(text, spoken);
                     }
                     Some(Arg::Name(text)) => {
                         self.put(&name_of(text, self.unnamed()));
@@ -362,28 +361,35 @@ impl<'a> Builder<'a> {
     fn put(&mut self, text: &str) {
         if self.own.capacity() == 0 {
             self.own.reserve(USUAL_WORDS);
-            self.own_spoken.reserve(USUAL_WORDS);
         }
         self.own.push_str(text);
-        self.own_spoken.push_str(text);
+        if let Some(spoken) = &mut self.own_spoken {
+            spoken.push_str(text);
+        }
+    }
+
+    fn put_sounding(&mut self, text: &str, spoken: &str) {
+        let own = &self.own;
+        (self.own_spoken.get_or_insert_with(|| own.clone())).push_str(spoken);
+        self.own.push_str(text);
     }
 
     /// Adds a key, which has a name of its own by ear.
     fn key(&mut self, key: &str) {
-        self.own.push_str(key);
-        self.own_spoken.push_str(&self.lexicon.key(key));
+        self.put_sounding(key, &self.lexicon.key(key));
     }
 
     fn flush_own(&mut self) {
         let text = self.own.trim();
         // Only stops between two agents' texts are left over from optional parts.
         if text.chars().any(char::is_alphanumeric) {
-            let spoken = self.lexicon.pronounce(self.own_spoken.trim());
+            let spoken = self.own_spoken.as_deref().unwrap_or(&self.own);
+            let spoken = self.lexicon.pronounce(spoken.trim());
             let segment = Segment::new(Mark::Own, text, &spoken);
             self.segments.push(segment);
         }
         self.own.clear();
-        self.own_spoken.clear();
+        self.own_spoken = None;
     }
 
     fn foreign(&mut self, text: &str, language: Option<Arc<str>>, profile: Profile) {

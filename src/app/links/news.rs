@@ -12,6 +12,7 @@ use crate::protocol::{AgentId, Now, Unobserved};
 use crate::session::{AnomalyKind, Change, PromptId, Standing, What};
 
 use super::LinkView;
+use super::reading::Asks;
 use super::start::Waiting;
 use crate::app::App;
 
@@ -21,8 +22,7 @@ impl App {
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
-        // Nearly every frame is one event, and a list that grows by itself begins with room for four.
-        let mut out = Vec::with_capacity(1);
+        let mut out = Vec::new();
         if view.is_over() {
             // The person left it; only what became of an answer is still of interest.
             if let LinkEvent::Replied { .. } | LinkEvent::Answered { .. } = event {
@@ -33,6 +33,14 @@ impl App {
             }
             return;
         }
+        let event = match event {
+            LinkEvent::Frame(frame) if view.dialect_mut().passes(&frame.text) => {
+                self.link_back(id, now);
+                self.frame(id, frame.text, Asks::ToBeAnswered, now);
+                return self.settle_over(id, now);
+            }
+            event => event,
+        };
         match &event {
             LinkEvent::Connecting { attempt } => view.connecting(*attempt, now),
             LinkEvent::Connected => {

@@ -247,6 +247,17 @@ impl Aaep {
 }
 
 impl Dialect for Aaep {
+    fn passes(&mut self, frame: &str) -> bool {
+        // Of a subscription more is to be known: whether it comes, and whether the agent keeps to it.
+        let subscribes = matches!(self.handshake, Handshake::Asked(_) | Handshake::Agreed(_));
+        let is_bare = bare(frame).len() == frame.len();
+        if subscribes || !is_bare || self.lines.is_some() || self.is_handshake(frame) {
+            return false;
+        }
+        self.ways.works();
+        true
+    }
+
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         match event {
             LinkEvent::Connecting { .. } => self.begin(out),
