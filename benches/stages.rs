@@ -30,7 +30,7 @@ use serde::Deserialize;
 use clock::clock;
 
 /// How many events are measured.
-const EVENTS: usize = 20_000;
+const EVENTS: usize = 100_000;
 
 /// How often each measurement is made; the best counts.
 const ROUNDS: usize = 3;

@@ -3,8 +3,9 @@
 //! Responsibilities: pairs of backticks, told alike to the ear and to the eye, and to who cuts sentences. Not
 //! here: what is said of the code (`normalise`), blocks of code (`fence`).
 
-use std::collections::HashMap;
 use std::ops::Range;
+
+use foldhash::{HashMap, HashMapExt};
 
 /// Holds the place of inline code on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -106,6 +106,13 @@ fn put(line: &str, plain: &std::ops::Range<usize>, spoken: &mut Spoken) {
 
 /// Finds a token's end and whether it is a word that can be said as it is.
 fn scan(line: &str, start: usize) -> (usize, bool) {
+    match end_of_usual(line.as_bytes(), start) {
+        Some(end) => (end, true),
+        None => scan_any(line, start),
+    }
+}
+
+fn scan_any(line: &str, start: usize) -> (usize, bool) {
     let bytes = line.as_bytes();
     let mut at = start;
     let mut seen = 0;
@@ -136,6 +143,23 @@ fn scan(line: &str, start: usize) -> (usize, bool) {
         || bytes[start] == b'.'
         || seen & HIGH != 0 && !is_foreign_word(&line[start..at]);
     (at, !is_odd)
+}
+
+/// Finds the end of a token that is a word of small letters, which may begin with a capital and end with one stop: that
+/// is what most are, and all of them can be said as they are.
+fn end_of_usual(bytes: &[u8], start: usize) -> Option<usize> {
+    let class = |at: usize| bytes.get(at).map(|b| CLASSES[usize::from(*b)]);
+    if class(start)? & (LOWER | UPPER) == 0 {
+        return None;
+    }
+    let mut at = start + 1;
+    while class(at) == Some(LOWER) {
+        at += 1;
+    }
+    if class(at) == Some(STOP) {
+        at += 1;
+    }
+    matches!(class(at), None | Some(SPACE)).then_some(at)
 }
 
 /// Tells whether a token has letters of any script and ordinary punctuation only.
@@ -423,4 +447,18 @@ fn tag(text: &str) -> Option<usize> {
     let rest = rest.strip_prefix('/').unwrap_or(rest).strip_prefix('>')?;
     let name = &name[..length];
     (INLINE_TAGS.contains(&name) || BLOCK_TAGS.contains(&name)).then(|| text.len() - rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn a_usual_word_is_one_by_every_rule(line in "[a-cA-C]{0,3}[-a-cA-C0-9.,:;!?'\"()_é ]{0,6}") {
+            if let Some(end) = end_of_usual(line.as_bytes(), 0) {
+                assert_eq!(scan_any(&line, 0), (end, true), "{line:?}");
+            }
+        }
+    }
 }

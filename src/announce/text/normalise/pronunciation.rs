@@ -4,7 +4,8 @@
 //! configuration that they are read from.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::clean::clean;
 

@@ -4,8 +4,9 @@
 //! Responsibilities: the table and the search in it. Not here: how the entries are used (`rules`).
 //! A list is one string with a space between its words, all in lower case and without their last full stop; the search ignores case.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt};
 
 /// Says how an abbreviation behaves when a full stop and a space follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
