@@ -222,13 +222,13 @@ impl App {
     /// Gives the label of an announcement in words: what it is, and whose when there are several.
     pub fn label(&self, told: &Announcement) -> String {
         let (key, agent) = self.label_of(told);
-        self.label_words(key, agent)
+        self.label_words(key, agent.map(|agent| &**agent))
     }
 
     /// Gives what such a label is made of: a phrase, and a name that stands in it.
-    pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a str>) {
+    pub fn label_of<'a>(&self, told: &'a Announcement) -> (&'static str, Option<&'a Arc<str>>) {
         let several = self.sessions.several();
-        let agent = told.agent.as_deref();
+        let agent = told.agent.as_ref();
         let agent =
             agent.filter(|_| several || (told.kind == Kind::Output && told.is_agents_text()));
         (label_key(told), agent)

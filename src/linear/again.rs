@@ -21,7 +21,16 @@ const MOST_NAMES: usize = 16 * 1024;
 pub(super) struct Labels {
     phrases: Option<Arc<Phrases>>,
     unnamed: Vec<(&'static str, Arc<str>)>,
-    named: HashMap<String, Vec<(&'static str, Arc<str>)>>,
+    /// By where the name stands in memory, which is the same for all that its session tells.
+    named: HashMap<usize, Named>,
+}
+
+/// The labels with a name in them.
+#[derive(Debug)]
+struct Named {
+    /// It is held, so that no other one can stand there.
+    _name: Arc<str>,
+    labels: Vec<(&'static str, Arc<str>)>,
 }
 
 impl Labels {
@@ -33,21 +42,27 @@ impl Labels {
             self.named.clear();
             self.phrases = Some(Arc::clone(app.phrases()));
         }
+        let place = |agent: &Arc<str>| agent.as_ptr().addr();
         let known = match agent {
-            Some(agent) => self.named.get(agent).map_or(&[][..], Vec::as_slice),
+            Some(agent) => (self.named.get(&place(agent))).map_or(&[][..], |it| &it.labels),
             None => &self.unnamed,
         };
         if let Some((_, label)) = known.iter().find(|(of, _)| *of == key) {
             return Arc::clone(label);
         }
-        let label: Arc<str> = app.label_words(key, agent).into();
+        let label: Arc<str> = (app.label_words(key, agent.map(|name| &**name))).into();
         let new = (key, Arc::clone(&label));
         match agent {
             Some(agent) => {
                 if self.named.len() >= MOST_NAMES {
                     self.named.clear();
                 }
-                self.named.entry(agent.to_owned()).or_default().push(new);
+                let named = || Named {
+                    _name: Arc::clone(agent),
+                    labels: Vec::new(),
+                };
+                let named = self.named.entry(place(agent)).or_insert_with(named);
+                named.labels.push(new);
             }
             None => self.unnamed.push(new),
         }

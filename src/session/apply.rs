@@ -33,13 +33,7 @@ impl Sessions {
         };
         session.events += 1;
         session.last_event = context.now.monotonic;
-        let renamed = session.agent != context.agent;
-        session.agent.clone_from(&context.agent);
-        keep(&mut session.model, envelope.producer.model.as_deref());
-        keep(
-            &mut session.version,
-            envelope.producer.agent_version.as_deref(),
-        );
+        let renamed = session.take_producer(&envelope.producer);
         if let Some(parent) = envelope.parent_session_id()
             && session.parent.is_none()
             && parent != context.key.session
@@ -357,12 +351,5 @@ impl Sessions {
         self.sessions
             .get(key)
             .map(|session| now.saturating_sub(session.last_event))
-    }
-}
-
-/// Keeps what an agent says of itself with every event, and nearly always the same.
-fn keep(kept: &mut Option<String>, said: Option<&str>) {
-    if kept.as_deref() != said {
-        *kept = said.map(shown);
     }
 }

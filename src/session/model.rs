@@ -1,14 +1,14 @@
 //! The state of one session.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use foldhash::{HashMap, HashMapExt};
 
-use crate::protocol::{Attached, OutputId, Progress, RiskLevel, SessionId, ToolCallId};
+use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, SessionId, ToolCallId};
 
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
@@ -145,6 +145,8 @@ pub struct Session {
     pub model: Option<String>,
     /// The agent's version, as it names it.
     pub version: Option<String>,
+    /// Of which producer these are: it is the same one, shared, for nearly every event.
+    producer: ReadFrom,
     /// The tools that run.
     pub tools: Vec<ToolCall>,
     /// What came with its last plan.
@@ -211,6 +213,16 @@ pub(super) enum Numbering {
     Mixed,
 }
 
+/// Remembers of which producer a session's words about its agent are; that is no part of what the session is.
+#[derive(Debug, Clone, Default)]
+struct ReadFrom(Weak<Producer>);
+
+impl PartialEq for ReadFrom {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 impl Session {
     pub(super) fn new(key: SessionKey, agent: Arc<str>, at: Duration, joined: bool) -> Self {
         Self {
@@ -224,8 +236,9 @@ impl Session {
             request: None,
             model: None,
             version: None,
+            producer: ReadFrom::default(),
             tools: Vec::new(),
-            plan: Arc::default(),
+            plan: Attached::none(),
             progress: None,
             since: at,
             last_event: at,
@@ -252,6 +265,24 @@ impl Session {
             counted: 0,
             weight: 0,
         }
+    }
+
+    /// Takes what an agent says of itself with every event; tells whether it has another name than before.
+    pub(super) fn take_producer(&mut self, producer: &Arc<Producer>) -> bool {
+        if std::ptr::eq(self.producer.0.as_ptr(), Arc::as_ptr(producer)) {
+            return false;
+        }
+        self.producer = ReadFrom(Arc::downgrade(producer));
+        let keep = |kept: &mut Option<String>, said: Option<&str>| {
+            if kept.as_deref() != said {
+                *kept = said.map(shown);
+            }
+        };
+        keep(&mut self.model, producer.model.as_deref());
+        keep(&mut self.version, producer.agent_version.as_deref());
+        let renamed = self.agent != *producer.label();
+        self.agent.clone_from(producer.label());
+        renamed
     }
 
     /// Tells whether the session is over.

@@ -88,6 +88,10 @@ impl Sessions {
         }
         session.invocations += 1;
         session.loaded += event.tool.len() + id.map_or(0, |id| id.as_str().len());
+        if session.tools.is_empty() {
+            // Most agents call one tool at a time, and thousands of lists with room for four are large.
+            session.tools.reserve_exact(1);
+        }
         session.tools.push(ToolCall {
             tool: event.tool.clone(),
             call_id: event.tool_call_id.clone(),

@@ -22,7 +22,7 @@ impl Announcer {
     /// several runs of one agent went on at a time, the first words of its request are added, else the number of
     /// its source or its own. Names that look alike count as the same, and one that looks like the program's own
     /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
-    pub fn agent_name(&self, key: &SessionKey, agent: &str, sessions: &Sessions) -> Arc<str> {
+    pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
         let own = sessions.get(key);
         let Some(number) = own.map(|own| own.number) else {
             return self.found_name(key, agent, own, sessions).into();

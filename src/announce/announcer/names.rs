@@ -16,23 +16,25 @@ pub(super) struct Names {
     /// What they are of ([`Sessions::naming`](crate::session::Sessions::naming)).
     naming: u64,
     /// By the number of the session: what its agent calls itself, and how it is told.
-    known: HashMap<u64, (Box<str>, Arc<str>)>,
+    known: HashMap<u64, (Arc<str>, Arc<str>)>,
 }
 
 impl Names {
     /// Gives the name of a session whose agent calls itself so, if it is known.
-    pub(super) fn of(&self, naming: u64, number: u64, agent: &str) -> Option<Arc<str>> {
+    pub(super) fn of(&self, naming: u64, number: u64, agent: &Arc<str>) -> Option<Arc<str>> {
         let (of, name) = self.known.get(&number)?;
-        (self.naming == naming && **of == *agent).then(|| Arc::clone(name))
+        // Nearly always it is the same text, shared.
+        let same = Arc::ptr_eq(of, agent) || of == agent;
+        (self.naming == naming && same).then(|| Arc::clone(name))
     }
 
     /// Takes one that was found.
-    pub(super) fn keep(&mut self, naming: u64, number: u64, agent: &str, name: Arc<str>) {
+    pub(super) fn keep(&mut self, naming: u64, number: u64, agent: &Arc<str>, name: Arc<str>) {
         if self.naming != naming || self.known.len() >= MOST_NAMES {
             self.known.clear();
             self.naming = naming;
         }
-        self.known.insert(number, (agent.into(), name));
+        self.known.insert(number, (Arc::clone(agent), name));
     }
 
     /// Forgets all, because something changed that no session knows of.
