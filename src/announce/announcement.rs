@@ -218,7 +218,7 @@ impl Facts {
 }
 
 /// Names what merges an announcement with others of its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Topic {
     /// The state that the agent is in.
     State,

@@ -33,8 +33,11 @@ mod table;
 mod tests;
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
+
+use foldhash::fast::FixedState;
 
 use crate::session::{PromptId, SessionKey};
 
@@ -81,6 +84,9 @@ struct Item {
     again: bool,
     /// Whether it tells the end of a session, which waits for that session's text.
     ends: bool,
+    /// A hash of whose it is and what merges it with others: hundreds wait, and each arrival asks which of them are of its
+    /// topic.
+    mark: u64,
 }
 
 impl Item {
@@ -89,12 +95,14 @@ impl Item {
             announcement.kind,
             Kind::SessionCompleted | Kind::SessionCancelled
         );
+        let mark = FixedState::default().hash_one((&announcement.key, &announcement.topic));
         Self {
             announcement,
             since,
             next: 0,
             again: false,
             ends,
+            mark,
         }
     }
 }
@@ -263,7 +271,7 @@ impl SpeechQueue {
             self.ledger.note(lane, Fate::Voiceless, item.counts());
             return Vec::new();
         }
-        self.make_room(lane, &announcement);
+        self.make_room(lane, &item);
         let mut wishes = Vec::new();
         if let Some(playing) = &self.playing {
             match self.arrival(playing.lane, lane) {

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::table::Lane;
-use super::{Fate, SpeechQueue, Waiting};
-use crate::announce::announcement::{About, Announcement, Kind, Weight};
+use super::{Fate, Item, SpeechQueue, Waiting};
+use crate::announce::announcement::{About, Kind, Weight};
 
 /// How many announcements may wait in one lane before the oldest is counted and dropped. Alerts have
 /// no bound of their own: sessions bound questions, and each agent's dangers need events.
@@ -100,10 +100,12 @@ impl SpeechQueue {
     }
 
     /// Applies what an arrival does to those of its kind that wait.
-    pub(super) fn make_room(&mut self, lane: Lane, arriving: &Announcement) {
+    pub(super) fn make_room(&mut self, lane: Lane, arrived: &Item) {
+        let arriving = &*arrived.announcement;
         let same_topic = |waiting: &Waiting| match waiting {
             Waiting::Item(item) => {
-                item.announcement.key == arriving.key
+                item.mark == arrived.mark
+                    && item.announcement.key == arriving.key
                     && item.announcement.topic.is_some()
                     && item.announcement.topic == arriving.topic
             }
@@ -178,7 +180,7 @@ impl SpeechQueue {
                         true
                     }
                     // A count of what grew too old is said, however late.
-                    Waiting::Item(item) => item.counts() == 0 || now < item.since + life,
+                    Waiting::Item(item) => now < item.since + life || item.counts() == 0,
                     Waiting::Fold(_) => true,
                 }
             });
