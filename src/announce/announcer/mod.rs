@@ -398,6 +398,20 @@ impl Announcer {
         told
     }
 
+    /// Gives what was not yet said of the texts of a source of which nothing more comes.
+    pub fn flush_link(
+        &mut self,
+        link: LinkId,
+        now: Now,
+        sessions: &Sessions,
+    ) -> Vec<Arc<Announcement>> {
+        let of_it = |key: &&Arc<OutputKey>| key.0.link == link;
+        let keys: Vec<_> = self.outputs.keys().filter(of_it).map(Arc::clone).collect();
+        keys.iter()
+            .flat_map(|key| self.flush(key, now, sessions))
+            .collect()
+    }
+
     fn flush_session(
         &mut self,
         session: &SessionKey,

@@ -291,6 +291,7 @@ impl App {
 
     pub(super) fn failed(&mut self, id: LinkId, fault: &Fault, now: Now) {
         self.release(id, now);
+        self.say_rest(id, now);
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
@@ -317,6 +318,7 @@ impl App {
 
     fn ended(&mut self, id: LinkId, now: Now) {
         self.release(id, now);
+        self.say_rest(id, now);
         let Some(view) = self.links.get_mut(id) else {
             return;
         };
@@ -330,6 +332,13 @@ impl App {
         let args = [source, ("more", Arg::Own(self.cut_short(id)))];
         self.say(Class::Outcome, Kind::Connection, key, &args, now);
         self.unsure(id, now);
+    }
+
+    /// Tells what was not yet said of an agent's texts, before the news that nothing more comes.
+    fn say_rest(&mut self, id: LinkId, now: Now) {
+        for told in self.announcer.flush_link(id, now, &self.sessions) {
+            self.emit(told, now);
+        }
     }
 
     /// Tells the fate of each question whose link is gone.

@@ -96,3 +96,33 @@ fn a_frame_of_thousands_of_events_is_read_in_steps_and_nothing_overtakes_it() {
     assert!(!stage.app.is_reading());
     assert_eq!(stage.app.links()[0].frames, count);
 }
+
+#[test]
+fn what_an_agent_was_saying_is_told_before_its_source_is_over() {
+    let ends: [fn() -> LinkEvent; 2] = [
+        || LinkEvent::Ended,
+        || LinkEvent::Failed {
+            fault: Fault::Closed,
+        },
+    ];
+    for end in ends {
+        let mut stage = Stage::new(PIPE);
+        let words = json!({"chunk": "It is done but for", "position": 0, "complete": false, "output_id": "out_1"});
+        stage.event("output.streaming", words);
+        assert!(!stage.heard("It is done but for"));
+        stage.link(0, end());
+        let is_it = |line: &String| line.contains("It is done but for");
+        let said = stage.lines.iter().position(is_it).unwrap();
+        assert!(
+            said + 1 < stage.lines.len(),
+            "the end is behind it: {:?}",
+            stage.lines
+        );
+        stage.wait(10_000);
+        let told = stage
+            .lines
+            .iter()
+            .filter(|line| line.contains("It is done but for"));
+        assert_eq!(told.count(), 1, "{:?}", stage.lines);
+    }
+}
