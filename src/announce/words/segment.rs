@@ -18,7 +18,7 @@ pub enum Mark {
 ///
 /// Thousands are kept for hours, and most are spoken and shown as they were written: what differs stands behind the text,
 /// in one piece of memory with it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Segment {
     /// Whose words.
     pub mark: Mark,
@@ -33,7 +33,7 @@ pub struct Segment {
 }
 
 /// Says which bytes of a segment's words are meant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 struct Part {
     from: u32,
     to: u32,
@@ -66,6 +66,19 @@ impl Part {
         (words.get(place(self.from)..place(self.to))).unwrap_or_default()
     }
 }
+
+impl PartialEq for Segment {
+    fn eq(&self, other: &Self) -> bool {
+        // Where the words stand says nothing.
+        (self.mark, self.ways) == (other.mark, other.ways)
+            && self.language == other.language
+            && self.text() == other.text()
+            && self.shown() == other.shown()
+            && self.spoken() == other.spoken()
+    }
+}
+
+impl Eq for Segment {}
 
 impl Segment {
     /// Makes one of the words of the source, cleaned of hostile characters, and of how they are spoken: empty when there is
@@ -195,8 +208,7 @@ mod tests {
                     let found = (segment.text(), segment.shown(), segment.spoken());
                     assert_eq!(found, (text, shown, spoken));
                     let again = segment.clone().shown_as(text);
-                    let found = (again.text(), again.shown(), again.spoken());
-                    assert_eq!(found, (text, text, spoken));
+                    assert_eq!(again, Segment::new(Mark::Agent, text, spoken));
                 }
             }
         }
