@@ -23,9 +23,8 @@ impl Names {
     /// Gives the name of a session whose agent calls itself so, if it is known.
     pub(super) fn of(&self, naming: u64, number: u64, agent: &Arc<str>) -> Option<Arc<str>> {
         let (of, name) = self.known.get(&number)?;
-        // Nearly always it is the same text, shared.
-        let same = Arc::ptr_eq(of, agent) || of == agent;
-        (self.naming == naming && same).then(|| Arc::clone(name))
+        // Nearly always it is the same text, shared, which is seen at a glance.
+        (self.naming == naming && of == agent).then(|| Arc::clone(name))
     }
 
     /// Takes one that was found.
