@@ -342,6 +342,10 @@ impl Undecided {
 }
 
 impl Dialect for Undecided {
+    fn passes(&mut self, frame: &str) -> bool {
+        self.open.is_none() && self.machine.passes(frame)
+    }
+
     fn news(&mut self, event: &LinkEvent, now: Now, out: &mut Vec<Out>) {
         match event {
             LinkEvent::Frame(frame) if self.open.is_some() => return self.frame(frame, now, out),

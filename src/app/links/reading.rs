@@ -38,28 +38,30 @@ impl App {
 
     /// Takes the text of an event, or of several.
     pub(super) fn frame(&mut self, id: LinkId, text: String, asks: Asks, now: Now) {
-        if let Some(event) = self.read_one(id, &text) {
-            self.keep_event(id, text);
-            return self.judged(id, event, asks, now);
-        }
-        self.keep_event(id, text.clone());
-        self.links.reading = Some(Unread::new(id, text));
-        self.read_on(now);
-    }
-
-    /// Reads a text, and gives what it is, unless it holds several.
-    fn read_one(&mut self, id: LinkId, text: &str) -> Option<Result<Decoded, NoEvent>> {
-        let view = self.links.get_mut(id)?;
+        let Some(view) = self.links.get_mut(id) else {
+            return;
+        };
         view.received();
-        let error = match view.read(text) {
-            Ok(decoded) => return Some(Ok(decoded)),
+        let error = match view.read(&text) {
+            Ok(decoded) => {
+                let is_over = view.is_over();
+                self.keep_event(id, text);
+                if !is_over {
+                    self.event(id, decoded, asks, now);
+                }
+                return;
+            }
             Err(error) => error,
         };
         // A frame without any text in it, or of one alone, is what it is.
-        match Texts::default().next(text) {
-            Some(first) if first.len() < text.len() => None,
-            Some(_) | None => Some(Err(error)),
+        let first = Texts::default().next(&text);
+        if first.is_some_and(|first| first.len() < text.len()) {
+            self.keep_event(id, text.clone());
+            self.links.reading = Some(Unread::new(id, text));
+            return self.read_on(now);
         }
+        self.keep_event(id, text);
+        self.judged(id, Err(error), asks, now);
     }
 
     /// Reads the next texts of a frame that holds many: each goes through the door by itself.

@@ -59,6 +59,16 @@ fn what_is_nobodys_is_judged_at_once_and_nothing_is_lost_or_told_twice() {
 }
 
 #[test]
+fn what_is_recognised_is_handed_on_as_it_stands_and_not_before() {
+    let mut machine = Undecided::new(start());
+    assert!(!machine.passes(EVENT), "it is to be recognised by it");
+    frame(&mut machine, EVENT);
+    assert!(machine.passes(EVENT));
+    let around = format!(" {EVENT}");
+    assert!(!machine.passes(&around), "something is to be taken off");
+}
+
+#[test]
 fn a_list_is_recognised_by_the_first_thing_in_it() {
     for text in [format!("[{EVENT},{EVENT}]"), format!("\u{feff} {EVENT}")] {
         let mut machine = Undecided::new(start());
