@@ -93,11 +93,7 @@ impl Recent {
 
     /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it.
     pub fn decode_at_once(&mut self, text: &str) -> Option<Decoded> {
-        direct::read(text, self).map(|(envelope, event)| Decoded {
-            envelope,
-            event,
-            findings: Vec::new(),
-        })
+        direct::read(text, self)
     }
 }
 

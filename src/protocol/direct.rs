@@ -23,6 +23,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::attached::Attached;
 use super::check::PUBLISHED;
+use super::decode::Decoded;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
     Event, Level, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, ToolCompleted,
@@ -103,17 +104,21 @@ struct Hints<'a> {
 }
 
 /// Reads a message, if it is one of the frequent events and nothing is wrong with it.
-pub(super) fn read(text: &str, recent: &mut Recent) -> Option<(Envelope, Event)> {
+pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Decoded> {
     if text.len() > LONGEST || !Type::is_perhaps_of(text) {
         return None;
     }
-    let mut fields = Fields::read(text)?;
+    let mut fields = Fields::default();
+    fields.read(text)?;
     let (kind, name) = Type::named(as_str(&fields.type_name)?)?;
     if !fields.has_only_its_own(kind) {
         return None;
     }
-    let event = fields.event(kind, recent)?;
-    Some((fields.envelope(name, recent)?, event))
+    Some(Decoded {
+        event: fields.event(kind, recent)?,
+        envelope: fields.envelope(name, recent)?,
+        findings: Vec::new(),
+    })
 }
 
 impl Type {
@@ -185,6 +190,7 @@ fn hints(text: &str) -> Option<Localization> {
 }
 
 impl Fields<'_> {
+    #[inline]
     fn envelope(&mut self, type_name: &'static str, recent: &mut Recent) -> Option<Envelope> {
         let event_id = as_str(&self.event_id).filter(|id| is_id(id, "evt_"))?;
         if as_str(&self.context) != Some(CORE_CONTEXT)
@@ -225,6 +231,7 @@ impl Fields<'_> {
         })
     }
 
+    #[inline]
     fn event(&mut self, kind: Type, recent: &mut Recent) -> Option<Event> {
         Some(match kind {
             Type::Output => Event::OutputStreaming(self.output(recent)?),

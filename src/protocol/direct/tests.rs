@@ -75,13 +75,8 @@ fn is_direct(text: &str) -> bool {
 
 /// The same in a stream, behind other events.
 fn is_direct_after(text: &str, recent: &mut Recent) -> bool {
-    let Some((envelope, event)) = read(text, recent) else {
+    let Some(direct) = read(text, recent) else {
         return false;
-    };
-    let direct = Decoded {
-        envelope,
-        event,
-        findings: Vec::new(),
     };
     let whole = decode_step_by_step(text).unwrap();
     assert_eq!(direct, whole, "{text}");
