@@ -209,8 +209,8 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
             () = output.writer().changed() => {}
             // A reader that takes nothing makes the sources wait, and nothing else.
             (link, event) = feeds.next(), if output.writer().has_room() && !app.is_reading() => {
-                let mut at = now();
-                let until = at.monotonic + BATCH;
+                let first = now();
+                let mut at = first;
                 output.writer().gather();
                 let mut next = Some((link, event));
                 let mut effects = Vec::new();
@@ -219,9 +219,11 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                     shell.record(&input, at);
                     app.one_of_many(input, at, &mut effects);
                     shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
-                    at = now();
+                    // In so short a time no calendar changes but by as much.
+                    let passed = started.elapsed().saturating_sub(first.monotonic);
+                    at = first.after(passed);
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();
-                    next = (goes_on && at.monotonic < until)
+                    next = (goes_on && passed < BATCH)
                         .then(|| feeds.try_next())
                         .flatten();
                 }

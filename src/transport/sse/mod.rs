@@ -177,6 +177,9 @@ impl SseReader {
         let mut frames: u64 = 0;
         let mut since: Option<Instant> = None;
         let mut heard = Instant::now();
+        // One timer for all silences: what arrives does not set it anew, it is looked when it ends.
+        let silence = self.silent_after.unwrap_or(Duration::ZERO);
+        let mut quiet = std::pin::pin!(tokio::time::sleep(silence));
         let end = loop {
             // Comments alone must not keep this task from anything else.
             tokio::task::consume_budget().await;
@@ -185,19 +188,21 @@ impl SseReader {
             if arrivals.is_empty() {
                 let arrival = {
                     let mut arriving = std::pin::pin!(events.next());
+                    let mut since = Instant::now();
                     loop {
                         let beside = async {
-                            match (self.silent_after, &stream.probe) {
-                                (Some(silence), Some(path)) => {
-                                    tokio::time::sleep(silence).await;
-                                    self.server.clone().probe(path).await
-                                }
+                            let Some(silence) = self.silent_after else {
+                                return std::future::pending().await;
+                            };
+                            quiet.as_mut().await;
+                            while since.elapsed() < silence {
+                                quiet.as_mut().reset(since + silence);
+                                quiet.as_mut().await;
+                            }
+                            match &stream.probe {
+                                Some(path) => self.server.clone().probe(path).await,
                                 // Nobody can be asked, so all there is to tell is the silence.
-                                (Some(silence), None) => {
-                                    tokio::time::sleep(silence).await;
-                                    Err(Fault::TimedOut)
-                                }
-                                (None, _) => std::future::pending().await,
+                                None => Err(Fault::TimedOut),
                             }
                         };
                         tokio::select! {
@@ -213,6 +218,7 @@ impl SseReader {
                                 }
                             },
                         }
+                        since = Instant::now();
                     }
                 };
                 heard = Instant::now();
