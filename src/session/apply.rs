@@ -100,11 +100,11 @@ impl Sessions {
                         session.loaded += context.attached.weight();
                         session.loaded = session.loaded.saturating_sub(before);
                     }
-                    session.progress = Some(Progress {
+                    session.progress = Some(Box::new(Progress {
                         description: event.description.as_deref().map(shown),
                         summary: Summary::default(),
                         ..event.clone()
-                    });
+                    }));
                 }
                 context.push(What::Progress(event));
             }
@@ -278,9 +278,11 @@ impl Sessions {
         };
         let from = AgentState::named(&event.from_state);
         let to = AgentState::named(&event.to_state);
-        let implied = session.implied.contains(&from) && from != AgentState::Other;
+        let implied = session.implied.contains(from) && from != AgentState::Other;
         let found = match session.sure_state() {
-            Some(state) if state != shown(&event.from_state) && !implied => {
+            Some(state)
+                if state != event.from_state && state != shown(&event.from_state) && !implied =>
+            {
                 Some(AnomalyKind::BrokenStateChain)
             }
             None if session.is_whole() && event.from_state != "idle" => {

@@ -10,8 +10,10 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::BuildHasher;
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt};
 
 use crate::link::LinkId;
@@ -47,8 +49,9 @@ pub(super) struct Known {
     naming: u64,
     /// Where each stands, in the order of their keys.
     places: BTreeMap<SessionKey, usize>,
-    /// The same, to find one among thousands without comparing names that are nearly alike.
-    found: HashMap<SessionKey, usize>,
+    /// Where one is looked for first, by a number of its key: of thousands, few are near at hand, and this is small.
+    found: HashMap<u64, u32>,
+    numbers: RandomState,
     slots: Vec<Option<Session>>,
     free: Vec<usize>,
     /// Where the one was that was found last.
@@ -70,6 +73,7 @@ impl Default for Known {
         Self {
             places: BTreeMap::new(),
             found: HashMap::new(),
+            numbers: RandomState::default(),
             slots: Vec::new(),
             free: Vec::new(),
             last: Cell::new(0),
@@ -96,6 +100,11 @@ impl Known {
         self.naming
     }
 
+    /// Gives the number by which a session is looked for first.
+    fn number(&self, key: &SessionKey) -> u64 {
+        self.numbers.hash_one(key)
+    }
+
     fn place(&self, key: &SessionKey) -> Option<usize> {
         let last = self.last.get();
         if let Some(Some(session)) = self.slots.get(last)
@@ -103,7 +112,14 @@ impl Known {
         {
             return Some(last);
         }
-        let place = *self.found.get(key)?;
+        let found = self.found.get(&self.number(key)).copied();
+        let found = found.and_then(|place| usize::try_from(place).ok());
+        let is_it = |place: &usize| {
+            let slot = self.slots.get(*place).and_then(Option::as_ref);
+            slot.is_some_and(|session| session.key == *key)
+        };
+        // Another one may have the same number.
+        let place = (found.filter(is_it)).or_else(|| self.places.get(key).copied())?;
         self.last.set(place);
         Some(place)
     }
@@ -201,7 +217,9 @@ impl Known {
             }
         };
         self.last.set(place);
-        self.found.insert(key.clone(), place);
+        let number = self.number(&key);
+        self.found
+            .insert(number, u32::try_from(place).unwrap_or(u32::MAX));
         self.places.insert(key, place);
     }
 
@@ -227,9 +245,9 @@ impl Known {
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
-        let place = self.found.remove(key)?;
+        let place = self.places.remove(key)?;
+        self.found.remove(&self.number(key));
         self.named_anew();
-        self.places.remove(key);
         let session = self.slots.get_mut(place)?.take()?;
         self.free.push(place);
         if let Some(due) = session.looked_for {
@@ -354,5 +372,36 @@ impl Known {
     #[cfg(test)]
     pub(super) fn bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_is_found_whatever_has_its_number() {
+        let mut known = Known::default();
+        let key = |session: &str| SessionKey {
+            link: LinkId(0),
+            agent: "a".into(),
+            session: session.into(),
+        };
+        let (one, other) = (key("sess_1"), key("sess_2"));
+        for key in [&one, &other] {
+            known.begin(Session::new(key.clone(), "A".into(), Duration::ZERO, false));
+        }
+        let numbers = [known.number(&one), known.number(&other)];
+        let places = numbers.map(|number| known.found[&number]);
+        known.found.insert(numbers[0], places[1]);
+        known.found.remove(&numbers[1]);
+        for key in [&one, &other, &one] {
+            assert_eq!(known.get(key).unwrap().key, *key);
+        }
+        known.remove(&one);
+        assert!(known.get(&one).is_none());
+        assert_eq!(known.get(&other).unwrap().key, other);
+        assert!(known.get(&key("sess_3")).is_none());
     }
 }

@@ -141,6 +141,28 @@ state_machine! {
     }
 }
 
+/// Some of an agent's states, one bit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct AgentStates(u16);
+
+impl AgentStates {
+    fn bit(state: AgentState) -> u16 {
+        1 << state as u8
+    }
+
+    pub(super) fn insert(&mut self, state: AgentState) {
+        self.0 |= Self::bit(state);
+    }
+
+    pub(super) fn contains(self, state: AgentState) -> bool {
+        self.0 & Self::bit(state) != 0
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0 = 0;
+    }
+}
+
 impl AgentState {
     /// Says which state a name on the wire means.
     pub fn named(name: &str) -> Self {

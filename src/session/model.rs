@@ -1,6 +1,6 @@
 //! The state of one session.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::protocol::{Attached, OutputId, Producer, Progress, RiskLevel, Session
 
 use super::fate::Aftermath;
 use super::key::{PromptId, SessionKey};
-use super::machines::{AgentState, Lifecycle, OutputRun, ToolRun};
+use super::machines::{AgentStates, Lifecycle, OutputRun, ToolRun};
 use super::waits::UNASKED_AFTER;
 
 /// How many open tools a session keeps: far beyond any real agent, small enough to bound a hostile one.
@@ -123,81 +123,86 @@ pub struct Output {
 }
 
 /// Holds the state of one session of one agent.
+///
+/// The fields stand in memory as they stand here, those first that each event looks at: of thousands of sessions none is
+/// near at hand, and every 64 bytes of one are fetched by themselves.
 #[derive(Debug, Clone, PartialEq)]
+#[repr(C)]
 pub struct Session {
     /// Whose.
     pub key: SessionKey,
     /// The agent's name for a person.
     pub agent: Arc<str>,
+    /// Of which producer its words about its agent are: it is the same one, shared, for nearly every event.
+    producer: ReadFrom,
     /// Which one it is of all that began since this program did, from 1; never reused.
     pub number: u64,
-    /// Whether another one of the same agent ran while it did.
-    pub beside: bool,
-    /// Where it is in its life.
-    pub phase: Phase,
-    /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
-    pub parent: Option<SessionId>,
-    /// The agent's last state, as it names it.
-    pub state: Option<String>,
-    /// What the person asked for, where the producer says so.
-    pub request: Option<String>,
-    /// The agent's model, as it names it.
-    pub model: Option<String>,
-    /// The agent's version, as it names it.
-    pub version: Option<String>,
-    /// Of which producer these are: it is the same one, shared, for nearly every event.
-    producer: ReadFrom,
-    /// The tools that run.
-    pub tools: Vec<ToolCall>,
-    /// What came with its last plan.
-    pub plan: Arc<Attached>,
-    /// The last progress.
-    pub progress: Option<Progress>,
-    /// When its first event came.
-    pub since: Duration,
-    /// When its last event came.
-    pub last_event: Duration,
-    /// Whether all of it came as old news, right after connecting.
-    pub(super) only_replayed: bool,
-    /// Whether we came in its middle.
-    pub joined: bool,
     /// How many events it had.
     pub events: u64,
-    pub(super) outputs: BTreeMap<Option<OutputId>, Output>,
-    pub(super) calls: HashMap<ToolCallId, ToolRun>,
-    /// Their ids, oldest first.
-    pub(super) calls_in_order: VecDeque<ToolCallId>,
-    pub(super) numbering: Numbering,
-    /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
-    pub(super) unfilled: u32,
+    /// When its last event came.
+    pub last_event: Duration,
     pub(super) last_stamp: Option<Timestamp>,
-    /// The states that events since the last state change imply (4.2.1).
-    pub(super) implied: BTreeSet<AgentState>,
-    /// What the agent's next words are introduced with.
-    pub(super) aftermath: Option<Aftermath>,
+    /// The number of the first event that was heard.
+    pub(super) first_number: Option<u64>,
+    pub(super) numbering: Numbering,
+    /// Where it is in its life.
+    pub phase: Phase,
+    /// The tools that run.
+    pub tools: Vec<ToolCall>,
+    /// The agent's last state, as it names it.
+    pub state: Option<String>,
+    /// In the order of their ids.
+    pub(super) outputs: Vec<(Option<OutputId>, Output)>,
     /// How often something of it was not heard: its beginning, missing numbers, a connection that was
     /// lost. Nobody is blamed for what may have been said in between: what was last heard of in an
     /// earlier epoch may have gone on since.
     epoch: u32,
     /// The epoch of the last state.
     state_epoch: u32,
-    /// How many events it had when its connection was last lost.
-    events_at_loss: Option<u64>,
-    /// How many questions may be in what was not heard.
-    pub(super) unseen_questions: u64,
-    /// The number of the first event that was heard.
-    pub(super) first_number: Option<u64>,
-    pub(super) invocations: u64,
+    /// The states that events since the last state change imply (4.2.1).
+    pub(super) implied: AgentStates,
+    /// Whether another one of the same agent ran while it did.
+    pub beside: bool,
+    /// Whether all of it came as old news, right after connecting.
+    pub(super) only_replayed: bool,
+    /// Whether we came in its middle.
+    pub joined: bool,
     /// Whether a question is over and `awaiting_input` was not left yet.
     pub(super) owes_leaving: bool,
-    /// When it is looked for a call of it that nobody was asked about.
-    pub(super) looked_for: Option<Duration>,
     /// At most how many bytes the names in what can grow take.
     pub(super) loaded: usize,
     /// How many they were when they were counted.
     counted: usize,
     /// How many bytes it was counted for.
     pub(super) weight: usize,
+    /// What the person asked for, where the producer says so.
+    pub request: Option<String>,
+    /// The agent's model, as it names it.
+    pub model: Option<String>,
+    /// The agent's version, as it names it.
+    pub version: Option<String>,
+    /// The last progress.
+    pub progress: Option<Box<Progress>>,
+    /// The session that this one is a part of, where the producer says so (A.9, pattern 2).
+    pub parent: Option<SessionId>,
+    pub(super) calls: HashMap<ToolCallId, ToolRun>,
+    /// Their ids, oldest first.
+    pub(super) calls_in_order: VecDeque<ToolCallId>,
+    pub(super) invocations: u64,
+    /// When it is looked for a call of it that nobody was asked about.
+    pub(super) looked_for: Option<Duration>,
+    /// What the agent's next words are introduced with.
+    pub(super) aftermath: Option<Aftermath>,
+    /// How many gaps in the numbers nobody filled; past a few, nobody waits for the next one.
+    pub(super) unfilled: u32,
+    /// How many events it had when its connection was last lost.
+    events_at_loss: Option<u64>,
+    /// How many questions may be in what was not heard.
+    pub(super) unseen_questions: u64,
+    /// When its first event came.
+    pub since: Duration,
+    /// What came with its last plan.
+    pub plan: Arc<Attached>,
 }
 
 /// Follows a session's sequence numbers (3.4.1).
@@ -245,13 +250,13 @@ impl Session {
             only_replayed: true,
             joined,
             events: 0,
-            outputs: BTreeMap::new(),
+            outputs: Vec::new(),
             calls: HashMap::new(),
             calls_in_order: VecDeque::new(),
             numbering: Numbering::Unknown,
             unfilled: 0,
             last_stamp: None,
-            implied: BTreeSet::new(),
+            implied: AgentStates::default(),
             aftermath: None,
             epoch: 0,
             state_epoch: 0,
@@ -312,7 +317,7 @@ impl Session {
                 .map(|call| call.tool.len() + of(call.call_id.as_ref()))
                 .sum();
             let calls: usize = self.calls.keys().map(|id| 2 * id.as_str().len()).sum();
-            let outputs = self.outputs.keys().flatten();
+            let outputs = self.outputs.iter().filter_map(|(id, _)| id.as_ref());
             let outputs: usize = outputs.map(|id| id.as_str().len()).sum();
             self.loaded = tools + calls + outputs + self.plan.weight();
             self.counted = self.loaded;
@@ -378,7 +383,12 @@ impl Session {
 
     /// Notes the state that the agent says it is in.
     pub(super) fn enter(&mut self, state: &str) {
-        self.state = Some(shown(state));
+        // Its memory is used again.
+        let kept = self.state.get_or_insert_default();
+        match state.len() <= LONGEST_SHOWN {
+            true => state.clone_into(kept),
+            false => *kept = shown(state),
+        }
         self.state_epoch = self.epoch;
     }
 
@@ -394,6 +404,11 @@ impl Session {
         self.outputs
             .iter()
             .map(|(id, output)| (id.as_ref(), output))
+    }
+
+    /// Gives where an output stands among the others, or where it would.
+    pub(super) fn place_of_output(&self, id: &Option<OutputId>) -> Result<usize, usize> {
+        self.outputs.binary_search_by(|(known, _)| known.cmp(id))
     }
 
     /// Finds the running tool that an event means: by call id where there is one, else by name.

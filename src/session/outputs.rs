@@ -16,35 +16,39 @@ impl Sessions {
             return;
         };
         let mut found = Vec::new();
-        if session.outputs.len() >= MOST_OUTPUTS && !session.outputs.contains_key(&event.output_id)
-        {
-            let oldest = session
-                .outputs
-                .iter()
-                .max_by_key(|(_, output)| output.run)
-                .map(|(id, _)| id.clone());
-            if let Some(oldest) = oldest {
-                session.outputs.remove(&oldest);
+        let mut place = session.place_of_output(&event.output_id);
+        if place.is_err() && session.outputs.len() >= MOST_OUTPUTS {
+            let by_run = |(_, (_, output)): &(usize, &(_, Output))| output.run;
+            let oldest = session.outputs.iter().enumerate().max_by_key(by_run);
+            if let Some((at, _)) = oldest {
+                session.outputs.remove(at);
                 self.dropped.outputs += 1;
             }
+            place = session.place_of_output(&event.output_id);
         }
         let state = session.sure_state().map(AgentState::named);
         let epoch = session.epoch();
-        let relays_a_tool = session.implied.contains(&AgentState::Thinking);
-        if let Some(id) = &event.output_id
-            && !session.outputs.contains_key(&event.output_id)
-        {
-            session.loaded += id.as_str().len();
-        }
-        let output = session
-            .outputs
-            .entry(event.output_id.clone())
-            .or_insert(Output {
+        let relays_a_tool = session.implied.contains(AgentState::Thinking);
+        let at = place.unwrap_or_else(|at| {
+            session.loaded += (event.output_id.as_ref()).map_or(0, |id| id.as_str().len());
+            if session.outputs.is_empty() {
+                // Most agents write one at a time, and thousands of lists with room for four are large.
+                session.outputs.reserve_exact(1);
+            }
+            let output = Output {
                 position: None,
                 run: OutputRun::Absent,
                 had_text: false,
                 epoch,
-            });
+            };
+            session
+                .outputs
+                .insert(at, (event.output_id.clone(), output));
+            at
+        });
+        let Some((_, output)) = session.outputs.get_mut(at) else {
+            return;
+        };
         output.epoch = epoch;
         let begins = output.run == OutputRun::Absent;
         if begins && !relays_a_tool && state.is_some_and(|state| state != AgentState::WritingOutput)

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn everything_a_stranger_can_grow_is_bounded() {
     let mut stage = Stage::new();
-    stage.sessions.sessions.narrow(1 << 20);
+    stage.sessions.sessions.narrow(3 << 18);
     for n in 0..1000 {
         stage.wait(1);
         stage.on(
@@ -18,7 +18,7 @@ fn everything_a_stranger_can_grow_is_bounded() {
         );
         stage.on("output.streaming", json!({"chunk": "a", "position": 0, "complete": false, "output_id": format!("out_{n}"), "session_id": "sess_x"}));
     }
-    assert!(stage.sessions.sessions.bytes() <= 1 << 20);
+    assert!(stage.sessions.sessions.bytes() <= 3 << 18);
     let dropped = stage.sessions.dropped();
     let kept = stage.sessions.iter().count() as u64;
     assert_eq!(kept + dropped.running_sessions, 1001);
@@ -35,7 +35,7 @@ fn everything_a_stranger_can_grow_is_bounded() {
 #[test]
 fn ended_sessions_leave_first_and_waiting_ones_last() {
     let mut stage = Stage::new();
-    stage.sessions.sessions.narrow(256 << 10);
+    stage.sessions.sessions.narrow(192 << 10);
     stage.on("session.started", json!({"session_id": "sess_asks"}));
     let id = stage.ask_with("rpl_1", json!({"session_id": "sess_asks"}));
     let mut forgotten = 0;
