@@ -3,34 +3,31 @@
 //! Responsibilities: knowing it for as long as what it was made of is the same. Not here: what is done with it
 //! (`linear`).
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use foldhash::HashMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memchr::memmem::Finder;
 
-use crate::announce::{Announcement, Arg, Mark, Phrases};
+use crate::announce::{Announcement, Arg, Mark, Phrases, stands_as_it_is};
 use crate::app::App;
 
-/// Of how many names the labels are known.
-const MOST_NAMES: usize = 16 * 1024;
+/// How many labels with a name in them are known: those who speak take turns.
+const MOST_NAMED: usize = 8;
+
+/// Stands for a name while it is found out what stands around it.
+const NAME: &str = "\u{E000}";
 
 /// Labels by the name in them, if any, and the phrase.
 #[derive(Debug, Default)]
 pub(super) struct Labels {
     phrases: Option<Arc<Phrases>>,
     unnamed: Vec<(&'static str, Arc<str>)>,
-    /// By where the name stands in memory, which is the same for all that its session tells.
-    named: HashMap<usize, Named>,
-}
-
-/// The labels with a name in them.
-#[derive(Debug)]
-struct Named {
-    /// It is held, so that no other one can stand there.
-    _name: Arc<str>,
-    labels: Vec<(&'static str, Arc<str>)>,
+    /// What stands before a name and behind it.
+    around: Vec<(&'static str, Option<(String, String)>)>,
+    /// The last ones, with the names in them.
+    named: VecDeque<(&'static str, Arc<str>, Arc<str>)>,
 }
 
 impl Labels {
@@ -38,35 +35,61 @@ impl Labels {
     pub(super) fn of(&mut self, app: &App, told: &Announcement) -> Arc<str> {
         let (key, agent) = app.label_of(told);
         if !(self.phrases.as_ref()).is_some_and(|of| Arc::ptr_eq(of, app.phrases())) {
-            self.unnamed.clear();
-            self.named.clear();
-            self.phrases = Some(Arc::clone(app.phrases()));
+            *self = Self {
+                phrases: Some(Arc::clone(app.phrases())),
+                ..Self::default()
+            };
         }
-        let place = |agent: &Arc<str>| agent.as_ptr().addr();
-        let known = match agent {
-            Some(agent) => (self.named.get(&place(agent))).map_or(&[][..], |it| &it.labels),
-            None => &self.unnamed,
-        };
-        if let Some((_, label)) = known.iter().find(|(of, _)| *of == key) {
+        match agent {
+            Some(agent) => self.with_name(app, key, agent),
+            None => self.without_name(app, key),
+        }
+    }
+
+    fn without_name(&mut self, app: &App, key: &'static str) -> Arc<str> {
+        if let Some((_, label)) = self.unnamed.iter().find(|(of, _)| *of == key) {
             return Arc::clone(label);
         }
-        let label: Arc<str> = (app.label_words(key, agent.map(|name| &**name))).into();
-        let new = (key, Arc::clone(&label));
-        match agent {
-            Some(agent) => {
-                if self.named.len() >= MOST_NAMES {
-                    self.named.clear();
-                }
-                let named = || Named {
-                    _name: Arc::clone(agent),
-                    labels: Vec::new(),
-                };
-                let named = self.named.entry(place(agent)).or_insert_with(named);
-                named.labels.push(new);
-            }
-            None => self.unnamed.push(new),
-        }
+        let label: Arc<str> = app.label_words(key, None).into();
+        self.unnamed.push((key, Arc::clone(&label)));
         label
+    }
+
+    fn with_name(&mut self, app: &App, key: &'static str, agent: &Arc<str>) -> Arc<str> {
+        let is_it = |(of, name, _): &&(&str, Arc<str>, Arc<str>)| *of == key && name == agent;
+        if let Some((.., label)) = self.named.iter().rev().find(is_it) {
+            return Arc::clone(label);
+        }
+        // Of thousands of agents each has its turn before any comes back: putting one in is quicker than finding it.
+        let label: Arc<str> = match self.around(app, key) {
+            Some((before, after)) if stands_as_it_is(agent) => {
+                [before, &**agent, after].concat().into()
+            }
+            Some(_) | None => app.label_words(key, Some(agent)).into(),
+        };
+        if self.named.len() >= MOST_NAMED {
+            self.named.pop_front();
+        }
+        let known = (key, Arc::clone(agent), Arc::clone(&label));
+        self.named.push_back(known);
+        label
+    }
+
+    /// Gives what a phrase has before a name and behind it.
+    fn around(&mut self, app: &App, key: &'static str) -> Option<(&str, &str)> {
+        let at = match self.around.iter().position(|(of, _)| *of == key) {
+            Some(at) => at,
+            None => {
+                let words = app.phrases().text(key, &[("agent", Arg::own(NAME))]);
+                let around = words.split_once(NAME);
+                let around = around.map(|(before, after)| (before.to_owned(), after.to_owned()));
+                self.around.push((key, around));
+                self.around.len() - 1
+            }
+        };
+        let (_, around) = self.around.get(at)?;
+        let (before, after) = around.as_ref()?;
+        Some((before, after))
     }
 }
 

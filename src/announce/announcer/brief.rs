@@ -375,6 +375,11 @@ fn shortened(whole: &[Segment], short: &[Segment]) -> Vec<Segment> {
 /// Tells whether a text begins with the agent's name, as it is seen.
 pub(super) fn names(text: &str, agent: &str) -> bool {
     let words = agent.split_whitespace().count();
-    let begin: Vec<&str> = text.split_whitespace().take(words).collect();
-    words > 0 && looks_like(begin.join(" ").trim_end_matches([':', ',', '.']), agent)
+    let Some(last) = text.split_whitespace().take(words).last() else {
+        return false;
+    };
+    // How much white space is between two words is not seen.
+    let end = last.as_ptr().addr() - text.as_ptr().addr() + last.len();
+    let begin = text.get(..end).unwrap_or_default();
+    looks_like(begin.trim().trim_end_matches([':', ',', '.']), agent)
 }

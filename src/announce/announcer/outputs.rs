@@ -8,9 +8,11 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt};
 
 use crate::session::SessionKey;
@@ -64,8 +66,9 @@ struct Slot {
 pub(super) struct Outputs {
     /// Where each stands, in the order of their keys.
     places: BTreeMap<Arc<OutputKey>, usize>,
-    /// The same, to find one among thousands without comparing names that are nearly alike.
-    found: HashMap<Arc<OutputKey>, usize>,
+    /// Where one is looked for first, by a number of its key: of thousands, few are near at hand, and this is small.
+    found: HashMap<u64, u32>,
+    numbers: RandomState,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     /// Where the one was that was found last.
@@ -86,6 +89,7 @@ impl Default for Outputs {
         Self {
             places: BTreeMap::new(),
             found: HashMap::new(),
+            numbers: RandomState::default(),
             slots: Vec::new(),
             free: Vec::new(),
             last: Cell::new(0),
@@ -106,6 +110,11 @@ impl Outputs {
         self.room = room;
     }
 
+    /// Gives the number by which one is looked for first.
+    fn number(&self, key: &OutputKey) -> u64 {
+        self.numbers.hash_one(key)
+    }
+
     fn place(&self, key: &OutputKey) -> Option<usize> {
         let last = self.last.get();
         if let Some(Some(slot)) = self.slots.get(last)
@@ -113,7 +122,11 @@ impl Outputs {
         {
             return Some(last);
         }
-        let place = *self.found.get(key)?;
+        let found = self.found.get(&self.number(key)).copied();
+        let found = found.and_then(|place| usize::try_from(place).ok());
+        let is_it = |place: &usize| self.slot(*place).is_some_and(|slot| *slot.key == *key);
+        // Another one may have the same number.
+        let place = (found.filter(is_it)).or_else(|| self.places.get(key).copied())?;
         self.last.set(place);
         Some(place)
     }
@@ -159,16 +172,18 @@ impl Outputs {
         };
         self.last.set(place);
         self.order.push_back((place, self.clock, self.clock));
-        self.found.insert(Arc::clone(&key), place);
+        let number = self.number(&key);
+        self.found
+            .insert(number, u32::try_from(place).unwrap_or(u32::MAX));
         self.places.insert(key, place);
     }
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &OutputKey) {
-        let Some(place) = self.found.remove(key) else {
+        let Some(place) = self.places.remove(key) else {
             return;
         };
-        self.places.remove(key);
+        self.found.remove(&self.number(key));
         let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else {
             return;
         };

@@ -227,10 +227,12 @@ impl Announcer {
         let speaker_id = (key.link, agent.clone());
         let same = self.last_speaker.as_ref() == Some(&speaker_id);
         let begins = announcement.segments.first();
-        let named_already = matches!(announcement.about, Some(About::Asks(_)))
-            || begins.is_some_and(|segment| names(segment.text(), agent));
+        let named_already = || {
+            matches!(announcement.about, Some(About::Asks(_)))
+                || begins.is_some_and(|segment| names(segment.text(), agent))
+        };
         let goes_on = same && announcement.kind == Kind::Output;
-        if !goes_on && !named_already {
+        if !goes_on && !named_already() {
             let segment = speaker(agent, &self.phrases);
             announcement.segments.insert(0, segment);
         }

@@ -28,7 +28,10 @@ const LONGEST_ANSWER: usize = 400;
 /// Turns a name from the wire into something that can stand in the program's own words; `unnamed` is
 /// said where nothing is left of it.
 pub fn name_of(text: &str, unnamed: &str) -> String {
-    plain(text, unnamed, "_-./'", LONGEST_NAME)
+    match stands_as_it_is(text) {
+        true => text.to_owned(),
+        false => plain(text, unnamed, "_-./'", LONGEST_NAME),
+    }
 }
 
 /// Does the same with what an agent calls an answer to its question, which may say what it covers: a command, a path.
@@ -41,11 +44,23 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
     )
 }
 
+/// Tells at a glance that a name can stand in the program's own words as it is, which most can; what this says no to,
+/// [`name_of`] may leave as it is all the same.
+pub fn stands_as_it_is(name: &str) -> bool {
+    let ends = name.starts_with(' ') || name.ends_with(' ');
+    is_plain(name, LONGEST_NAME) && !ends && !name.contains("  ")
+}
+
+/// Tells whether a text of one line has ASCII letters, digits and spaces, and what joins words.
+fn is_plain(text: &str, longest: usize) -> bool {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-' | b'_');
+    (1..=longest).contains(&text.len()) && text.bytes().all(is_plain)
+}
+
 fn plain(text: &str, unnamed: &str, signs: &str, longest: usize) -> String {
     let clean = speakable::one_line(text);
     // What most are called is plain already.
-    let is_plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b' ' | b'-' | b'_');
-    if (1..=longest).contains(&clean.len()) && clean.bytes().all(is_plain) {
+    if is_plain(&clean, longest) {
         return clean;
     }
     let mut next = clean.chars();
@@ -238,6 +253,29 @@ mod tests {
             name_of(&"x".repeat(100), "unnamed").chars().count(),
             LONGEST_NAME + 1
         );
+    }
+
+    #[test]
+    fn what_stands_as_it_is_is_left_as_it_is() {
+        let long = "x".repeat(LONGEST_NAME);
+        for (name, stands) in [
+            ("Flood Agent run 12", true),
+            ("read_file-2", true),
+            (&long, true),
+            (&format!("{long}x"), false),
+            ("", false),
+            (" Agent", false),
+            ("Agent ", false),
+            ("Flood  Agent", false),
+            ("Flood\tAgent", false),
+            ("Agent.", false),
+            ("Müller", false),
+        ] {
+            assert_eq!(stands_as_it_is(name), stands, "{name}");
+            if stands {
+                assert_eq!(plain(name, "unnamed", "", LONGEST_NAME), name);
+            }
+        }
     }
 
     #[test]

@@ -191,6 +191,10 @@ impl Coalescer {
             context: sentence.context,
             begins: sentence.begins,
         };
+        if self.line.capacity() == 0 {
+            // Mostly one waits at a time, and thousands of queues with room for four are large.
+            self.line.reserve_exact(1);
+        }
         self.line.push_back((end, piece));
     }
 
@@ -338,6 +342,9 @@ impl Coalescer {
                 break;
             };
             self.waiting -= piece.text.len();
+            if out.is_empty() {
+                out.reserve_exact(1 + self.line.len());
+            }
             out.push(piece);
         }
         self.overfull = false;
