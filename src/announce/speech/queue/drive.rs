@@ -31,6 +31,7 @@ impl SpeechQueue {
                     again: true,
                     ..playing.item
                 };
+                self.note_age(playing.lane, &item);
                 self.lanes[playing.lane as usize].push_front(Waiting::Item(item));
             }
             After::Never(fate) => self.ledger.note(playing.lane, fate, playing.item.counts()),

@@ -131,6 +131,8 @@ struct Playing {
 #[derive(Debug, Clone)]
 pub struct SpeechQueue {
     lanes: [VecDeque<Waiting>; LANES],
+    /// When it is looked at each lane what is too old there.
+    looked_at: [Duration; LANES],
     playing: Option<Playing>,
     /// The engine still has this utterance although we asked it to stop.
     stopping: Option<UtteranceId>,
@@ -154,6 +156,7 @@ impl SpeechQueue {
     pub fn new(fold_after: Option<Duration>, phrases: Arc<Phrases>) -> Self {
         Self {
             lanes: Default::default(),
+            looked_at: [Duration::MAX; LANES],
             playing: None,
             stopping: None,
             quiet_until: None,
@@ -295,6 +298,7 @@ impl SpeechQueue {
             // An answer to a key is never held back by the pause after a stop.
             self.quiet_until = None;
         }
+        self.note_age(lane, &item);
         self.lanes[lane as usize].push_back(Waiting::Item(item));
         self.bound(lane);
         if lane == Lane::Text {

@@ -158,6 +158,12 @@ impl SpeechQueue {
         }
     }
 
+    /// Takes note of an item that comes into a lane: hundreds may wait there, and are only looked at when one may be too old.
+    pub(super) fn note_age(&mut self, lane: Lane, item: &Item) {
+        let looked_at = &mut self.looked_at[lane as usize];
+        *looked_at = item.looked_at(lane).min(*looked_at);
+    }
+
     pub(super) fn expire(&mut self, now: Duration) {
         for lane in [
             Lane::Response,
@@ -165,31 +171,51 @@ impl SpeechQueue {
             Lane::Activity,
             Lane::Progress,
         ] {
-            let Some(life) = lane.life() else { continue };
-            if self.lanes[lane as usize].is_empty() {
+            if now < self.looked_at[lane as usize] {
                 continue;
             }
             let mut waiting = std::mem::take(&mut self.lanes[lane as usize]);
             let before = waiting.len();
+            let mut looked_at = Duration::MAX;
             waiting.retain_mut(|waiting| {
                 let held = self.waits_for_text(waiting);
-                match waiting {
-                    // What waits for text is as fresh as that text.
-                    Waiting::Item(item) if held => {
-                        item.since = now;
-                        true
-                    }
-                    // A count of what grew too old is said, however late.
-                    Waiting::Item(item) => now < item.since + life || item.counts() == 0,
-                    Waiting::Fold(_) => true,
+                let Waiting::Item(item) = waiting else {
+                    return true;
+                };
+                // What waits for text is as fresh as that text.
+                if held {
+                    item.since = now;
                 }
+                let stays = item.too_old_at(lane).is_none_or(|at| now < at);
+                if stays {
+                    looked_at = item.looked_at(lane).min(looked_at);
+                }
+                stays
             });
             let gone = (before - waiting.len()) as u64;
             self.lanes[lane as usize] = waiting;
+            self.looked_at[lane as usize] = looked_at;
             self.ledger.note(lane, Fate::Expired, gone);
             if lane == Lane::Outcome {
                 self.expired_outcomes += gone;
             }
+        }
+    }
+}
+
+impl Item {
+    /// Gives when it is too old for its lane. A count of what grew too old is said, however late.
+    fn too_old_at(&self, lane: Lane) -> Option<Duration> {
+        let life = lane.life().filter(|_| self.counts() > 0)?;
+        Some(self.since + life)
+    }
+
+    /// Gives when it is looked whether it is too old: each time where it may wait for text, because it is as fresh as that.
+    fn looked_at(&self, lane: Lane) -> Duration {
+        match self.too_old_at(lane) {
+            Some(_) if self.ends => Duration::ZERO,
+            Some(at) => at,
+            None => Duration::MAX,
         }
     }
 }

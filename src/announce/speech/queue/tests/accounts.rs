@@ -1,64 +1,102 @@
 //! What became of everything, whatever happens.
 
+use proptest::strategy::Strategy;
+
 use super::*;
+
+/// Is something that happens: what, to which lane, and how much time passes.
+type Step = (usize, usize, u64);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    proptest::collection::vec((0..12_usize, 0..6_usize, 0..9_000_u64), 1..300)
+}
+
+/// Makes one of the announcements that come.
+fn comes(at: usize, (step, which, _): Step) -> Announcement {
+    let lane = Lane::ALL[which];
+    let words = match step {
+        4 => " ",
+        _ => "A sentence of some length, to be said.",
+    };
+    let mut announcement = told(lane, words);
+    announcement.topic = (at % 3 > 0).then(|| Topic::Tool((at % 4).to_string().into()));
+    let about = About::Asks(PromptId(which as u64));
+    announcement.about = (lane == Lane::Alert && at.is_multiple_of(2)).then_some(about);
+    if lane == Lane::Outcome && at.is_multiple_of(5) {
+        announcement.kind = Kind::SessionCompleted;
+    }
+    announcement.segments = vec![announcement.segments[0].clone(); 1 + at % 3];
+    announcement
+}
+
+impl Rig {
+    /// Lets something happen.
+    fn step(&mut self, at: usize, (step, which, passed): Step) {
+        match step {
+            0..=4 => self.push(comes(at, (step, which, passed))),
+            5..=6 if self.playing.is_some() => self.end(),
+            5..=6 => self.tick(),
+            7 => self.wait(passed),
+            8 => {
+                let wishes = self.queue.stop(self.now);
+                self.take(wishes);
+            }
+            9 => {
+                let wishes = self.queue.withdraw(PromptId(which as u64), self.now);
+                self.take(wishes);
+            }
+            10 => {
+                let unwanted = |it: &Announcement| it.kind == Kind::State;
+                let wishes = self.queue.drop_unwanted(unwanted, self.now);
+                self.take(wishes);
+            }
+            _ if which == 0 => {
+                self.queue.disable();
+                self.playing = None;
+                if at.is_multiple_of(2) {
+                    self.queue.enable();
+                }
+            }
+            _ => {
+                if let Some(id) = self.playing.take() {
+                    let wishes = self.queue.cut_short(id, self.now);
+                    self.take(wishes);
+                }
+                self.queue.enable();
+            }
+        }
+    }
+}
 
 proptest::proptest! {
     /// Whatever comes, whatever the voice and the person do: each announcement has one fate or waits, and nothing that is
     /// urgent is folded or grows too old.
     #[test]
-    fn every_announcement_is_accounted_for(
-        steps in proptest::collection::vec((0..12_usize, 0..6_usize, 0..9_000_u64), 1..300)
-    ) {
+    fn every_announcement_is_accounted_for(steps in steps()) {
         let mut rig = Rig::folding(Some(6));
-        for (at, (step, which, passed)) in steps.into_iter().enumerate() {
-            let lane = Lane::ALL[which];
-            match step {
-                0..=4 => {
-                    let about = About::Asks(PromptId(which as u64));
-                    let words = if step == 4 { " " } else { "A sentence of some length, to be said." };
-                    let mut announcement = told(lane, words);
-                    announcement.topic = (at % 3 > 0).then(|| Topic::Tool((at % 4).to_string().into()));
-                    announcement.about = (lane == Lane::Alert && at % 2 == 0).then_some(about);
-                    announcement.segments = vec![announcement.segments[0].clone(); 1 + at % 3];
-                    rig.push(announcement);
-                }
-                5..=6 if rig.playing.is_some() => rig.end(),
-                5..=6 => rig.tick(),
-                7 => rig.wait(passed),
-                8 => {
-                    let wishes = rig.queue.stop(rig.now);
-                    rig.take(wishes);
-                }
-                9 => {
-                    let wishes = rig.queue.withdraw(PromptId(which as u64), rig.now);
-                    rig.take(wishes);
-                }
-                10 => {
-                    let unwanted = |it: &Announcement| it.kind == Kind::State;
-                    let wishes = rig.queue.drop_unwanted(unwanted, rig.now);
-                    rig.take(wishes);
-                }
-                _ if which == 0 => {
-                    rig.queue.disable();
-                    rig.playing = None;
-                    if at % 2 == 0 {
-                        rig.queue.enable();
-                    }
-                }
-                _ => {
-                    if let Some(id) = rig.playing.take() {
-                        let wishes = rig.queue.cut_short(id, rig.now);
-                        rig.take(wishes);
-                    }
-                    rig.queue.enable();
-                }
-            }
+        for (at, step) in steps.into_iter().enumerate() {
+            rig.step(at, step);
             rig.add_up();
             let ledger = rig.queue.ledger();
             for fate in [Fate::Folded, Fate::Expired, Fate::Cut] {
                 proptest::prop_assert_eq!(ledger.of(Lane::Alert, fate), 0);
             }
             proptest::prop_assert_eq!(ledger.of(Lane::Response, Fate::Folded), 0);
+        }
+    }
+
+    /// What waits is looked at when some of it may be too old, and leaves as if it were looked at each time.
+    #[test]
+    fn what_is_too_old_leaves_in_time(steps in steps()) {
+        let mut rigs = [Rig::folding(Some(6)), Rig::folding(Some(6))];
+        for (at, step) in steps.into_iter().enumerate() {
+            rigs[1].queue.looked_at = Default::default();
+            for rig in &mut rigs {
+                rig.step(at, step);
+            }
+            let [due, always] = &rigs;
+            proptest::prop_assert_eq!(&due.log, &always.log);
+            proptest::prop_assert_eq!(due.queue.ledger(), always.queue.ledger());
         }
     }
 }
