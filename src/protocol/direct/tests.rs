@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::read;
-use crate::protocol::decode::{Decoded, decode_step_by_step};
+use crate::protocol::decode::decode_step_by_step;
 use crate::protocol::recent::Recent;
 
 /// Gives an event of a type as the chapters ask for it.

@@ -145,6 +145,18 @@ impl Reader {
             return String::new();
         }
         let mut spoken = Spoken::with_room(passage.text.len() + passage.text.len() / 16 + 16, now);
+        if let Within::Text = self.place
+            && let Some(line) = only_line(passage.text)
+        {
+            self.line(line, "", Shape::Flowing, words, &mut spoken);
+        } else {
+            self.by_lines(passage, words, &mut spoken);
+        }
+        spoken.finish()
+    }
+
+    /// Speaks a passage of any lines.
+    fn by_lines(&mut self, passage: Passage<'_>, words: &Words, spoken: &mut Spoken) {
         let mut last = Shape::Flowing;
         let mut opened_here = false;
         let mut lines = passage.lines().peekable();
@@ -158,7 +170,7 @@ impl Reader {
                 match closes {
                     Closes::Not => code.lines = code.lines.saturating_add(1),
                     Closes::Here | Closes::Before => {
-                        self.close(opened_here, words, &mut spoken);
+                        self.close(opened_here, words, spoken);
                         last = Shape::Block;
                     }
                 }
@@ -172,7 +184,7 @@ impl Reader {
                     spoken.word(number);
                     spoken.stop(',');
                 }
-                say_opening(info, words, &mut spoken);
+                say_opening(info, words, spoken);
                 self.place = Within::Code(Code { fence, lines: 0 });
                 opened_here = true;
                 continue;
@@ -188,10 +200,9 @@ impl Reader {
                     continue;
                 }
                 let next = lines.peek().copied().unwrap_or(below);
-                last = self.line(line, next, last, words, &mut spoken);
+                last = self.line(line, next, last, words, spoken);
             }
         }
-        spoken.finish()
     }
 
     fn close(&mut self, opened_here: bool, words: &Words, spoken: &mut Spoken) {
@@ -313,6 +324,16 @@ impl Reader {
     }
 }
 
+/// Gives the line of a passage that is one line of ASCII signs and begins with a letter, as nearly all do: it opens no block,
+/// and nothing is to be cleaned.
+pub(super) fn only_line(text: &str) -> Option<&str> {
+    let line = text.trim_ascii();
+    let begins = line.as_bytes().first()?.is_ascii_alphabetic();
+    // Folded, as in `clean`.
+    let is_plain = |plain, b| plain & (b' '..0x7f).contains(&b);
+    (begins && line.bytes().fold(true, is_plain)).then_some(line)
+}
+
 fn say_opening(info: &str, words: &Words, spoken: &mut Spoken) {
     spoken.word(&words.code_block);
     if let Some(name) = language_name(info, words) {
@@ -341,5 +362,27 @@ fn pause(last: Shape, here: Shape, spoken: &mut Spoken) {
         spoken.stop('.');
     } else {
         spoken.gap();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// A passage of one plain line is said as it would be by its lines.
+        #[test]
+        fn one_line_is_said_as_lines_are(text in "[ \n]{0,2}[a-z][ -~]{0,40}[ \n]{0,2}") {
+            let words = Words::default();
+            let passage = Passage::new(&text);
+            prop_assert!(only_line(&text).is_some());
+            let mut spoken = Spoken::default();
+            Reader::default().by_lines(passage, &words, &mut spoken);
+            prop_assert_eq!(Reader::default().read(passage, &words, None), spoken.finish());
+        }
     }
 }

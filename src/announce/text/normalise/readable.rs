@@ -14,7 +14,7 @@
 //! `Careful: see the guide (https://a.example/x).`
 
 use super::clean::clean_lines;
-use super::prose::{Code, Passage, Within, language_name};
+use super::prose::{Code, Passage, Within, language_name, only_line};
 use super::words::{Words, fill};
 use crate::announce::text::markdown::{
     Block, COLUMNS, Closes, Fence, HEADER, Table, block, cells, is_delimiter, spans,
@@ -31,6 +31,19 @@ impl Readable {
     /// Empty where the passage is structure only.
     pub fn show(&mut self, passage: Passage<'_>, words: &Words) -> String {
         self.place.enter(passage.begins);
+        if let Within::Text = self.place
+            && let Some(line) = only_line(passage.text)
+        {
+            let shown = self.line(line, "", words);
+            if !shown.contains("  ") {
+                return shown;
+            }
+        }
+        self.by_lines(passage, words)
+    }
+
+    /// Shows a passage of any lines.
+    fn by_lines(&mut self, passage: Passage<'_>, words: &Words) -> String {
         let mut out = Shown {
             text: String::with_capacity(passage.text.len()),
             closed: false,
@@ -388,6 +401,15 @@ mod tests {
     }
 
     proptest! {
+        /// A passage of one plain line is shown as it would be by its lines.
+        #[test]
+        fn one_line_is_shown_as_lines_are(text in "[ \n]{0,2}[a-z][ -~]{0,40}[ \n]{0,2}") {
+            let words = Words::default();
+            let passage = Passage::new(&text);
+            let whole = Readable::default().by_lines(passage, &words);
+            prop_assert_eq!(Readable::default().show(passage, &words), whole);
+        }
+
         /// No letter or digit of any text is ever lost, whatever marks stand around it.
         #[test]
         fn no_letter_is_lost(text in "[a-z0-9*_`~\\[\\]()!#| \n>-]{0,80}") {

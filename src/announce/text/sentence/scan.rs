@@ -23,6 +23,10 @@ impl Segmenter {
             let line_over = self.text[..self.start + length].ends_with('\n');
             let sentence = self.take(length, end);
             self.line_open = line_over;
+            if found.is_empty() {
+                // Mostly a chunk ends one.
+                found.reserve_exact(1);
+            }
             found.push(sentence);
         }
         found
