@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use super::attached::Attached;
 use super::check::{self, TYPES};
+use super::decoded::Decoded;
 use super::direct;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{Event, Level};
@@ -26,17 +27,6 @@ use super::recent::Recent;
 use super::schema::{self, CoreType, MOST_LANGUAGES};
 use super::stamp;
 use super::texts::{Texts, bare};
-
-/// Holds one message, decoded as far as it can be understood.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decoded {
-    /// Who, when, where, how urgent.
-    pub envelope: Envelope,
-    /// What.
-    pub event: Event,
-    /// What is wrong with it, in the order of the steps of 3.9.
-    pub findings: Vec<Finding>,
-}
 
 /// Says why a message can't be understood at all. It carries no payload.
 #[derive(Debug, Clone, PartialEq, Eq)]

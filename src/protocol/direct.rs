@@ -23,7 +23,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 use super::attached::Attached;
 use super::check::PUBLISHED;
-use super::decode::Decoded;
+use super::decoded::Decoded;
 use super::envelope::{Envelope, Localization, Producer, Urgency};
 use super::event::{
     Event, Level, OutputStreaming, RiskLevel, SessionStarted, StateChanged, Summary, ToolCompleted,

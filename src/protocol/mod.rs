@@ -13,6 +13,7 @@ mod attached;
 mod check;
 mod clock;
 mod decode;
+mod decoded;
 mod direct;
 mod envelope;
 mod event;
@@ -41,7 +42,8 @@ mod version;
 
 pub use attached::{Attached, Brought, ChangedLine, Deed, FileChange, Hunk, PlanStage, PlanStep};
 pub use clock::Now;
-pub use decode::{DecodeError, Decoded, decode, is_known_type, object, recordable};
+pub use decode::{DecodeError, decode, is_known_type, object, recordable};
+pub use decoded::Decoded;
 pub use envelope::{Envelope, Localization, Producer, Urgency};
 pub use event::{
     AwaitingClarification, AwaitingConfirmation, Choice, Decision, ErrorCategory, Event,

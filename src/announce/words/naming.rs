@@ -45,7 +45,7 @@ pub fn answer_of(text: &str, unnamed: &str) -> String {
 }
 
 /// Tells at a glance that a name can stand in the program's own words as it is, which most can; what this says no to,
-/// [`name_of`] may leave as it is all the same.
+/// a closer look may leave as it is all the same.
 pub fn stands_as_it_is(name: &str) -> bool {
     let ends = name.starts_with(' ') || name.ends_with(' ');
     is_plain(name, LONGEST_NAME) && !ends && !name.contains("  ")

@@ -19,7 +19,7 @@ fn comes(at: usize, (step, which, _): Step) -> Announcement {
         _ => "A sentence of some length, to be said.",
     };
     let mut announcement = told(lane, words);
-    announcement.topic = (at % 3 > 0).then(|| Topic::Tool((at % 4).to_string().into()));
+    announcement.topic = (!at.is_multiple_of(3)).then(|| Topic::Tool((at % 4).to_string().into()));
     let about = About::Asks(PromptId(which as u64));
     announcement.about = (lane == Lane::Alert && at.is_multiple_of(2)).then_some(about);
     if lane == Lane::Outcome && at.is_multiple_of(5) {
