@@ -1,4 +1,4 @@
-//! From the text of one message to an [`Event`] with its [`Envelope`] and findings: the nine steps
+//! From the text of one message to an [`Event`](super::event::Event) with its [`Envelope`] and findings: the nine steps
 //! of 3.9, in order.
 //!
 //! Responsibilities: reading everything that can be read. Not here: what is wrong with it (`check`),

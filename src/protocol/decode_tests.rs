@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::super::CORE_CONTEXT;
 use super::super::event::*;
-use super::super::finding::Severity;
+use super::super::finding::{Finding, Severity};
 use super::super::schema::{CORE, ENVELOPE};
 use super::*;
 

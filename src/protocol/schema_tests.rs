@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, json};
 
 use super::super::CORE_CONTEXT;
-use super::super::finding::Severity;
+use super::super::finding::{Finding, Severity};
 use super::super::schema::CORE;
 use super::*;
 use Rule::{
