@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, json};
 
 use super::super::CORE_CONTEXT;
+use super::super::event::Event;
 use super::super::finding::{Finding, Severity};
 use super::super::schema::CORE;
 use super::*;
