@@ -60,7 +60,7 @@ impl Labels {
         if let Some((.., label)) = self.named.iter().rev().find(is_it) {
             return Arc::clone(label);
         }
-        // Of thousands of agents each has its turn before any comes back: putting one in is quicker than finding it.
+        // Of thousands that take turns none is near: a label is put together sooner than it would be found.
         let label: Arc<str> = match self.around(app, key) {
             Some((before, after)) if stands_as_it_is(agent) => {
                 [before, &**agent, after].concat().into()
