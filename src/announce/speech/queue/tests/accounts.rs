@@ -1,6 +1,7 @@
 //! What became of everything, whatever happens.
 
 use proptest::strategy::Strategy;
+use proptest::test_runner::Config;
 
 use super::*;
 
@@ -69,6 +70,9 @@ impl Rig {
 }
 
 proptest::proptest! {
+    // Each case is 150 steps, each of which is added up.
+    #![proptest_config(Config { cases: 64, failure_persistence: None, ..Config::default() })]
+
     /// Whatever comes, whatever the voice and the person do: each announcement has one fate or waits, and nothing that is
     /// urgent is folded or grows too old.
     #[test]
