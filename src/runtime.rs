@@ -219,7 +219,7 @@ pub async fn run(plan: Plan) -> anyhow::Result<Exit> {
                     shell.record(&input, at);
                     app.one_of_many(input, at, &mut effects);
                     shell.act(&mut effects, &app, &mut feeds, &mut inputs, &mut output, at);
-                    // In so short a time no calendar changes but by as much.
+                    // A batch is short: in it the calendar goes on as the clock does.
                     let passed = started.elapsed().saturating_sub(first.monotonic);
                     at = first.after(passed);
                     let goes_on = shell.goes_on() && output.writer().has_room() && !app.is_reading();

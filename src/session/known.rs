@@ -10,15 +10,12 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hash::BuildHasher;
 use std::time::Duration;
-
-use foldhash::fast::RandomState;
-use foldhash::{HashMap, HashMapExt};
 
 use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
 
+use super::hints::Hints;
 use super::key::SessionKey;
 use super::model::{Phase, Session};
 
@@ -49,9 +46,8 @@ pub(super) struct Known {
     naming: u64,
     /// Where each stands, in the order of their keys.
     places: BTreeMap<SessionKey, usize>,
-    /// Where one is looked for first, by a number of its key: of thousands, few are near at hand, and this is small.
-    found: HashMap<u64, u32>,
-    numbers: RandomState,
+    /// Where one is looked for first.
+    hints: Hints,
     slots: Vec<Option<Session>>,
     free: Vec<usize>,
     /// Where the one was that was found last.
@@ -72,8 +68,7 @@ impl Default for Known {
     fn default() -> Self {
         Self {
             places: BTreeMap::new(),
-            found: HashMap::new(),
-            numbers: RandomState::default(),
+            hints: Hints::default(),
             slots: Vec::new(),
             free: Vec::new(),
             last: Cell::new(0),
@@ -100,11 +95,6 @@ impl Known {
         self.naming
     }
 
-    /// Gives the number by which a session is looked for first.
-    fn number(&self, key: &SessionKey) -> u64 {
-        self.numbers.hash_one(key)
-    }
-
     fn place(&self, key: &SessionKey) -> Option<usize> {
         let last = self.last.get();
         if let Some(Some(session)) = self.slots.get(last)
@@ -112,14 +102,13 @@ impl Known {
         {
             return Some(last);
         }
-        let found = self.found.get(&self.number(key)).copied();
-        let found = found.and_then(|place| usize::try_from(place).ok());
         let is_it = |place: &usize| {
             let slot = self.slots.get(*place).and_then(Option::as_ref);
             slot.is_some_and(|session| session.key == *key)
         };
         // Another one may have the same number.
-        let place = (found.filter(is_it)).or_else(|| self.places.get(key).copied())?;
+        let place =
+            (self.hints.get(key).filter(is_it)).or_else(|| self.places.get(key).copied())?;
         self.last.set(place);
         Some(place)
     }
@@ -217,9 +206,7 @@ impl Known {
             }
         };
         self.last.set(place);
-        let number = self.number(&key);
-        self.found
-            .insert(number, u32::try_from(place).unwrap_or(u32::MAX));
+        self.hints.put(&key, place);
         self.places.insert(key, place);
     }
 
@@ -246,7 +233,7 @@ impl Known {
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
         let place = self.places.remove(key)?;
-        self.found.remove(&self.number(key));
+        self.hints.forget(key);
         self.named_anew();
         let session = self.slots.get_mut(place)?.take()?;
         self.free.push(place);
@@ -392,10 +379,10 @@ mod tests {
         for key in [&one, &other] {
             known.begin(Session::new(key.clone(), "A".into(), Duration::ZERO, false));
         }
-        let numbers = [known.number(&one), known.number(&other)];
-        let places = numbers.map(|number| known.found[&number]);
-        known.found.insert(numbers[0], places[1]);
-        known.found.remove(&numbers[1]);
+        // One is looked for where the other one stands, and the other one nowhere.
+        let place = known.hints.get(&other).unwrap();
+        known.hints.put(&one, place);
+        known.hints.forget(&other);
         for key in [&one, &other, &one] {
             assert_eq!(known.get(key).unwrap().key, *key);
         }

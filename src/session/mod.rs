@@ -21,6 +21,7 @@ mod eased;
 mod fate;
 mod fingerprint;
 mod held;
+mod hints;
 mod key;
 mod known;
 mod link;
@@ -43,6 +44,7 @@ pub use crate::link::LinkId;
 pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};
 pub use fate::{Aftermath, Fate};
+pub(crate) use hints::Hints;
 pub use key::{PromptId, SessionKey};
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,

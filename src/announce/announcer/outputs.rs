@@ -8,14 +8,10 @@
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::hash::BuildHasher;
 use std::sync::Arc;
 use std::time::Duration;
 
-use foldhash::fast::RandomState;
-use foldhash::{HashMap, HashMapExt};
-
-use crate::session::SessionKey;
+use crate::session::{Hints, SessionKey};
 
 use crate::announce::text::coalesce::Coalescer;
 use crate::announce::text::normalise::{Readable, Reader};
@@ -66,9 +62,8 @@ struct Slot {
 pub(super) struct Outputs {
     /// Where each stands, in the order of their keys.
     places: BTreeMap<Arc<OutputKey>, usize>,
-    /// Where one is looked for first, by a number of its key: of thousands, few are near at hand, and this is small.
-    found: HashMap<u64, u32>,
-    numbers: RandomState,
+    /// Where one is looked for first.
+    hints: Hints,
     slots: Vec<Option<Slot>>,
     free: Vec<usize>,
     /// Where the one was that was found last.
@@ -88,8 +83,7 @@ impl Default for Outputs {
     fn default() -> Self {
         Self {
             places: BTreeMap::new(),
-            found: HashMap::new(),
-            numbers: RandomState::default(),
+            hints: Hints::default(),
             slots: Vec::new(),
             free: Vec::new(),
             last: Cell::new(0),
@@ -110,11 +104,6 @@ impl Outputs {
         self.room = room;
     }
 
-    /// Gives the number by which one is looked for first.
-    fn number(&self, key: &OutputKey) -> u64 {
-        self.numbers.hash_one(key)
-    }
-
     fn place(&self, key: &OutputKey) -> Option<usize> {
         let last = self.last.get();
         if let Some(Some(slot)) = self.slots.get(last)
@@ -122,11 +111,10 @@ impl Outputs {
         {
             return Some(last);
         }
-        let found = self.found.get(&self.number(key)).copied();
-        let found = found.and_then(|place| usize::try_from(place).ok());
         let is_it = |place: &usize| self.slot(*place).is_some_and(|slot| *slot.key == *key);
         // Another one may have the same number.
-        let place = (found.filter(is_it)).or_else(|| self.places.get(key).copied())?;
+        let place =
+            (self.hints.get(key).filter(is_it)).or_else(|| self.places.get(key).copied())?;
         self.last.set(place);
         Some(place)
     }
@@ -172,9 +160,7 @@ impl Outputs {
         };
         self.last.set(place);
         self.order.push_back((place, self.clock, self.clock));
-        let number = self.number(&key);
-        self.found
-            .insert(number, u32::try_from(place).unwrap_or(u32::MAX));
+        self.hints.put(&*key, place);
         self.places.insert(key, place);
     }
 
@@ -183,7 +169,7 @@ impl Outputs {
         let Some(place) = self.places.remove(key) else {
             return;
         };
-        self.found.remove(&self.number(key));
+        self.hints.forget(key);
         let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else {
             return;
         };
