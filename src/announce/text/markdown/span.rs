@@ -5,8 +5,6 @@
 
 use std::ops::Range;
 
-use foldhash::{HashMap, HashMapExt};
-
 /// Holds the place of inline code on its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::announce::text) struct Span {
@@ -19,13 +17,16 @@ pub(in crate::announce::text) struct Span {
 }
 
 /// Finds the inline code of a line: as many backticks close as opened (CommonMark 6.1). Backticks
-/// without a partner are none. The time is linear whatever stands there.
+/// without a partner are none. The time is nearly linear whatever stands there.
 pub(in crate::announce::text) fn spans(line: &str) -> Vec<Span> {
     let runs = runs(line);
+    let mut by_length: Vec<usize> = (0..runs.len()).collect();
+    by_length.sort_by_key(|at| runs[*at].len());
     let mut partners = vec![None; runs.len()];
-    let mut later: HashMap<usize, usize> = HashMap::new();
-    for (at, run) in runs.iter().enumerate().rev() {
-        partners[at] = later.insert(run.len(), at);
+    for pair in by_length.windows(2) {
+        if runs[pair[0]].len() == runs[pair[1]].len() {
+            partners[pair[0]] = Some(pair[1]);
+        }
     }
     let mut found = Vec::new();
     let mut at = 0;

@@ -420,6 +420,6 @@ pub(super) fn words() -> Words {
         signs: SIGNS.iter().map(sign).collect(),
         prose: same(PROSE),
         pictures: same(PICTURES),
-        firsts: std::sync::OnceLock::new(),
+        index: std::sync::OnceLock::new(),
     }
 }

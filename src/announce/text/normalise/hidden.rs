@@ -16,6 +16,7 @@ pub fn is_hidden(c: char) -> bool {
         // Scripts in everyday use, so that most text never asks the slow question below.
         '\u{a1}'..='\u{24f}' | '\u{3a3}'..='\u{52f}' => false,
         '\u{5d0}'..='\u{5ea}' | '\u{620}'..='\u{6dc}' | '\u{900}'..='\u{97f}' => false,
+        '\u{2010}'..='\u{2027}' | '\u{2190}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' => false,
         '\u{3001}'..='\u{3020}' | '\u{ff01}'..='\u{ff60}' => false,
         '\u{3041}'..='\u{3096}'
         | '\u{30a1}'..='\u{30fe}'
@@ -148,6 +149,9 @@ mod tests {
             '\u{370}'..='\u{52f}',
             '\u{5d0}'..='\u{6ff}',
             '\u{900}'..='\u{97f}',
+            '\u{2010}'..='\u{2027}',
+            '\u{2190}'..='\u{23ff}',
+            '\u{2600}'..='\u{27bf}',
         ];
         for c in scripts.into_iter().flatten() {
             assert_eq!(is_hidden(c), !is_graphic(c), "U+{:04X}", u32::from(c));

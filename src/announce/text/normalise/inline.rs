@@ -361,10 +361,10 @@ impl Inline<'_> {
             return;
         }
         // Between two of them stands a name's kind, a mark or an address; one alone compares or redirects.
-        let angled = part
-            .find('<')
-            .zip(part.rfind('>'))
-            .is_some_and(|(open, close)| open < close);
+        let angled = match part.bytes().position(|b| b == b'<') {
+            Some(open) => part.as_bytes()[open..].contains(&b'>'),
+            None => false,
+        };
         if self.words.prose_sign(part).is_some() {
             token::say(part, angled, self.words, spoken);
             return;
@@ -400,7 +400,7 @@ impl Inline<'_> {
     }
 
     fn closing(&self, closing: &str, closes: impl Fn(char) -> bool, spoken: &mut Spoken) {
-        if closing.contains("...") {
+        if closing.len() > 2 && closing.contains("...") {
             spoken.stop('…');
         }
         let mut last = None;
@@ -435,7 +435,7 @@ impl Inline<'_> {
 }
 
 fn spoken_link(middle: &str) -> bool {
-    middle.contains("://") || middle.starts_with("www.")
+    middle.as_bytes().contains(&b':') && middle.contains("://") || middle.starts_with("www.")
 }
 
 /// Measures an HTML tag without attributes at the beginning of a text.

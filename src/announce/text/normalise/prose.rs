@@ -16,6 +16,9 @@ use crate::announce::text::markdown::{
 /// How many characters of a fence's language are said.
 const LANGUAGE: usize = 20;
 
+/// The template of what is said as it is.
+const TEXT: &str = "{text}";
+
 /// Speaks a text as prose: structure in words, long things short, signs without sound dropped.
 ///
 /// A fence alone is told as the start of code when it names a language, and else as its end. For
@@ -138,7 +141,7 @@ impl Reader {
     /// by their distance from it.
     pub fn read(&mut self, passage: Passage<'_>, words: &Words, now: Option<Timestamp>) -> String {
         self.place.enter(passage.begins);
-        if passage.text.trim_matches(['\n', '\r']).is_empty() {
+        if passage.text.bytes().all(|b| matches!(b, b'\n' | b'\r')) {
             if passage.text.len() > 1 && matches!(self.place, Within::Table(_)) {
                 self.place = Within::Text;
             }
@@ -267,7 +270,7 @@ impl Reader {
                 let template = match done {
                     Some(false) => words.task_open.as_ref(),
                     Some(true) => words.task_done.as_ref(),
-                    None if number.is_empty() => "{text}",
+                    None if number.is_empty() => TEXT,
                     None => words.item.as_ref(),
                 };
                 (template, number, text)
@@ -277,7 +280,9 @@ impl Reader {
         let mut inner = Spoken::with_room(text.len(), spoken.now());
         say_line(text, words, &mut inner);
         let inner = inner.finish();
-        if !inner.is_empty() {
+        if template == TEXT {
+            spoken.word(&inner);
+        } else if !inner.is_empty() {
             spoken.word(&fill(template, &[("n", number), ("text", &inner)]));
         }
         Shape::Block

@@ -23,13 +23,10 @@ pub(super) fn say(token: &str, angled: bool, words: &Words, spoken: &mut Spoken)
     } else if let Some(at) = address(token) {
         signs(&token[..at], token, angled, words, spoken);
         host(&token[at..], words, spoken);
-    } else if let Some(said) = time(
-        token,
-        words,
-        spoken
-            .now()
-            .filter(|_| !spoken.ends_with(&words.before_times)),
-    ) {
+    } else if let Some(said) = time(token, words, || {
+        let now = spoken.now();
+        now.filter(|_| !spoken.ends_with(&words.before_times))
+    }) {
         spoken.word(&said);
     } else if is_uuid(token) {
         say_id(token, words, spoken);
@@ -57,7 +54,10 @@ pub(super) fn is_name(code: &str) -> bool {
 
 /// Finds where a web address begins in a token.
 pub(super) fn address(token: &str) -> Option<usize> {
-    if let Some(colon) = token.find("://") {
+    let bytes = token.as_bytes();
+    let colon =
+        |(at, b): (usize, &u8)| (*b == b':' && bytes[at..].starts_with(b"://")).then_some(at);
+    if let Some(colon) = bytes.iter().enumerate().find_map(colon) {
         let scheme =
             token[..colon].trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '+');
         return (scheme.len() < colon).then_some(scheme.len());
@@ -119,7 +119,7 @@ fn is_mail(token: &str) -> bool {
 
 /// Says part of a token, sign by sign.
 fn signs(part: &str, token: &str, angled: bool, words: &Words, spoken: &mut Spoken) {
-    let mail = is_mail(token);
+    let mail = token.as_bytes().contains(&b'@') && is_mail(token);
     let is_flag = part.starts_with('-')
         && part
             .trim_start_matches('-')

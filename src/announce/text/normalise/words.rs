@@ -115,56 +115,89 @@ pub struct Words {
     pub prose: Vec<Sign>,
     /// Short names of picture characters.
     pub pictures: Vec<Sign>,
-    /// What the signs begin with; made at the first look, after which the tables must not change.
+    /// Where each sign is found; made at the first look, after which the tables must not change.
     #[serde(skip)]
-    pub(super) firsts: OnceLock<Firsts>,
+    pub(super) index: OnceLock<Index>,
 }
 
-/// Says which bytes the signs of each table begin with: almost every look-up ends here.
+/// Says where the signs of each table are.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Firsts {
-    signs: [bool; 256],
-    prose: [bool; 256],
+pub(super) struct Index {
+    signs: Places,
+    prose: Places,
+    pictures: Places,
 }
 
-impl Firsts {
-    fn of(words: &Words) -> Self {
-        let firsts = |signs: &[Sign]| {
-            let mut firsts = [false; 256];
-            for sign in signs {
-                if let Some(first) = sign.sign.as_bytes().first() {
-                    firsts[usize::from(*first)] = true;
+/// Holds the places of a table's signs by what they begin with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Places {
+    /// Which ASCII characters begin a sign: almost every look-up ends here.
+    ascii: [bool; 128],
+    /// First characters and places, in that order.
+    sorted: Vec<(char, usize)>,
+}
+
+impl Places {
+    fn of(signs: &[Sign]) -> Self {
+        let mut ascii = [false; 128];
+        let mut sorted = Vec::with_capacity(signs.len());
+        for (place, sign) in signs.iter().enumerate() {
+            if let Some(first) = sign.sign.chars().next() {
+                if let Some(begins) = ascii.get_mut(first as usize) {
+                    *begins = true;
                 }
+                sorted.push((first, place));
             }
-            firsts
-        };
-        Self {
-            signs: firsts(&words.signs),
-            prose: firsts(&words.prose),
         }
+        sorted.sort_unstable();
+        Self { ascii, sorted }
+    }
+
+    /// Gives the signs that begin like a text, in the table's order.
+    fn like<'a>(&'a self, signs: &'a [Sign], text: &str) -> impl Iterator<Item = &'a Sign> {
+        let first = text
+            .chars()
+            .next()
+            .filter(|c| *self.ascii.get(*c as usize).unwrap_or(&true));
+        let sorted = first.map_or(&[][..], |first| {
+            let from = self.sorted.partition_point(|(c, _)| *c < first);
+            let rest = &self.sorted[from..];
+            &rest[..rest.iter().take_while(|(c, _)| *c == first).count()]
+        });
+        sorted.iter().filter_map(|(_, place)| signs.get(*place))
+    }
+
+    /// Finds the longest sign that a text begins with.
+    fn longest<'a>(&'a self, signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+        self.like(signs, text)
+            .filter(|sign| text.starts_with(sign.sign.as_ref()))
+            .max_by_key(|sign| sign.sign.len())
+    }
+
+    /// Finds the sign that a text is.
+    fn exactly<'a>(&'a self, signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
+        self.like(signs, text).find(|sign| sign.sign == text)
     }
 }
 
 impl Words {
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index {
+            signs: Places::of(&self.signs),
+            prose: Places::of(&self.prose),
+            pictures: Places::of(&self.pictures),
+        })
+    }
+
     /// Finds the longest sign of a question or command that a text begins with.
     pub(super) fn sign_at(&self, text: &str) -> Option<&Sign> {
-        let first = *text.as_bytes().first()?;
-        self.firsts().signs[usize::from(first)]
-            .then(|| longest(&self.signs, text))
-            .flatten()
+        self.index().signs.longest(&self.signs, text)
     }
 
     /// Finds the longest sign of prose, two characters or more, that a text begins with.
     pub(super) fn prose_sign_at(&self, text: &str) -> Option<&Sign> {
-        let first = *text.as_bytes().first()?;
-        self.firsts().prose[usize::from(first)]
-            .then(|| longest(&self.prose, text))
-            .flatten()
-            .filter(|sign| sign.sign.len() > 1)
-    }
-
-    fn firsts(&self) -> &Firsts {
-        self.firsts.get_or_init(|| Firsts::of(self))
+        let longest = self.index().prose.longest(&self.prose, text);
+        longest.filter(|sign| sign.sign.len() > 1)
     }
 
     /// Finds the name of a fence's language.
@@ -178,55 +211,35 @@ impl Words {
 
     /// Finds the name of a whole token in prose.
     pub(super) fn prose_sign(&self, token: &str) -> Option<&Sign> {
-        let first = *token.as_bytes().first()?;
-        self.firsts().prose[usize::from(first)]
-            .then(|| exactly(&self.prose, token))
-            .flatten()
+        self.index().prose.exactly(&self.prose, token)
     }
 
     /// Finds the name of a sign that a run consists of.
     pub(in crate::announce) fn sign(&self, c: char) -> Option<&Sign> {
         let mut bytes = [0; 4];
-        exactly(&self.signs, c.encode_utf8(&mut bytes))
+        let text = c.encode_utf8(&mut bytes);
+        self.index().signs.exactly(&self.signs, text)
     }
 
     /// Finds a picture's name.
     pub(super) fn picture(&self, c: char) -> Option<&str> {
         let mut bytes = [0; 4];
-        exactly(&self.pictures, c.encode_utf8(&mut bytes)).map(|sign| sign.one.as_ref())
-    }
-}
-
-/// Finds the longest sign that a text begins with; most are ruled out by their first byte.
-fn longest<'a>(signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
-    let first = *text.as_bytes().first()?;
-    signs
-        .iter()
-        .filter(|sign| sign.begins_with(first) && text.starts_with(sign.sign.as_ref()))
-        .max_by_key(|sign| sign.sign.len())
-}
-
-fn exactly<'a>(signs: &'a [Sign], text: &str) -> Option<&'a Sign> {
-    let first = *text.as_bytes().first()?;
-    signs
-        .iter()
-        .find(|sign| sign.begins_with(first) && sign.sign == text)
-}
-
-impl Sign {
-    fn begins_with(&self, byte: u8) -> bool {
-        self.sign.as_bytes().first() == Some(&byte)
+        let text = c.encode_utf8(&mut bytes);
+        let found = self.index().pictures.exactly(&self.pictures, text);
+        found.map(|sign| sign.one.as_ref())
     }
 }
 
 /// Fills a template's places.
 pub(super) fn fill(template: &str, places: &[(&str, &str)]) -> String {
-    let mut out = String::with_capacity(template.len() + 16);
+    let room = places.iter().map(|(_, text)| text.len()).sum::<usize>();
+    let mut out = String::with_capacity(template.len() + room);
     let mut rest = template;
-    while let Some(open) = rest.find('{') {
+    while let Some(open) = rest.bytes().position(|b| b == b'{') {
         let (before, place) = rest.split_at(open);
         out.push_str(before);
-        let found = place.find('}').and_then(|close| {
+        let close = place.bytes().position(|b| b == b'}');
+        let found = close.and_then(|close| {
             let name = &place[1..close];
             let known = places.iter().find(|(known, _)| *known == name);
             known.map(|(_, text)| (*text, close + 1))

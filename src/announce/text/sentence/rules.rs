@@ -179,6 +179,9 @@ impl<'a> View<'a> {
 
     /// Decides at one or more full stops.
     pub(super) fn stop(&self, at: usize, open: &Enclosures) -> Option<Step> {
+        if self.is_inside(at) {
+            return Some(Step::On(at + 1));
+        }
         let end = self.run_end(at)?;
         let run = &self.text[at..end];
         if run.chars().any(is_strong) {
@@ -230,6 +233,15 @@ impl<'a> View<'a> {
         } else {
             on
         })
+    }
+
+    /// Tells whether a full stop stands between a sign and a letter or digit of ASCII, as in names of files.
+    fn is_inside(&self, at: usize) -> bool {
+        let bytes = self.text.as_bytes();
+        let before = at.checked_sub(1).and_then(|at| bytes.get(at));
+        bytes[at] == b'.'
+            && before.is_some_and(u8::is_ascii)
+            && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
     }
 
     fn ellipsis_ends(&self, at: usize, dots: usize, after: &After) -> bool {
