@@ -1,4 +1,4 @@
-//! What an event costs, stage by stage: from its text to events, changes, announcements, and lines.
+//! What an event costs, stage by stage: from its text to events, changes, announcements, utterances, and lines.
 //!
 //! Prints microseconds of one core an event, each stage with those before it, for a flood in 1, 100 and 10,000
 //! sessions; `cargo bench --bench stages`. Beside it stands what `serde_json` takes for the same texts into types of the
@@ -12,8 +12,9 @@
 mod clock;
 
 use std::hint::black_box;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
+use std::vec::IntoIter;
 
 use hearken::announce::{Announcer, Manner, Phrases};
 use hearken::app::{App, Effect, Input, LineSource, Setup, SourceSetup, Until, VoiceWish};
@@ -34,6 +35,9 @@ const EVENTS: usize = 100_000;
 
 /// How often each measurement is made; the best counts.
 const ROUNDS: usize = 3;
+
+/// How many events the loop takes between two looks at keys and at the clock: its millisecond has room for more.
+const BATCH: usize = 100;
 
 const LINK: LinkId = LinkId(0);
 
@@ -93,11 +97,14 @@ fn flood(sessions: usize) -> (Vec<String>, Vec<String>) {
     (starts, flood.take(EVENTS).collect())
 }
 
+/// The moment of all events: what it costs to read the clock is none of the stages'.
+static NOW: LazyLock<Now> = LazyLock::new(|| Now {
+    monotonic: Duration::from_secs(1),
+    wall: "2026-11-23T02:00:00Z".parse().unwrap(),
+});
+
 fn now() -> Now {
-    Now {
-        monotonic: Duration::from_secs(1),
-        wall: "2026-11-23T02:00:00Z".parse().unwrap(),
-    }
+    *NOW
 }
 
 /// Gives the microseconds an event that the best of several rounds took; what is made ready does not count.
@@ -142,20 +149,29 @@ impl Core {
     }
 
     fn announce(&mut self, text: &str) {
-        for change in self.changes(text) {
-            black_box(self.announcer.tell(&change, &self.sessions));
+        for change in &self.changes(text) {
+            black_box(self.announcer.tell(change, &self.sessions));
         }
     }
 }
 
-/// The whole of it, as the loop drives it.
+/// The whole of it, as the loop drives it when there is more than it can take at once.
 struct Whole {
     app: App,
-    lines: Lines,
+    lines: Option<Lines>,
+    /// What comes, as a transport hands it over.
+    frames: IntoIter<Frame>,
+    effects: Vec<Effect>,
+    taken: usize,
 }
 
 impl Whole {
-    fn begun(starts: &[String], phrases: &Arc<Phrases>, voice: VoiceWish) -> Self {
+    fn begun(
+        (starts, events): (&[String], &[String]),
+        phrases: &Arc<Phrases>,
+        voice: VoiceWish,
+        writes: bool,
+    ) -> Self {
         let app = App::new(Setup {
             config: Config::default(),
             phrases: Arc::clone(phrases),
@@ -176,8 +192,16 @@ impl Whole {
                 ..SourceSetup::default()
             }],
         });
-        let lines = Lines::new(Page::plain(0), TimeZone::UTC);
-        let mut whole = Self { app, lines };
+        let frames = events.iter().cloned().map(Frame::of);
+        let frames = frames.collect::<Vec<_>>().into_iter();
+        let lines = writes.then(|| Lines::new(Page::plain(0), TimeZone::UTC));
+        let mut whole = Self {
+            app,
+            lines,
+            frames,
+            effects: Vec::new(),
+            taken: 0,
+        };
         whole.input(Input::Start);
         if voice == VoiceWish::Speak {
             let engine = "memory".into();
@@ -186,20 +210,40 @@ impl Whole {
         let event = LinkEvent::Connected;
         whole.input(Input::Link { link: LINK, event });
         for start in starts {
-            whole.frame(start);
+            whole.frame(Frame::of(start.clone()));
         }
         whole
     }
 
-    fn frame(&mut self, text: &str) {
-        let event = LinkEvent::Frame(Frame::of(text.to_owned()));
-        self.input(Input::Link { link: LINK, event });
+    /// Takes the next frame.
+    fn next(&mut self, _: &str) {
+        let frame = self.frames.next().unwrap();
+        self.frame(frame);
+    }
+
+    fn frame(&mut self, frame: Frame) {
+        let event = LinkEvent::Frame(frame);
+        let mut effects = std::mem::take(&mut self.effects);
+        let input = Input::Link { link: LINK, event };
+        self.app.one_of_many(input, now(), &mut effects);
+        self.act(&mut effects);
+        self.effects = effects;
+        self.taken += 1;
+        if self.taken.is_multiple_of(BATCH) {
+            let mut effects = self.app.settled(now());
+            self.act(&mut effects);
+        }
     }
 
     fn input(&mut self, input: Input) {
-        for effect in self.app.update(input, now()) {
-            if let Effect::Show(told) = effect {
-                black_box(self.lines.write(&self.app, &told));
+        let mut effects = self.app.update(input, now());
+        self.act(&mut effects);
+    }
+
+    fn act(&mut self, effects: &mut Vec<Effect>) {
+        for effect in effects.drain(..) {
+            if let (Effect::Show(told), Some(lines)) = (effect, &mut self.lines) {
+                black_box(lines.write(&self.app, &told));
             }
         }
     }
@@ -210,6 +254,7 @@ fn main() {
     for sessions in [1, 100, 10_000] {
         let (starts, events) = flood(sessions);
         let begun = || Core::begun(&starts, &phrases);
+        let whole = |voice, writes| Whole::begun((&starts, &events), &phrases, voice, writes);
         let bare = best(
             &events,
             || (),
@@ -233,20 +278,16 @@ fn main() {
             ),
             ("announcements", best(&events, begun, Core::announce)),
             (
+                "utterances",
+                best(&events, || whole(VoiceWish::Speak, false), Whole::next),
+            ),
+            (
                 "lines",
-                best(
-                    &events,
-                    || Whole::begun(&starts, &phrases, VoiceWish::Silent),
-                    Whole::frame,
-                ),
+                best(&events, || whole(VoiceWish::Silent, true), Whole::next),
             ),
             (
                 "lines and utterances",
-                best(
-                    &events,
-                    || Whole::begun(&starts, &phrases, VoiceWish::Speak),
-                    Whole::frame,
-                ),
+                best(&events, || whole(VoiceWish::Speak, true), Whole::next),
             ),
         ];
         for (name, micros) in stages {
