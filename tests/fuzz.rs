@@ -271,7 +271,7 @@ fn hold(text: &str, decoded: &Decoded) {
         | Event::Unknown(_) => {}
     }
     assert_eq!(
-        decode(text).as_ref(),
+        decode(text).as_deref(),
         Ok(decoded),
         "the same text is the same event"
     );

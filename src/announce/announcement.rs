@@ -1,6 +1,6 @@
 //! One thing that is worth telling, ready for every face and for the voice.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -173,47 +173,51 @@ impl Cue {
 }
 
 /// Holds what an event tells beside its words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The facts, a sentence each.
     pub words: Vec<Segment>,
     /// The address among them, cleaned.
     pub address: Option<String>,
-    /// What belongs to it and is read on demand.
-    pub attached: Arc<Attached>,
+    /// What belongs to it and is read on demand, where there is anything.
+    pub(super) attached: Option<Arc<Attached>>,
     /// A piece of an agent's text as it was written, where its lines and the white space before them say more than
     /// its words: it is read and copied by them.
     pub written: Option<String>,
 }
 
-impl Default for Facts {
-    fn default() -> Self {
-        Self {
-            words: Vec::new(),
-            address: None,
-            attached: Attached::none(),
-            written: None,
-        }
-    }
-}
-
 impl Facts {
-    /// Gives what most announcements have beside their words.
-    pub(super) fn none() -> Arc<Self> {
-        static NONE: LazyLock<Arc<Facts>> = LazyLock::new(Arc::default);
-        Arc::clone(&NONE)
+    /// What most announcements have beside their words.
+    const NONE: Self = Self {
+        words: Vec::new(),
+        address: None,
+        attached: None,
+        written: None,
+    };
+
+    /// Gives what belongs to it and is read on demand.
+    pub fn attached(&self) -> &Attached {
+        self.attached
+            .as_deref()
+            .unwrap_or_else(|| Attached::nothing())
     }
 
     /// Tells whether they are no more than words and an address, as others may have them, too.
     pub(super) fn are_usual(&self) -> bool {
-        self.written.is_none() && Arc::ptr_eq(&self.attached, &Attached::none())
+        self.written.is_none() && self.attached.is_none()
+    }
+
+    /// Tells whether there are none.
+    pub(super) fn are_none(&self) -> bool {
+        self.are_usual() && self.words.is_empty() && self.address.is_none()
     }
 
     /// Estimates the memory that they take, in bytes.
     pub(super) fn size(&self) -> usize {
         let words = self.words.iter().map(Segment::size).sum::<usize>();
         let written = self.written.as_ref().map_or(0, String::len);
-        words + self.address.as_ref().map_or(0, String::len) + self.attached.weight() + written
+        let attached = self.attached.as_ref().map_or(0, |it| it.weight());
+        words + self.address.as_ref().map_or(0, String::len) + attached + written
     }
 }
 
@@ -295,11 +299,17 @@ pub struct Announcement {
     pub direction: Option<TextDirection>,
     /// The words, by speaker and language.
     pub segments: Vec<Segment>,
-    /// What is known beside them; told in detail, they are among them.
-    pub facts: Arc<Facts>,
+    /// What is known beside them, where there is anything; told in detail, they are among them.
+    pub facts: Option<Arc<Facts>>,
 }
 
 impl Announcement {
+    /// Gives what is known beside its words.
+    pub fn facts(&self) -> &Facts {
+        static NONE: Facts = Facts::NONE;
+        self.facts.as_deref().unwrap_or(&NONE)
+    }
+
     /// Gives the words of the source, on one line.
     pub fn text(&self) -> String {
         join(&self.segments)
@@ -352,6 +362,6 @@ impl Announcement {
         let words: usize = self.segments.iter().map(Segment::size).sum();
         let source = self.source.as_ref().map_or(0, |name| name.len());
         let tool = self.tool.as_ref().map_or(0, |tool| tool.size());
-        std::mem::size_of::<Self>() + words + self.facts.size() + source + tool
+        std::mem::size_of::<Self>() + words + self.facts().size() + source + tool
     }
 }

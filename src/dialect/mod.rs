@@ -490,7 +490,7 @@ pub fn about_departure(key: &str) -> Option<&'static str> {
 ///
 /// # Errors
 /// When it is not AAEP, or when nothing can be said about it.
-pub fn read(text: &str) -> Result<Decoded, NoEvent> {
+pub fn read(text: &str) -> Result<Box<Decoded>, NoEvent> {
     read_after(text, &mut Recent::default())
 }
 
@@ -498,7 +498,7 @@ pub fn read(text: &str) -> Result<Decoded, NoEvent> {
 ///
 /// # Errors
 /// When it is not AAEP, or when nothing can be said about it.
-pub fn read_after(text: &str, recent: &mut Recent) -> Result<Decoded, NoEvent> {
+pub fn read_after(text: &str, recent: &mut Recent) -> Result<Box<Decoded>, NoEvent> {
     match recent.decode(text) {
         // Almost every frame says so itself, and is read only once.
         Ok(decoded) if decoded.envelope.type_name.starts_with("aaep:") => Ok(decoded),

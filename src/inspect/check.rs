@@ -166,7 +166,7 @@ impl Checker {
         (self.found, self.summary)
     }
 
-    pub(super) fn event(&mut self, line: u64, decoded: Decoded) {
+    pub(super) fn event(&mut self, line: u64, decoded: Box<Decoded>) {
         self.summary.events += 1;
         if let Some(stamp) = decoded.envelope.timestamp {
             self.answer(line, stamp);

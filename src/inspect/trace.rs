@@ -361,7 +361,7 @@ impl Tracer {
         }
     }
 
-    fn event(&mut self, line: u64, decoded: Decoded) {
+    fn event(&mut self, line: u64, decoded: Box<Decoded>) {
         self.events += 1;
         self.answer(decoded.envelope.timestamp);
         let now = self.clock.at(decoded.envelope.timestamp);

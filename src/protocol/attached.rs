@@ -192,11 +192,22 @@ impl Brought {
     }
 }
 
+static NONE: LazyLock<Arc<Attached>> = LazyLock::new(Arc::default);
+
 impl Attached {
     /// Gives what nearly every event has: nothing.
     pub fn none() -> Arc<Self> {
-        static NONE: LazyLock<Arc<Attached>> = LazyLock::new(Arc::default);
         Arc::clone(&NONE)
+    }
+
+    /// Gives the same to look at.
+    pub fn nothing() -> &'static Self {
+        &NONE
+    }
+
+    /// Gives what there is once more, if it is not that.
+    pub fn any(self: &Arc<Self>) -> Option<Arc<Self>> {
+        (!Arc::ptr_eq(self, &NONE)).then(|| Arc::clone(self))
     }
 
     /// Tells whether there is nothing.

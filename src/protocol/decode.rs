@@ -65,7 +65,7 @@ impl DecodeError {
 ///
 /// # Errors
 /// Only when nothing can be said about it: no JSON, no object, or no `type`.
-pub fn decode(text: &str) -> Result<Decoded, DecodeError> {
+pub fn decode(text: &str) -> Result<Box<Decoded>, DecodeError> {
     Recent::default().decode(text)
 }
 
@@ -74,7 +74,7 @@ impl Recent {
     ///
     /// # Errors
     /// Only when nothing can be said about it: no JSON, no object, or no `type`.
-    pub fn decode(&mut self, text: &str) -> Result<Decoded, DecodeError> {
+    pub fn decode(&mut self, text: &str) -> Result<Box<Decoded>, DecodeError> {
         match self.decode_at_once(text) {
             Some(decoded) => Ok(decoded),
             None => decode_step_by_step(text),
@@ -82,13 +82,13 @@ impl Recent {
     }
 
     /// Reads one message if it is one of the frequent events, names its context, and nothing is wrong with it.
-    pub fn decode_at_once(&mut self, text: &str) -> Option<Decoded> {
+    pub fn decode_at_once(&mut self, text: &str) -> Option<Box<Decoded>> {
         direct::read(text, self)
     }
 }
 
 /// Reads one message by the nine steps.
-pub(super) fn decode_step_by_step(text: &str) -> Result<Decoded, DecodeError> {
+pub(super) fn decode_step_by_step(text: &str) -> Result<Box<Decoded>, DecodeError> {
     let parsed = parse(text).map_err(|error| {
         // The reader has no code of its own for it.
         if error.to_string().starts_with("recursion limit") {
@@ -126,11 +126,11 @@ pub(super) fn decode_step_by_step(text: &str) -> Result<Decoded, DecodeError> {
     check::check(text, map, core, &mut findings);
     let envelope = envelope(map, type_name, &mut findings);
     let event = payload(core, map, &mut findings);
-    Ok(Decoded {
+    Ok(Box::new(Decoded {
         envelope,
         event,
         findings: findings.into_list(),
-    })
+    }))
 }
 
 /// Gives the event in a message of JSON-RPC (B.6), whose envelope is taken off before where the text is JSON;

@@ -48,6 +48,18 @@ const MOST_TOOLS: usize = 32;
 /// The longest name of a state, and of a short text, in bytes.
 const LONGEST_STATE: usize = 64;
 const LONGEST_SHORT: usize = 4096;
+/// What is kept as it stands here where it comes: the states of 4.2.1, the hints of 4.3.3, the usual types of text.
+const STATES: [&str; 7] = [
+    "thinking",
+    "calling_tool",
+    "writing_output",
+    "awaiting_input",
+    "idle",
+    "deciding",
+    "handing_off",
+];
+const HINTS: [&str; 5] = ["none", "word", "sentence", "paragraph", "completion"];
+const CONTENT_TYPES: [&str; 2] = ["text/plain", "text/markdown"];
 /// The longest duration in milliseconds: a day.
 const DAY_MS: u64 = 86_400_000;
 
@@ -104,7 +116,7 @@ struct Hints<'a> {
 }
 
 /// Reads a message, if it is one of the frequent events and nothing is wrong with it.
-pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Decoded> {
+pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Box<Decoded>> {
     if text.len() > LONGEST || !Type::is_perhaps_of(text) {
         return None;
     }
@@ -114,11 +126,11 @@ pub(super) fn read(text: &str, recent: &mut Recent) -> Option<Decoded> {
     if !fields.has_only_its_own(kind) {
         return None;
     }
-    Some(Decoded {
+    Some(Box::new(Decoded {
         event: fields.event(kind, recent)?,
         envelope: fields.envelope(name, recent)?,
         findings: Vec::new(),
-    })
+    }))
 }
 
 impl Type {
@@ -244,11 +256,10 @@ impl Fields<'_> {
 
     fn output(&mut self, recent: &mut Recent) -> Option<OutputStreaming> {
         let position = self.position.filter(|at| *at <= LARGEST_BARE)?;
-        let hint = owned(self.coalesce_hint.take());
-        let hints = ["none", "word", "sentence", "paragraph", "completion"];
-        if !hint.as_deref().is_none_or(|it| hints.contains(&it)) {
-            return None;
-        }
+        let hint = match as_str(&self.coalesce_hint) {
+            None => None,
+            Some(hint) => Some(Cow::Borrowed(known(hint, &HINTS)?)),
+        };
         let output_id = match self.output_id.take() {
             None => None,
             Some(id) => Some(recent.output(&id.0, |id| Form::OutputId.fits(id))?),
@@ -259,14 +270,24 @@ impl Fields<'_> {
             complete: self.complete?,
             coalesce_hint: hint,
             output_id,
-            content_type: formed(self.content_type.take(), Form::ContentType)?,
+            content_type: match as_str(&self.content_type) {
+                None => None,
+                Some(usual) if let Some(usual) = known(usual, &CONTENT_TYPES) => {
+                    Some(Cow::Borrowed(usual))
+                }
+                Some(_) => formed(self.content_type.take(), Form::ContentType)?.map(Cow::Owned),
+            },
             language: formed(self.language.take(), Form::Language)?,
         })
     }
 
     fn state(&mut self) -> Option<StateChanged> {
-        let state = |text: Option<Text<'_>>| {
-            owned(text).filter(|name| !name.is_empty() && name.len() <= LONGEST_STATE)
+        let state = |text: Option<Text<'_>>| match known(as_str(&text)?, &STATES) {
+            Some(state) => Some(Cow::Borrowed(state)),
+            None => {
+                let fits = |name: &String| (1..=LONGEST_STATE).contains(&name.len());
+                owned(text).filter(fits).map(Cow::Owned)
+            }
         };
         Some(StateChanged {
             from_state: state(self.from_state.take())?,
@@ -357,6 +378,11 @@ impl Fields<'_> {
             variants: Vec::new(),
         })
     }
+}
+
+/// Finds a text among those that are kept as they stand here.
+fn known(text: &str, those: &[&'static str]) -> Option<&'static str> {
+    those.iter().find(|known| **known == text).copied()
 }
 
 fn owned(text: Option<Text<'_>>) -> Option<String> {

@@ -3,6 +3,8 @@
 //! Values that the chapters enumerate are enums with an `Other` variant, because a subscriber must
 //! survive what it does not know.
 
+use std::borrow::Cow;
+
 use super::ids::{OutputId, ReplyToken, ToolCallId};
 use super::language::Variant;
 
@@ -228,9 +230,9 @@ pub struct StateChanged {
     /// The new state in words.
     pub summary: Summary,
     /// The state that is left.
-    pub from_state: String,
+    pub from_state: Cow<'static, str>,
     /// The state that is entered.
-    pub to_state: String,
+    pub to_state: Cow<'static, str>,
     /// How long it may last, in milliseconds.
     pub expected_duration_ms: Option<u64>,
 }
@@ -300,11 +302,11 @@ pub struct OutputStreaming {
     /// Whether it is the last chunk.
     pub complete: bool,
     /// When it should be announced, as it was written.
-    pub coalesce_hint: Option<String>,
+    pub coalesce_hint: Option<Cow<'static, str>>,
     /// Which output it belongs to; absent means the session's only one.
     pub output_id: Option<OutputId>,
     /// The MIME type; absent means `text/plain`.
-    pub content_type: Option<String>,
+    pub content_type: Option<Cow<'static, str>>,
     /// The language of this chunk.
     pub language: Option<String>,
 }

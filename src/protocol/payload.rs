@@ -3,6 +3,8 @@
 //! Responsibilities: values into types, each as far as it can be understood. Not here: what is wrong
 //! with them (`schema`, `check`).
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::event::*;
@@ -49,8 +51,8 @@ pub(super) fn payload(
         }),
         Some("agent.state.changed") => Event::StateChanged(StateChanged {
             summary: fields.summary(),
-            from_state: fields.name("from_state").unwrap_or_default(),
-            to_state: fields.name("to_state").unwrap_or_default(),
+            from_state: fields.name("from_state").unwrap_or_default().into(),
+            to_state: fields.name("to_state").unwrap_or_default().into(),
             expected_duration_ms: fields.integer("expected_duration_ms"),
         }),
         Some("agent.progress.updated") => Event::Progress(progress(fields)),
@@ -172,9 +174,9 @@ fn output(fields: &mut Fields<'_, '_>) -> OutputStreaming {
         chunk: fields.text("chunk").unwrap_or_default(),
         position: fields.integer("position"),
         complete: fields.boolean("complete").unwrap_or(false),
-        coalesce_hint: fields.text("coalesce_hint"),
+        coalesce_hint: fields.text("coalesce_hint").map(Cow::Owned),
         output_id: fields.name("output_id").map(OutputId::from),
-        content_type: fields.text("content_type"),
+        content_type: fields.text("content_type").map(Cow::Owned),
         language: fields.text("language"),
     }
 }

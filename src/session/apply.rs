@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::protocol::{Envelope, Event, Progress, SessionStarted, StateChanged, Summary};
+use crate::protocol::{Event, Progress, SessionStarted, StateChanged, Summary};
 
 use super::anomaly::{AnomalyKind, Danger};
 use super::change::{Ended, What};
@@ -19,16 +19,17 @@ use super::sessions::Sessions;
 
 impl Sessions {
     /// Applies one event that is no duplicate and whose turn has come.
-    pub(super) fn take(&mut self, context: &mut Context, event: Event, envelope: &Envelope) {
+    pub(super) fn take(&mut self, context: &mut Context, event: Event) {
+        let envelope = context.envelope;
         let happened = LifecycleEvent::of(&event);
         let starts = happened == LifecycleEvent::Started;
         if starts {
             self.renew(context);
         }
-        if !self.sessions.contains_key(&context.key) {
+        if !self.sessions.contains_key(context.key) {
             self.begin(context, !starts);
         }
-        let Some(session) = self.sessions.get_mut(&context.key) else {
+        let Some(session) = self.sessions.get_mut(context.key) else {
             return;
         };
         session.events += 1;
@@ -93,11 +94,11 @@ impl Sessions {
             }
             Event::StateChanged(event) => self.change_state(context, event),
             Event::Progress(event) => {
-                if let Some(session) = self.sessions.get_mut(&context.key) {
-                    if !context.attached.plan.is_empty() {
+                if let Some(session) = self.sessions.get_mut(context.key) {
+                    if !envelope.attached.plan.is_empty() {
                         let before = session.plan.weight();
-                        session.plan = Arc::clone(&context.attached);
-                        session.loaded += context.attached.weight();
+                        session.plan = Arc::clone(&envelope.attached);
+                        session.loaded += envelope.attached.weight();
                         session.loaded = session.loaded.saturating_sub(before);
                     }
                     session.progress = Some(Box::new(Progress {
@@ -111,8 +112,8 @@ impl Sessions {
             Event::ToolInvoked(event) => self.invoke(context, event),
             Event::ToolCompleted(event) => self.complete(context, event),
             Event::OutputStreaming(event) => self.output(context, event),
-            Event::AwaitingConfirmation(event) => self.confirm(context, *event, envelope),
-            Event::AwaitingClarification(event) => self.clarify(context, *event, envelope),
+            Event::AwaitingConfirmation(event) => self.confirm(context, *event),
+            Event::AwaitingClarification(event) => self.clarify(context, *event),
             Event::HandoffRequested(event) => {
                 self.implies(context, AgentState::HandingOff);
                 context.push(What::Handoff(event));
@@ -135,7 +136,7 @@ impl Sessions {
     fn begin(&mut self, context: &mut Context, joined: bool) {
         let mut session = Session::new(
             context.key.clone(),
-            context.agent.clone(),
+            Arc::clone(context.envelope.producer.label()),
             context.now.monotonic,
             joined,
         );
@@ -156,7 +157,7 @@ impl Sessions {
 
     /// Forgets a session that ended and whose id starts anew: what comes is a new life of it.
     fn renew(&mut self, context: &mut Context) {
-        let Some(session) = self.sessions.get(&context.key) else {
+        let Some(session) = self.sessions.get(context.key) else {
             return;
         };
         if !session.is_ended() {
@@ -166,25 +167,25 @@ impl Sessions {
         // No end takes a start; the observer is told.
         let _ = context.step(Subject::Session, life, LifecycleEvent::Started);
         self.anomaly(context, AnomalyKind::SessionIdReused, String::new());
-        for id in self.open_of(&context.key) {
+        for id in self.open_of(context.key) {
             self.close_told(context, id, Closing::SessionEnded);
         }
-        self.sessions.remove(&context.key);
+        self.sessions.remove(context.key);
     }
 
     fn start(&mut self, context: &mut Context, event: SessionStarted, again: bool) {
         if again {
             // Whoever starts anew does not wait for what was asked before.
-            for id in self.open_of(&context.key) {
+            for id in self.open_of(context.key) {
                 self.close_told(context, id, Closing::SessionEnded);
             }
         }
-        if let Some(session) = self.sessions.get_mut(&context.key) {
+        if let Some(session) = self.sessions.get_mut(context.key) {
             session.joined = false;
             session.request = event.request_text.as_deref().map(shown);
             self.sessions.named_anew();
         }
-        self.refresh_phase(&context.key);
+        self.refresh_phase(context.key);
         context.push(What::SessionStarted(event));
     }
 
@@ -215,7 +216,7 @@ impl Sessions {
     }
 
     fn end(&mut self, context: &mut Context, ending: Ending, event: Ended) {
-        let Some(session) = self.sessions.get_mut(&context.key) else {
+        let Some(session) = self.sessions.get_mut(context.key) else {
             return;
         };
         if session.is_ended() {
@@ -232,8 +233,8 @@ impl Sessions {
             .iter()
             .map(|(id, output)| (id.clone(), output.run, output.epoch))
             .collect();
-        self.sessions.end(&context.key);
-        let asked = self.open_of(&context.key);
+        self.sessions.end(context.key);
+        let asked = self.open_of(context.key);
         // Leaving out the way out of a question is a fault only of who goes on to the end (6.8).
         let not_left = ending == Ending::Completed && whole && (owes_leaving || !asked.is_empty());
         // One announcement tells the end; its questions are closed before it, so that none outlives it.
@@ -273,7 +274,7 @@ impl Sessions {
     }
 
     fn change_state(&mut self, context: &mut Context, event: StateChanged) {
-        let Some(session) = self.sessions.get_mut(&context.key) else {
+        let Some(session) = self.sessions.get_mut(context.key) else {
             return;
         };
         let from = AgentState::named(&event.from_state);
@@ -290,7 +291,7 @@ impl Sessions {
             }
             Some(_) | None => None,
         };
-        session.enter(&event.to_state);
+        session.enter(event.to_state.clone());
         // What was at fifty per cent in the state before says nothing of this one.
         session.progress = None;
         session.implied.clear();
@@ -343,7 +344,7 @@ impl Sessions {
 
     /// Notes a state that an event implies without a state change of its own (4.2.1).
     pub(super) fn implies(&mut self, context: &Context, state: AgentState) {
-        if let Some(session) = self.sessions.get_mut(&context.key) {
+        if let Some(session) = self.sessions.get_mut(context.key) {
             session.implied.insert(state);
         }
     }

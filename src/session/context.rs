@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::protocol::{Attached, Envelope, Machine, Now, TextDirection, TransitionError, Urgency};
+use crate::protocol::{Envelope, Machine, Now, TransitionError};
 
 use super::change::{Change, What};
 use super::key::SessionKey;
@@ -13,39 +13,27 @@ use super::observe::{Observer, Relay, Subject};
 
 /// Carries what one event brings along while it is applied, and collects its changes.
 pub(super) struct Context<'o> {
-    pub(super) key: SessionKey,
-    pub(super) agent: Arc<str>,
+    pub(super) key: &'o SessionKey,
+    pub(super) envelope: &'o Envelope,
     pub(super) now: Now,
-    pub(super) urgency: Urgency,
-    pub(super) language: Option<Arc<str>>,
-    fallbacks: Vec<String>,
-    pub(super) direction: Option<TextDirection>,
     pub(super) replayed: bool,
-    number: Option<u64>,
-    pub(super) attached: Arc<Attached>,
     pub(super) observer: &'o mut dyn Observer,
     changes: Vec<Change>,
 }
 
 impl<'o> Context<'o> {
     pub(super) fn new(
-        key: SessionKey,
-        envelope: &Envelope,
+        key: &'o SessionKey,
+        envelope: &'o Envelope,
         now: Now,
         replayed: bool,
         observer: &'o mut dyn Observer,
     ) -> Self {
         Self {
             key,
-            agent: Arc::clone(envelope.producer.label()),
+            envelope,
             now,
-            urgency: envelope.urgency,
-            language: envelope.localization.primary_language.clone(),
-            fallbacks: envelope.localization.fallback_chain.clone(),
-            direction: envelope.localization.text_direction,
             replayed,
-            number: envelope.sequence_number,
-            attached: Arc::clone(&envelope.attached),
             observer,
             // Nearly every event brings one, and a list that grows by itself begins with room for four.
             changes: Vec::with_capacity(1),
@@ -53,16 +41,17 @@ impl<'o> Context<'o> {
     }
 
     pub(super) fn push(&mut self, what: What) {
+        let (envelope, localization) = (self.envelope, &self.envelope.localization);
         self.changes.push(Change {
             key: self.key.clone(),
-            agent: self.agent.clone(),
+            agent: Arc::clone(envelope.producer.label()),
             at: self.now,
-            urgency: self.urgency,
-            language: self.language.clone(),
-            fallbacks: self.fallbacks.clone(),
-            direction: self.direction,
+            urgency: envelope.urgency,
+            language: localization.primary_language.clone(),
+            fallbacks: localization.fallback_chain.clone(),
+            direction: localization.text_direction,
             replayed: self.replayed,
-            attached: Arc::clone(&self.attached),
+            attached: Arc::clone(&envelope.attached),
             what,
         });
     }
@@ -84,9 +73,9 @@ impl<'o> Context<'o> {
         event: M::Event,
     ) -> Result<M, TransitionError> {
         let mut relay = Relay {
-            key: &self.key,
+            key: self.key,
             at: self.now,
-            number: self.number,
+            number: self.envelope.sequence_number,
             subject,
             observer: self.observer,
         };

@@ -3,21 +3,19 @@
 //! Responsibilities: finding a session, counting what runs and what it takes, forgetting what there is no room for.
 //! Not here: what an event does to a session (`apply`).
 //!
-//! Mental model: an event looks its session up a dozen times, so the one that was found last is remembered. Whatever
-//! is asked with every event (does any run, did two of an agent run at once, how much do they take) is counted as it
-//! changes. Only where there is no more room are all of them looked at, and then so many leave that it is not looked
+//! Mental model: whatever is asked with every event (does any run, did two of an agent run at once, how much do they
+//! take) is counted as it changes. Only where there is no more room are all of them looked at, and then so many leave that it is not looked
 //! again soon.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use crate::link::LinkId;
 use crate::protocol::{AgentId, SessionId};
 
-use super::hints::Hints;
 use super::key::SessionKey;
 use super::model::{Phase, Session};
+use super::shelf::{Keyed, Names, Shelf};
 
 /// How many bytes all sessions may take: 10,000 of a lively producer have room, and a hostile one can't take more.
 pub(super) const MOST_BYTES: usize = 64 << 20;
@@ -44,14 +42,9 @@ pub(super) struct Forgotten {
 pub(super) struct Known {
     /// How often something changed by which agents and their runs are told apart.
     naming: u64,
+    shelf: Shelf<Session>,
     /// Where each stands, in the order of their keys.
     places: BTreeMap<SessionKey, usize>,
-    /// Where one is looked for first.
-    hints: Hints,
-    slots: Vec<Option<Session>>,
-    free: Vec<usize>,
-    /// Where the one was that was found last.
-    last: Cell<usize>,
     agents: BTreeMap<(LinkId, AgentId), Runs>,
     going: usize,
     beside: usize,
@@ -67,11 +60,8 @@ pub(super) struct Known {
 impl Default for Known {
     fn default() -> Self {
         Self {
+            shelf: Shelf::default(),
             places: BTreeMap::new(),
-            hints: Hints::default(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            last: Cell::new(0),
             agents: BTreeMap::new(),
             going: 0,
             beside: 0,
@@ -95,54 +85,39 @@ impl Known {
         self.naming
     }
 
-    fn place(&self, key: &SessionKey) -> Option<usize> {
-        let last = self.last.get();
-        if let Some(Some(session)) = self.slots.get(last)
-            && session.key == *key
-        {
-            return Some(last);
-        }
-        let is_it = |place: &usize| {
-            let slot = self.slots.get(*place).and_then(Option::as_ref);
-            slot.is_some_and(|session| session.key == *key)
-        };
-        // Another one may have the same number.
-        let place =
-            (self.hints.get(key).filter(is_it)).or_else(|| self.places.get(key).copied())?;
-        self.last.set(place);
-        Some(place)
-    }
-
     pub(super) fn get(&self, key: &SessionKey) -> Option<&Session> {
-        self.slots.get(self.place(key)?)?.as_ref()
+        self.shelf.get(key)
     }
 
     /// Gives a session's key as it stands here, where it is known: two ids that are one text are equal at a glance.
-    pub(super) fn known(&self, key: SessionKey) -> SessionKey {
-        match self.get(&key) {
+    pub(super) fn key(&self, link: LinkId, agent: &AgentId, session: &SessionId) -> SessionKey {
+        match self.shelf.get(&(link, agent, session)) {
             Some(session) => session.key.clone(),
-            None => key,
+            None => SessionKey {
+                link,
+                agent: agent.clone(),
+                session: session.clone(),
+            },
         }
     }
 
     pub(super) fn get_mut(&mut self, key: &SessionKey) -> Option<&mut Session> {
-        let place = self.place(key)?;
-        self.slots.get_mut(place)?.as_mut()
+        self.shelf.get_mut(key)
     }
 
     pub(super) fn contains_key(&self, key: &SessionKey) -> bool {
-        self.place(key).is_some()
+        self.shelf.place(key).is_some()
     }
 
     /// Gives all of them, in the order of their keys.
     pub(super) fn values(&self) -> impl Iterator<Item = &Session> {
         let places = self.places.values();
-        places.filter_map(|place| self.slots.get(*place)?.as_ref())
+        places.filter_map(|place| self.shelf.at(*place))
     }
 
     /// Gives all of them, in no order.
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Session> {
-        self.slots.iter_mut().flatten()
+        self.shelf.iter_mut()
     }
 
     /// Tells whether any goes on.
@@ -193,20 +168,10 @@ impl Known {
         session.weight = session.weigh();
         self.bytes += session.weight;
         let key = session.key.clone();
-        let place = match self.free.pop() {
-            Some(place) => {
-                if let Some(free) = self.slots.get_mut(place) {
-                    *free = Some(session);
-                }
-                place
-            }
-            None => {
-                self.slots.push(Some(session));
-                self.slots.len() - 1
-            }
-        };
-        self.last.set(place);
-        self.hints.put(&key, place);
+        let place = self.shelf.put(session);
+        if let Some(session) = self.shelf.at_mut(place) {
+            session.place = place;
+        }
         self.places.insert(key, place);
     }
 
@@ -232,11 +197,9 @@ impl Known {
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &SessionKey) -> Option<Session> {
-        let place = self.places.remove(key)?;
-        self.hints.forget(key);
+        let (_, session) = self.shelf.take(key)?;
+        self.places.remove(key);
         self.named_anew();
-        let session = self.slots.get_mut(place)?.take()?;
-        self.free.push(place);
         if let Some(due) = session.looked_for {
             self.unasked.remove(&(due, key.clone()));
         }
@@ -362,33 +325,51 @@ impl Known {
     }
 }
 
+impl Names<SessionKey> for (LinkId, &AgentId, &SessionId) {
+    fn names(&self, key: &SessionKey) -> bool {
+        *self == (key.link, &key.agent, &key.session)
+    }
+}
+
+impl Keyed for Session {
+    type Key = SessionKey;
+
+    fn key(&self) -> &SessionKey {
+        &self.key
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_found_whatever_has_its_number() {
+    fn a_session_is_found_however_many_come_and_go() {
         let mut known = Known::default();
-        let key = |session: &str| SessionKey {
+        let key = |number: usize| SessionKey {
             link: LinkId(0),
             agent: "a".into(),
-            session: session.into(),
+            session: format!("sess_{number}").as_str().into(),
         };
-        let (one, other) = (key("sess_1"), key("sess_2"));
-        for key in [&one, &other] {
-            known.begin(Session::new(key.clone(), "A".into(), Duration::ZERO, false));
+        for number in 0..500 {
+            known.begin(Session::new(key(number), "A".into(), Duration::ZERO, false));
+            if number % 3 == 2 {
+                assert!(known.remove(&key(number / 2)).is_some());
+            }
         }
-        // One is looked for where the other one stands, and the other one nowhere.
-        let place = known.hints.get(&other).unwrap();
-        known.hints.put(&one, place);
-        known.hints.forget(&other);
-        for key in [&one, &other, &one] {
-            assert_eq!(known.get(key).unwrap().key, *key);
+        let gone: Vec<usize> = (0..500).filter(|n| n % 3 == 2).map(|n| n / 2).collect();
+        for number in 0..500 {
+            let found = known.get(&key(number)).map(|session| &session.key);
+            let wanted = (!gone.contains(&number)).then(|| key(number));
+            assert_eq!(found, wanted.as_ref());
         }
-        known.remove(&one);
-        assert!(known.get(&one).is_none());
-        assert_eq!(known.get(&other).unwrap().key, other);
-        assert!(known.get(&key("sess_3")).is_none());
+        let places: std::collections::BTreeSet<usize> =
+            known.values().map(|session| session.place).collect();
+        assert_eq!(
+            places.len(),
+            500 - gone.len(),
+            "each has a place of its own"
+        );
     }
 }

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use crate::protocol::{AgentId, EventId, Now, ReplyToken};
 
-/// How many event ids a link remembers to drop duplicates: a server that replays its last 1000
+/// How many event ids a link remembers at least to drop duplicates, and twice as many at most: a server that replays its last 1000
 /// events at every connect is covered several times over.
 const MOST_EVENT_IDS: usize = 8192;
 
@@ -64,7 +64,8 @@ pub(super) struct LinkState {
     jumped: Option<i64>,
     /// What was there under which id; both as numbers, of 64 bits each.
     seen: HashMap<u64, u64>,
-    seen_order: VecDeque<u64>,
+    /// What was there before these: as many, of which each comes over that is met again.
+    seen_before: HashMap<u64, u64>,
 }
 
 impl LinkState {
@@ -77,7 +78,7 @@ impl LinkState {
             skew: None,
             jumped: None,
             seen: HashMap::new(),
-            seen_order: VecDeque::new(),
+            seen_before: HashMap::new(),
         }
     }
 
@@ -122,18 +123,17 @@ impl LinkState {
     /// under one id differ: a producer that uses an id twice must not lose the second event.
     pub(super) fn meet(&mut self, agent: &AgentId, event: &EventId, fingerprint: u64) -> Meeting {
         let id = FixedState::default().hash_one((agent, event));
-        match self.seen.insert(id, fingerprint) {
-            Some(known) if known == fingerprint => return Meeting::Again,
-            Some(_) => return Meeting::Different,
-            None => {}
+        // Forgetting the oldest one with each would cost as much as remembering.
+        if self.seen.len() >= MOST_EVENT_IDS {
+            std::mem::swap(&mut self.seen, &mut self.seen_before);
+            self.seen.clear();
         }
-        self.seen_order.push_back(id);
-        if self.seen_order.len() > MOST_EVENT_IDS
-            && let Some(oldest) = self.seen_order.pop_front()
-        {
-            self.seen.remove(&oldest);
+        let before = self.seen.insert(id, fingerprint);
+        match before.or_else(|| self.seen_before.get(&id).copied()) {
+            Some(known) if known == fingerprint => Meeting::Again,
+            Some(_) => Meeting::Different,
+            None => Meeting::First,
         }
-        Meeting::First
     }
 
     /// Tells whether an event is old news of a burst; a newer or late one ends the burst.
@@ -273,10 +273,16 @@ mod tests {
         assert_eq!(link.meet(&a, &id, 1), Meeting::Again);
         assert_eq!(link.meet(&a, &id, 2), Meeting::Different);
         assert_eq!(link.meet(&b, &id, 1), Meeting::First);
+        let numbered = |n: usize| EventId::from(format!("evt_n{n}"));
         for n in 0..3 * MOST_EVENT_IDS {
-            link.meet(&a, &EventId::from(format!("evt_n{n}")), 1);
+            assert_eq!(link.meet(&a, &numbered(n), 1), Meeting::First);
+            if n >= MOST_EVENT_IDS && n.is_multiple_of(1000) {
+                let oldest = numbered(n + 1 - MOST_EVENT_IDS);
+                assert_eq!(link.clone().meet(&a, &oldest, 1), Meeting::Again);
+            }
+            assert!(link.seen.len() + link.seen_before.len() <= 2 * MOST_EVENT_IDS);
         }
-        assert_eq!(link.seen.len(), MOST_EVENT_IDS);
+        assert_eq!(link.meet(&a, &id, 1), Meeting::First, "long forgotten");
     }
 
     #[test]

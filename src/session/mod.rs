@@ -21,7 +21,6 @@ mod eased;
 mod fate;
 mod fingerprint;
 mod held;
-mod hints;
 mod key;
 mod known;
 mod link;
@@ -34,6 +33,7 @@ mod prompt;
 mod questions;
 mod remembered;
 mod sessions;
+mod shelf;
 mod stepped;
 mod tokens;
 mod tools;
@@ -44,7 +44,6 @@ pub use crate::link::LinkId;
 pub use anomaly::{Anomaly, AnomalyKind, Danger, Detail};
 pub use change::{Change, Ended, What};
 pub use fate::{Aftermath, Fate};
-pub(crate) use hints::Hints;
 pub use key::{PromptId, SessionKey};
 pub use machines::{
     AgentState, Entered, Lifecycle, LifecycleEvent, OutputEvent, OutputRun, QuestionEvent,
@@ -55,6 +54,7 @@ pub use observe::{Observer, Step, Subject};
 pub use prompt::{Closing, Given, Prompt, Question, ReplyState, Standing, ToolWord, Warning};
 pub use remembered::TokenUse;
 pub use sessions::{Dropped, Sessions};
+pub(crate) use shelf::{Keyed, Names, Shelf};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,6 @@
 //! The state of one session.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -137,6 +138,8 @@ pub struct Session {
     producer: ReadFrom,
     /// Which one it is of all that began since this program did, from 1; never reused.
     pub number: u64,
+    /// Where it stands among those that are followed: another one may stand there when it is forgotten.
+    pub(crate) place: usize,
     /// How many events it had.
     pub events: u64,
     /// When its last event came.
@@ -150,7 +153,7 @@ pub struct Session {
     /// The tools that run.
     pub tools: Vec<ToolCall>,
     /// The agent's last state, as it names it.
-    pub state: Option<String>,
+    pub state: Option<Cow<'static, str>>,
     /// In the order of their ids.
     pub(super) outputs: Vec<(Option<OutputId>, Output)>,
     /// How often something of it was not heard: its beginning, missing numbers, a connection that was
@@ -234,6 +237,7 @@ impl Session {
             key,
             agent,
             number: 0,
+            place: 0,
             beside: false,
             phase: Phase::Running,
             parent: None,
@@ -322,8 +326,9 @@ impl Session {
             self.loaded = tools + calls + outputs + self.plan.weight();
             self.counted = self.loaded;
         }
-        let texts = [&self.state, &self.request, &self.model, &self.version];
+        let texts = [&self.request, &self.model, &self.version];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        let texts = texts + self.state.as_deref().map_or(0, str::len);
         let progress = self.progress.as_ref();
         let described = progress.and_then(|progress| progress.description.as_ref());
         let key = self.key.agent.as_str().len() + self.key.session.as_str().len();
@@ -382,13 +387,11 @@ impl Session {
     }
 
     /// Notes the state that the agent says it is in.
-    pub(super) fn enter(&mut self, state: &str) {
-        // Its memory is used again.
-        let kept = self.state.get_or_insert_default();
-        match state.len() <= LONGEST_SHOWN {
-            true => state.clone_into(kept),
-            false => *kept = shown(state),
-        }
+    pub(super) fn enter(&mut self, state: Cow<'static, str>) {
+        self.state = Some(match state.len() <= LONGEST_SHOWN {
+            true => state,
+            false => Cow::Owned(shown(&state)),
+        });
         self.state_epoch = self.epoch;
     }
 

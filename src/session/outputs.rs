@@ -12,7 +12,7 @@ use super::sessions::Sessions;
 
 impl Sessions {
     pub(super) fn output(&mut self, context: &mut Context, event: OutputStreaming) {
-        let Some(session) = self.sessions.get_mut(&context.key) else {
+        let Some(session) = self.sessions.get_mut(context.key) else {
             return;
         };
         let mut found = Vec::new();

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use crate::protocol::{
-    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Envelope, Event, Now,
-    StateChanged,
+    Answer, AwaitingClarification, AwaitingConfirmation, Decision, Event, Now, StateChanged,
 };
 
 use super::anomaly::{AnomalyKind, Danger};
@@ -31,7 +30,7 @@ impl Sessions {
         };
         let mut revived = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key != context.key || !prompt.is_open() {
+            if prompt.key != *context.key || !prompt.is_open() {
                 continue;
             }
             match prompt.standing {
@@ -154,11 +153,11 @@ impl Sessions {
 
     /// Looks, at a session's successful end, for answers that had no consequence.
     pub(super) fn check_consequences(&mut self, context: &mut Context) {
-        let Some(session) = self.sessions.get(&context.key) else {
+        let Some(session) = self.sessions.get(context.key) else {
             return;
         };
         let mut found = Vec::new();
-        for prompt in self.prompts.values().filter(|it| it.key == context.key) {
+        for prompt in self.prompts.values().filter(|it| it.key == *context.key) {
             let decision = match prompt.answer() {
                 Some(Answer::Decision { decision, .. }) => decision,
                 Some(Answer::Response(_)) | None => continue,
@@ -187,10 +186,10 @@ impl Sessions {
         let open: Vec<&Prompt> = self
             .prompts
             .values()
-            .filter(|prompt| prompt.key == context.key && prompt.is_open())
+            .filter(|prompt| prompt.key == *context.key && prompt.is_open())
             .collect();
         let how = Closing::StateLeft {
-            to: event.to_state.clone(),
+            to: event.to_state.to_string(),
         };
         let answered = open
             .iter()
@@ -211,7 +210,7 @@ impl Sessions {
     pub(super) fn perhaps_resolved(&mut self, context: &mut Context) {
         let mut told = Vec::new();
         for prompt in self.prompts.values_mut() {
-            if prompt.key == context.key
+            if prompt.key == *context.key
                 && prompt.is_open()
                 && !prompt.perhaps_told
                 && !self.held.contains_key(&prompt.id)
@@ -226,13 +225,8 @@ impl Sessions {
         }
     }
 
-    pub(super) fn confirm(
-        &mut self,
-        context: &mut Context,
-        event: AwaitingConfirmation,
-        envelope: &Envelope,
-    ) {
-        let id = self.open(context, Question::Confirmation(event), envelope);
+    pub(super) fn confirm(&mut self, context: &mut Context, event: AwaitingConfirmation) {
+        let id = self.open(context, Question::Confirmation(event));
         if let Some(id) = id {
             self.link_question(id);
             if self.raised(id).is_some_and(Prompt::accepts_by_silence) {
@@ -241,27 +235,18 @@ impl Sessions {
         }
     }
 
-    pub(super) fn clarify(
-        &mut self,
-        context: &mut Context,
-        event: AwaitingClarification,
-        envelope: &Envelope,
-    ) {
-        self.open(context, Question::Clarification(event), envelope);
+    pub(super) fn clarify(&mut self, context: &mut Context, event: AwaitingClarification) {
+        self.open(context, Question::Clarification(event));
     }
 
     /// Opens a question; `None` when it is one that we already have under the same token.
-    pub(super) fn open(
-        &mut self,
-        context: &mut Context,
-        question: Question,
-        envelope: &Envelope,
-    ) -> Option<PromptId> {
-        if !self.can_keep(&context.key, &question, &context.attached) {
+    pub(super) fn open(&mut self, context: &mut Context, question: Question) -> Option<PromptId> {
+        let envelope = context.envelope;
+        if !self.can_keep(context.key, &question, &envelope.attached) {
             self.dropped.unasked += 1;
             return None;
         }
-        let token_use = match self.claim_token(&context.key, &question) {
+        let token_use = match self.claim_token(context.key, &question) {
             Claim::Repeats(id) => {
                 // The same question under a new event id: it lives, and is not raised a second time. Who
                 // shows it again to somebody that was away breaks no rule.
@@ -283,7 +268,7 @@ impl Sessions {
             .prompts
             .values()
             .filter(|prompt| {
-                prompt.key == context.key
+                prompt.key == *context.key
                     && prompt.is_open()
                     && prompt.question.token() != question.token()
                     && asks_the_same(&prompt.question, &question)
@@ -297,7 +282,7 @@ impl Sessions {
         }
         let awaiting =
             self.sessions
-                .get(&context.key)
+                .get(context.key)
                 .is_none_or(|session| match session.sure_state() {
                     Some(state) => state == "awaiting_input",
                     // It may have been said unheard.
@@ -308,7 +293,7 @@ impl Sessions {
         let id = PromptId(self.next_prompt);
         let (invocations, beside_a_tool, epoch) =
             self.sessions
-                .get(&context.key)
+                .get(context.key)
                 .map_or((0, false, 0), |session| {
                     let beside_a_tool = !session.tools.is_empty();
                     (session.invocations, beside_a_tool, session.epoch())
@@ -328,11 +313,11 @@ impl Sessions {
             Prompt {
                 id,
                 key: context.key.clone(),
-                agent: context.agent.clone(),
+                agent: Arc::clone(envelope.producer.label()),
                 question,
-                attached: Arc::clone(&context.attached),
-                language: context.language.clone(),
-                direction: context.direction,
+                attached: Arc::clone(&envelope.attached),
+                language: envelope.localization.primary_language.clone(),
+                direction: envelope.localization.text_direction,
                 opened: context.now,
                 raised: context.now.monotonic,
                 token_use,
@@ -358,11 +343,11 @@ impl Sessions {
             },
         );
         self.bound_unsure(context);
-        self.refresh_phase(&context.key);
+        self.refresh_phase(context.key);
         if context.replayed {
             self.held.insert(id, Held::Replay);
         } else if self.waits_for_room(id) {
-            let waiting = self.waiting_for_room(&context.key);
+            let waiting = self.waiting_for_room(context.key);
             context.push(What::QuestionsWaiting { waiting });
         } else {
             context.push(What::PromptOpened(id));

@@ -227,7 +227,7 @@ impl Sessions {
     }
 
     /// Applies one event and gives what changed.
-    pub fn apply(&mut self, link: LinkId, decoded: Decoded, now: Now) -> Vec<Change> {
+    pub fn apply(&mut self, link: LinkId, decoded: Box<Decoded>, now: Now) -> Vec<Change> {
         self.apply_observed(link, decoded, now, &mut Unobserved)
     }
 
@@ -235,16 +235,13 @@ impl Sessions {
     pub fn apply_observed(
         &mut self,
         link: LinkId,
-        decoded: Decoded,
+        decoded: Box<Decoded>,
         now: Now,
         observer: &mut dyn Observer,
     ) -> Vec<Change> {
         let envelope = &decoded.envelope;
-        let key = self.sessions.known(SessionKey {
-            link,
-            agent: envelope.producer.agent_id.clone(),
-            session: envelope.session_id.clone(),
-        });
+        let agent = &envelope.producer.agent_id;
+        let key = self.sessions.key(link, agent, &envelope.session_id);
         let state = self
             .links
             .entry(link)
@@ -289,7 +286,7 @@ impl Sessions {
     pub(super) fn take_in_turn(
         &mut self,
         key: &SessionKey,
-        decoded: Decoded,
+        decoded: Box<Decoded>,
         now: Now,
         arrived: Arrived,
         observer: &mut dyn Observer,
@@ -298,9 +295,9 @@ impl Sessions {
             envelope,
             event,
             findings,
-        } = decoded;
+        } = *decoded;
         let replayed = arrived == Arrived::Replayed;
-        let mut context = Context::new(key.clone(), &envelope, now, replayed, observer);
+        let mut context = Context::new(key, &envelope, now, replayed, observer);
         let invalid = findings
             .iter()
             .find(|finding| finding.severity == Severity::Error)
@@ -311,7 +308,7 @@ impl Sessions {
         if arrived == Arrived::UnderUsedId {
             self.anomaly(&mut context, AnomalyKind::EventIdReused, String::new());
         }
-        self.take(&mut context, event, &envelope);
+        self.take(&mut context, event);
         context.into_changes()
     }
 
@@ -554,8 +551,13 @@ impl Sessions {
     }
 }
 
-/// Puts changes behind others: a change is large, and nearly always one of both is empty.
+/// Puts changes behind others: a change is large, and nearly always one of both is empty. Where there are no more, nothing
+/// is moved: to read at once what was just written in parts is waited for.
+#[inline]
 pub(super) fn also(changes: &mut Vec<Change>, mut more: Vec<Change>) {
+    if more.is_empty() {
+        return;
+    }
     if changes.is_empty() {
         *changes = more;
     } else {

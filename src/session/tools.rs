@@ -40,13 +40,13 @@ impl Session {
 impl Sessions {
     pub(super) fn invoke(&mut self, context: &mut Context, event: ToolInvoked) {
         let irreversible = event.irreversible == Some(true);
-        let linked = self.linked_prompt(&context.key, event.tool_call_id.as_ref(), &event.tool);
+        let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
         let consent = if irreversible {
-            self.consent_for(&context.key, &event.tool, event.tool_call_id.as_ref())
+            self.consent_for(context.key, &event.tool, event.tool_call_id.as_ref())
         } else {
             Consent::NotNeeded
         };
-        let Some(session) = self.sessions.get_mut(&context.key) else {
+        let Some(session) = self.sessions.get_mut(context.key) else {
             return;
         };
         let id = event.tool_call_id.as_ref();
@@ -114,7 +114,7 @@ impl Sessions {
             self.dropped.tools += 1;
         }
         if matches!(consent, Consent::Missing(_)) {
-            self.sessions.look_for_unasked(&context.key);
+            self.sessions.look_for_unasked(context.key);
         }
         if let Consent::Asked(id) = consent
             && self.prompts.get(&id).is_some_and(Prompt::was_rejected)
@@ -161,8 +161,8 @@ impl Sessions {
     }
 
     pub(super) fn complete(&mut self, context: &mut Context, event: ToolCompleted) {
-        let linked = self.linked_prompt(&context.key, event.tool_call_id.as_ref(), &event.tool);
-        let Some(session) = self.sessions.get_mut(&context.key) else {
+        let linked = self.linked_prompt(context.key, event.tool_call_id.as_ref(), &event.tool);
+        let Some(session) = self.sessions.get_mut(context.key) else {
             return;
         };
         let id = event.tool_call_id.as_ref();
@@ -196,10 +196,10 @@ impl Sessions {
             }
         }
         if unheard {
-            self.note_unheard_call(&context.key, &event.tool, id);
+            self.note_unheard_call(context.key, &event.tool, id);
         }
         let succeeded = event.status == ToolStatus::Success;
-        let danger = match (&call, self.sessions.get(&context.key)) {
+        let danger = match (&call, self.sessions.get(context.key)) {
             // What was done before our time is over.
             (Some(_), Some(session)) if session.only_replayed => None,
             (Some(call), Some(session)) if succeeded => self.danger_of_success(session, call),

@@ -45,7 +45,7 @@ pub(super) enum Held {
 /// Holds one event that came before its turn.
 #[derive(Debug, Clone)]
 pub(super) struct Early {
-    pub(super) decoded: Decoded,
+    pub(super) decoded: Box<Decoded>,
     pub(super) arrived: Arrived,
     pub(super) since: Duration,
 }

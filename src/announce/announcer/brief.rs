@@ -194,13 +194,13 @@ impl Announcer {
         if detailed || change.urgency == Urgency::Critical {
             return Aloud::Yes;
         }
-        match (event.to_state.as_str(), level) {
+        match (&*event.to_state, level) {
             ("calling_tool" | "writing_output" | "awaiting_input" | "handing_off", _) => {
                 Aloud::Echo
             }
             ("idle" | "thinking" | "deciding", Verbosity::Terse) => Aloud::Seen,
             // What becomes of a question is said nowhere else.
-            _ if event.from_state.as_str() == "awaiting_input" => Aloud::Yes,
+            _ if event.from_state == "awaiting_input" => Aloud::Yes,
             (_, Verbosity::Normal) if self.was_just_told(change) => Aloud::Seen,
             (_, Verbosity::Terse | Verbosity::Normal | Verbosity::Detailed) => Aloud::Yes,
         }

@@ -23,17 +23,16 @@ impl Announcer {
     /// its source or its own. Names that look alike count as the same, and one that looks like the program's own
     /// is called an agent's. A name that a key stands for and that nothing proved is called unproven.
     pub fn agent_name(&self, key: &SessionKey, agent: &Arc<str>, sessions: &Sessions) -> Arc<str> {
-        let own = sessions.get(key);
-        let Some(number) = own.map(|own| own.number) else {
-            return self.found_name(key, agent, own, sessions).into();
+        let Some(own) = sessions.get(key) else {
+            return self.found_name(key, agent, None, sessions).into();
         };
         let naming = sessions.naming();
-        if let Some(known) = self.names.borrow().of(naming, number, agent) {
+        if let Some(known) = self.names.borrow().of(naming, own, agent) {
             return known;
         }
-        let name: Arc<str> = self.found_name(key, agent, own, sessions).into();
+        let name: Arc<str> = self.found_name(key, agent, Some(own), sessions).into();
         let mut names = self.names.borrow_mut();
-        names.keep(naming, number, agent, Arc::clone(&name));
+        names.keep(naming, own, agent, Arc::clone(&name));
         name
     }
 

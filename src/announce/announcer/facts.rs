@@ -4,7 +4,6 @@
 //! detail; at the other verbosities they wait until they are asked for. Not here: the words of the event
 //! itself (`wording`), who asks for them (`app`).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crate::protocol::{
@@ -40,7 +39,7 @@ impl Announcer {
 
     fn facts(&self, change: &Change, sessions: &Sessions) -> Facts {
         let mut facts = Facts {
-            attached: Arc::clone(&change.attached),
+            attached: change.attached.any(),
             ..Facts::default()
         };
         match &change.what {

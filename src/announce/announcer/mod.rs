@@ -317,9 +317,11 @@ impl Announcer {
         due.sort_unstable();
         let mut told = Vec::new();
         for key in due {
-            if let Some(output) = self.outputs.get_mut(&key) {
+            if let Some(place) = self.outputs.place(&key)
+                && let Some(output) = self.outputs.at_mut(place)
+            {
                 let pieces = output.coalescer.flush_due(now.monotonic);
-                told.extend(self.pieces(&key, pieces, now, sessions));
+                told.extend(self.pieces(place, pieces, now, sessions));
             }
         }
         told
@@ -342,31 +344,16 @@ impl Announcer {
         event: &OutputStreaming,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let key = (change.key.clone(), output.cloned());
-        if !self.outputs.contains_key(&key) {
-            let policy = Policy::from(self.load_of(change.key.link));
-            let state = OutputState {
-                coalescer: Coalescer::new(coalesce::Settings {
-                    policy,
-                    pause: Duration::from_millis(self.settings.pause_ms),
-                    relax_none: self.settings.relax_none,
-                    believe: !self
-                        .unbelieved
-                        .contains(&(change.key.link, change.key.agent.clone())),
-                }),
-                reader: Reader::default(),
-                readable: Readable::default(),
-                blank: String::new(),
-                agent: change.agent.clone(),
-                urgency: change.urgency,
-                said: true,
-                direction: change.direction,
-                replayed: change.replayed,
-            };
-            self.outputs.insert(key.clone(), state);
-        }
         let load = self.load_of(change.key.link);
-        let Some(state) = self.outputs.get_mut(&key) else {
+        let place = match self.outputs.place(&(&change.key, output)) {
+            Some(place) => place,
+            None => {
+                let state = self.begun(change, Policy::from(load));
+                let key = (change.key.clone(), output.cloned());
+                self.outputs.put(key, state)
+            }
+        };
+        let Some(state) = self.outputs.at_mut(place) else {
             return Vec::new();
         };
         let urgent = change.urgency == Urgency::Critical;
@@ -390,12 +377,33 @@ impl Announcer {
             Load::Low | Load::Medium | Load::High => Vec::new(),
         };
         pieces.extend(state.coalescer.push(chunk, change.at.monotonic));
-        let mut told = self.pieces(&key, pieces, change.at, sessions);
-        self.outputs.note(&key);
+        let mut told = self.pieces(place, pieces, change.at, sessions);
+        self.outputs.note(place);
         while let Some(oldest) = self.outputs.crowded_out() {
             told.extend(self.flush(&oldest, change.at, sessions));
         }
         told
+    }
+
+    /// Gives the state of an output of which nothing came before.
+    fn begun(&self, change: &Change, policy: Policy) -> OutputState {
+        let agent = (change.key.link, change.key.agent.clone());
+        OutputState {
+            coalescer: Coalescer::new(coalesce::Settings {
+                policy,
+                pause: Duration::from_millis(self.settings.pause_ms),
+                relax_none: self.settings.relax_none,
+                believe: !self.unbelieved.contains(&agent),
+            }),
+            reader: Reader::default(),
+            readable: Readable::default(),
+            blank: String::new(),
+            agent: change.agent.clone(),
+            urgency: change.urgency,
+            said: true,
+            direction: change.direction,
+            replayed: change.replayed,
+        }
     }
 
     /// Gives what was not yet said of the texts of a source of which nothing more comes.
@@ -405,8 +413,8 @@ impl Announcer {
         now: Now,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let of_it = |key: &&Arc<OutputKey>| key.0.link == link;
-        let keys: Vec<_> = self.outputs.keys().filter(of_it).map(Arc::clone).collect();
+        let of_it = |key: &&OutputKey| key.0.link == link;
+        let keys: Vec<_> = self.outputs.keys().filter(of_it).cloned().collect();
         keys.iter()
             .flat_map(|key| self.flush(key, now, sessions))
             .collect()
@@ -425,23 +433,26 @@ impl Announcer {
     }
 
     fn flush(&mut self, key: &OutputKey, now: Now, sessions: &Sessions) -> Vec<Arc<Announcement>> {
-        let Some(state) = self.outputs.get_mut(key) else {
+        let Some(place) = self.outputs.place(key) else {
+            return Vec::new();
+        };
+        let Some(state) = self.outputs.at_mut(place) else {
             return Vec::new();
         };
         let pieces = state.coalescer.close();
-        let told = self.pieces(key, pieces, now, sessions);
+        let told = self.pieces(place, pieces, now, sessions);
         self.outputs.remove(key);
         told
     }
 
     pub(super) fn pieces(
         &mut self,
-        key: &OutputKey,
+        place: usize,
         pieces: Vec<Piece>,
         now: Now,
         sessions: &Sessions,
     ) -> Vec<Arc<Announcement>> {
-        let Some(state) = self.outputs.get_mut(key) else {
+        let Some(state) = self.outputs.at_mut(place) else {
             return Vec::new();
         };
         state.said |= !pieces.is_empty();
@@ -450,21 +461,26 @@ impl Announcer {
         if pieces.is_empty() && notes.is_empty() {
             return Vec::new();
         }
+        let (agent, urgency) = (state.agent.clone(), state.urgency);
+        let (direction, replayed) = (state.direction, state.replayed);
+        let Some((key, output)) = self.outputs.key_at(place).cloned() else {
+            return Vec::new();
+        };
         let change = Change {
-            key: key.0.clone(),
-            agent: state.agent.clone(),
+            key,
+            agent,
             at: now,
-            urgency: state.urgency,
+            urgency,
             language: None,
             fallbacks: Vec::new(),
-            direction: state.direction,
-            replayed: state.replayed,
+            direction,
+            replayed,
             attached: Attached::none(),
             what: What::SessionJoined,
         };
         let mut told = Vec::with_capacity(pieces.len() + notes.len());
         for note in notes {
-            if note == Note::Unbelieved && !self.disbelieve(&key.0) {
+            if note == Note::Unbelieved && !self.disbelieve(&change.key) {
                 continue;
             }
             let (phrase, count) = match note {
@@ -475,7 +491,7 @@ impl Announcer {
                 Note::Unended => ("output.unended", 0),
                 Note::Held => ("output.held", 0),
             };
-            let level = self.verbosity_of(key.0.link);
+            let level = self.verbosity_of(change.key.link);
             let segments = self.phrases.say(phrase, level, &[("n", Arg::own(count))]);
             let draft = Draft::new(Class::Activity, Kind::Anomaly, segments).aloud(Aloud::Shown);
             told.push(self.publish(&change, sessions, draft));
@@ -485,7 +501,7 @@ impl Announcer {
         for piece in pieces {
             let text = speakable::one_line(&piece.text);
             if !text.is_empty() {
-                let (spoken, shown) = match self.outputs.get_mut(key) {
+                let (spoken, shown) = match self.outputs.at_mut(place) {
                     Some(state) => (
                         lexicon.read_on(&mut state.reader, &piece, wall),
                         lexicon.show_on(&mut state.readable, &piece),
@@ -495,43 +511,42 @@ impl Announcer {
                         text.clone(),
                     ),
                 };
-                let state = self.outputs.get_mut(key);
+                let state = self.outputs.at_mut(place);
                 let before = state.map(|state| std::mem::take(&mut state.blank));
                 let written = written::written(&before.unwrap_or_default(), &piece.text, &text);
                 let segment = Segment::new(Mark::Agent, text, &spoken)
                     .shown_as(&shown)
                     .language(piece.language.clone());
                 let mut draft = Draft::new(Class::Stream, Kind::Output, vec![segment])
-                    .topic(Topic::Output(key.1.clone()));
+                    .topic(Topic::Output(output.clone()));
                 draft.facts.written = written;
                 told.push(self.publish(&change, sessions, draft));
-            } else if let Some(state) = self.outputs.get_mut(key) {
+            } else if let Some(state) = self.outputs.at_mut(place) {
                 written::keep_blank(&mut state.blank, &piece.text);
             }
             if let Boundary::LeftOut(count) = piece.ends {
-                told.push(self.tell_left_out(key, &change, count, sessions));
+                if let Some(state) = self.outputs.at_mut(place) {
+                    state.reader = Reader::default();
+                    state.readable = Readable::default();
+                }
+                told.push(self.tell_left_out(&change, output.clone(), count, sessions));
             }
         }
         told
     }
 
-    /// Tells in its place that the middle of a chunk was left out, and reads what follows it afresh.
+    /// Tells in its place that the middle of a chunk was left out.
     fn tell_left_out(
         &mut self,
-        key: &OutputKey,
         change: &Change,
+        output: Option<OutputId>,
         count: usize,
         sessions: &Sessions,
     ) -> Arc<Announcement> {
-        if let Some(state) = self.outputs.get_mut(key) {
-            state.reader = Reader::default();
-            state.readable = Readable::default();
-        }
-        let level = self.verbosity_of(key.0.link);
+        let level = self.verbosity_of(change.key.link);
         let args = [("n", Arg::own(count))];
         let segments = self.phrases.say("output.left_out", level, &args);
-        let draft =
-            Draft::new(Class::Stream, Kind::Anomaly, segments).topic(Topic::Output(key.1.clone()));
+        let draft = Draft::new(Class::Stream, Kind::Anomaly, segments).topic(Topic::Output(output));
         self.publish(change, sessions, draft)
     }
 }

@@ -4,36 +4,56 @@
 
 use std::sync::Arc;
 
-use foldhash::HashMap;
-
-/// How many names are known at most.
-const MOST_NAMES: usize = 16 * 1024;
+use crate::session::Session;
 
 /// Remembers by which names sessions are told, until something changes that they were made of: finding one out may take
 /// a look at thousands of sessions, and each announcement has one.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// What they are of ([`Sessions::naming`](crate::session::Sessions::naming)).
+    /// By the place at which a session stands.
+    known: Vec<Option<Name>>,
+}
+
+/// Says how a session is told.
+#[derive(Debug)]
+struct Name {
+    /// What it was made of ([`Sessions::naming`](crate::session::Sessions::naming)).
     naming: u64,
-    /// By the number of the session: what its agent calls itself, and how it is told.
-    known: HashMap<u64, (Arc<str>, Arc<str>)>,
+    /// The number of the session: another one may stand there later.
+    number: u64,
+    /// What its agent calls itself.
+    agent: Arc<str>,
+    told: Arc<str>,
 }
 
 impl Names {
     /// Gives the name of a session whose agent calls itself so, if it is known.
-    pub(super) fn of(&self, naming: u64, number: u64, agent: &Arc<str>) -> Option<Arc<str>> {
-        let (of, name) = self.known.get(&number)?;
+    pub(super) fn of(&self, naming: u64, session: &Session, agent: &Arc<str>) -> Option<Arc<str>> {
+        let name = self.known.get(session.place)?.as_ref()?;
         // Nearly always it is the same text, shared, which is seen at a glance.
-        (self.naming == naming && of == agent).then(|| Arc::clone(name))
+        let is_it = name.naming == naming && name.number == session.number && name.agent == *agent;
+        is_it.then(|| Arc::clone(&name.told))
     }
 
     /// Takes one that was found.
-    pub(super) fn keep(&mut self, naming: u64, number: u64, agent: &Arc<str>, name: Arc<str>) {
-        if self.naming != naming || self.known.len() >= MOST_NAMES {
-            self.known.clear();
-            self.naming = naming;
+    pub(super) fn keep(
+        &mut self,
+        naming: u64,
+        session: &Session,
+        agent: &Arc<str>,
+        told: Arc<str>,
+    ) {
+        if self.known.len() <= session.place {
+            self.known.resize_with(session.place + 1, || None);
         }
-        self.known.insert(number, (Arc::clone(agent), name));
+        if let Some(known) = self.known.get_mut(session.place) {
+            *known = Some(Name {
+                naming,
+                number: session.number,
+                agent: Arc::clone(agent),
+                told,
+            });
+        }
     }
 
     /// Forgets all, because something changed that no session knows of.

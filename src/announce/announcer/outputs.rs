@@ -6,12 +6,11 @@
 //! Mental model: each output stands under the time at which it is looked at if nothing more of it comes. Who asks
 //! what is due looks at the first of these times and at nothing else, however many outputs there are.
 
-use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::session::{Hints, SessionKey};
+use crate::session::{Keyed, Names, SessionKey, Shelf};
 
 use crate::announce::text::coalesce::Coalescer;
 use crate::announce::text::normalise::{Readable, Reader};
@@ -47,7 +46,8 @@ pub(super) struct OutputState {
 
 #[derive(Debug)]
 struct Slot {
-    key: Arc<OutputKey>,
+    /// It stands here and in the order, so that who looks for one looks no farther than here.
+    key: OutputKey,
     state: OutputState,
     /// Which one it is of all that there were: a slot is used again.
     birth: u64,
@@ -60,14 +60,9 @@ struct Slot {
 /// Holds the outputs whose text is under way.
 #[derive(Debug)]
 pub(super) struct Outputs {
-    /// Where each stands, in the order of their keys.
-    places: BTreeMap<Arc<OutputKey>, usize>,
-    /// Where one is looked for first.
-    hints: Hints,
-    slots: Vec<Option<Slot>>,
-    free: Vec<usize>,
-    /// Where the one was that was found last.
-    last: Cell<usize>,
+    shelf: Shelf<Slot>,
+    /// Their keys, in order.
+    keys: BTreeSet<OutputKey>,
     due: BTreeSet<(Duration, usize)>,
     /// All of them with when they were touched, about the one first that was touched first: looked at anew where it
     /// was touched since.
@@ -82,11 +77,8 @@ pub(super) struct Outputs {
 impl Default for Outputs {
     fn default() -> Self {
         Self {
-            places: BTreeMap::new(),
-            hints: Hints::default(),
-            slots: Vec::new(),
-            free: Vec::new(),
-            last: Cell::new(0),
+            shelf: Shelf::default(),
+            keys: BTreeSet::new(),
             due: BTreeSet::new(),
             order: VecDeque::new(),
             complete: VecDeque::new(),
@@ -104,41 +96,26 @@ impl Outputs {
         self.room = room;
     }
 
-    fn place(&self, key: &OutputKey) -> Option<usize> {
-        let last = self.last.get();
-        if let Some(Some(slot)) = self.slots.get(last)
-            && *slot.key == *key
-        {
-            return Some(last);
-        }
-        let is_it = |place: &usize| self.slot(*place).is_some_and(|slot| *slot.key == *key);
-        // Another one may have the same number.
-        let place =
-            (self.hints.get(key).filter(is_it)).or_else(|| self.places.get(key).copied())?;
-        self.last.set(place);
-        Some(place)
+    /// Finds the place of an output.
+    pub(super) fn place(&self, name: &impl Names<OutputKey>) -> Option<usize> {
+        self.shelf.place(name)
     }
 
-    fn slot(&self, place: usize) -> Option<&Slot> {
-        self.slots.get(place)?.as_ref()
+    /// Gives the key of what stands at a place.
+    pub(super) fn key_at(&self, place: usize) -> Option<&OutputKey> {
+        Some(&self.shelf.at(place)?.key)
     }
 
-    pub(super) fn contains_key(&self, key: &OutputKey) -> bool {
-        self.place(key).is_some()
+    /// Gives what stands at a place.
+    pub(super) fn at_mut(&mut self, place: usize) -> Option<&mut OutputState> {
+        Some(&mut self.shelf.at_mut(place)?.state)
     }
 
-    pub(super) fn get_mut(&mut self, key: &OutputKey) -> Option<&mut OutputState> {
-        let place = self.place(key)?;
-        let slot = self.slots.get_mut(place)?.as_mut()?;
-        Some(&mut slot.state)
-    }
-
-    pub(super) fn insert(&mut self, key: OutputKey, state: OutputState) {
-        self.remove(&key);
-        let key = Arc::new(key);
+    /// Takes in one that stands nowhere; gives its place.
+    pub(super) fn put(&mut self, key: OutputKey, state: OutputState) -> usize {
         self.clock += 1;
         let slot = Slot {
-            key: Arc::clone(&key),
+            key: key.clone(),
             state,
             birth: self.clock,
             touched: self.clock,
@@ -146,34 +123,18 @@ impl Outputs {
             complete: false,
             bytes: 0,
         };
-        let place = match self.free.pop() {
-            Some(place) => {
-                if let Some(free) = self.slots.get_mut(place) {
-                    *free = Some(slot);
-                }
-                place
-            }
-            None => {
-                self.slots.push(Some(slot));
-                self.slots.len() - 1
-            }
-        };
-        self.last.set(place);
+        let place = self.shelf.put(slot);
         self.order.push_back((place, self.clock, self.clock));
-        self.hints.put(&*key, place);
-        self.places.insert(key, place);
+        self.keys.insert(key);
+        place
     }
 
     /// Takes one out.
     pub(super) fn remove(&mut self, key: &OutputKey) {
-        let Some(place) = self.places.remove(key) else {
+        let Some((place, slot)) = self.shelf.take(key) else {
             return;
         };
-        self.hints.forget(key);
-        let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else {
-            return;
-        };
-        self.free.push(place);
+        self.keys.remove(key);
         self.bytes = self.bytes.saturating_sub(slot.bytes);
         if let Some(due) = slot.due {
             self.due.remove(&(due, place));
@@ -181,9 +142,8 @@ impl Outputs {
     }
 
     /// Notes that text of one came, or that what waits of it changed: when it is due, and what it takes.
-    pub(super) fn note(&mut self, key: &OutputKey) {
-        let Some(place) = self.place(key) else { return };
-        let Some(slot) = self.slots.get_mut(place).and_then(Option::as_mut) else {
+    pub(super) fn note(&mut self, place: usize) {
+        let Some(slot) = self.shelf.at_mut(place) else {
             return;
         };
         self.clock += 1;
@@ -222,30 +182,30 @@ impl Outputs {
             let Some((place, birth)) = self.complete.pop_front() else {
                 return;
             };
-            let of_it = self.slot(place).filter(|slot| slot.birth == birth);
-            if let Some(key) = of_it.map(|slot| Arc::clone(&slot.key)) {
+            let of_it = self.shelf.at(place).filter(|slot| slot.birth == birth);
+            if let Some(key) = of_it.map(|slot| slot.key.clone()) {
                 self.remove(&key);
             }
         }
         // What left by another way stands in the order until it is looked at.
-        if self.order.len() > 2 * self.places.len() + MOST_COMPLETE {
-            let slots = &self.slots;
+        if self.order.len() > 2 * self.keys.len() + MOST_COMPLETE {
+            let shelf = &self.shelf;
             self.order.retain(|(place, _, birth)| {
-                let slot = slots.get(*place).and_then(Option::as_ref);
+                let slot = shelf.at(*place);
                 slot.is_some_and(|slot| slot.birth == *birth)
             });
         }
     }
 
     /// Gives the one that was silent longest, where there is no more room.
-    pub(super) fn crowded_out(&mut self) -> Option<Arc<OutputKey>> {
+    pub(super) fn crowded_out(&mut self) -> Option<OutputKey> {
         while self.bytes > self.room {
             let (place, touched, birth) = self.order.pop_front()?;
-            let Some(slot) = self.slot(place).filter(|slot| slot.birth == birth) else {
+            let Some(slot) = self.shelf.at(place).filter(|slot| slot.birth == birth) else {
                 continue;
             };
             if slot.touched == touched {
-                return Some(Arc::clone(&slot.key));
+                return Some(slot.key.clone());
             }
             let touched = slot.touched;
             self.order.push_back((place, touched, birth));
@@ -253,16 +213,16 @@ impl Outputs {
         None
     }
 
-    pub(super) fn keys(&self) -> impl Iterator<Item = &Arc<OutputKey>> {
-        self.places.keys()
+    pub(super) fn keys(&self) -> impl Iterator<Item = &OutputKey> {
+        self.keys.iter()
     }
 
     /// Gives those of a session.
-    pub(super) fn of_session(&self, session: &SessionKey) -> Vec<Arc<OutputKey>> {
+    pub(super) fn of_session(&self, session: &SessionKey) -> Vec<OutputKey> {
         let from = (session.clone(), None);
-        let of_it = self.places.range(from..).map(|(key, _)| key);
+        let of_it = self.keys.range(from..);
         let of_it = of_it.take_while(|key| key.0 == *session);
-        of_it.map(Arc::clone).collect()
+        of_it.cloned().collect()
     }
 
     /// Tells whether it is time to look at any.
@@ -275,7 +235,7 @@ impl Outputs {
         let mut due = self.due.iter();
         let looked = due.by_ref().take(MOST_LOOKED);
         let says = |place: usize| {
-            let slot = self.slot(place);
+            let slot = self.shelf.at(place);
             slot.is_some_and(|slot| slot.state.coalescer.deadline().is_some())
         };
         let mut looked = looked.filter(|(_, place)| says(*place));
@@ -284,13 +244,27 @@ impl Outputs {
     }
 
     /// Takes one at which it is time to look; it is not looked at again before more of it comes.
-    pub(super) fn take_due(&mut self, now: Duration) -> Option<Arc<OutputKey>> {
+    pub(super) fn take_due(&mut self, now: Duration) -> Option<OutputKey> {
         if !self.is_due(now) {
             return None;
         }
         let (_, place) = self.due.pop_first()?;
-        let slot = self.slots.get_mut(place)?.as_mut()?;
+        let slot = self.shelf.at_mut(place)?;
         slot.due = None;
-        Some(Arc::clone(&slot.key))
+        Some(slot.key.clone())
+    }
+}
+
+impl Names<OutputKey> for (&SessionKey, Option<&OutputId>) {
+    fn names(&self, key: &OutputKey) -> bool {
+        *self == (&key.0, key.1.as_ref())
+    }
+}
+
+impl Keyed for Slot {
+    type Key = OutputKey;
+
+    fn key(&self) -> &OutputKey {
+        &self.key
     }
 }

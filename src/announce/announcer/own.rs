@@ -63,16 +63,18 @@ impl Announcer {
         let policies: Vec<_> = self
             .outputs
             .keys()
-            .map(|key| (Arc::clone(key), Policy::from(self.load_of(key.0.link))))
+            .map(|key| (key.clone(), Policy::from(self.load_of(key.0.link))))
             .collect();
         let mut told = Vec::new();
         for (key, policy) in policies {
-            let Some(output) = self.outputs.get_mut(&key) else {
+            let Some(place) = self.outputs.place(&key) else {
                 continue;
             };
-            let pieces = output.coalescer.set_policy(policy);
-            told.extend(self.pieces(&key, pieces, now, sessions));
-            self.outputs.note(&key);
+            if let Some(output) = self.outputs.at_mut(place) {
+                let pieces = output.coalescer.set_policy(policy);
+                told.extend(self.pieces(place, pieces, now, sessions));
+                self.outputs.note(place);
+            }
         }
         told
     }

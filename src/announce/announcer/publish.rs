@@ -158,13 +158,12 @@ impl Announcer {
     }
 
     /// Gives the facts of a draft as they are kept.
-    fn facts_of(&mut self, facts: Facts) -> Arc<Facts> {
+    fn facts_of(&mut self, facts: Facts) -> Option<Arc<Facts>> {
+        let same = |known: &Facts| *known == facts;
         match facts.are_usual() {
-            true if facts == *Facts::none() => Facts::none(),
-            true => self
-                .facts
-                .find_or(|known| *known == facts, || facts.clone()),
-            false => Arc::new(facts),
+            true if facts.are_none() => None,
+            true => Some(self.facts.find_or(same, || facts.clone())),
+            false => Some(Arc::new(facts)),
         }
     }
 
@@ -224,19 +223,21 @@ impl Announcer {
         let (Some(agent), Some(key)) = (&announcement.agent, &announcement.key) else {
             return;
         };
-        let speaker_id = (key.link, agent.clone());
-        let same = self.last_speaker.as_ref() == Some(&speaker_id);
+        let speaks = |(link, last): &(LinkId, Arc<str>)| *link == key.link && last == agent;
+        let same = self.last_speaker.as_ref().is_some_and(speaks);
         let begins = announcement.segments.first();
         let named_already = || {
             matches!(announcement.about, Some(About::Asks(_)))
                 || begins.is_some_and(|segment| names(segment.text(), agent))
         };
         let goes_on = same && announcement.kind == Kind::Output;
+        if !same {
+            self.last_speaker = Some((key.link, agent.clone()));
+        }
         if !goes_on && !named_already() {
             let segment = speaker(agent, &self.phrases);
             announcement.segments.insert(0, segment);
         }
-        self.last_speaker = Some(speaker_id);
     }
 
     /// Low load hears what is critical, endings and final output; the rest is shown and kept.
@@ -270,8 +271,12 @@ impl Announcer {
 
     /// Tells whether only what is urgent is spoken of an agent.
     pub fn is_muted(&self, key: &SessionKey, agent: &str) -> bool {
-        let id = (key.link, key.agent.clone());
-        self.muted.get(&id).copied().unwrap_or_else(|| {
+        // Nearly always there is nobody to look for.
+        let chosen = match self.muted.is_empty() {
+            true => None,
+            false => self.muted.get(&(key.link, key.agent.clone())).copied(),
+        };
+        chosen.unwrap_or_else(|| {
             let named = |name: &String| name == key.agent.as_str() || name == agent;
             let quiet = self.source(key.link).is_some_and(|own| own.quiet);
             quiet || self.settings.muted.iter().any(named)

@@ -272,7 +272,7 @@ struct Texts {
 
 /// Joins the entries of a turn to what was written: each output for itself, because several may be written at once.
 fn texts(entries: &[&Arc<Announcement>]) -> Texts {
-    let of = |told: &Announcement| match &told.facts.written {
+    let of = |told: &Announcement| match &told.facts().written {
         Some(written) => written.clone(),
         None => told.text() + " ",
     };
@@ -280,7 +280,7 @@ fn texts(entries: &[&Arc<Announcement>]) -> Texts {
     let mut bytes = 0;
     let kept = entries.iter().rev().take_while(|told| {
         bytes += told
-            .facts
+            .facts()
             .written
             .as_ref()
             .map_or_else(|| told.text().len(), String::len);

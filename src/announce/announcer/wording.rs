@@ -238,7 +238,7 @@ impl Announcer {
             // A state's own name is shorter than any sentence about it.
             summary = Arg::own("");
         }
-        let key = match event.to_state.as_str() {
+        let key = match &*event.to_state {
             "idle" => "state.idle",
             "thinking" => "state.thinking",
             "calling_tool" => "state.calling_tool",

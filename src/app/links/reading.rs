@@ -106,7 +106,7 @@ impl App {
         }
     }
 
-    fn judged(&mut self, id: LinkId, event: Result<Decoded, NoEvent>, asks: Asks, now: Now) {
+    fn judged(&mut self, id: LinkId, event: Result<Box<Decoded>, NoEvent>, asks: Asks, now: Now) {
         if self.links.get(id).is_none_or(LinkView::is_over) {
             return;
         }
@@ -116,7 +116,7 @@ impl App {
         }
     }
 
-    fn event(&mut self, id: LinkId, mut decoded: Decoded, asks: Asks, now: Now) {
+    fn event(&mut self, id: LinkId, mut decoded: Box<Decoded>, asks: Asks, now: Now) {
         self.announcer.put_into_language(id, &mut decoded);
         let Some(view) = self.links.get_mut(id) else {
             return;

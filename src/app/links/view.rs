@@ -128,7 +128,7 @@ impl LinkView {
     }
 
     /// Reads one of its texts: an event.
-    pub(super) fn read(&mut self, text: &str) -> Result<Decoded, NoEvent> {
+    pub(super) fn read(&mut self, text: &str) -> Result<Box<Decoded>, NoEvent> {
         dialect::read_after(text, &mut self.recent)
     }
 

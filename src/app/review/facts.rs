@@ -28,18 +28,18 @@ impl App {
     ) -> Option<Arc<Announcement>> {
         let history = self.announcer.history();
         match self.review.at() {
-            Some(id) => history.get(id).filter(|told| wanted(&told.facts)).cloned(),
+            Some(id) => history.get(id).filter(|told| wanted(told.facts())).cloned(),
             None => history
                 .iter()
                 .rev()
-                .find(|told| wanted(&told.facts))
+                .find(|told| wanted(told.facts()))
                 .cloned(),
         }
     }
 
     /// Says what more is known, where no question is there to be told in full.
     pub(in crate::app) fn tell_facts(&mut self, now: Now) {
-        let known = |facts: &Facts| !facts.words.is_empty() || !facts.attached.changes.is_empty();
+        let known = |facts: &Facts| !facts.words.is_empty() || !facts.attached().changes.is_empty();
         let Some(told) = self.with_facts(known) else {
             self.respond("reply.no_question", &[], now);
             return;
@@ -50,7 +50,7 @@ impl App {
             .announcer
             .phrases()
             .say("fact.of_agent", Verbosity::Normal, &args);
-        segments.extend(told.facts.words.iter().cloned());
+        segments.extend(told.facts().words.iter().cloned());
         segments.extend(self.changes_of(&told));
         let answer = self
             .announcer
@@ -93,7 +93,7 @@ impl App {
     }
 
     fn copy_address(&mut self, found: &Announcement, now: Now) {
-        let Some(address) = found.facts.address.clone() else {
+        let Some(address) = found.facts().address.clone() else {
             self.respond("copy.nothing", &[], now);
             return;
         };

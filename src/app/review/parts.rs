@@ -99,15 +99,15 @@ impl App {
 
     /// Opens what changed by something that was told; gives words for how it is read.
     pub(in crate::app) fn changes_of(&mut self, told: &Announcement) -> Vec<Segment> {
-        self.begin(&told.facts.attached, Reads::Changes)
+        self.begin(told.facts().attached(), Reads::Changes)
     }
 
     /// Reads what the last call brought, or the one that is looked back at.
     pub(in crate::app) fn read_output(&mut self, now: Now) {
-        let found = self.with_facts(|facts: &Facts| facts.attached.output.is_some());
+        let found = self.with_facts(|facts: &Facts| facts.attached().output.is_some());
         match found {
             Some(told) => {
-                let words = self.begin(&told.facts.attached, Reads::Output);
+                let words = self.begin(told.facts().attached(), Reads::Output);
                 self.answer_with_words(words, now);
             }
             None => self.respond("reading.no_output", &[], now),

@@ -25,7 +25,7 @@ fn agents_under_one_session_id_have_each_their_own_state() {
         found.extend(anomalies(&stage.on("state.changed", fields)));
     }
     assert_eq!(found, [], "each chain is its own");
-    let mut states: Vec<String> = stage
+    let mut states: Vec<_> = stage
         .sessions
         .iter()
         .map(|session| session.state.clone().unwrap())

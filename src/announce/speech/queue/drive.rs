@@ -8,7 +8,7 @@ use crate::config::Verbosity;
 use super::table::Lane;
 use super::{After, Fate, Item, Playing, SpeechQueue, Waiting, Wish};
 use crate::announce::announcement::{
-    Aloud, Announcement, AnnouncementId, Class, Facts, Kind, Topic, Weight,
+    Aloud, Announcement, AnnouncementId, Class, Kind, Topic, Weight,
 };
 use crate::announce::speech::utterance::{Utterance, UtteranceId};
 use crate::announce::words::phrase::Arg;
@@ -195,7 +195,7 @@ impl SpeechQueue {
             segments: self
                 .phrases
                 .say(key, Verbosity::Normal, &[("n", Arg::own(count))]),
-            facts: Facts::none(),
+            facts: None,
         };
         Item::new(Arc::new(announcement), now)
     }

@@ -45,7 +45,7 @@ fn told(lane: Lane, text: &str) -> Announcement {
         tongue: Arc::default(),
         direction: None,
         segments: vec![Segment::own(text)],
-        facts: Arc::default(),
+        facts: None,
     }
 }
 

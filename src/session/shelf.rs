@@ -1,0 +1,191 @@
+//! Thousands of things that are found by their keys.
+//!
+//! Responsibilities: a place for each, and finding it. Not here: their order, and how many there may be.
+//!
+//! Mental model: an event looks up what it is about a dozen times, so what was found last is remembered. Of thousands
+//! that take turns few are near in memory, so what is searched holds places and nothing else, and the key is looked
+//! at where it stands. Things stay where they are put, in blocks: nothing is copied when more come.
+
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hash};
+
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+
+/// How many things a block has.
+const BLOCK: usize = 32;
+
+/// Gives the key by which a thing is found.
+pub(crate) trait Keyed {
+    /// What keys are.
+    type Key: Hash + Eq;
+
+    /// Gives the key, which never changes.
+    fn key(&self) -> &Self::Key;
+}
+
+/// Names what has a key, by that key or by its parts: whoever only looks needs no key of their own.
+pub(crate) trait Names<K>: Hash {
+    /// Tells whether a key is the one that is named; its hash is then the same.
+    fn names(&self, key: &K) -> bool;
+}
+
+impl<K: Hash + Eq> Names<K> for K {
+    fn names(&self, key: &K) -> bool {
+        self == key
+    }
+}
+
+/// Holds things that are found by their keys, each at a place that another one may have later.
+#[derive(Debug, Clone)]
+pub(crate) struct Shelf<T> {
+    blocks: Vec<Box<[Option<T>]>>,
+    free: Vec<usize>,
+    places: HashTable<usize>,
+    numbers: RandomState,
+    /// Where the one was that was found last.
+    last: Cell<usize>,
+}
+
+impl<T> Default for Shelf<T> {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            free: Vec::new(),
+            places: HashTable::new(),
+            numbers: RandomState::default(),
+            last: Cell::new(0),
+        }
+    }
+}
+
+impl<T: Keyed> Shelf<T> {
+    /// Finds the place of what is named.
+    pub(crate) fn place(&self, name: &impl Names<T::Key>) -> Option<usize> {
+        let named = |thing: &T| name.names(thing.key());
+        let stands = |place: usize| self.at(place).is_some_and(named);
+        if stands(self.last.get()) {
+            return Some(self.last.get());
+        }
+        let number = self.numbers.hash_one(name);
+        let place = *self.places.find(number, |place| stands(*place))?;
+        self.last.set(place);
+        Some(place)
+    }
+
+    /// Gives what stands at a place.
+    pub(crate) fn at(&self, place: usize) -> Option<&T> {
+        at(&self.blocks, place)
+    }
+
+    /// Gives what stands at a place, to be changed.
+    pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
+        slot(&mut self.blocks, place)?.as_mut()
+    }
+
+    /// Finds a thing.
+    pub(crate) fn get(&self, name: &impl Names<T::Key>) -> Option<&T> {
+        self.at(self.place(name)?)
+    }
+
+    /// Finds a thing, to be changed.
+    pub(crate) fn get_mut(&mut self, key: &T::Key) -> Option<&mut T> {
+        self.at_mut(self.place(key)?)
+    }
+
+    /// Takes in a thing whose key stands nowhere; gives its place.
+    pub(crate) fn put(&mut self, thing: T) -> usize {
+        let number = self.numbers.hash_one(thing.key());
+        let place = self.free_place();
+        if let Some(slot) = slot(&mut self.blocks, place) {
+            *slot = Some(thing);
+        }
+        let (blocks, numbers) = (&self.blocks, &self.numbers);
+        let again =
+            |place: &usize| at(blocks, *place).map_or(0, |thing| numbers.hash_one(thing.key()));
+        self.places.insert_unique(number, place, again);
+        self.last.set(place);
+        place
+    }
+
+    fn free_place(&mut self) -> usize {
+        self.free.pop().unwrap_or_else(|| {
+            let first = self.blocks.len() * BLOCK;
+            let block = std::iter::repeat_with(|| None).take(BLOCK);
+            self.blocks.push(block.collect());
+            self.free.extend((first + 1..first + BLOCK).rev());
+            first
+        })
+    }
+
+    /// Takes a thing out; gives the place at which it stood as well.
+    pub(crate) fn take(&mut self, key: &T::Key) -> Option<(usize, T)> {
+        let place = self.place(key)?;
+        let number = self.numbers.hash_one(key);
+        if let Ok(found) = self.places.find_entry(number, |other| *other == place) {
+            found.remove();
+        }
+        let thing = slot(&mut self.blocks, place)?.take()?;
+        self.free.push(place);
+        Some((place, thing))
+    }
+
+    /// Gives all of them, in no order, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.blocks
+            .iter_mut()
+            .flat_map(|block| block.iter_mut())
+            .flatten()
+    }
+}
+
+fn at<T>(blocks: &[Box<[Option<T>]>], place: usize) -> Option<&T> {
+    blocks.get(place / BLOCK)?.get(place % BLOCK)?.as_ref()
+}
+
+fn slot<T>(blocks: &mut [Box<[Option<T>]>], place: usize) -> Option<&mut Option<T>> {
+    blocks.get_mut(place / BLOCK)?.get_mut(place % BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Clone)]
+    struct Thing(u16, usize);
+
+    impl Keyed for Thing {
+        type Key = u16;
+
+        fn key(&self) -> &u16 {
+            &self.0
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_found_is_what_was_put(steps in proptest::collection::vec((0u16..300, proptest::bool::ANY), 0..1000)) {
+            let mut shelf = Shelf::default();
+            let mut known = BTreeMap::new();
+            for (step, (key, comes)) in steps.into_iter().enumerate() {
+                assert_eq!(shelf.get(&key).map(|thing: &Thing| thing.1), known.get(&key).copied());
+                if comes && known.insert(key, step).is_none() {
+                    let place = shelf.put(Thing(key, step));
+                    assert_eq!(shelf.at(place), Some(&Thing(key, step)));
+                } else if comes {
+                    if let Some(thing) = shelf.get_mut(&key) {
+                        thing.1 = step;
+                    }
+                } else {
+                    let taken = shelf.take(&key).map(|(_, thing)| thing.1);
+                    assert_eq!(taken, known.remove(&key));
+                }
+            }
+            let mut left: Vec<(u16, usize)> = shelf.iter_mut().map(|thing| (thing.0, thing.1)).collect();
+            left.sort_unstable();
+            assert_eq!(left, Vec::from_iter(known));
+        }
+    }
+}
